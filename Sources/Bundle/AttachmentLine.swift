@@ -2,13 +2,13 @@ import SatchelCrypto
 import SatchelJSON
 import SatchelValues
 
-/// One line of `attachments.jsonl`: what is said of one file that rows name.
+/// One line of `attachments.jsonl`, about one file that rows name.
 public struct AttachmentLine: Hashable, Sendable {
   public enum Content: Hashable, Sendable {
-    /// The bundle carries it: so many bytes. It takes the place of the version `was`, if the sender knows of one that
-    /// the other side has.
+    /// The bundle carries the file, with this size. It replaces the version `was`, if the sender knows that the other
+    /// side has a version.
     case file(bytes: Int64, was: Digest?)
-    /// It came from the other side, and is safe here.
+    /// The file came from the other side, and is safe here.
     case has
   }
 
@@ -22,20 +22,20 @@ public struct AttachmentLine: Hashable, Sendable {
     self.content = content
   }
 
-  /// Word that a file came, from texts as databases keep them; nil where they are no path and no digest.
+  /// A line for a file that came, from texts in a database; nil if they are no path and digest.
   public init?(received path: String, digest: String) {
     guard let path = AttachmentPath(path), let digest = Digest(hexadecimal: digest) else { return nil }
     self.init(path: path, digest: digest, content: .has)
   }
 
-  /// Lines stand in the order of their paths' bytes: first the files, then what came.
+  /// Lines are in the order of their paths' bytes: first the files, then the received ones.
   static func precedes(_ a: AttachmentLine, _ b: AttachmentLine) -> Bool {
     a.isFile == b.isFile ? (a.path, a.digest.hexadecimal) < (b.path, b.digest.hexadecimal) : a.isFile
   }
 
   public var isFile: Bool { content != .has }
 
-  /// The version whose place the file takes; nil: of none that the sender knows.
+  /// The version that the file replaces; nil: the sender knows of none.
   public var was: Digest? {
     if case .file(_, let was) = content { was } else { nil }
   }
@@ -59,10 +59,10 @@ extension AttachmentLine: BundleLine {
   static func parse(_ line: [UInt8], limits: BundleLimits) throws -> AttachmentLine {
     let document = try JSONValue.parse(line, limits: JSONLimits(maxDepth: limits.jsonDepth))
     guard let path = document["path"]?.stringValue.flatMap({ AttachmentPath($0) }) else {
-      throw LineProblem("its path is no place below files/")
+      throw LineProblem("its path is not a valid path below files/")
     }
     guard let digest = document["digest"]?.stringValue.flatMap({ Digest(hexadecimal: $0) }) else {
-      throw LineProblem("its digest is none")
+      throw LineProblem("its digest is malformed")
     }
     switch document["op"]?.stringValue {
     case "file":
@@ -73,7 +73,7 @@ extension AttachmentLine: BundleLine {
         return AttachmentLine(path: path, digest: digest, content: .file(bytes: bytes, was: nil))
       }
       guard let was = former.stringValue.flatMap({ Digest(hexadecimal: $0) }) else {
-        throw LineProblem("was is no digest")
+        throw LineProblem("was is not a digest")
       }
       return AttachmentLine(path: path, digest: digest, content: .file(bytes: bytes, was: was))
     case "has" where document["bytes"] == nil && document["was"] == nil:
@@ -84,8 +84,8 @@ extension AttachmentLine: BundleLine {
 }
 
 extension VerifiedBundle {
-  /// What the bundle says of attached files. Each content that it carries is named by a line, and each line that
-  /// promises one has it.
+  /// The bundle's lines about attached files. Each carried content has a line, and each line that promises content has
+  /// it.
   public func attachments() throws -> [AttachmentLine] {
     var lines: [AttachmentLine] = []
     var named: Set<BlobName> = []
@@ -93,11 +93,11 @@ extension VerifiedBundle {
     try eachLine(.attachments, manifest.attachments) { bytes throws in
       let line = try AttachmentLine.parse(bytes, limits: limits)
       if let last = lines.last, !AttachmentLine.precedes(last, line) {
-        throw LineProblem("it is out of order, or stands twice")
+        throw LineProblem("it is out of order, or a duplicate")
       }
       if case .file(let bytes, _) = line.content {
         guard lines.last.map({ !$0.isFile || $0.path != line.path }) ?? true else {
-          throw LineProblem("its path stands twice")
+          throw LineProblem("its path occurs twice")
         }
         let blob = BlobName(of: line.digest)
         guard carried[blob] == bytes else { throw LineProblem("the bundle does not carry this file") }
@@ -115,7 +115,7 @@ extension VerifiedBundle {
     return bytes
   }
 
-  /// Where the content of a line's file lies, as long as the bundle is there; nil where it carries none.
+  /// The path of the content of a line's file, while the bundle exists; nil if the bundle does not carry it.
   public func path(of line: AttachmentLine) -> String? {
     line.isFile ? path(of: .blob(BlobName(of: line.digest))) : nil
   }

@@ -9,7 +9,7 @@ struct BatchSize: Sendable {
   private var items = 0
   private var bytes = 0
 
-  /// - Parameter bytes: how many the next item keeps in memory, roughly.
+  /// - Parameter bytes: the approximate memory of the next item.
   mutating func add(_ bytes: Int) {
     items += 1
     self.bytes += bytes
@@ -18,6 +18,6 @@ struct BatchSize: Sendable {
   var isFull: Bool { items >= Self.mostItems || bytes >= Self.mostBytes }
   /// Whether it holds large blobs.
   var isLarge: Bool { bytes > 1 << 20 }
-  /// How many batches may be under way while the next one is filled: one in work and one waiting; none of large blobs.
+  /// The most batches in progress while the next one is filled: one in work and one waiting; none of large blobs.
   var mostAtOnce: Int { isLarge ? 0 : 2 }
 }

@@ -3,13 +3,13 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// A bundle in the making. Lines and files are put in; `seal` signs what there is; `write` makes the file of it.
+/// A bundle in the making. Lines and files are added; `seal` signs them; `write` writes the file.
 public struct BundleDraft: ~Copyable {
   private let platform: Platform
   private let folder: StagingFolder
   private var entries: [StagedEntry] = []
   private var counts: [EntryName: Int64] = [:]
-  /// What the manifest must call critical for what was put in.
+  /// The critical features that the added content needs.
   private var critical: [Manifest.Critical] = []
 
   /// An entry that is complete in the folder.
@@ -33,15 +33,15 @@ public struct BundleDraft: ~Copyable {
     folder = try StagingFolder(in: parent, platform: platform)
   }
 
-  /// Where an entry's file may be built before it is added.
+  /// The path at which an entry's file may be built before it is added.
   public func file(_ name: String) -> String { folder.file(name) }
 
-  /// Adds the lines that `body` writes; no entry where it writes none.
+  /// Adds the lines that `body` writes. Adds no entry if it writes none.
   public mutating func addChanges(_ body: (_ line: (ChangeLine) throws -> Void) throws -> Void) throws {
     try addLines(.changes, body)
   }
 
-  /// Adds the lines that `maker` makes of the items that `body` adds, in the items' order. They are made on another
+  /// Adds the lines that `maker` makes from the items that `body` adds, in the items' order. They are made on another
   /// core.
   public mutating func addChanges<Maker: ChangeLineMaker>(
     by maker: Maker, _ body: (_ add: (Maker.Item) throws -> Void) throws -> Void
@@ -54,10 +54,10 @@ public struct BundleDraft: ~Copyable {
     try add(.changes, entry.finish(), tally)
   }
 
-  /// Adds the lines of steps, in the order of their places, and those of one place as they come.
+  /// Adds the lines of steps, ordered by their places. Lines of one place keep their order.
   /// - Parameters:
-  ///   - tables: steps name them by their places here.
-  ///   - first: lines that stand before all of them.
+  ///   - tables: the tables that steps refer to by index.
+  ///   - first: lines to write before all steps.
   public mutating func addSteps(
     of tables: [TableSchema], behind first: [ChangeLine],
     _ body: (_ step: (StepPlace, _ table: Int, Step) throws -> Void) throws -> Void
@@ -104,7 +104,7 @@ public struct BundleDraft: ~Copyable {
     try addLines(.migrations) { line in for migration in migrations { try line(migration) } }
   }
 
-  /// Copies what a verified bundle says of rows, decisions and attached files.
+  /// Copies a verified bundle's lines and files about rows, decisions and attached files.
   public mutating func addContents(of bundle: borrowing VerifiedBundle) throws {
     for entry in bundle.entryList {
       guard entry.name.isBlob || [.changes, .resolutions, .attachments].contains(entry.name),
@@ -120,7 +120,7 @@ public struct BundleDraft: ~Copyable {
     require(Set(bundle.manifest.critical).subtracting([.state, .continues]))
   }
 
-  /// Adds a database that was built at `path`, which must lie in this draft's folder.
+  /// Adds a database that was built at `path`, which must be in this draft's folder.
   public mutating func addSnapshot(at path: String) throws {
     entries.append(try staged(.snapshot, at: path))
   }
@@ -130,7 +130,7 @@ public struct BundleDraft: ~Copyable {
     entries.append(try staged(.files, at: path))
   }
 
-  /// Copies an attached file into this draft's folder; `addAttachments` says whether it goes along. nil where it has
+  /// Copies an attached file into this draft's folder; `addAttachments` decides whether it is carried. nil if it has
   /// more than `limit` bytes by now.
   public func stage(_ fd: Int32, limit: Int64) throws -> StagedFile? {
     var entry = try EntryWriter(in: folder)
@@ -145,15 +145,15 @@ public struct BundleDraft: ~Copyable {
     return try entry.finish()
   }
 
-  /// Adds lines about attached files, and the contents of those that the bundle is to carry.
-  /// - Parameter received: what came from the other side.
+  /// Adds lines about attached files, and the contents of those that the bundle carries.
+  /// - Parameter received: files that came from the other side.
   public mutating func addAttachments(
     _ carried: [CarriedFile], received: [AttachmentLine]
   ) throws {
     let files = carried.map {
       AttachmentLine(path: $0.path, digest: $0.file.digest, content: .file(bytes: $0.file.bytes, was: $0.was))
     }
-    // Who does not hear that a file came, sends it once more.
+    // If the other side does not learn that a file came, it sends the file again.
     let told = received.prefix(BundleLimits.mostAttachments - files.count)
     try addLines(.attachments) { line in
       for entry in (files + told).sorted(by: AttachmentLine.precedes) { try line(entry) }
@@ -187,7 +187,7 @@ public struct BundleDraft: ~Copyable {
     }
   }
 
-  /// Adds a piece of another bundle's file: as many bytes of `source`, or those that are left of it.
+  /// Adds a piece of another bundle's file: `bytes` bytes of `source`, or as many as are left.
   mutating func addPart(_ bytes: Int64, of source: any ByteSource) throws {
     var entry = try EntryWriter(in: folder)
     var buffer: [UInt8] = []
@@ -225,7 +225,7 @@ public struct BundleDraft: ~Copyable {
     entries.append(StagedEntry(name, file))
   }
 
-  /// Notes what a reader must know to read what is put in.
+  /// Records features that a reader must support to read the added content.
   public mutating func require(_ features: Set<Manifest.Critical>) {
     critical += features.subtracting(critical).sorted { $0.rawValue < $1.rawValue }
   }
@@ -240,8 +240,8 @@ public struct BundleDraft: ~Copyable {
 
   // MARK: sealing
 
-  /// Signs what there is; nothing may be added after it. It takes no longer than the number of entries makes it: a
-  /// database can be told of the bundle while it is locked, and the file be compressed when it is not.
+  /// Signs the content; nothing may be added after it. Its time depends only on the number of entries. So a database
+  /// can record the bundle while it is locked, and the file can be compressed afterwards.
   public mutating func seal(_ manifest: Manifest, with key: borrowing SigningKey) throws -> SealedBundle {
     var manifest = manifest
     manifest.critical = critical + (manifest.body.continuation == nil ? [] : [.continues])
@@ -262,9 +262,9 @@ public struct BundleDraft: ~Copyable {
       heads: [(.signature, signature.fileBytes), (.sums, sumsBytes), (.manifest, manifestBytes)])
   }
 
-  /// Writes the sealed bundle to a new file in the draft's folder, synced but under a name of no meaning: the caller
-  /// renames it once its database knows of it. Returns the file's path.
-  /// - Parameter recipients: for whom it is encrypted; none: for everybody to read.
+  /// Writes the sealed bundle to a new synced file with a temporary name in the draft's folder. The caller renames it
+  /// when its database has a record of it. Returns the file's path.
+  /// - Parameter recipients: the recipients of the encrypted file; empty: it is not encrypted.
   public func write(_ sealed: SealedBundle, for recipients: [AgeRecipient] = []) throws -> String {
     let made = try platform.files.createTemporary(in: folder.path, mode: 0o644)
     defer { platform.files.close(made.fd) }
@@ -288,21 +288,21 @@ public struct BundleDraft: ~Copyable {
   }
 }
 
-/// A signed bundle that still lies in its draft's folder, entry by entry.
+/// A signed bundle that is still in its draft's folder, entry by entry.
 public struct SealedBundle: Sendable {
   public let manifest: Manifest
-  /// Of B2SUMS: by it the next bundles name this one in their `chain`.
+  /// The digest of B2SUMS: later bundles name this bundle by it in their `chain`.
   public let digest: Digest
-  /// The small entries that stand before all others.
+  /// The small entries before all others.
   let heads: [(name: EntryName, bytes: [UInt8])]
 }
 
 extension Manifest {
-  /// The comment above the signature of every bundle. It is fixed, so that no byte of a bundle is free to choose.
+  /// The comment above the signature of every bundle. It is fixed, so that no byte of a bundle can be chosen freely.
   static let untrustedComment = "signature of B2SUMS in a Satchel bundle"
 
-  /// What the signature says in plain sight. It names the key, so that whoever meets the sender for the first time can
-  /// check the signature before anything else is read, and compare the key's fingerprint after that.
+  /// The signature's trusted comment. It contains the key. A reader that meets the sender for the first time checks the
+  /// signature before anything else is read, and compares the key's fingerprint after that.
   func trustedComment(signer: PublicKey) -> String {
     "satchel \(kind.rawValue) \(bundle) dataset=\(dataset) from=\(from.id) to=\(to.id) number=\(number) key=\(signer.line)"
   }

@@ -3,27 +3,27 @@ import SatchelValues
 
 /// Why a bundle was refused, or could not be written. Nothing of a refused bundle is used.
 public enum BundleError: ExplainedError, Equatable {
-  /// The file is no tar, or not compressed as a bundle is.
+  /// The file is not a tar, or not compressed as bundles are.
   case notABundle(String)
   case truncated
   case trailingData
-  /// An entry that is unknown, out of order, doubled, or no plain file.
+  /// An entry that is unknown, out of order, duplicated, or not a plain file.
   case entry(String, String)
   case tooLarge(String, limit: Int64)
-  /// Signed with a key that is not among those trusted here.
+  /// It is signed with a key that is not trusted here.
   case unknownKey(String)
   case badSignature(String)
   case digest(String)
-  /// The signature is right, but what it signs breaks the format's rules.
+  /// The signature is right, but the signed content breaks the format's rules.
   case manifest(String)
   case line(entry: String, number: Int, String)
   case newerFormat(String)
   case archive(String)
-  /// It is encrypted, and not as or for whom it should be; or it could not be encrypted.
+  /// It is encrypted for another recipient or in another way; or it could not be encrypted.
   case encryption(AgeError)
-  /// Volumes would be more than there may be; the size that they must have at least.
+  /// There would be more volumes than allowed; the second value is the smallest allowed size of a volume.
   case tooManyVolumes(Int64, least: Int64)
-  /// A row that no reader would take, so that it is not written either.
+  /// A row that no reader accepts, so it is not written either.
   case rowTooLarge(String, limit: Int)
 
   public var reason: String {
@@ -50,7 +50,7 @@ public enum BundleError: ExplainedError, Equatable {
     switch self {
     case .notABundle(let why): "This is not a Satchel bundle: \(why)."
     case .truncated: "The file ends too early: part of it was not copied."
-    case .trailingData: "There is something behind the bundle's end."
+    case .trailingData: "There is more data after the end of the bundle."
     case .entry(let name, let why): "The entry \(name) \(why)."
     case .tooLarge(let what, let limit): "\(what) is larger than the limit of \(limit) bytes."
     case .unknownKey(let id): "It is signed with key \(id), which is not trusted here."
@@ -62,19 +62,19 @@ public enum BundleError: ExplainedError, Equatable {
     case .encryption(let error): "The file is encrypted, and cannot be opened here: \(error.message)."
     case .archive(let why): "Writing the bundle failed: \(why)."
     case .tooManyVolumes(let count, _):
-      "That would make \(count) volumes; there may be \(Manifest.Volume.most)."
+      "That would make \(count) volumes; at most \(Manifest.Volume.most) are possible."
     case .rowTooLarge(let row, let limit):
-      "The change of \(row) is larger than \(limit) bytes, which is the most that a bundle carries in one row."
+      "The change of \(row) is larger than \(limit) bytes, the limit for one row in a bundle."
     }
   }
 
   public var hint: String? {
     switch self {
     case .truncated, .digest, .notABundle:
-      "Copy the file again from where it came; the sender still has it in bundles/sent or bundles/outbox."
+      "Copy the file again from its sender, who still has it in bundles/sent or bundles/outbox."
     case .encryption(.noMatch): "Is it for this replica? If it is, its sender knows an older key: have it made again."
     case .encryption:
-      "Copy the file again from where it came; the sender still has it in bundles/sent or bundles/outbox."
+      "Copy the file again from its sender, who still has it in bundles/sent or bundles/outbox."
     case .unknownKey:
       """
       If you know the sender, it must be enrolled first: satchel keys request FILE there, satchel-hub device enrol \
@@ -84,7 +84,7 @@ public enum BundleError: ExplainedError, Equatable {
     case .badSignature: "Do not use this file. Ask its sender for a new one."
     case .newerFormat: "Install the newer version here, then import the file again."
     case .tooManyVolumes(_, let least): "Give --volume-size \((least >> 10) + 1)K or more."
-    case .rowTooLarge: "Make its values smaller, or move them into files. Nothing else is carried before that."
+    case .rowTooLarge: "Make its values smaller, or move them into files. Until then nothing else is carried either."
     default: nil
     }
   }

@@ -2,12 +2,12 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// Makes the bytes of lines, one behind the other.
+/// Makes the bytes of lines, one after the other.
 struct LineWriter: Sendable {
   private var writer = JSONWriter()
   private let limit = BundleLimits().lineBytes
 
-  /// Returns how many bytes the line has.
+  /// Returns the line's number of bytes.
   @discardableResult
   mutating func write(_ line: some BundleLine) throws(BundleError) -> Int {
     let before = writer.bytes.count
@@ -18,16 +18,16 @@ struct LineWriter: Sendable {
     return count
   }
 
-  /// All that was written since it began anew.
+  /// Everything written since the last `take`.
   var bytes: [UInt8] { writer.bytes }
 
   mutating func beginAnew() { writer.reset() }
 
-  /// The same bytes, as the taker's alone, and begins anew.
+  /// Returns the same bytes and begins a new buffer.
   mutating func take() -> [UInt8] { writer.take() }
 }
 
-/// Counts an entry's lines, and tells of them.
+/// Counts an entry's lines, and reports progress.
 final class LineTally {
   private let progress: (any ProgressObserver)?
   private(set) var count: Int64 = 0
@@ -43,12 +43,12 @@ final class LineTally {
   }
 }
 
-/// Something that stands in a bundle as one line of JSON.
+/// An object that is one line of JSON in a bundle.
 protocol BundleLine {
   func write(into writer: inout JSONWriter)
-  /// What it is about, for people.
+  /// The row or object of the line, for people.
   var rowName: String { get }
-  /// What a reader must understand to take it.
+  /// The feature that a reader must support to accept the line.
   var critical: Manifest.Critical? { get }
 }
 

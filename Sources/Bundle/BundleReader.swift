@@ -2,18 +2,17 @@ import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 
-/// The one way in which a bundle is read: bounded outer decode, signature, digests, manifest. What comes out is
-/// verified.
+/// The only way to read a bundle: bounded outer decoding, signature, digests, manifest. The result is verified.
 ///
-/// Up to the signature nothing is looked at but the two entries that prove it; every entry is digested while it arrives
-/// in a staging folder, and parsed only when its digest is the signed one.
+/// Before the signature is checked, only the two entries that prove it are read. Every entry is digested while it
+/// arrives in a staging folder, and parsed only if its digest is the signed one.
 public struct BundleReader {
-  /// Which public key a signature must be checked with.
+  /// The public key with which a signature must be checked.
   public enum Trust: Sendable {
-    /// Keys that are known here, found by the id that the signature names.
+    /// Keys that are known here, found by the id in the signature.
     case keys([PublicKey])
-    /// The first word from a sender: its key stands in the signature's comment. The signature proves that the sender
-    /// holds it; whether it is the right one, a person must say, who compares its fingerprint.
+    /// The first bundle from a sender: its key is in the signature's comment. The signature proves that the sender
+    /// holds the key. A person must compare its fingerprint to confirm that it is the right key.
     case firstContact
   }
 
@@ -21,7 +20,7 @@ public struct BundleReader {
   private let limits: BundleLimits
   private let identities: () throws -> [AgeIdentity]
 
-  /// - Parameter identities: gives what opens bundles that are encrypted; asked only where one is.
+  /// - Parameter identities: returns the identities that decrypt bundles; called only for an encrypted bundle.
   public init(
     platform: Platform, identities: @escaping () throws -> [AgeIdentity] = { [] }, limits: BundleLimits = BundleLimits()
   ) {
@@ -32,10 +31,10 @@ public struct BundleReader {
 
   /// Reads and verifies the file at `path`, keeping its entries in a new folder inside `staging`.
   ///
-  /// Throws a `BundleError` where it is refused; then nothing of it is left.
-  /// - Parameter admit: says by the manifest, which is verified by then, whether the rest is wanted; it throws where it
-  ///   is not. So what is for somebody else, or from a stranger, fills no disk.
-  /// - Parameter file: whether the bundle has its file, as it was read, to be kept in the workspace.
+  /// Throws a `BundleError` if it is refused; then nothing of it is left.
+  /// - Parameter admit: decides by the verified manifest whether to read the rest, and throws if not. So a bundle for
+  ///   another replica, or from a stranger, fills no disk.
+  /// - Parameter file: whether to keep the file as it was read, for the workspace.
   public func read(
     _ path: String, trust: Trust, staging: String, file keeping: FileKeeping = .notKept,
     admit: (_ manifest: Manifest, _ signer: PublicKey) throws -> Void = { _, _ in }
@@ -53,7 +52,7 @@ public struct BundleReader {
       try stage(entry, of: &tar, digest: head.sums[entry.name], in: folder) { meter.add($0) }
     }
     if let surplus = try tar.next() {
-      throw BundleError.entry(printable(surplus.name), "stands behind the last one that was signed")
+      throw BundleError.entry(printable(surplus.name), "comes after the last signed entry")
     }
     return VerifiedBundle(
       manifest: head.manifest, signer: head.signer, signature: head.signature, digest: head.digest,
@@ -62,7 +61,7 @@ public struct BundleReader {
       platform: platform)
   }
 
-  /// What a bundle is, by its signed manifest alone: nothing that follows it is looked at.
+  /// The signed manifest of a bundle. Nothing after it is read.
   public func manifest(of path: String, trust: Trust) throws -> Manifest {
     try identity(of: path, trust: trust).manifest
   }
@@ -74,7 +73,7 @@ public struct BundleReader {
     public let signature: Signature
   }
 
-  /// What a bundle is, and what tells it from every other one: nothing that follows its manifest is looked at.
+  /// A bundle's manifest and unique digest. Nothing after the manifest is read.
   public func identity(of path: String, trust: Trust) throws -> Identity {
     try withOpened(path) {
       var tar = try TarReader(from: ZstdSource(limits: limits, $0))
@@ -83,8 +82,8 @@ public struct BundleReader {
     }
   }
 
-  /// The same of a file that may be something else, or damaged, or gone: then nil. What is wrong with the disk is
-  /// thrown, for it says nothing of the file.
+  /// The same for a file that may be damaged, missing or no bundle: then nil. Disk errors are thrown, because they say
+  /// nothing about the file.
   public func identityIfSound(of path: String, trust: Trust) throws -> Identity? {
     do { return try identity(of: path, trust: trust) } catch is BundleError {
       return nil
@@ -93,12 +92,12 @@ public struct BundleReader {
     }
   }
 
-  /// The manifest of a file that may be something else, or damaged, or gone: then nil.
+  /// The manifest of a file that may be damaged, missing or no bundle: then nil.
   public func manifestIfSound(of path: String, trust: Trust) throws -> Manifest? {
     try identityIfSound(of: path, trust: trust)?.manifest
   }
 
-  /// The small entries that every bundle begins with, verified.
+  /// The small entries at the beginning of every bundle, verified.
   private struct Head {
     let manifest: Manifest
     let entries: [Manifest.Entry]
@@ -121,15 +120,15 @@ public struct BundleReader {
     let (manifest, entries) = try Manifest.parse(manifestBytes, limits: limits)
     try manifest.check(entries)
     guard comment.utf8.elementsEqual(manifest.trustedComment(signer: key).utf8) else {
-      throw BundleError.manifest("it does not say what the signature's comment says")
+      throw BundleError.manifest("it differs from the signature's comment")
     }
     guard sums.names == [.manifest] + entries.map(\.name) else {
-      throw BundleError.manifest("its entries are not those of B2SUMS")
+      throw BundleError.manifest("its entries differ from those in B2SUMS")
     }
 
-    // Each is bounded by what a manifest can say, so that the sum fits.
+    // Each size is bounded by the manifest's limits, so the sum does not overflow.
     guard entries.reduce(0, { $0 + $1.bytes }) <= limits.totalBytes else {
-      throw BundleError.tooLarge("All that it holds", limit: limits.totalBytes)
+      throw BundleError.tooLarge("Its whole content", limit: limits.totalBytes)
     }
     return Head(
       manifest: manifest, entries: entries, signer: key, signature: signature, sums: sums, digest: Digest.of(sumsBytes))
@@ -141,14 +140,14 @@ public struct BundleReader {
     return try AgeOpener.isAge(file.beginning) ? AgeSource(file, identities()) : file
   }
 
-  /// Lets `body` read what the file says once it is decrypted, where it is encrypted.
+  /// Passes the file's content to `body`, decrypted if it is encrypted.
   func withOpened<T>(_ path: String, _ body: (any ByteSource) throws -> T) throws -> T {
     let fd = try platform.files.open(path)
     defer { platform.files.close(fd) }
     return try body(opened(FileSource(fd, files: platform.files)))
   }
 
-  /// Whether a file is encrypted, as its first bytes say.
+  /// Whether a file is encrypted, according to its first bytes.
   public func isEncrypted(_ path: String) throws -> Bool {
     let fd = try platform.files.open(path)
     defer { platform.files.close(fd) }
@@ -174,7 +173,7 @@ public struct BundleReader {
     }
   }
 
-  /// Tries every key that has the signature's id: anybody can make a key that has the id of another one.
+  /// Tries every key that has the signature's id: anyone can make a key with the id of another key.
   private func verify(_ signature: Signature, _ sums: [UInt8], _ known: [PublicKey]) throws(BundleError) -> (
     PublicKey, Signature, comment: String
   ) {
@@ -187,7 +186,7 @@ public struct BundleReader {
     throw failure
   }
 
-  /// An entry that is small enough for memory and must be the next one.
+  /// The next entry, which must have this name and fit into memory.
   private func small(_ name: EntryName, of tar: inout TarReader, limit: Int64) throws -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Int(try header(name, of: &tar, limit: limit)))
     _ = try tar.read(into: &bytes)
@@ -197,9 +196,9 @@ public struct BundleReader {
   private func header(_ name: EntryName, of tar: inout TarReader, limit: Int64) throws -> Int64 {
     guard let header = try tar.next() else { throw BundleError.truncated }
     guard header.name.elementsEqual(name.rawValue.utf8) else {
-      throw BundleError.entry(printable(header.name), "stands where \(name.rawValue) belongs")
+      throw BundleError.entry(printable(header.name), "is in the place of \(name.rawValue)")
     }
-    guard header.kind == .file else { throw BundleError.entry(name.rawValue, "is no plain file") }
+    guard header.kind == .file else { throw BundleError.entry(name.rawValue, "is not a plain file") }
     guard header.size <= limit else { throw BundleError.tooLarge("The entry \(name.rawValue)", limit: limit) }
     return header.size
   }
@@ -211,7 +210,7 @@ public struct BundleReader {
     let limit = entry.name.isBlob ? limits.blobBytes : limits.entryBytes
     guard entry.bytes <= limit else { throw BundleError.tooLarge("The entry \(entry.name.rawValue)", limit: limit) }
     let size = try header(entry.name, of: &tar, limit: limit)
-    guard size == entry.bytes else { throw BundleError.entry(entry.name.rawValue, "has not the size that was signed") }
+    guard size == entry.bytes else { throw BundleError.entry(entry.name.rawValue, "does not have the signed size") }
     var writer = try EntryWriter(in: folder)
     var buffer = [UInt8](repeating: 0, count: 256 << 10)
     while true {
@@ -222,13 +221,13 @@ public struct BundleReader {
     }
     guard try writer.finish().digest == expected else { throw BundleError.digest(entry.name.rawValue) }
     if case .blob(let blob) = entry.name, expected.map({ BlobName(of: $0) }) != blob {
-      throw BundleError.entry(entry.name.rawValue, "is not called by its digest")
+      throw BundleError.entry(entry.name.rawValue, "is not named after its digest")
     }
     try platform.files.rename(writer.path, to: folder.file(entry.name.fileName))
   }
 }
 
-/// A name from an archive, as it can be shown to a person: short, and without characters that a terminal would obey.
+/// A name from an archive in a form that can be shown to a person: short, and without control characters.
 private func printable(_ name: [UInt8]) -> String {
   let safe = name.prefix(60).map { (32..<127).contains($0) ? String(UnicodeScalar($0)) : "?" }.joined()
   return "\"\(safe)\""

@@ -6,21 +6,22 @@ public struct ChangeLine: Hashable, Sendable {
   public enum Content: Hashable, Sendable {
     /// A row that the device made: all its columns.
     case insert([Field])
-    /// The columns that the device changed, with what they were, in the same order.
+    /// The columns that the device changed, with their former values, in the same order.
     case update(set: [Field], was: [Field])
-    /// A row that the device deleted: what it was.
+    /// A row that the device deleted, with its former values.
     case delete(was: [Field])
-    /// From the hub: the row as it is, whole.
+    /// From the hub: the whole row as it is.
     case row([Field])
-    /// From the hub: the row is gone from what this user sees.
+    /// From the hub: the row left this user's scope.
     case gone
-    /// A row's key became another one: decided by the hub, and told to the device; or by the device, and told to the
-    /// hub. `number` is the emission with which it did: whoever told of this one or a later one knows it.
+    /// A row's key changed. Either the hub decided that and reports it to the device, or the device decided and reports
+    /// it to the hub. `number` is the emission of the change: a replica that has received this emission or a later one
+    /// knows it.
     case rekey(to: RowKey, number: EmissionNumber)
-    /// From the hub: keys from the line's key up to `last` are this device's to hand out, from emission `number` on.
+    /// From the hub: from emission `number` on, the device may use the keys from the line's key to `last`.
     case block(last: RowKey, number: EmissionNumber)
 
-    /// Whether it tells of keys, and of no row.
+    /// Whether the line is about keys and no row.
     public var isAboutKeys: Bool {
       switch self {
       case .rekey, .block: true
@@ -34,13 +35,13 @@ public struct ChangeLine: Hashable, Sendable {
   /// nil in lines from the hub.
   public let generation: Generation?
   public let stamp: Stamp
-  /// From a device: the first write that its change is made of; nil: not known.
+  /// From a device: the first write of its change; nil: not known.
   public let first: FirstWrite?
   public let content: Content
-  /// From the hub: the first eight bytes of the digests that the row may have on the device, one for each emission on
-  /// which the device may be; nil: the row may be missing there. Empty: the hub does not say.
+  /// From the hub: the first eight bytes of the digests that the row may have on the device, one for each possible
+  /// emission of the device; nil: the row may be missing there. Empty: the hub does not say.
   public var before: [UInt64?] = []
-  /// From the hub, with a row: what others than the device wrote into it; nil: the hub does not say.
+  /// From the hub, with a row: the writes of others than the device; nil: the hub does not say.
   public var others: [OthersWrite]?
   /// From a device: the unit of its generation to which the change belongs; nil: none.
   public var unit: UnitNumber?
@@ -86,7 +87,7 @@ extension ChangeLine {
       others: others, unit: unit)
   }
 
-  /// The step that a device's line tells. Throws words where the line does not fit the table.
+  /// The step of a device's line. Throws a `LineProblem` if the line does not fit the table.
   public func step(in schema: TableSchema) throws(LineProblem) -> Step {
     guard let generation else { throw LineProblem("it has no generation") }
     guard key.values.count == schema.key.count else { throw LineProblem("its key is none of the table \(table)") }
@@ -95,8 +96,8 @@ extension ChangeLine {
       case .insert(let fields): .insert(try schema.row(fields))
       case .delete(let was): .delete(was: try schema.row(was))
       case .update(let set, let was): .update(try Self.columnChanges(set, was, schema))
-      case .row, .gone, .block: throw LineProblem("it is a line of a hub")
-      case .rekey: throw LineProblem("it tells of no change")
+      case .row, .gone, .block: throw LineProblem("it is a line from a hub")
+      case .rekey: throw LineProblem("it describes no change")
       }
     if case .insert(let row) = change, schema.key(of: row) != key { throw LineProblem("its key is not its row's") }
     return Step(
@@ -106,11 +107,11 @@ extension ChangeLine {
   private static func columnChanges(_ set: [Field], _ was: [Field], _ schema: TableSchema) throws(LineProblem)
     -> [ColumnChange]
   {
-    guard set.count == was.count, !set.isEmpty else { throw LineProblem("set and was are not of the same columns") }
+    guard set.count == was.count, !set.isEmpty else { throw LineProblem("set and was have different columns") }
     var changes: [ColumnChange] = []
     changes.reserveCapacity(set.count)
     for (new, old) in zip(set, was) {
-      guard new.name == old.name else { throw LineProblem("set and was are not of the same columns") }
+      guard new.name == old.name else { throw LineProblem("set and was have different columns") }
       guard let column = schema.position(of: new.name) else { throw LineProblem("the table has no column \(new.name)") }
       if schema.key.contains(column) { throw LineProblem("an update cannot change the key's column \(new.name)") }
       if let last = changes.last, last.column >= column {
@@ -122,7 +123,7 @@ extension ChangeLine {
   }
 }
 
-/// Why a line does not fit, in words; whoever reads lines adds which one it was.
+/// Why a line does not fit, in words. The reader of lines adds the line's number.
 public struct LineProblem: Error {
   public let message: String
   public init(_ message: String) { self.message = message }
@@ -144,8 +145,8 @@ extension TableSchema {
     return Row(values.compactMap(\.self))
   }
 
-  /// The row where the named values are the table's columns in their order, as a sender with the same schema has them;
-  /// nil: they are not.
+  /// The row, if the named values are the table's columns in their order, as a sender with the same schema has them;
+  /// otherwise nil.
   public func rowInOrder(_ fields: [Field]) -> Row? {
     guard fields.count == columns.count, zip(fields, columns).allSatisfy({ $0.name == $1 }) else { return nil }
     return Row(fields.map(\.value))

@@ -1,12 +1,12 @@
 import SatchelJSON
 import SatchelValues
 
-/// Names that were read before, so that no text is made of the bytes of one that comes again.
+/// Names that were read before. A repeated name is not converted to text again.
 struct KnownNames {
   private var texts = KnownTexts()
   private var names: [Name] = []
 
-  /// A name, and its place among those that are known; nil where there is no room for it.
+  /// A name, and its index among the known names; nil if there is no room for it.
   typealias Known = (name: Name, place: Int?)
 
   mutating func nextKey(in scanner: inout JSONScanner) throws(JSONError) -> Known? {
@@ -119,21 +119,21 @@ extension JSONWriter {
   }
 }
 
-/// Which of a few known texts were there.
+/// The set of known texts that occurred, by index.
 struct SeenPlaces {
   static let capacity = UInt64.bitWidth
   private var bits: UInt64 = 0
 
-  /// Returns whether it was not there yet. The place is below `capacity`.
+  /// Returns whether the index was missing. It is below `capacity`.
   mutating func insert(_ place: Int) -> Bool {
     defer { bits |= 1 << place }
     return bits & 1 << place == 0
   }
 }
 
-/// Whether no name stands twice.
+/// Whether all names differ.
 func areDistinct(_ names: [Name]) -> Bool {
-  // Most rows are narrow, and for those comparing is cheaper than hashing.
+  // Most rows are narrow. For them comparing is cheaper than hashing.
   if names.count > 24 { return Set(names).count == names.count }
   return names.indices.allSatisfy { i in !names[..<i].contains(names[i]) }
 }
@@ -156,16 +156,16 @@ extension JSONScanner {
     return RowKey(values)
   }
 
-  /// Named values, of which no name stands twice.
+  /// Named values with distinct names.
   mutating func readFields() throws -> [Field] {
     var names = KnownNames()
     return try readFields(named: &names)
   }
 
-  /// The same where some of the names may be known.
+  /// The same, if some of the names may be known.
   mutating func readFields(named names: inout KnownNames) throws -> [Field] {
     var fields: [Field] = []
-    // By their places it is known at once; to compare each name with each was an eighth of an import.
+    // Their indexes show duplicates at once. Comparing each name with each other name took an eighth of an import.
     var seen = SeenPlaces()
     var areCounted = true
     try beginObject()

@@ -13,13 +13,13 @@ struct ChangeLineParser {
 
   private enum Member: String, CaseIterable {
     case table, op, key, generation, stamp, first, more, row, set, was, to, number, before, others, unit
-    /// Once: `allCases` makes an array for everyone who asks.
+    /// Stored once: `allCases` makes a new array at every call.
     static let all = allCases
   }
 
   private enum Operation: String, CaseIterable {
     case insert, update, delete, row, gone, rekey, block
-    /// Once, as above.
+    /// Stored once, as above.
     static let all = allCases
   }
 
@@ -29,7 +29,7 @@ struct ChangeLineParser {
       var scanner = JSONScanner(line, limits: JSONLimits(maxDepth: limits.jsonDepth))
       try scanner.beginObject()
       while let key = try scanner.nextKey(among: &members) {
-        // Room for what later versions say beside it, such as the origin of a change that came through another hub.
+        // Later versions may add members, such as the origin of a change that came through another hub.
         guard case .known(let place) = key else {
           try scanner.skipValue()
           continue
@@ -60,7 +60,7 @@ struct ChangeLineParser {
     case .generation: draft.generation = Generation(try scanner.readNatural())
     case .stamp: draft.stamp = Stamp(hexadecimal: try scanner.readString())
     case .first:
-      guard let stamp = Stamp(hexadecimal: try scanner.readString()) else { throw LineProblem("first is no stamp") }
+      guard let stamp = Stamp(hexadecimal: try scanner.readString()) else { throw LineProblem("first is not a stamp") }
       draft.first = stamp
     case .more: draft.more = try scanner.readBool()
     case .row: draft.row = try scanner.readFields(named: &columns)
@@ -107,16 +107,16 @@ struct ChangeLineParser {
       case (.delete, .some, nil, nil, let was?): content = .delete(was: was)
       case (.row, nil, let row?, nil, nil): content = .row(row)
       case (.gone, nil, nil, nil, nil) where stamp == .zero: content = .gone
-      default: throw LineProblem("op \(word) is unknown or has not the members that belong to it")
+      default: throw LineProblem("op \(word) is unknown or lacks its members")
       }
       if generation == nil && first != nil || first == nil && more != nil {
         throw LineProblem("first or more does not belong to it")
       }
       guard before.isEmpty || generation == nil && !content.isAboutKeys else {
-        throw LineProblem("op \(word) has not the members that belong to it")
+        throw LineProblem("op \(word) lacks its members, or has others")
       }
       if others != nil, row == nil || generation != nil {
-        throw LineProblem("op \(word) has not the members that belong to it")
+        throw LineProblem("op \(word) lacks its members, or has others")
       }
       if let unit, generation == nil || content.isAboutKeys || unit < UnitNumber(1) {
         throw LineProblem("unit \(unit) does not belong to it")
@@ -127,10 +127,10 @@ struct ChangeLineParser {
         others: others, unit: unit)
     }
 
-    /// What a line has that tells of keys, and nothing besides.
+    /// The content of a line about keys. Other members are refused.
     private func keys(_ stamp: Stamp) throws(LineProblem) -> (to: RowKey, number: EmissionNumber) {
       guard let to, let number, generation == nil, row == nil, set == nil, was == nil, stamp == .zero else {
-        throw LineProblem("op \(word) has not the members that belong to it")
+        throw LineProblem("op \(word) lacks its members, or has others")
       }
       return (to, number)
     }
@@ -140,7 +140,7 @@ struct ChangeLineParser {
 }
 
 extension JSONScanner {
-  /// The first eight bytes of digests, as sixteen digits each; null stands for a row that is not there.
+  /// The first eight bytes of digests, as sixteen digits each; null means that the row is missing.
   fileprivate mutating func readShortDigests() throws -> [UInt64?] {
     var digests: [UInt64?] = []
     try beginArray()
@@ -151,7 +151,7 @@ extension JSONScanner {
         digests.append(nil)
       } else {
         guard let digest = try Hexadecimal.bits(of: readString()) else {
-          throw LineProblem("before names what is no digest")
+          throw LineProblem("before holds a value that is not a digest")
         }
         digests.append(digest)
       }

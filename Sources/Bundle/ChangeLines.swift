@@ -1,20 +1,20 @@
 import SatchelJSON
 import SatchelPlatform
 
-/// The lines of a verified bundle's `changes.jsonl`, read once and in their order.
+/// The lines of a verified bundle's `changes.jsonl`, read once and in order.
 ///
-/// Who imports them holds the database's write lock meanwhile, and others wait. So another core parses the next lines
-/// while the rows of the last ones are written: parsing is a quarter of an import's work.
+/// An import holds the database's write lock meanwhile, and others wait. So another core parses the next lines while
+/// the rows of the last lines are written: parsing is a quarter of an import's work.
 public final class ChangeLines {
   private var reader: LineReader?
   private var conveyor: Conveyor<ChangeLineParser, Batch, Parsed>
-  /// The first of them, where they were read ahead.
+  /// The first lines, if they were read ahead.
   private var ahead: Parsed?
-  /// Lines that were taken, to be handed back.
+  /// Processed lines that are to be handed back.
   private var used: [ChangeLine] = []
   private let manifest: Manifest
   private let progress: (any ProgressObserver)?
-  /// The size of the batch that was put on the conveyor last.
+  /// The size of the newest batch given to the other core.
   private var last = BatchSize()
   private var tellsOfKeys = false
   private var count = 0
@@ -23,18 +23,18 @@ public final class ChangeLines {
   private struct Batch: Sendable {
     var lines: [[UInt8]] = []
     var size = BatchSize()
-    /// Why there are no more of them.
+    /// Why no more lines follow.
     var problem: LineProblem?
-    /// Lines of an earlier batch, to be freed where they were made.
+    /// Lines of an earlier batch, to be freed on the thread that made them.
     let used: [ChangeLine]
   }
 
   private struct Parsed: Sendable {
     var lines: [ChangeLine] = []
-    /// What is wrong with the line behind them.
+    /// The problem of the line after them.
     var problem: LineProblem?
     let size: BatchSize
-    /// The lines' bytes, likewise to be freed where they were made.
+    /// The bytes of the lines, also to be freed on the thread that made them.
     let bytes: [[UInt8]]
   }
 
@@ -55,15 +55,15 @@ public final class ChangeLines {
     return parsed
   }
 
-  /// Parses the first lines before they are asked for, which are all of a small bundle, and has those behind them
-  /// parsed meanwhile. Throws a `BundleError` where one is not as it should be.
+  /// Parses the first lines in advance, which are all lines of a small bundle, and parses the following lines
+  /// meanwhile. Throws a `BundleError` if a line is not valid.
   public func readAhead() throws {
     ahead = try next()
     if let ahead, let problem = ahead.problem { try naming(ahead.lines.count + 1) { throw problem } }
   }
 
-  /// Calls `body` for each line. Throws a `BundleError` with the line's number where it is not as it should be, or
-  /// where `body` throws a `LineProblem`; and where there are not as many lines as the manifest says.
+  /// Calls `body` for each line. Throws a `BundleError` with the line's number if the line is not valid, or if `body`
+  /// throws a `LineProblem`. Also throws if the number of lines differs from the manifest's.
   public func each(_ body: (ChangeLine) throws -> Void) throws {
     while let parsed = try next() {
       for line in parsed.lines {
@@ -76,10 +76,10 @@ public final class ChangeLines {
     }
     guard count == manifest.changes else {
       throw BundleError.manifest(
-        "it counts \(manifest.changes) lines in \(EntryName.changes.rawValue), and there are \(count)")
+        "it promises \(manifest.changes) lines in \(EntryName.changes.rawValue), and there are \(count)")
     }
     guard tellsOfKeys || !manifest.critical.contains(.keys) else {
-      throw BundleError.manifest("critical names keys, and there are no lines that tell of them")
+      throw BundleError.manifest("critical names keys, and there are no lines about keys")
     }
   }
 
@@ -100,7 +100,7 @@ public final class ChangeLines {
     return parsed
   }
 
-  /// Puts as much on the conveyor as may be there.
+  /// Gives as many batches to the other core as allowed.
   private func fill() throws {
     while conveyor.count == 0 || conveyor.count < last.mostAtOnce, let batch = try read() {
       last = batch.size
@@ -126,15 +126,15 @@ public final class ChangeLines {
 
   private func check(_ line: ChangeLine) throws(LineProblem) {
     guard line.before.isEmpty || manifest.critical.contains(.unseen) else {
-      throw LineProblem("it tells what the row was, and the manifest does not say so")
+      throw LineProblem("it has former versions of the row, and the manifest does not announce them")
     }
     guard line.unit == nil || manifest.critical.contains(.units) else {
-      throw LineProblem("it belongs to a unit, and the manifest does not say so")
+      throw LineProblem("it belongs to a unit, and the manifest does not announce units")
     }
     if line.content.isAboutKeys {
       tellsOfKeys = true
       guard manifest.critical.contains(.keys) else {
-        throw LineProblem("it tells of keys, and the manifest does not say so")
+        throw LineProblem("it is about keys, and the manifest does not announce such lines")
       }
     } else if case .scope(let scope) = manifest.body, scope.extent == .full {
       throw LineProblem("the rows of a full bundle are in its snapshot")

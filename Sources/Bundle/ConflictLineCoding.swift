@@ -55,7 +55,7 @@ extension ConflictRecord {
           }
           draft.winners.append(ColumnWinner(Name(String(decoding: column, as: UTF8.self)), winner))
         }
-        guard areDistinct(draft.winners.map(\.name)) else { throw LineProblem("a winner's column stands twice") }
+        guard areDistinct(draft.winners.map(\.name)) else { throw LineProblem("a winner's column occurs twice") }
       case "conflict", "device", "user", "table", "op", "kind", "state", "stamp", "winner", "note", "decision",
         "decided_by", "unit":
         draft.words[name] = try scanner.readText()
@@ -94,11 +94,11 @@ private struct ConflictDraft {
         by: try word("decided_by") { isUserName($0) ? $0 : nil }
       )
     } else if words["decision"] != nil || words["decided_by"] != nil {
-      throw LineProblem("it says who decided, and that nobody did")
+      throw LineProblem("it names a decision, and its state is not resolved")
     }
     let operation = try word("op") { Operation(rawValue: $0) }
     guard (baseValues == nil) == (operation == .insert), (deviceValues == nil) == (operation == .delete) else {
-      throw LineProblem("base_values and device_values are not those of op \(operation.rawValue)")
+      throw LineProblem("base_values and device_values do not fit op \(operation.rawValue)")
     }
     return ConflictRecord(
       id: try word("conflict") { ConflictID($0) }, device: try word("device") { ReplicaID($0) },
@@ -137,7 +137,7 @@ extension Resolution {
       let generation = document["generation"]?.integerValue, (0...largestCount).contains(generation)
     else { throw LineProblem("conflict, decision, user, stamp or generation is missing or unknown") }
     let note = document["note"]
-    guard note == nil || note?.stringValue != nil else { throw LineProblem("note is no text") }
+    guard note == nil || note?.stringValue != nil else { throw LineProblem("note is not a text") }
     return Resolution(
       conflict: conflict, decision: decision, user: user, stamp: stamp, generation: Generation(generation),
       note: note?.stringValue)
@@ -153,10 +153,10 @@ extension JSONWriter {
   }
 }
 
-/// A replica's own records may have any value that SQLite takes. A bundle's lines have limits of their own.
+/// A replica's own records may have any value that SQLite accepts. A bundle's lines have other limits.
 private let ownLimits = JSONLimits(maxStringBytes: Int(Int32.max))
 
-/// Named values as one JSON object, as they stand in lines and in tables that people read.
+/// Named values as one JSON object, as in lines and in tables that people read.
 public enum FieldsCoding {
   public static func json(_ fields: [Field]) -> [UInt8] {
     var writer = JSONWriter(capacity: 32 * fields.count)
@@ -172,7 +172,7 @@ public enum FieldsCoding {
   }
 }
 
-/// Reads what `FieldsCoding` wrote of many rows, without making a text of each name anew.
+/// Reads the output of `FieldsCoding` for many rows, without converting each name again.
 public struct FieldsReader: Sendable {
   private var names = KnownNames()
 

@@ -3,19 +3,19 @@ import SatchelJSON
 import SatchelValues
 
 extension Manifest {
-  /// What a device tells of the one that it was before it got another name and other keys. Its rows, and what the hub
-  /// is not known to have, it still has.
+  /// A device's description of its former identity, before it got another name and other keys. The device still has
+  /// that identity's rows, and all changes that the hub is not known to have.
   public struct Continuation: Hashable, Sendable {
-    /// The one that it was.
+    /// The former device id.
     public let device: ReplicaID
     /// The highest of its exports that the hub is known to have.
     public let acknowledged: SequenceNumber
-    /// The emission on which it stands.
+    /// The emission that its database holds.
     public let received: EmissionNumber
-    /// Its exports, in their order, from the last acknowledged one on; at most the newest `Changes.longestChain`. By
-    /// them the hub tells which of several copies' histories this one's is, and how much of it was merged.
+    /// Its exports from the last acknowledged one on, in order; at most the newest `Changes.longestChain`. From them
+    /// the hub finds which of several copies' histories this is, and how much of it was merged.
     public let chain: [Changes.Link]
-    /// A signature of this by a key of the device that it was; nil: an earlier version made the request, or that key is
+    /// A signature of this by a key of the former device; nil: an earlier version made the request, or that key is
     /// lost.
     public let proof: Signature?
 
@@ -52,7 +52,7 @@ extension [Manifest.Changes.Link] {
       })
   }
 
-  /// Whether they are as few as a manifest may hold, and in their order.
+  /// Whether they are in order, and no more than a manifest may hold.
   var isInOrder: Bool {
     count <= Manifest.Changes.longestChain && zip(self, dropFirst()).allSatisfy { $0.sequence < $1.sequence }
   }

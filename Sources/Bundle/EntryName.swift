@@ -1,14 +1,14 @@
 import SatchelCrypto
 import SatchelValues
 
-/// The entries that a bundle may have, in the order in which they stand.
+/// The entries that a bundle may have, in their order.
 public enum EntryName: Hashable, Sendable, Comparable {
   case signature, sums, manifest, changes, resolutions, conflicts, dataset, migrations, snapshot, part, files,
     attachments, state
   /// An attached file's content, named by the beginning of its digest.
   case blob(BlobName)
 
-  /// The entries of one name each.
+  /// The entries with fixed names.
   static let fixed: [(name: EntryName, text: String)] = [
     (.signature, "B2SUMS.minisig"), (.sums, "B2SUMS"), (.manifest, "manifest.json"), (.changes, "changes.jsonl"),
     (.resolutions, "resolutions.jsonl"), (.conflicts, "conflicts.jsonl"), (.dataset, "dataset.json"),
@@ -22,10 +22,10 @@ public enum EntryName: Hashable, Sendable, Comparable {
     return Self.fixed[place].text
   }
 
-  /// nil where no entry of this format has the name.
+  /// nil if no entry of this format has the name.
   public init?(rawValue: String) { self.init(bytes: rawValue.utf8) }
 
-  /// The entry whose name these bytes are; nil where no entry of this format has it.
+  /// The entry with this name; nil if no entry of this format has it.
   init?(bytes: some Sequence<UInt8>) {
     let bytes = Array(bytes)
     if let known = Self.fixed.first(where: { $0.text.utf8.elementsEqual(bytes) }) {
@@ -44,7 +44,7 @@ public enum EntryName: Hashable, Sendable, Comparable {
     return false
   }
 
-  /// How its file is called where a bundle is made or read: in one folder, without a path.
+  /// The name of its file in the folder in which a bundle is made or read, without a path.
   var fileName: String {
     if case .blob(let blob) = self { return "blob-\(blob.digits)" }
     return rawValue
@@ -59,7 +59,7 @@ public enum EntryName: Hashable, Sendable, Comparable {
 }
 
 /// The name of an attached file's content in a bundle: the first half of its digest, which is as much as a tar's header
-/// has room for. The whole digest stands in B2SUMS.
+/// has room for. The whole digest is in B2SUMS.
 public struct BlobName: Hashable, Comparable, Sendable {
   let digits: String
 

@@ -2,7 +2,7 @@ import Glibc
 import SatchelCrypto
 import SatchelPlatform
 
-/// One entry on its way into a bundle: bytes go to a file aside, and are counted and digested as they go.
+/// Writes one entry of a bundle to a file aside, and counts and digests its bytes.
 struct EntryWriter: ~Copyable {
   let path: String
   private let files: any FileSystem
@@ -11,7 +11,7 @@ struct EntryWriter: ~Copyable {
   private var pending: [UInt8] = []
   private(set) var bytes: Int64 = 0
 
-  /// What was written, and what is yet to be.
+  /// The number of bytes, including those that are not in the file yet.
   var written: Int64 { bytes + Int64(pending.count) }
 
   private static let blockBytes = 256 << 10
@@ -35,7 +35,7 @@ struct EntryWriter: ~Copyable {
     if pending.count >= Self.blockBytes { try flush() }
   }
 
-  /// Writes bytes that were written here to another entry.
+  /// Copies bytes of this entry to another entry.
   mutating func copy(_ count: Int64, from offset: Int64, to other: inout EntryWriter) throws(PlatformError) {
     try flush()
     try files.seek(fd, to: offset)
@@ -50,7 +50,7 @@ struct EntryWriter: ~Copyable {
     try files.seek(fd, to: bytes)
   }
 
-  /// The entry as it is; nothing may be written after it.
+  /// The complete entry; nothing may be written after it.
   mutating func finish() throws(PlatformError) -> BundleDraft.StagedFile {
     try flush()
     var last = BLAKE2b512()

@@ -33,21 +33,21 @@ public enum KeyStatement: Hashable, Sendable {
 }
 
 extension Manifest {
-  /// Throws where the proof of the announced key is none. A bundle of an earlier version has no proof.
+  /// Throws if the proof of the announced key is wrong. A bundle of an earlier version has no proof.
   func checkRotation() throws(BundleError) {
     guard let rotation, let proof = rotation.proof else { return }
     let statement = KeyStatement.rotation(dataset: dataset, replica: from.id, next: rotation.key)
     guard statement.isSigned(proof, by: rotation.key) else {
-      throw .manifest("the key that it announces did not sign that it is announced")
+      throw .manifest("the announced key did not sign the announcement")
     }
   }
 }
 
 extension Manifest.Continuation {
-  /// Whether a key signed that this device goes on with the history that it names.
+  /// Whether a former key signed that this device continues the history that it names.
   /// - Parameters:
-  ///   - device: who asks, with the key `key`.
-  ///   - former: the keys of the device that it says it was.
+  ///   - device: the requesting device, with the key `key`.
+  ///   - former: the keys of its former identity.
   public func isProved(for device: ReplicaID, _ key: PublicKey, in dataset: String, by former: [PublicKey]) -> Bool {
     guard let proof else { return false }
     let statement = KeyStatement.continuation(dataset: dataset, device: device, former: self.device, key: key)

@@ -44,7 +44,7 @@ struct LineReader: ~Copyable {
     }
   }
 
-  /// Where the next newline stands in the buffer; nil where there is none.
+  /// The position of the next newline in the buffer; nil if there is none.
   private func endOfLine() -> Int? {
     buffer.withUnsafeBytes { bytes in
       guard let start = bytes.baseAddress, let found = memchr(start + next, 0x0a, filled - next) else { return nil }

@@ -2,13 +2,13 @@ import Glibc
 import SatchelPlatform
 import SatchelValues
 
-/// Brings lines into the order of their places, in bounded memory.
+/// Sorts lines by their places, in bounded memory.
 ///
-/// They are written to an entry's file as they come, those of one place together as far as memory goes. Mostly they
-/// come in order: one generation, parents before children. Then that file is the entry. Else the runs of each place are
-/// copied to another file.
+/// Lines are written to an entry's file as they come; lines of one place are kept together as far as memory allows.
+/// Mostly they come in order: one generation, parents before children. Then that file is the entry. Otherwise the runs
+/// of each place are copied to another file.
 struct LineSorter: ~Copyable {
-  /// Lines of several places wait for more of each; those of one need not.
+  /// Lines of several places wait for more lines of each place. Lines of a single place need not wait.
   private static let mostBuffered = 4 << 20
   private static let mostOfOnePlace = 256 << 10
 
@@ -17,7 +17,7 @@ struct LineSorter: ~Copyable {
   private var buffered = 0
   private var runs: [Run] = []
 
-  /// Lines of one place that lie in the file one behind the other.
+  /// Lines of one place that follow each other in the file.
   private struct Run {
     let place: StepPlace
     let offset: Int64
@@ -38,7 +38,7 @@ struct LineSorter: ~Copyable {
       runs[runs.count - 1].bytes += Int64(lines.count)
       try entry.write(lines)
     }
-    // The memory of one place's lines serves the next ones of that place, but for that of a very large row.
+    // The buffer of one place serves its next lines too, unless a very large row has enlarged it.
     if buffers.count == 1, buffered < Self.mostBuffered, let place = buffers.keys.first {
       buffers[place]?.removeAll(keepingCapacity: true)
     } else {

@@ -1,15 +1,15 @@
 import SatchelPlatform
 
-/// Makes lines on another core, of items that the caller reads from its database meanwhile.
+/// Makes lines on another core, from items that the caller reads from its database meanwhile.
 public protocol ChangeLineMaker: Sendable {
   associatedtype Item: Sendable
 
   mutating func line(of item: Item) throws -> ChangeLine
-  /// How many bytes of memory an item keeps, roughly.
+  /// The approximate number of bytes of memory of an item.
   static func byteCount(of item: Item) -> Int
 }
 
-/// Runs a maker on another core and hands its lines out in the order of their items.
+/// Runs a maker on another core and returns its lines in the order of their items.
 struct MadeLines<Maker: ChangeLineMaker>: ~Copyable {
   private struct Work: Sendable {
     var maker: Maker
@@ -22,10 +22,10 @@ struct MadeLines<Maker: ChangeLineMaker>: ~Copyable {
     var size = BatchSize()
   }
 
-  /// The lines of a batch's items, one behind the other.
+  /// The lines of a batch's items, one after the other.
   struct Lines: Sendable {
     fileprivate(set) var bytes: [UInt8] = []
-    /// The bytes of each line.
+    /// The number of bytes of each line.
     fileprivate(set) var lengths: [Int] = []
     /// The items of the lines. They are freed on the thread that made them, which costs half as much.
     let items: [Maker.Item]
@@ -59,7 +59,7 @@ struct MadeLines<Maker: ChangeLineMaker>: ~Copyable {
     return lines
   }
 
-  /// - Parameter use: gets lines that are ready by now, of this item or of earlier ones.
+  /// - Parameter use: gets finished lines, of this item or of earlier ones.
   mutating func add(_ item: Maker.Item, _ use: (Lines) throws -> Void) throws {
     batch.items.append(item)
     batch.size.add(Maker.byteCount(of: item))
@@ -75,7 +75,7 @@ struct MadeLines<Maker: ChangeLineMaker>: ~Copyable {
     batch = Batch()
   }
 
-  /// Returns whether there was something to take.
+  /// Returns whether there were finished lines.
   @discardableResult
   private mutating func take(_ use: (Lines) throws -> Void) throws -> Bool {
     guard let lines = conveyor.take() else { return false }
@@ -86,7 +86,7 @@ struct MadeLines<Maker: ChangeLineMaker>: ~Copyable {
     return true
   }
 
-  /// Hands the remaining lines out.
+  /// Passes the remaining lines to `use`.
   consuming func finish(_ use: (Lines) throws -> Void) throws {
     put()
     while try take(use) {}

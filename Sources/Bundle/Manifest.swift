@@ -1,12 +1,12 @@
 import SatchelCrypto
 import SatchelValues
 
-/// What a bundle is, from whom, for whom, and on what it builds.
+/// A bundle's kind, sender, recipient, and the bundles on which it builds.
 public struct Manifest: Hashable, Sendable {
   /// The newest format that this Satchel writes and reads.
   public static let format: Int64 = 1
 
-  /// One end of a bundle's way.
+  /// The sender or the recipient of a bundle.
   public struct Party: Hashable, Sendable {
     public let id: ReplicaID
     public let name: String
@@ -16,7 +16,7 @@ public struct Manifest: Hashable, Sendable {
       self.name = name
     }
 
-    /// Whom a device asks to let it in: it does not know its hub yet.
+    /// The recipient of an enrolment request: the device does not know its hub yet.
     public static let unknownHub = Party(id: ReplicaID(random: [UInt8](repeating: 0, count: 16)), name: "hub")
   }
 
@@ -26,21 +26,21 @@ public struct Manifest: Hashable, Sendable {
     public let bytes: Int64
   }
 
-  /// What a reader must understand to read the bundle at all, beside format 1 as it began.
+  /// Features that a reader must support to read the bundle at all, beside the first version of format 1.
   public enum Critical: String, Sendable, CaseIterable {
-    /// Lines that tell of keys: `rekey` and `block`.
+    /// Lines about keys: `rekey` and `block`.
     case keys
-    /// A request of a device that was another one before: what that delivered is not to be taken once more.
+    /// A request of a device that had another identity: its delivered changes must not be merged again.
     case continues
-    /// What is said of attached files, and their contents.
+    /// Lines about attached files, and their contents.
     case attachments
     /// Digests of the rows that a device holds.
     case state
-    /// Lines that tell what a device must have before it takes them, and conflicts of the kind `unseen`.
+    /// Lines with the versions of a row that a device must have, and conflicts of the kind `unseen`.
     case unseen
-    /// Rows of some tables are named by other columns than their PRIMARY KEY.
+    /// Rows of some tables are identified by other columns than their PRIMARY KEY.
     case names
-    /// Lines and conflicts that belong to units: a reader takes all of a unit or nothing.
+    /// Lines and conflicts that belong to units: a reader applies all of a unit or nothing.
     case units
 
     /// Features as one text, as the tables of hubs and devices hold them.
@@ -48,7 +48,7 @@ public struct Manifest: Hashable, Sendable {
       features.map(\.rawValue).sorted().joined(separator: " ")
     }
 
-    /// The features that a text names, as far as they are known here.
+    /// The features in a text, as far as they are known here.
     public static func features(in text: String) -> Set<Critical> {
       Set(text.split(separator: " ").compactMap { Critical(rawValue: String($0)) })
     }
@@ -76,7 +76,7 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
-  /// Keys that nothing may be signed with any more; the list with the highest number counts.
+  /// Revoked keys; the list with the highest number counts.
   public struct Revocations: Hashable, Sendable {
     public let number: Int64
     public let keys: [PublicKey]
@@ -101,7 +101,7 @@ public struct Manifest: Hashable, Sendable {
     public let parts: Int64
     /// The size of the whole file.
     public let bytes: Int64
-    /// Of the whole file.
+    /// The digest of the whole file.
     public let digest: Digest
 
     public init(of: BundleID, whole: BundleKind, number: Int64, part: Int64, parts: Int64, bytes: Int64, digest: Digest)
@@ -116,33 +116,32 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
-  /// What a device tells about its export.
+  /// A device's data about its export.
   public struct Changes: Hashable, Sendable {
     public let epoch: Epoch
     public let incarnation: Incarnation
-    /// The emission on which the device stood.
+    /// The emission that the device's database held.
     public let received: EmissionNumber
     public let sequence: SequenceNumber
-    /// The device's exports before this one, in their order, from the last acknowledged one on; at most the newest
+    /// The device's exports before this one, in order, from the last acknowledged one on; at most the newest
     /// `longestChain`.
     public let chain: [Link]
-    /// Attached files that the hub is known to have, that the device's rows name, and that are not there any more: it
-    /// asks for them. In their order, each once, at most as many as a bundle carries.
+    /// Attached files that the device requests: the hub is known to have them, the device's rows name them, and they
+    /// are missing there. In order, each once, at most as many as a bundle carries.
     public let lost: [AttachmentPath]
-    /// The export after which all changes of this one were made: it holds everything since. Exports between that one
-    /// and this one may be left out. nil: the bundle was made by a version that did not say it; then it is the first
+    /// All changes of this export were made after this earlier export: this one holds everything since, and exports
+    /// between the two may be left out. nil: the bundle was made by a version without this member; then it is the first
     /// export of the chain.
     public var base: SequenceNumber?
-    /// The emission `received`, with the hub's signature of it; nil: the bundle was made by a version that did not name
-    /// it.
+    /// The emission `received`, with the hub's signature. nil: the bundle was made by a version that did not name it.
     public var proof: EmissionProof?
-    /// Emissions of earlier histories that the device has and the hub is not known to have: their files come beside
+    /// Emissions of earlier histories that the device has and the hub is not known to have. Their files come beside
     /// this bundle.
     public var brings: [Digest] = []
-    /// The digest of the export of the device's former name that this one is, signed once more under the present one;
-    /// nil: it is none. By this digest other exports name it in their chains.
+    /// If this export was made under the device's former name and signed again under the present one: the digest of the
+    /// original. Other exports name the original in their chains. nil: it was not signed again.
     public var original: Digest?
-    /// Columns to which an app on the device gave another name than they have at the hub.
+    /// Columns that an app on the device renamed, so that their names differ from the hub's.
     public var renamed: [RenamedColumn] = []
 
     public static let longestChain = 256
@@ -150,7 +149,7 @@ public struct Manifest: Hashable, Sendable {
     /// An earlier export of the device.
     public struct Link: Hashable, Sendable {
       public let sequence: SequenceNumber
-      /// Of its B2SUMS.
+      /// The digest of its B2SUMS.
       public let digest: Digest
 
       public init(sequence: SequenceNumber, digest: Digest) {
@@ -171,16 +170,16 @@ public struct Manifest: Hashable, Sendable {
       self.lost = lost
     }
 
-    /// Whether nothing is missing between `merged`, the last export that a hub has, and this one: it is the next, or it
-    /// says itself that it goes back as far. It holds all changes since the first export of its chain, and it may be
-    /// that one's own that are not among them.
+    /// Whether nothing is missing between `merged`, the last export that a hub has, and this one: it is the next, or
+    /// its base goes back far enough. It holds all changes since the first export of its chain, and may lack only the
+    /// changes of that export itself.
     public func reaches(back merged: SequenceNumber) -> Bool {
       if let base { return base <= merged }
       return sequence <= merged.next || chain.first.map { $0.sequence <= merged } ?? false
     }
   }
 
-  /// What the hub tells about an emission.
+  /// The hub's data about an emission.
   public struct Scope: Hashable, Sendable {
     public enum Extent: String, Sendable, CaseIterable { case full, delta }
 
@@ -191,18 +190,18 @@ public struct Manifest: Hashable, Sendable {
     public let extent: Extent
     /// The device's highest merged sequence.
     public let acknowledged: SequenceNumber
-    /// Of that export's B2SUMS, by which the device can tell that it was its own and not a copy's; nil: the hub does
-    /// not say.
+    /// The digest of that export's B2SUMS. It shows the device that the export was its own and not a copy's. nil: the
+    /// hub does not say.
     public let acknowledgedDigest: Digest?
-    /// The emissions on which the device may be when it imports this one, in their order; on any other it refuses it.
-    /// nil: the bundle was made by a version that did not name them.
+    /// The emissions that the device may have when it imports this one, in order; with any other it refuses it. nil:
+    /// the bundle was made by a version that did not name them.
     public var follows: [EmissionLink]?
     /// The hub's epochs before this one, in the order of their text; nil: the bundle was made by a version that did not
     /// name them.
     public var former: [Epoch]?
     /// Emissions of earlier histories whose files have come to the hub.
     public var collected: [Digest] = []
-    /// The sums of which the hub wants the rows one by one, in the device's next bundle.
+    /// The sums whose rows the hub requests one by one, in the device's next bundle.
     public var compare: [StateEntry.Question] = []
 
     public init(
@@ -218,10 +217,10 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
-  /// What a hub was when it was copied whole.
+  /// The state of a hub when it was copied whole.
   public struct Backup: Hashable, Sendable {
     public let epoch: Epoch
-    /// How many changes it had committed.
+    /// The number of changes that it had committed.
     public let cursor: Cursor
 
     public init(epoch: Epoch, cursor: Cursor) {
@@ -230,12 +229,12 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
-  /// What a new device asks for.
+  /// The content of a new device's request.
   public struct Enrolment: Hashable, Sendable {
     public let incarnation: Incarnation
-    /// The key that signs this request and everything that the device will send.
+    /// The key that signs this request and all later bundles of the device.
     public let key: PublicKey
-    /// The device that this one was before; nil: it is a new one.
+    /// The former identity of this device; nil: it is a new device.
     public let continues: Continuation?
 
     public init(incarnation: Incarnation, key: PublicKey, continues: Continuation? = nil) {
@@ -247,29 +246,28 @@ public struct Manifest: Hashable, Sendable {
 
   public let bundle: BundleID
   public let dataset: String
-  /// The version of the dataset's definition by which the bundle was made.
+  /// The version of the dataset's definition when the bundle was made.
   public let version: Int64
   public private(set) var from: Party
   public let to: Party
   /// The user for whom the device works.
   public let user: String
-  /// The time of its making by the sender's clock, for people: `2026-01-31T08:05:09Z`.
+  /// When it was made by the sender's clock, for people: `2026-01-31T08:05:09Z`.
   public let created: String
   public let stamp: Stamp
-  /// How many lines there are, by entry; empty entries are left out of the bundle.
+  /// The number of lines, by entry; empty entries are left out of the bundle.
   public let changes: Int64
   public let conflicts: Int64
   public let resolutions: Int64
-  /// How many lines tell of attached files, and how many of these are in the bundle. Filled in when the bundle is
-  /// sealed, by what was put in.
+  /// The number of lines about attached files, and the number of files in the bundle. Set from the content when the
+  /// bundle is sealed.
   public internal(set) var attachments: Int64 = 0
   public internal(set) var blobs: Int64 = 0
-  /// The same.
+  /// Set like `attachments`.
   public internal(set) var critical: [Critical] = []
-  /// The critical features that the sender can read: only these may be in bundles for it. Empty: the sender does not
-  /// say.
+  /// The critical features that the sender can read: bundles for it may use no others. Empty: the sender does not say.
   public var understands: Set<Critical> = []
-  /// For whom what is for the sender may be encrypted; nil: it does not say.
+  /// The recipient to whom bundles for the sender may be encrypted; nil: it does not say.
   public var recipient: AgeRecipient?
   public var rotation: Rotation?
   public var revoked: Revocations?
@@ -294,7 +292,7 @@ public struct Manifest: Hashable, Sendable {
     self.body = body
   }
 
-  /// The same with another name for the sender: each side knows its devices by names of its own.
+  /// The same with another name for the sender: each side has its own names for its devices.
   public func from(_ name: String) -> Manifest {
     var manifest = self
     manifest.from = Party(id: from.id, name: name)
@@ -323,7 +321,7 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
-  /// Whether it says anything but that its sender has heard of the other side: only what does needs an answer.
+  /// Whether it contains anything but acknowledgements: only such a bundle needs an answer.
   public var saysAnything: Bool {
     if changes + conflicts + resolutions + blobs > 0 || rotation != nil { return true }
     return switch body {
@@ -333,7 +331,7 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
-  /// The number of the bundle that this is, or is a piece of.
+  /// The number of this bundle, or of the bundle of which it is a volume.
   public var wholeNumber: Int64 {
     if case .volume(let volume) = body { return volume.number }
     return number
@@ -347,19 +345,19 @@ public struct Manifest: Hashable, Sendable {
     return "\(stem)-\(zeros)\(part)of\(parts).satchel"
   }
 
-  /// The name of the file of the bundle that this is, or is a piece of.
+  /// The file name of this bundle, or of the bundle of which it is a volume.
   public var wholeFileName: String { "\(stem).satchel" }
 
   private var stem: String { "\(Self.namePrefix(dataset: dataset, from: from.name, to: to.name))\(wholeNumber)" }
 
-  /// What the names of all bundles from one replica to another begin with; their numbers follow.
+  /// The prefix of the names of all bundles from one replica to another; their numbers follow.
   public static func namePrefix(dataset: String, from: String, to: String) -> String { "\(dataset)-\(from)-\(to)-" }
 }
 
 public enum BundleKind: String, Sendable, CaseIterable {
   case changes, scope, enrolment, volume, backup
 
-  /// What a person calls such a file, as it follows "This is ".
+  /// A person's word for such a file, as it follows "This is ".
   public var words: String {
     switch self {
     case .changes: "a device's export"

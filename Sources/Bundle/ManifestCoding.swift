@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// How a manifest stands in JSON; `docs/FORMAT.md` is the description.
+/// The JSON form of a manifest; see `docs/FORMAT.md`.
 extension Manifest {
   func json(entries: [Entry]) -> JSONValue {
     let members: [JSONValue.Member] = [
@@ -104,8 +104,7 @@ extension Manifest {
     }
   }
 
-  /// Reads a manifest, with the entries that it promises. Unknown members are passed over, unless `critical` names
-  /// them.
+  /// Reads a manifest, with the entries that it promises. Unknown members are skipped, unless `critical` names them.
   static func parse(_ bytes: [UInt8], limits: BundleLimits) throws(BundleError) -> (
     manifest: Manifest, entries: [Entry]
   ) {
@@ -119,7 +118,7 @@ extension Manifest {
       if format > Self.format { throw .newerFormat("its format is \(format), this version reads \(Self.format)") }
       throw .manifest("there is no format \(format)")
     }
-    guard let critical = document["critical"]?.arrayValue else { throw .manifest("critical is missing or no list") }
+    guard let critical = document["critical"]?.arrayValue else { throw .manifest("critical is missing or not a list") }
     var understood: [Critical] = []
     for name in critical {
       guard let known = name.stringValue.flatMap({ Critical(rawValue: $0) }) else {
@@ -157,14 +156,14 @@ extension Manifest.Body {
     case .scope: self = .scope(try Manifest.Scope(fields))
     case .enrolment:
       guard let key = PublicKey(line: try fields.string("key")) else {
-        throw .manifest("key is no minisign public key")
+        throw .manifest("key is not a public key of minisign")
       }
       self = .enrolment(
         .init(incarnation: try fields.identifier("incarnation"), key: key, continues: try fields.continuation()))
     case .volume:
       guard let whole = BundleKind(rawValue: try fields.string("whole")),
         let digest = Digest(hexadecimal: try fields.string("digest"))
-      else { throw .manifest("whole or digest is of another form") }
+      else { throw .manifest("whole or digest is malformed") }
       self = .volume(
         .init(
           of: try fields.identifier("of"), whole: whole, number: try fields.natural("number"),
@@ -218,7 +217,7 @@ extension Manifest.Rotation {
 }
 
 extension Signature {
-  /// As statements about keys carry it.
+  /// The member of statements about keys.
   var member: JSONValue.Member { .init(name: "proof", value: .string(String(decoding: fileBytes, as: UTF8.self))) }
 }
 

@@ -10,23 +10,23 @@ struct ManifestFields {
   init(_ object: JSONValue) { self.object = object }
 
   func string(_ name: String) throws(BundleError) -> String {
-    guard let text = object[name]?.stringValue else { throw .manifest("\(name) is missing or no text") }
+    guard let text = object[name]?.stringValue else { throw .manifest("\(name) is missing or not a text") }
     return text
   }
 
   private func integer(_ name: String) throws(BundleError) -> Int64 {
-    guard let number = object[name]?.integerValue else { throw .manifest("\(name) is missing or no whole number") }
+    guard let number = object[name]?.integerValue else { throw .manifest("\(name) is missing or not a whole number") }
     return number
   }
 
-  /// A number that counts something.
+  /// A count.
   func natural(_ name: String, from least: Int64 = 0) throws(BundleError) -> Int64 {
     let number = try integer(name)
     guard number >= least, number <= largestCount else { throw .manifest("\(name) is out of range") }
     return number
   }
 
-  /// A user's name; empty where there is none yet.
+  /// A user's name; empty if there is none yet.
   func userName(_ name: String) throws(BundleError) -> String {
     let text = try string(name)
     guard isUserName(text) else { throw .manifest("\(name) is no user's name") }
@@ -35,12 +35,12 @@ struct ManifestFields {
 
   func time(_ name: String) throws(BundleError) -> String {
     let text = try string(name)
-    guard UTCTime.isText(text) else { throw .manifest("\(name) is no time") }
+    guard UTCTime.isText(text) else { throw .manifest("\(name) is not a time") }
     return text
   }
 
   func identifier<ID: Identifier>(_ name: String) throws(BundleError) -> ID {
-    guard let id = ID(try string(name)) else { throw .manifest("\(name) is no lower-case UUID") }
+    guard let id = ID(try string(name)) else { throw .manifest("\(name) is not a lower-case UUID") }
     return id
   }
 
@@ -51,14 +51,14 @@ struct ManifestFields {
   }
 
   func stamp(_ name: String) throws(BundleError) -> Stamp {
-    guard let stamp = Stamp(hexadecimal: try string(name)) else { throw .manifest("\(name) is no stamp") }
+    guard let stamp = Stamp(hexadecimal: try string(name)) else { throw .manifest("\(name) is not a stamp") }
     return stamp
   }
 
   /// nil: there is no such member.
   func digest(_ name: String) throws(BundleError) -> Digest? {
     if object[name] == nil { return nil }
-    guard let digest = Digest(hexadecimal: try string(name)) else { throw .manifest("\(name) is no digest") }
+    guard let digest = Digest(hexadecimal: try string(name)) else { throw .manifest("\(name) is not a digest") }
     return digest
   }
 
@@ -73,7 +73,7 @@ struct ManifestFields {
 
   func recipient(_ name: String) throws(BundleError) -> AgeRecipient? {
     if object[name] == nil { return nil }
-    guard let recipient = AgeRecipient(try string(name)) else { throw .manifest("\(name) is no recipient of age's") }
+    guard let recipient = AgeRecipient(try string(name)) else { throw .manifest("\(name) is not a recipient of age") }
     return recipient
   }
 
@@ -92,10 +92,10 @@ struct ManifestFields {
     var keys: [PublicKey] = []
     for item in list {
       guard let key = item.stringValue.flatMap({ PublicKey(line: $0) }) else {
-        throw .manifest("revoked names what is no key")
+        throw .manifest("revoked has an entry that is not a key")
       }
       if let last = keys.last, !last.line.utf8.lexicographicallyPrecedes(key.line.utf8) {
-        throw .manifest("revoked keys are not in their order")
+        throw .manifest("revoked keys are out of order")
       }
       keys.append(key)
     }
@@ -110,7 +110,7 @@ struct ManifestFields {
     for item in list {
       let fields = ManifestFields(item)
       guard let digest = Digest(hexadecimal: try fields.string("digest")) else {
-        throw .manifest("digest is no digest")
+        throw .manifest("digest is malformed")
       }
       chain.append(.init(sequence: SequenceNumber(try fields.natural("sequence", from: 1)), digest: digest))
     }
@@ -121,20 +121,20 @@ struct ManifestFields {
   func understood() throws(BundleError) -> Set<Manifest.Critical> {
     guard let value = object["understands"] else { return [] }
     guard let list = value.arrayValue, list.count <= 100, list.allSatisfy({ $0.stringValue != nil }) else {
-      throw .manifest("understands is no list of names, or too long")
+      throw .manifest("understands is not a list of names, or too long")
     }
     return Set(list.compactMap { $0.stringValue.flatMap { Manifest.Critical(rawValue: $0) } })
   }
 
-  /// The sums of which the hub wants the rows one by one.
+  /// The sums whose rows the hub requests one by one.
   func questions() throws(BundleError) -> [StateEntry.Question] {
     guard let value = object["compare"] else { return [] }
     guard let list = value.arrayValue, list.count <= Manifest.Scope.mostCompared else {
-      throw .manifest("compare is no list, or too long")
+      throw .manifest("compare is not a list, or too long")
     }
     return try list.map { item throws(BundleError) in
       guard let question = StateEntry.Question(json: item) else {
-        throw .manifest("compare asks for sums that cannot be")
+        throw .manifest("compare asks for sums that do not exist")
       }
       return question
     }
@@ -142,11 +142,11 @@ struct ManifestFields {
 
   func lost() throws(BundleError) -> [AttachmentPath] {
     guard let value = object["lost"] else { return [] }
-    guard let list = value.arrayValue else { throw .manifest("lost is no list") }
+    guard let list = value.arrayValue else { throw .manifest("lost is not a list") }
     var paths: [AttachmentPath] = []
     for item in list {
       guard let path = item.stringValue.flatMap({ AttachmentPath($0) }) else {
-        throw .manifest("lost names no place below files/")
+        throw .manifest("lost has an entry that is not a path below files/")
       }
       paths.append(path)
     }
@@ -163,7 +163,7 @@ struct ManifestFields {
       guard let name = EntryName(rawValue: try fields.string("name")), name > .manifest else {
         throw .newerFormat("it has an entry that this version does not know")
       }
-      if let last = entries.last, last.name >= name { throw .manifest("entries are not in their order") }
+      if let last = entries.last, last.name >= name { throw .manifest("entries are out of order") }
       entries.append(.init(name: name, bytes: try fields.natural("bytes")))
     }
     return entries

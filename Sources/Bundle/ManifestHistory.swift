@@ -2,8 +2,8 @@ import SatchelCrypto
 import SatchelJSON
 import SatchelValues
 
-/// What manifests say of the history to which a bundle belongs. A number never identifies a bundle: number and digest
-/// together do.
+/// The members of manifests about the history to which a bundle belongs. A number never identifies a bundle: number and
+/// digest together do.
 extension Manifest {
   /// One emission, by its number and by the digest of its B2SUMS.
   public struct EmissionLink: Hashable, Comparable, Sendable {
@@ -20,10 +20,10 @@ extension Manifest {
     }
   }
 
-  /// Which emission a device imported last, with the hub's own signature of it.
+  /// The emission that a device imported last, with the hub's own signature of it.
   ///
-  /// The signature proves that the hub made the emission, even to a hub that does not know it: then that hub was set
-  /// back, or it is a copy. Whoever reads this member must check the signature before anything follows from it.
+  /// The signature proves that the hub made the emission, even to a hub that has no record of it: then that hub was set
+  /// back, or it is a copy. The reader must check the signature before it acts on this member.
   public struct EmissionProof: Hashable, Sendable {
     public let digest: Digest
     /// The emission's `B2SUMS.minisig`. nil: the device does not have it any more.
@@ -37,20 +37,19 @@ extension Manifest {
 }
 
 extension Manifest.Changes {
-  /// At most so many emissions of an earlier history are named in one bundle.
+  /// The most emissions of earlier histories that one bundle names.
   public static let mostBrought = 1_000
 }
 
 extension Manifest.Scope {
-  /// At most so many emissions are named on which a device may be: more than ten years of daily bundles without an
-  /// answer.
+  /// The most emissions that a device may have: more than ten years of daily bundles without an answer.
   public static let mostFollowed = 4_096
-  /// At most so many tables are compared row by row at a time.
+  /// The most tables that are compared row by row at a time.
   public static let mostCompared = 1_000
-  /// At most so many earlier epochs are named.
+  /// The most earlier epochs that a manifest names.
   public static let mostEpochs = 1_024
-  /// A number may be above the last one by so much, within one epoch. A larger step is a mistake, or a thief's who
-  /// wants to be the last.
+  /// The largest step from the last number within one epoch. A larger step is a mistake, or a thief's attempt to be the
+  /// last.
   public static let longestJump: Int64 = 1_000_000
 }
 
@@ -106,7 +105,7 @@ extension ManifestFields {
   func signature(_ name: String) throws(BundleError) -> Signature? {
     if object[name] == nil { return nil }
     do { return try Signature(fileBytes: Array(try string(name).utf8)) } catch {
-      throw .manifest("\(name) is no signature")
+      throw .manifest("\(name) is not a signature")
     }
   }
 
@@ -126,7 +125,7 @@ extension ManifestFields {
       }
       let number = EmissionNumber(try fields.natural("number", from: 1))
       let link = Manifest.EmissionLink(number: number, digest: digest)
-      if let last = links.last, !(last < link) { throw .manifest("follows is not in its order") }
+      if let last = links.last, !(last < link) { throw .manifest("follows is out of order") }
       links.append(link)
     }
     return links
@@ -138,24 +137,24 @@ extension ManifestFields {
     var epochs: [Epoch] = []
     for item in try list(value, "former", most: Manifest.Scope.mostEpochs) {
       guard let epoch = item.stringValue.flatMap({ Epoch($0) }) else {
-        throw .manifest("former names what is no epoch")
+        throw .manifest("former has an entry that is not an epoch")
       }
-      if let last = epochs.last, last.text >= epoch.text { throw .manifest("former is not in its order") }
+      if let last = epochs.last, last.text >= epoch.text { throw .manifest("former is out of order") }
       epochs.append(epoch)
     }
     return epochs
   }
 
-  /// The digests of a list, each once, in the order of their text. No such member: none.
+  /// The digests of a list, each once, in the order of their text. Without the member: empty.
   func digests(_ name: String) throws(BundleError) -> [Digest] {
     guard let value = object[name] else { return [] }
     var digests: [Digest] = []
     for item in try list(value, name, most: Manifest.Changes.mostBrought) {
       guard let digest = item.stringValue.flatMap({ Digest(hexadecimal: $0) }) else {
-        throw .manifest("\(name) names what is no digest")
+        throw .manifest("\(name) has an entry that is not a digest")
       }
       if let last = digests.last, last.hexadecimal >= digest.hexadecimal {
-        throw .manifest("\(name) is not in its order")
+        throw .manifest("\(name) is out of order")
       }
       digests.append(digest)
     }
@@ -163,7 +162,7 @@ extension ManifestFields {
   }
 
   func list(_ value: JSONValue, _ name: String, most: Int) throws(BundleError) -> [JSONValue] {
-    guard let list = value.arrayValue, list.count <= most else { throw .manifest("\(name) is no list, or too long") }
+    guard let list = value.arrayValue, list.count <= most else { throw .manifest("\(name) is not a list, or too long") }
     return list
   }
 }

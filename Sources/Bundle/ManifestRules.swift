@@ -1,5 +1,5 @@
 extension Manifest {
-  /// Checks what the members of a manifest must not say together. Writer and reader hold to the same rules.
+  /// Checks that the members of a manifest do not contradict each other. Writer and reader use the same rules.
   func check(_ entries: [Entry]) throws(BundleError) {
     let present = entries.map(\.name)
     for (name, lines) in [
@@ -7,21 +7,21 @@ extension Manifest {
     ] {
       guard present.contains(name) == (lines > 0) else {
         throw .manifest(
-          "it counts \(lines) lines in \(name.rawValue), which \(present.contains(name) ? "is" : "is not") there")
+          "it promises \(lines) lines in \(name.rawValue), which \(present.contains(name) ? "is" : "is not") there")
       }
     }
     let carried = Int64(present.count(where: \.isBlob))
     guard carried == blobs, carried <= BundleLimits.mostBlobs, carried == 0 || attachments > 0 else {
-      throw .manifest("it counts \(blobs) attached files, and carries \(carried)")
+      throw .manifest("it promises \(blobs) attached files, and carries \(carried)")
     }
     guard attachments <= BundleLimits.mostAttachments else {
       throw .manifest("it has more than \(BundleLimits.mostAttachments) lines about attached files")
     }
     guard critical.contains(.attachments) == (attachments > 0) else {
-      throw .manifest("what it says of attached files and what critical says of them do not go together")
+      throw .manifest("its members about attached files and critical contradict each other")
     }
     guard critical.contains(.state) == present.contains(.state) else {
-      throw .manifest("what it says of the state of rows and what critical says of it do not go together")
+      throw .manifest("its members about the state of rows and critical contradict each other")
     }
     let (required, allowed) = body.entries(critical)
     if let missing = required.first(where: { !present.contains($0) }) {
@@ -31,7 +31,7 @@ extension Manifest {
       throw .manifest("\(strange.rawValue) has no place in a bundle of its kind")
     }
     guard !present.contains(.migrations) || present.contains(.dataset) else {
-      throw .manifest("it changes tables, and has no dataset.json that says which there are then")
+      throw .manifest("it changes tables, and has no dataset.json with the new ones")
     }
     if case .changes(let changes) = body {
       guard changes.chain.isInOrder, changes.chain.last.map({ $0.sequence < changes.sequence }) ?? true else {
@@ -50,31 +50,31 @@ extension Manifest {
     if case .volume(let volume) = body {
       guard volume.part <= volume.parts, volume.parts <= Volume.most, volume.parts <= volume.bytes,
         volume.whole == .changes || volume.whole == .scope
-      else { throw .manifest("it is no piece of a bundle that could be") }
+      else { throw .manifest("it is not a possible piece of a bundle") }
       guard let part = entries.first, volume.pieceBytes(ofPartWith: part.bytes) != nil else {
-        throw .manifest("its piece has not the size that it should have")
+        throw .manifest("its piece has another size than it should have")
       }
     }
     guard !critical.contains(.keys) || changes > 0 else {
-      throw .manifest("critical names keys, and there are no lines that tell of them")
+      throw .manifest("critical names keys, and there are no lines about keys")
     }
     guard !critical.contains(.unseen) || changes + conflicts > 0 else {
-      throw .manifest("critical names unseen, and there are no lines that could tell of that")
+      throw .manifest("critical names unseen, and there are no lines about rows or conflicts")
     }
     guard !critical.contains(.units) || changes + conflicts > 0 else {
-      throw .manifest("critical names units, and there are no lines that could belong to one")
+      throw .manifest("critical names units, and there are no lines that could belong to a unit")
     }
     guard critical.contains(.continues) == (body.continuation != nil) else {
-      throw .manifest("what continues and what critical says of it do not go together")
+      throw .manifest("its member continues and critical contradict each other")
     }
     if case .enrolment = body {
       guard version == 1, user.isEmpty, to == .unknownHub else {
-        throw .manifest("an enrolment cannot say for whom it is")
+        throw .manifest("an enrolment cannot name a user")
       }
       guard body.continuation?.chain.isInOrder ?? true else { throw .manifest("chain is too long or out of order") }
     }
     guard rotation == nil || kind == .changes || kind == .scope, revoked == nil || kind == .scope else {
-      throw .manifest("it tells of keys that have no place in a bundle of its kind")
+      throw .manifest("it announces keys, which have no place in a bundle of its kind")
     }
     try checkRotation()
     if case .scope(let scope) = body {
@@ -91,13 +91,13 @@ extension Manifest {
 }
 
 extension Manifest.Body {
-  /// The device that the one which asks to be let in was before; nil where there is none.
+  /// The former identity of a device that requests enrolment; nil if there is none.
   var continuation: Manifest.Continuation? {
     if case .enrolment(let enrolment) = self { return enrolment.continues }
     return nil
   }
 
-  /// What a bundle of this kind must carry behind its manifest, and what it may carry besides.
+  /// The entries that a bundle of this kind must carry after its manifest, and those that it may carry.
   fileprivate func entries(_ critical: [Manifest.Critical]) -> (required: [EntryName], allowed: [EntryName]) {
     switch self {
     case .changes: ([], [.changes, .resolutions, .conflicts, .snapshot, .attachments, .state])

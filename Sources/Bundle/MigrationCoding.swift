@@ -1,7 +1,7 @@
 import SatchelJSON
 import SatchelValues
 
-/// How a migration stands in a line.
+/// The line of a migration.
 extension Migration {
   func write(into writer: inout JSONWriter) {
     writer.beginObject()

@@ -1,7 +1,7 @@
 import SatchelJSON
 import SatchelValues
 
-/// What others wrote into a row, as lines and snapshots tell it: an object with a member for each column.
+/// The writes of others to a row, in lines and snapshots: an object with a member for each column.
 public enum OthersWriteCoding {
   public static func json(_ writes: [OthersWrite]) -> [UInt8] {
     var writer = JSONWriter()
@@ -55,7 +55,7 @@ extension JSONScanner {
       switch String(decoding: member, as: UTF8.self) {
       case "stamp" where stamp == nil:
         stamp = Stamp(hexadecimal: try readString())
-        if stamp == nil { throw LineProblem("others has a stamp that is none") }
+        if stamp == nil { throw LineProblem("others has a member stamp that is not a stamp") }
       case "after" where after == nil: after = EmissionNumber(try readNatural())
       case "stamp", "after": throw LineProblem("a member stands twice")
       default: try skipValue()

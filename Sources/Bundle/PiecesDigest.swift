@@ -2,7 +2,7 @@ import SatchelCrypto
 import SatchelPlatform
 
 extension Pieces {
-  /// How many bytes are left, and their digest. Reads them all.
+  /// The number of remaining bytes, and their digest. Reads them all.
   public mutating func digest() throws(Failure) -> (bytes: Int64, digest: Digest) {
     var hash = BLAKE2b512()
     var bytes: Int64 = 0

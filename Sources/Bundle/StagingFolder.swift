@@ -1,12 +1,12 @@
 import SatchelPlatform
 import SatchelValues
 
-/// A folder for what is not yet, or no longer, to be seen. It goes, with all that is in it, when it goes out of sight.
+/// A folder for temporary files. It is deleted, with its contents, when this value ends.
 public struct StagingFolder: ~Copyable {
   public let path: String
   let files: any FileSystem
 
-  /// Makes a folder with a name of its own inside `parent`.
+  /// Makes a folder with a unique name inside `parent`.
   public init(in parent: String, platform: Platform) throws(PlatformError) {
     let unique = Hexadecimal.text(of: platform.random.bytes(8))
     let path = Paths.join(parent, ".satchel-\(unique)")
@@ -15,7 +15,7 @@ public struct StagingFolder: ~Copyable {
     files = platform.files
   }
 
-  // Nothing can be done about a folder that does not go; `doctor` finds what is left behind.
+  // Nothing can be done if the folder cannot be removed; `doctor` finds it.
   deinit { try? files.removeTree(path) }
 
   public func file(_ name: String) -> String { Paths.join(path, name) }

@@ -2,10 +2,10 @@ import SatchelCrypto
 import SatchelJSON
 import SatchelValues
 
-/// What `state.json` says: digests of the rows that a device holds as it had them from the hub, its own acknowledged
-/// changes included.
+/// The content of `state.json`: digests of a device's rows as it had them from the hub, including its own acknowledged
+/// changes.
 public struct StateEntry: Hashable, Sendable {
-  /// The rows of one table: how many there are, and 64 sums of their digests.
+  /// The rows of one table: their number, and 64 sums of their digests.
   public struct Table: Hashable, Sendable {
     public static let sumCount = 64
 
@@ -49,7 +49,7 @@ public struct StateEntry: Hashable, Sendable {
     }
   }
 
-  /// The rows in some of a table's sums: the answer to a question of the hub's.
+  /// The rows in some of a table's sums: the answer to a question from the hub.
   public struct Answer: Hashable, Sendable {
     public let question: Question
     public let rows: [KeyedDigest]
@@ -70,7 +70,7 @@ public struct StateEntry: Hashable, Sendable {
     }
   }
 
-  /// At most so many rows are named in all answers of one bundle. An answer that would exceed it is left out.
+  /// The most rows in all answers of one bundle. An answer that would exceed it is left out.
   public static let mostRows = 10_000
   public static let mostBytes = 16 << 20
 
@@ -103,18 +103,18 @@ extension StateEntry {
     return writer.bytes
   }
 
-  /// Throws a `BundleError` where the bytes are not what a device writes.
+  /// Throws a `BundleError` if the bytes are not a device's output.
   init(json bytes: [UInt8]) throws(BundleError) {
     let document: JSONValue
     do { document = try JSONValue.parse(bytes, limits: JSONLimits()) } catch {
-      throw .entry("state.json", "is no JSON (\(error.reason), at byte \(error.offset))")
+      throw .entry("state.json", "is not JSON (\(error.reason), at byte \(error.offset))")
     }
     let tables = try Self.list(document, "tables").map(Table.init(json:))
     let answers = try Self.list(document, "answers").map(Answer.init(json:))
     guard zip(tables, tables.dropFirst()).allSatisfy({ $0.name < $1.name }),
       zip(answers, answers.dropFirst()).allSatisfy({ $0.question.table < $1.question.table }),
       answers.reduce(0, { $0 + $1.rows.count }) <= Self.mostRows
-    else { throw .entry("state.json", "names tables out of their order, or too many rows") }
+    else { throw .entry("state.json", "has tables out of order, or too many rows") }
     self.init(tables: tables, answers: answers)
   }
 
@@ -155,18 +155,18 @@ extension StateEntry.Table {
   fileprivate init(json value: JSONValue) throws(BundleError) {
     name = Name(try StateEntry.text(value, "table"))
     columns = try StateEntry.list(value, "columns").map { item throws(BundleError) in
-      guard let name = item.stringValue else { throw .entry("state.json", "names a column by what is no text") }
+      guard let name = item.stringValue else { throw .entry("state.json", "has a column name that is not a text") }
       return Name(name)
     }
     guard zip(columns, columns.dropFirst()).allSatisfy({ $0 < $1 }), let rows = value["rows"]?.integerValue,
       (0...largestCount).contains(rows), let members = value["sums"]?.objectValue
-    else { throw .entry("state.json", "has columns out of their order, or no rows and sums, for \(name)") }
+    else { throw .entry("state.json", "has columns out of order, or no rows and sums, for \(name)") }
     self.rows = rows
     var last = -1
     for member in members {
       guard let place = Int(member.name), String(place) == member.name, place > last, place < Self.sumCount,
         let sum = member.value.stringValue.flatMap({ Digest256(hexadecimal: $0) }), sum != .zero
-      else { throw .entry("state.json", "has a sum of \(name) that cannot be") }
+      else { throw .entry("state.json", "has an invalid sum of \(name)") }
       sums[place] = sum
       last = place
     }
@@ -178,7 +178,7 @@ extension StateEntry.Question {
     ["table": .string(table.text), "sums": .array(sums.map { .integer(Int64($0)) })]
   }
 
-  /// The text in which a database keeps questions.
+  /// The text in which a database stores questions.
   public static func text(of questions: [StateEntry.Question]) -> String {
     String(decoding: JSONValue.array(questions.map(\.json)).compactBytes, as: UTF8.self)
   }
@@ -189,7 +189,7 @@ extension StateEntry.Question {
     return (list ?? []).compactMap { StateEntry.Question(json: $0) }
   }
 
-  /// nil: it asks for nothing that there could be.
+  /// nil: the question is not possible.
   init?(json value: JSONValue) {
     guard let table = value["table"]?.stringValue, let list = value["sums"]?.arrayValue else { return nil }
     let sums = list.compactMap { $0.integerValue.flatMap { Int(exactly: $0) } }
@@ -225,14 +225,14 @@ extension StateEntry.Answer {
 
   fileprivate init(json value: JSONValue) throws(BundleError) {
     guard let question = StateEntry.Question(json: value) else {
-      throw .entry("state.json", "answers what nobody can ask")
+      throw .entry("state.json", "answers a question that is not possible")
     }
     self.question = question
     rows = try StateEntry.list(value, "rows").map { item throws(BundleError) in
       let text = try StateEntry.text(item, "key")
       guard let key = try? RowKey(canonical: Array(text.utf8)),
         let digest = Digest256(hexadecimal: try StateEntry.text(item, "digest"))
-      else { throw .entry("state.json", "names a row by what is no key, or without its digest") }
+      else { throw .entry("state.json", "has a row without a valid key or digest") }
       return .init(key, digest)
     }
   }

@@ -4,7 +4,7 @@ import SatchelValues
 struct StepLineMaker: ChangeLineMaker {
   struct Item: Sendable {
     let place: StepPlace
-    /// The table's place in `tables`.
+    /// The table's index in `tables`.
     let table: Int
     let step: Step
   }
@@ -22,7 +22,7 @@ extension LineSorter {
     var end = 0
     for (index, item) in lines.items.enumerated() {
       end += lines.lengths[index]
-      // Neighbours of one place go in together.
+      // Neighbours of one place are added together.
       if index + 1 < lines.items.count, lines.items[index + 1].place == item.place { continue }
       try add(lines.bytes[begin..<end], item.place)
       begin = end
@@ -31,7 +31,7 @@ extension LineSorter {
 }
 
 extension Step {
-  /// How many bytes its texts and blobs have.
+  /// The number of bytes of its texts and blobs.
   fileprivate var byteCount: Int {
     switch change {
     case .insert(let row), .delete(let row): row.byteCount

@@ -1,6 +1,6 @@
 import SatchelCrypto
 
-/// The list of digests that the signature covers, as `b2sum -c` reads it.
+/// The list of digests that the signature covers, in the form of `b2sum -c`.
 struct Sums {
   private let digests: [(name: EntryName, digest: Digest)]
 
@@ -10,7 +10,7 @@ struct Sums {
 
   subscript(_ name: EntryName) -> Digest? { digests.first { $0.name == name }?.digest }
 
-  /// Reads lines of a digest, two spaces and a name; names stand in their order and once.
+  /// Reads lines of a digest, two spaces and a name. Names are in order, each once.
   init(_ bytes: [UInt8]) throws(BundleError) {
     var digests: [(name: EntryName, digest: Digest)] = []
     guard bytes.last == UInt8(ascii: "\n") else { throw .manifest("B2SUMS does not end with a newline") }
@@ -18,7 +18,7 @@ struct Sums {
       let rest = line.dropFirst(Self.digestDigits)
       guard let digest = Digest(hexadecimal: String(decoding: line.prefix(Self.digestDigits), as: UTF8.self)),
         rest.starts(with: "  ".utf8)
-      else { throw .manifest("B2SUMS has a line of another form") }
+      else { throw .manifest("B2SUMS has a malformed line") }
       guard let name = EntryName(bytes: rest.dropFirst(2)), name > .sums else {
         throw .newerFormat("it has an entry that this version does not know")
       }

@@ -3,20 +3,21 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// A bundle whose signature and digests were checked. Only the reader makes one, and only one of these can be imported.
+/// A bundle whose signature and digests were checked. Only the reader makes one, and only such a bundle can be
+/// imported.
 ///
-/// Its entries lie in a staging folder, which goes with it.
+/// Its entries are in a staging folder, which is deleted with it.
 public struct VerifiedBundle: ~Copyable {
   public private(set) var manifest: Manifest
-  /// As the sender calls itself.
+  /// The sender's own name.
   public let senderName: String
   public let signer: PublicKey
-  /// The signer's, of B2SUMS.
+  /// The signer's signature of B2SUMS.
   public let signature: Signature
-  /// Of B2SUMS.
+  /// The digest of B2SUMS.
   public let digest: Digest
   private let entries: [Manifest.Entry]
-  /// nil: the reader was to keep none.
+  /// nil: the reader did not keep it.
   private let keptFile: VerifiedFile?
   private let folder: StagingFolder
   let limits: BundleLimits
@@ -39,7 +40,7 @@ public struct VerifiedBundle: ~Copyable {
     self.platform = platform
   }
 
-  /// The bundle's file, to be kept. Whoever keeps it has read the bundle with `file: .kept`.
+  /// The bundle's file, to be kept. The bundle must have been read with `file: .kept`.
   public var file: VerifiedFile {
     get throws {
       guard let keptFile else { throw BundleError.archive("its file was not kept when it was read") }
@@ -47,25 +48,25 @@ public struct VerifiedBundle: ~Copyable {
     }
   }
 
-  /// The clock of whoever reads it.
+  /// The reader's clock.
   public var clock: any WallClock { platform.clock }
 
-  /// Calls its sender as its reader does.
+  /// Sets the name by which the reader knows the sender.
   public mutating func call(sender name: String) { manifest = manifest.from(name) }
 
   public var entryList: [Manifest.Entry] { entries }
 
   public func has(_ name: EntryName) -> Bool { entries.contains { $0.name == name } }
 
-  /// The path of an entry's file in the staging folder; nil where the bundle has none.
+  /// The path of an entry's file in the staging folder; nil if the bundle has none.
   public func path(of name: EntryName) -> String? { has(name) ? folder.file(name.fileName) : nil }
 
-  /// The lines of `changes.jsonl`. They must be read while the bundle is there.
+  /// The lines of `changes.jsonl`. They must be read while the bundle exists.
   public func changeLines() throws -> ChangeLines {
     try ChangeLines(path: path(of: .changes), of: manifest, limits: limits, platform: platform)
   }
 
-  /// Calls `body` for each line of `changes.jsonl`. A `LineProblem` of the body's is reported with the line's number.
+  /// Calls `body` for each line of `changes.jsonl`. A `LineProblem` of `body` is reported with the line's number.
   public func eachChange(_ body: (ChangeLine) throws -> Void) throws { try changeLines().each(body) }
 
   public func eachConflict(_ body: (ConflictRecord) throws -> Void) throws {
@@ -78,13 +79,13 @@ public struct VerifiedBundle: ~Copyable {
     }
   }
 
-  /// The dataset's definition that the bundle carries; nil where it carries none.
+  /// The dataset's definition in the bundle; nil if there is none.
   public func dataset(limit: Int) throws -> [UInt8]? {
     guard let path = path(of: .dataset) else { return nil }
     return try platform.files.read(path, limit: limit)
   }
 
-  /// The digests of the rows that a device holds; nil where the bundle carries none.
+  /// The digests of the rows that a device holds; nil if the bundle carries none.
   public func state() throws -> StateEntry? {
     guard let path = path(of: .state) else { return nil }
     if entries.contains(where: { $0.name == .state && $0.bytes > StateEntry.mostBytes }) {
@@ -93,7 +94,7 @@ public struct VerifiedBundle: ~Copyable {
     return try StateEntry(json: platform.files.read(path, limit: StateEntry.mostBytes))
   }
 
-  /// The migrations that it carries, in the order of their versions; none of a version above the bundle's own.
+  /// Its migrations, in the order of their versions; none of a version above the bundle's own.
   public func migrations() throws -> [Migration] {
     var migrations: [Migration] = []
     try eachLine(.migrations, nil) { bytes throws in
@@ -106,7 +107,7 @@ public struct VerifiedBundle: ~Copyable {
     return migrations
   }
 
-  /// - Parameter expected: how many lines there must be; nil: any number.
+  /// - Parameter expected: the required number of lines; nil: any number.
   func eachLine(_ entry: EntryName, _ expected: Int64?, _ body: ([UInt8]) throws -> Void) throws {
     var number = 0
     if let path = path(of: entry) {
@@ -123,7 +124,7 @@ public struct VerifiedBundle: ~Copyable {
       }
     }
     if let expected, number != expected {
-      throw BundleError.manifest("it counts \(expected) lines in \(entry.rawValue), and there are \(number)")
+      throw BundleError.manifest("it promises \(expected) lines in \(entry.rawValue), and there are \(number)")
     }
   }
 }

@@ -3,13 +3,13 @@ import SatchelPlatform
 
 /// The file of a verified bundle, byte for byte as it was verified.
 ///
-/// The bytes were copied while they were read. So nothing is read a second time from where the bundle came: a stick
-/// can give other bytes then.
+/// The bytes were copied while they were read. So nothing is read again from the source: a stick may return other bytes
+/// then.
 public final class VerifiedFile {
   private let files: any FileSystem
-  /// Where it was made. The folder goes with the bundle.
+  /// The path at which it was made. The folder is deleted with the bundle.
   private let home: String
-  /// Where it is now.
+  /// Its present path.
   private var path: String
   public let bytes: Int64
 
@@ -17,8 +17,8 @@ public final class VerifiedFile {
     (home, self.path, self.bytes, self.files) = (path, path, bytes, files)
   }
 
-  /// Puts the file at `target`, in place of one that is there, when it is safe on the medium. The first time it is
-  /// moved there. After that a copy is made.
+  /// Puts the file at `target`, replacing any file there, after it is safe on the medium. The first call moves it;
+  /// later calls make copies.
   public func put(at target: String) throws(PlatformError) {
     guard path == home else { return try files.copy(path, to: target, mode: Self.mode) }
     let fd = try files.open(path)
@@ -30,14 +30,14 @@ public final class VerifiedFile {
     path = target
   }
 
-  /// Takes the file back from where `put` moved it. Another `put` may follow.
+  /// Moves the file back from where `put` moved it. Another `put` may follow.
   public func takeBack() throws(PlatformError) {
     if path == home { return }
     try files.move(path, to: home)
     path = home
   }
 
-  /// As bundles have it that lie in a workspace.
+  /// The mode of bundles in a workspace.
   static let mode: UInt32 = 0o644
 }
 
@@ -47,7 +47,7 @@ public enum FileKeeping: Sendable {
   case notKept
 }
 
-/// The bytes of a file, which are copied as they are read, from a certain time on.
+/// The bytes of a file, which are copied while they are read, from a certain time on.
 final class CopiedSource: ByteSource {
   private let source: FileSource
   private let files: any FileSystem
@@ -56,7 +56,7 @@ final class CopiedSource: ByteSource {
   private var total: Int64 = 0
   private var copy: (path: String, fd: Int32)?
 
-  /// All bytes before the end of a manifest are fewer, whatever lies around it.
+  /// The bytes up to the end of a manifest are always fewer.
   private static let mostEarly = 4 << 20
 
   init(_ fd: Int32, files: any FileSystem) {
@@ -75,13 +75,13 @@ final class CopiedSource: ByteSource {
     } else {
       early += bytes
       guard early.count <= Self.mostEarly else {
-        throw BundleError.tooLarge("What stands before the manifest's end", limit: Int64(Self.mostEarly))
+        throw BundleError.tooLarge("The part up to the manifest's end", limit: Int64(Self.mostEarly))
       }
     }
     return count
   }
 
-  /// Begins to write the copy: what was read until now proved whose the bundle is.
+  /// Begins to write the copy: the bytes read until now proved the sender.
   func begin(in folder: borrowing StagingFolder) throws {
     let made = try files.createTemporary(in: folder.path, mode: VerifiedFile.mode)
     copy = made
@@ -89,6 +89,6 @@ final class CopiedSource: ByteSource {
     early = []
   }
 
-  /// The copy, when all was read.
+  /// The copy, when everything was read.
   var file: VerifiedFile? { copy.map { VerifiedFile(at: $0.path, total, files: files) } }
 }

@@ -2,26 +2,26 @@ import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 
-/// Cuts a bundle's file into volumes: bundles of their own, each a piece of the file, for media that the whole does not
-/// fit on.
+/// Cuts a bundle's file into volumes: bundles that each hold a piece of the file, for media that are too small for the
+/// whole.
 public struct VolumeCutter {
   private let reader: BundleReader
   private let platform: Platform
 
-  /// - Parameter reader: opens the file where it is encrypted: what is cut is what it says.
+  /// - Parameter reader: opens the file if it is encrypted: its decrypted content is cut.
   public init(reader: BundleReader, platform: Platform) {
     self.reader = reader
     self.platform = platform
   }
 
-  /// Cuts the bundle at `path`, and hands each volume's file to `deliver`, in their order, with the name that it is to
-  /// have. The file goes when `deliver` has not taken it away.
+  /// Cuts the bundle at `path`, and passes each volume's file and intended name to `deliver`, in order. A file that
+  /// `deliver` has not moved is deleted.
   ///
   /// - Parameters:
-  ///   - size: of each volume's file, at most, in bytes.
+  ///   - size: the largest size of each volume's file, in bytes.
   ///   - folder: where the volumes are made.
   ///   - trust: the sender's keys.
-  ///   - recipients: for whom each volume is encrypted; none: for everybody to read.
+  ///   - recipients: the recipients of each encrypted volume; empty: volumes are not encrypted.
   public func cut(
     _ path: String, size: Int64, in folder: String, trust: [PublicKey], key: borrowing SigningKey,
     for recipients: [AgeRecipient],
@@ -59,16 +59,16 @@ public struct VolumeCutter {
       body: .volume(volume))
   }
 
-  /// What a piece may have of a volume's file: the rest is for the entries around it, for what compression adds to what
-  /// is compressed already (3 bytes in 128 KiB), and for encryption (16 bytes in 64 KiB, and a header).
+  /// The bytes of a piece in a volume's file. The rest is for the entries around it, for what compression adds to
+  /// compressed data (3 bytes in 128 KiB), and for encryption (16 bytes in 64 KiB, and a header).
   private static func pieceBytes(of size: Int64) -> Int64 { size - size / 2048 - 16 << 10 }
 
-  /// The size of volumes of which there are not too many.
+  /// A volume size with which the number of volumes stays in its limit.
   private static func size(of bytes: Int64) -> Int64 { bytes / Manifest.Volume.most / 2047 * 2048 + 32 << 10 }
 }
 
 extension Manifest.Volume {
-  /// The size that all pieces but the last have, if this one has so many bytes; nil where it cannot have them.
+  /// The size of all pieces but the last, if this piece has `bytes` bytes; nil if that is impossible.
   public func pieceBytes(ofPartWith bytes: Int64) -> Int64? {
     if part < parts {
       let before = bytes.multipliedReportingOverflow(by: parts - 1)

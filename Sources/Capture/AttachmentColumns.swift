@@ -1,7 +1,7 @@
 import SatchelValues
 
 extension TrackedTable {
-  /// The places of the columns that name files.
+  /// The positions of the columns that name files.
   public var attachmentColumns: [Int] { rules.attachments.compactMap { schema.position(of: $0) } }
 
   /// The files that a row names, each once.
@@ -19,7 +19,7 @@ extension TrackedTable {
     }
   }
 
-  /// The files that a change ends to name.
+  /// The files that a change no longer names.
   public func attachments(before change: Change) -> Set<AttachmentPath> {
     switch change {
     case .insert: []

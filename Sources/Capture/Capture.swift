@@ -1,7 +1,7 @@
 import SatchelSQLite
 import SatchelValues
 
-/// The capture of one database: which generation its writes belong to, and how it is put there.
+/// Installs capture in a database, and manages the generation of its writes.
 public enum Capture {
   /// One row: the generation that triggers give to writes, and the newest stamp that this replica has seen.
   static let schema = """
@@ -27,15 +27,15 @@ public enum Capture {
     try DeclaredColumns.note(table.name, in: database)
   }
 
-  /// Captures a table no longer, and forgets what it had pending; the table stays as it is. It may be gone.
+  /// Ends the capture of a table, which may be missing, and forgets its pending changes. The table stays as it is.
   public static func remove(_ table: TrackedTable, from database: borrowing Database) throws {
     try dropTriggers(of: table.name, in: database)
     for name in [table.names.before, table.names.writes] { try database.execute("DROP TABLE main.\(quoted(name))") }
     try DeclaredColumns.forget(table.name, in: database)
   }
 
-  /// Sorts what the triggers have saved since the last time into the pre-images. Whoever reads pre-images, begins a
-  /// generation or makes a stamp does this first, in the same transaction.
+  /// Moves the triggers' new entries into the pre-images. Call this before reading pre-images, beginning a generation
+  /// or making a stamp, in the same transaction.
   public static func settle(_ tables: [TrackedTable], in database: borrowing Database) throws {
     var written: [(table: TrackedTable, bytes: Int64)] = []
     for table in tables {
@@ -51,7 +51,7 @@ public enum Capture {
     if !units.isEmpty { try UnitNumbers.forgetTimes(in: database) }
   }
 
-  /// The triggers that are not as capture made them: dropped by an app, or of a table that was made anew.
+  /// The triggers that differ from capture's own: dropped by an app, or of a recreated table.
   public static func missingTriggers(in database: borrowing Database, tables: [TrackedTable]) throws -> [Name] {
     var missing: [Name] = []
     for table in tables {
@@ -75,8 +75,7 @@ public enum Capture {
       "UPDATE satchel_capture SET generation = :generation", ["generation": .integer(generation.rawValue)])
   }
 
-  /// Makes sure that every stamp from now on is greater than `stamp`: a clock that fell back to 1970 cannot go behind
-  /// it.
+  /// Makes every later stamp greater than `stamp`, even if the clock falls back to 1970.
   public static func witness(_ stamp: Stamp, in database: borrowing Database) throws {
     try database.run("UPDATE satchel_capture SET stamp = max(stamp, :stamp)", ["stamp": .integer(stamp.rawValue)])
   }
@@ -86,7 +85,7 @@ public enum Capture {
     Stamp(try database.first("SELECT stamp FROM satchel_capture") { $0.integer(0) } ?? 0)
   }
 
-  /// The latest time at which a trigger saved a write that is not sorted in yet, by the writer's clock.
+  /// The latest time of a write that triggers saved and that is not in the pre-images yet, by the writer's clock.
   public static func newestUnsettledWrite(_ tables: [TrackedTable], in database: borrowing Database) throws -> Stamp {
     var newest = Stamp.zero
     for table in tables {

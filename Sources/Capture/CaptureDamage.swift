@@ -2,28 +2,28 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// Something that was done to a captured database, after which changes may have gone by unseen.
+/// Damage to a captured database, by which changes may have been missed.
 public struct CaptureDamage: Sendable {
   public enum Kind: String, Sendable {
-    /// Triggers are gone or are not as capture made them.
+    /// Triggers are missing or differ from capture's own.
     case triggers
-    /// The app's table was made anew, with the columns that it had.
+    /// The app created its table again, with the same columns.
     case remade
     /// The table has other columns than were captured.
     case columns
-    /// A table of Satchel's own, in which changes are kept, is gone.
+    /// One of Satchel's tables that hold changes is missing.
     case saved
-    /// The app's table is gone, or cannot be kept in step as it is now.
+    /// The app's table is missing, or cannot be kept in step as it is now.
     case table
-    /// The table's rows have other names than they had.
+    /// The table's rows are identified by another key than before.
     case key
   }
 
   public let kind: Kind
   public let table: Name
-  /// What happened, as the rest of a sentence.
+  /// A description, as the rest of a sentence.
   public let words: String
-  /// What must be done before anything can be repaired; nil: repairing is all.
+  /// What must be done before a repair; nil: the repair is enough.
   public let hint: String?
 
   public var isRepairable: Bool { hint == nil }
@@ -33,7 +33,7 @@ public struct CaptureDamage: Sendable {
 }
 
 extension Capture {
-  /// What was done to capture and to the tables that it watches. A look at the schema alone, cheap enough for every
+  /// Finds damage to capture and to the captured tables. Reads the schema alone, which is cheap enough for every
   /// command.
   public static func damage(
     in database: borrowing Database, tables: [TrackedTable], dataset: DatasetDefinition
@@ -48,13 +48,13 @@ extension Capture {
       found.append(
         CaptureDamage(
           kind: .saved, table: "satchel_capture",
-          words: "the table satchel_capture, which counts exports, is gone or empty",
+          words: "the table satchel_capture, which counts exports, is missing or empty",
           hint: nil))
     }
     for name in UnitNumbers.names where try !database.hasTable(name.text) {
       found.append(
         CaptureDamage(
-          kind: .saved, table: name, words: "the table \(name), which numbers units of changes, is gone", hint: nil))
+          kind: .saved, table: name, words: "the table \(name), which numbers units of changes, is missing", hint: nil))
     }
     for table in tables { if let damage = try damage(to: table, in: database) { found.append(damage) } }
     return found
@@ -64,7 +64,7 @@ extension Capture {
     guard let before = try table.saved(in: database) else {
       return CaptureDamage(
         kind: .saved, table: table.name,
-        words: "the table \(table.names.before), in which its changes are captured, is gone or not as Satchel made it",
+        words: "the table \(table.names.before), in which its changes are captured, is missing or was changed",
         hint: nil)
     }
     guard let writes = try database.tableShape(table.names.writes),
@@ -72,13 +72,13 @@ extension Capture {
     else {
       return CaptureDamage(
         kind: .saved, table: table.name,
-        words: "the table \(table.names.writes), in which its changes are captured, is gone or not as Satchel made it",
+        words: "the table \(table.names.writes), in which its changes are captured, is missing or was changed",
         hint: nil)
     }
     let mapping = ColumnMapping(from: table.savedColumns(before), to: table.schema.columns)
     if table.hasOtherKey(than: before, mapping) {
       return CaptureDamage(
-        kind: .key, table: table.name, words: "the table \(table.name) has another PRIMARY KEY than was captured",
+        kind: .key, table: table.name, words: "the table \(table.name) has another PRIMARY KEY than before",
         hint: oldKey)
     }
     let changed = try ChangedColumn.find(in: table, mapping, database)
@@ -110,10 +110,9 @@ extension Capture {
   }
 
   private static let oldKey =
-    "Give the table its old key back, or keep this database aside and have the device provisioned anew."
+    "Give the table its old key back, or keep this database aside and have the device provisioned again."
 
-  /// Why a table of the dataset is not among those that can be captured: it was renamed, dropped, or made into
-  /// something else.
+  /// Why a table of the dataset cannot be captured: it was renamed, dropped, or changed into something else.
   private static func lost(_ name: Name, _ dataset: DatasetDefinition, in database: borrowing Database) throws
     -> CaptureDamage
   {
@@ -130,13 +129,13 @@ extension Capture {
       return CaptureDamage(
         kind: .table, table: name, words: "the table \(name) is gone",
         hint:
-          "Have the app make it again, then run doctor: it counts the rows that are missing in it before it repairs anything."
+          "Have the app create it again, then run doctor. Before a repair, doctor counts the rows that are missing in it."
       )
     }
     do { _ = try TrackedTable.find(dataset, in: database) } catch let error as DatasetError {
       return CaptureDamage(
         kind: .table, table: name, words: "the table \(name) cannot be kept in step any more (\(error.message))",
-        hint: error.hint ?? "Bring the table back to what it was.")
+        hint: error.hint ?? "Bring the table back to its former state.")
     }
     return CaptureDamage(
       kind: .table, table: name, words: "the table \(name) cannot be read", hint: "Run doctor again.")
@@ -144,8 +143,8 @@ extension Capture {
 }
 
 extension TrackedTable {
-  /// Whether the app made the table anew since capture was made around it: SQLite lists it behind the table of writes
-  /// then. An ALTER TABLE leaves a table where it is, and VACUUM keeps the order.
+  /// Whether the app created the table again after capture was installed. SQLite then lists it after the table of
+  /// writes. An ALTER TABLE leaves a table in its position, and VACUUM keeps the order.
   public func isMadeAnew(in database: borrowing Database) throws -> Bool {
     try database.first(
       """
@@ -156,7 +155,7 @@ extension TrackedTable {
     ) { $0.integer(0) != 0 } ?? false
   }
 
-  /// The table of pre-images; nil where it is gone, or lacks what tells to which generation each belongs.
+  /// The table of pre-images; nil if it is missing, or lacks the columns for generations.
   func saved(in database: borrowing Database) throws -> TableShape? {
     guard let before = try database.tableShape(names.before) else { return nil }
     let isMade =
@@ -165,17 +164,17 @@ extension TrackedTable {
     return isMade ? before : nil
   }
 
-  /// The columns of the app's table as they were when capture was made, in their order.
+  /// The columns of the app's table when capture was installed, in order.
   func savedColumns(_ before: TableShape) -> [Name] {
     before.columns.filter { !names.isOwn($0) }
   }
 
-  /// The same columns as the table of writes has them.
+  /// The same columns in the table of writes.
   func savedWrites(_ writes: TableShape) -> [Name] {
     writes.columns.filter { !names.isOwn($0) }
   }
 
-  /// Whether both tables have the columns for units if the dataset says so, and lack them if it does not.
+  /// Whether both tables have columns for units exactly if the dataset has units.
   func hasUnits(in before: TableShape, _ writes: TableShape) -> Bool {
     before.columns.contains(names.unit) == names.keepsUnits && writes.columns.contains(names.mark) == names.keepsUnits
   }

@@ -2,24 +2,23 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// The names that capture gives to what it adds beside a table.
+/// The names of capture's own objects for one table.
 struct CaptureNames {
   let table: Name
-  /// The control columns of the table of pre-images. An app's table may have columns of these names itself; then they
-  /// are lengthened until they are free.
+  /// The control columns of the table of pre-images. If an app's table has columns of these names, they are lengthened
+  /// until they are free.
   let generation: Name
   let existed: Name
   let stamp: Name
   let first: Name
-  /// And those of the table of writes, beside `existed`.
+  /// The control columns of the table of writes, beside `existed`.
   let number: Name
   let written: Name
   let again: Name
-  /// For tables of which one transaction's writes belong together: in the table of pre-images the number of the unit,
-  /// in the table of writes the newest mark.
+  /// For tables with units: in the table of pre-images the number of the unit, in the table of writes the newest mark.
   let unit: Name
   let mark: Name
-  /// Whether the tables have these two.
+  /// Whether the tables have these two columns.
   let keepsUnits: Bool
 
   init(_ schema: TableSchema, unit rule: UnitRule? = nil) {
@@ -43,17 +42,17 @@ struct CaptureNames {
     return Name(name)
   }
 
-  /// The control columns of the table of pre-images, in their order.
+  /// The control columns of the table of pre-images, in order.
   var controls: [Name] { always + (keepsUnits ? [unit] : []) }
   /// The control columns that each table of pre-images has.
   var always: [Name] { [generation, existed, stamp, first] }
 
-  /// Whether a column of a table of pre-images, or of writes, is none of the app's.
+  /// Whether a column of a table of pre-images, or of writes, is capture's own.
   func isOwn(_ column: Name) -> Bool { ([number, written, again, mark, unit] + always).contains(column) }
 
   var before: Name { Name("satchel_before_\(table)") }
   var writes: Name { Name("satchel_writes_\(table)") }
 
-  /// The moment ends at the first colon, so that no two tables share a trigger's name.
+  /// The moment ends at the first colon, so no two tables share a trigger's name.
   func trigger(_ moment: String) -> Name { Name("satchel_\(moment):\(table)") }
 }

@@ -1,12 +1,11 @@
 import SatchelSQLite
 import SatchelValues
 
-/// The triggers that make one table's writes known.
+/// The triggers that record one table's writes.
 ///
 /// Every pre-image is saved before the write, never after it: an app's own AFTER triggers may run first and write the
-/// row again. A pre-image too many does no harm, because a row that did not change is no change; and of all that is
-/// saved of one row, what was saved first is what it was. So a trigger need not know whether its row was written
-/// before, nor whether it is there.
+/// row again. An unneeded pre-image does no harm, because an unchanged row is no change. Of all entries of one row, the
+/// first is its pre-image. So a trigger need not check whether its row was written before, or exists.
 struct CaptureSQL {
   let info: TableInfo
   let names: CaptureNames
@@ -30,8 +29,8 @@ struct CaptureSQL {
   /// All statements, in the order in which they run.
   var statements: [String] { tables.statements + triggers.map(\.sql) }
 
-  /// One trigger for each kind of write: SQLite lays out room for all that a trigger may do, each time and whether it
-  /// does it or not.
+  /// One trigger for each kind of write. SQLite reserves room for everything in a trigger at each call, even for parts
+  /// that do not run.
   var triggers: [(name: Name, sql: String)] {
     [
       trigger("before_insert", "BEFORE INSERT", saveVictimsOfInsert + saveAbsence),
@@ -59,9 +58,9 @@ struct CaptureSQL {
     )
   }
 
-  // MARK: what the triggers save
+  // MARK: contents of entries
 
-  /// The time of the write, with the newest mark if units are kept. It may use nothing that only newer SQLite builds
+  /// The time of the write, and the newest mark if units are kept. It may use only functions that older SQLite builds
   /// have: any program may write the database.
   private var now: String { "julianday('now')" + (names.keepsUnits ? ", \(UnitNumbers.newestMark)" : "") }
 
@@ -70,13 +69,12 @@ struct CaptureSQL {
     return "INSERT INTO \(writes) (\(quotedList(own + columns)))\n    \(source)"
   }
 
-  /// A whole row, as the expressions behind `prefix` name its columns.
+  /// A whole row, with its columns read through `prefix`.
   private func whole(_ prefix: String) -> String { "1, \(now), \(quotedList(columns, prefix: prefix))" }
 
   private var saveOld: String { save(columns, "VALUES (\(whole("OLD.")))") }
 
-  /// The new row's value of a column. OR REPLACE puts the default in the place of a NULL that may not be, but only
-  /// after this.
+  /// The new row's value of a column. OR REPLACE replaces a forbidden NULL with the default, but only after this.
   private func new(_ column: Int) -> String {
     let value = "NEW.\(quoted(columns[column]))"
     return info.replacements[column].map { "coalesce(\(value), \($0))" } ?? value
@@ -84,13 +82,14 @@ struct CaptureSQL {
 
   private var newKey: String { info.schema.key.map(new).joined(separator: ", ") }
 
-  /// That the new row was not there. Where one of its key was, that was saved just before this, or else when it went.
+  /// Records that the new row did not exist. If its key had a row, that row was saved just before this, or when it was
+  /// deleted.
   private var saveAbsence: [String] {
     if let alias { return saveAbsence(ofKeyFor: alias) }
     return [save(key, "VALUES (0, \(now), \(newKey))")]
   }
 
-  /// Two keys with the same collation may still be two keys.
+  /// Two keys that are equal by the collation may still be two keys.
   private var saveAbsenceOfOther: String {
     let differs = info.schema.key.map { "OLD.\(quoted(columns[$0])) IS NOT \(new($0)) COLLATE BINARY" }
     return save(key, "SELECT 0, \(now), \(newKey) WHERE \(differs.joined(separator: " OR "))")
@@ -98,8 +97,8 @@ struct CaptureSQL {
 
   // MARK: keys that SQLite makes
 
-  /// Where SQLite is to make the key, NEW holds -1 until it has; the same where the writer says -1. So the next key is
-  /// foretold, with a word for -1 beside it. It belongs to no row if it is foretold wrongly, and so is no change.
+  /// If SQLite makes the key, NEW holds -1 until then; the same if the writer says -1. So the next key is predicted,
+  /// and an entry for -1 is added. If the prediction is wrong, the entry belongs to no row, and so is no change.
   private func saveAbsence(ofKeyFor alias: String) -> [String] {
     let isMade = "NEW.\(alias) IS -1"
     func saveNext(_ key: String) -> String {
@@ -111,9 +110,8 @@ struct CaptureSQL {
     let sequence =
       "(SELECT coalesce(max(seq) + 1, 1) FROM sqlite_sequence WHERE name = \(quotedText(info.schema.name.text)))"
     let counted = "max(\(next), \(sequence))"
-    // A row that OR IGNORE leaves out uses up a key, and the sequence says so only when the statement is done. What was
-    // foretold for the last one stands behind no more than what was saved for this one, or was noted when the table was
-    // tidied up.
+    // A row that OR IGNORE skips uses up a key, and the sequence shows that only when the statement is done. The
+    // prediction for the last row is in the last entry before this one, or was recorded when the table was compacted.
     let noted = "SELECT \(alias) FROM \(writes) WHERE \(quoted(names.number)) = 0"
     let unused =
       "(SELECT max(\(alias)) + 1 FROM (SELECT \(alias) FROM \(newest(saveVictimsOfInsert.count + 3)) UNION ALL \(noted)))"
@@ -127,8 +125,8 @@ struct CaptureSQL {
     "(SELECT \(quotedList(key)) FROM \(writes) ORDER BY \(quoted(names.number)) DESC LIMIT \(count))"
   }
 
-  /// A key that SQLite makes, or that a default does, is known for certain only afterwards. What was saved last is the
-  /// row's own absence, unless a trigger of the app's wrote something in between.
+  /// A key that SQLite or a default makes is known only afterwards. The newest entry is the row's own absence, unless a
+  /// trigger of the app wrote something in between.
   private var madeKeyIsNew: String {
     "(\(key.map { "+NEW.\(quoted($0))" }.joined(separator: ", "))) IS NOT \(newest(1))"
   }
@@ -138,10 +136,10 @@ struct CaptureSQL {
     return isMade ? [save(key, "VALUES (0, \(now), \(quotedList(key, prefix: "NEW.")))")] : []
   }
 
-  // MARK: rows that OR REPLACE deletes without a word
+  // MARK: rows that OR REPLACE deletes silently
 
-  /// The table's name in a FROM clause: its own, because the condition of a partial index may say it; but a table may
-  /// be called `old` or `new`, which is something else in a trigger.
+  /// The table's name in a FROM clause: its own name, because the condition of a partial index may use it. A table may
+  /// also be named `old` or `new`, which have another meaning in a trigger.
   private var row: String {
     ["old", "new"].contains { info.schema.name.isSameInSQL(as: $0) } ? "satchel_row" : table
   }
@@ -153,15 +151,15 @@ struct CaptureSQL {
     return (alias ?? []) + info.uniqueIndexes
   }
 
-  /// Where rows lie by a number that is not their key, two of them cannot lie in one place either.
+  /// If rows have a rowid that is not their key, two of them cannot share a rowid either.
   private var place: String? { info.rowidAlias == nil ? info.rowid : nil }
 
   private var isAtPlace: String? { place.map { "\(row).\($0) = NEW.\($0)" } }
 
   private var saveVictimsOfInsert: [String] { (uniques.map(matches) + [isAtPlace].compactMap(\.self)).map(saveVictims) }
 
-  /// Only where the new row enters an index anew: its own conditions stand in front, which SQLite looks at before it
-  /// looks for rows.
+  /// Only if the new row's index entry changes. This test comes first, because SQLite evaluates it before it searches
+  /// for rows.
   private var saveVictimsOfUpdate: [String] {
     let isOther =
       "NOT (" + key.map { "\(row).\(quoted($0)) IS OLD.\(quoted($0)) COLLATE BINARY" }.joined(separator: " AND ") + ")"
@@ -172,7 +170,7 @@ struct CaptureSQL {
     return (byIndex + [byPlace].compactMap(\.self)).map(saveVictims)
   }
 
-  /// nil: any column may be one on which it depends whether the row is in the index, and where.
+  /// nil: the row's index entry may depend on any column.
   private func differs(_ index: UniqueIndex) -> String? {
     var differences: [String] = []
     for part in index.parts {
@@ -184,14 +182,14 @@ struct CaptureSQL {
     return index.condition == nil ? "(\(differences.joined(separator: " OR ")))" : nil
   }
 
-  /// The rows of an index that the new row would meet there. The new row itself may be outside of a partial one: then a
-  /// row too many is saved. The line's end ends a comment that the condition may end with.
+  /// The rows with which the new row would collide in an index. The new row itself may be outside a partial index: then
+  /// an unneeded row is saved. The newline ends a comment at the end of the condition.
   private func matches(_ index: UniqueIndex) -> String {
     let parts = index.parts.map { part in
       let (theirs, ours) =
         switch part.source {
         case .column(let place): ("\(row).\(quoted(columns[place]))", new(place))
-        // What NEW says of a generated column is made before values become what the columns' types make of them.
+        // NEW's value of a generated column is computed before column types convert the values.
         case .generated(let name, let sql): ("\(row).\(quoted(name))", "(SELECT \(sql)\n  FROM \(newRow))")
         case .expression(let sql): ("(\(sql)\n  )", "(SELECT \(sql)\n  FROM \(newRow))")
         }
@@ -200,13 +198,13 @@ struct CaptureSQL {
     return (parts + [index.condition.map { "(\($0)\n  )" }].compactMap(\.self)).joined(separator: " AND ")
   }
 
-  /// The new row as a table of one row, over which an index's expression can be asked.
+  /// The new row as a table of one row, for which an index's expression can be computed.
   private var newRow: String {
     "(SELECT \(columns.indices.map { "\(new($0)) AS \(quoted(columns[$0]))" }.joined(separator: ", ")))"
   }
 
-  /// Every row that shares a UNIQUE value with the new one, whichever conflict clause the statement has: triggers
-  /// cannot know it. A statement for each index: each is a look-up, where one OR of all may become a walk through the
+  /// Saves every row that shares a UNIQUE value with the new row, for any conflict clause of the statement: triggers
+  /// cannot know it. There is one statement for each index. Each is a look-up, but one statement with OR might scan the
   /// table.
   private func saveVictims(_ condition: String) -> String {
     save(

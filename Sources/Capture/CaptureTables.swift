@@ -1,11 +1,11 @@
 import SatchelSQLite
 import SatchelValues
 
-/// The two tables in which the pre-images of one tracked table lie, and the way from the one into the other.
+/// The two tables that hold the pre-images of one tracked table, and the SQL that moves entries between them.
 ///
-/// Triggers append to the table of writes, which has no index: an entry goes behind the last one and touches one page,
-/// whatever the row's key is. Each command of ours then sorts the entries by the rows' keys into the table of
-/// pre-images. What is in the table of writes belongs to the current generation: one begins when it is empty.
+/// Triggers append to the table of writes, which has no index: a new entry touches one page, whatever the row's key is.
+/// Each command then sorts the entries by the rows' keys into the table of pre-images. All entries in the table of
+/// writes belong to the current generation: a generation begins when the table is empty.
 struct CaptureTables {
   let info: TableInfo
   let names: CaptureNames
@@ -16,16 +16,15 @@ struct CaptureTables {
 
   var key: [Name] { info.schema.key.map { columns[$0] } }
 
-  /// The key that SQLite hands out by itself; nil where it does not.
+  /// The key column that SQLite fills by itself; nil if there is none.
   var alias: Name? { info.rowidAlias.map { columns[$0] } }
 
-  /// What the table of writes says of a row whose key the trigger could only foretell.
+  /// In the table of writes: a row whose key the trigger could only predict.
   static let foretold = 2
 
   var statements: [String] { [makeBefore] + makeWrites }
 
-  /// Columns are declared without a type, so that values keep the storage class they have; the key is compared as
-  /// bytes.
+  /// Columns have no type, so that values keep their storage class. Keys are compared as bytes.
   var makeBefore: String {
     """
     CREATE TABLE \(before) (
@@ -40,8 +39,7 @@ struct CaptureTables {
     """
   }
 
-  /// No column has a constraint: a trigger that cannot fail lets SQLite update and delete without a journal for each
-  /// statement.
+  /// No column has a constraint: a trigger that cannot fail lets SQLite update and delete without a statement journal.
   var makeWrites: [String] {
     [
       """
@@ -64,32 +62,31 @@ struct CaptureTables {
 
   // MARK: from one table to the other
 
-  /// Roughly how many bytes of writes there are; NULL: none.
+  /// The approximate number of bytes of writes; NULL: none.
   var writtenBytes: String {
     "SELECT max(\(quoted(names.number))) * \(CaptureTidying.size(of: columns, in: names)) FROM \(writes) WHERE \(quoted(names.number)) > 0"
   }
 
-  /// - Parameter isSorted: whether the rows are to be sorted by their keys first.
+  /// - Parameter isSorted: whether the rows are sorted by their keys first.
   func settle(isSorted: Bool) -> [String] {
     Self.settle(names, columns: columns, key: key, alias: alias, isSorted: isSorted)
   }
 
-  /// As long as the pages that the entries go to stay in the cache, any order will do, and an app's is often that of
-  /// the keys. Beyond that each entry would read and write pages anew.
+  /// While the target pages stay in the cache, any order is fast, and an app often writes in key order. Beyond that,
+  /// each entry would read and write pages again.
   static let mostUnsorted = 32 << 20
 
-  /// Milliseconds since 1970, in SQL, of a column that holds a Julian day. An app may put a function of its own in the
-  /// place of SQLite's clock: without a time the write counts as one of 1970, and none is later than a stamp can hold.
+  /// SQL for the milliseconds since 1970 of a column that holds a Julian day. An app may replace SQLite's clock with
+  /// its own function. Without a time the write counts as one of 1970, and no time exceeds a stamp's range.
   static func milliseconds(_ column: Name) -> String {
     "min(coalesce(CAST((\(quoted(column)) - 2440587.5) * 86400000.0 AS INTEGER), 0), \(Stamp.latestMilliseconds))"
   }
 
-  /// Whether the row of an entry that says that it was there was there before the writes, too. It was not if its key,
-  /// or a lower one, was foretold earlier: SQLite foretells what is greater than the key of every row. Then the entry
-  /// is of a trigger of the app's that wrote the new row before capture could tell that it is new, and the key was
-  /// foretold wrongly.
+  /// Whether the row of an entry existed before the writes too, if the entry says that it existed. It did not if its
+  /// key, or a lower one, was predicted earlier: SQLite predicts keys above the key of every row. Then a trigger of the
+  /// app wrote the new row before capture could see that it is new, and the predicted key was wrong.
   ///
-  /// Where no such row was written, the lists behind AND are never made.
+  /// If no such row was written, the lists after AND are never built.
   private static func wasBefore(_ alias: Name, _ names: CaptureNames) -> String {
     let (writes, number, existed) = (quoted(names.writes), quoted(names.number), quoted(names.existed))
     let key = quoted(alias)
@@ -109,18 +106,19 @@ struct CaptureTables {
       """
   }
 
-  /// Sorts all writes in: the first entry of a row makes its pre-image in the current generation, each later one moves
-  /// the stamp alone. Keys that hold NULL name no row and are left to `status` to report.
+  /// Moves all writes into the pre-images. The first entry of a row makes its pre-image in the current generation; each
+  /// later entry only raises the stamp. Rows whose key holds NULL are skipped: `status` reports them.
   /// - Parameters:
   ///   - columns: those of the tracked table, as both tables have them.
-  ///   - alias: the key that SQLite hands out by itself, where it does.
-  ///   - isSorted: whether the rows are to be sorted by their keys first. It costs as much as all the rest.
+  ///   - alias: the key column that SQLite fills by itself, if there is one.
+  ///   - isSorted: whether the rows are sorted by their keys first, which costs as much as all the rest.
   static func settle(_ names: CaptureNames, columns: [Name], key: [Name], alias: Name?, isSorted: Bool = true)
     -> [String]
   {
     let controls = names.controls
     let (writes, number, existed) = (quoted(names.writes), quoted(names.number), quoted(names.existed))
-    // Milliseconds since 1970 in the upper 48 bits, never behind what this replica has seen, and more with each write.
+    // Milliseconds since 1970 in the upper 48 bits, never before a stamp that this replica has seen, and growing with
+    // each write.
     let stamp = """
       max((SELECT stamp + 1 FROM satchel_capture), \(milliseconds(names.written)) << 16)
           + coalesce(\(quoted(names.again)), 0)
@@ -137,8 +135,8 @@ struct CaptureTables {
     }
     var sources = [entries(columns.map { quoted($0) }, where: "\(number) > 0")]
     if let alias {
-      // Where a key was foretold, the row that is called -1 was not there either. Where entries say that it was
-      // written, it matters.
+      // If a key was predicted, the row with key -1 did not exist either. This matters if entries say that it was
+      // written.
       let isFirst = "\(number) = (SELECT min(\(number)) FROM \(writes) WHERE \(existed) = \(foretold))"
       let isWritten = "EXISTS (SELECT 1 FROM \(writes) WHERE \(number) > 0 AND \(quoted(alias)) = -1)"
       let row = columns.map { "\($0 == alias ? "-1" : "NULL") AS \(quoted($0))" }

@@ -1,22 +1,21 @@
 import SatchelSQLite
 import SatchelValues
 
-/// How the table of writes is kept from growing with each write of a row that is written again and again.
+/// Keeps the table of writes from growing with each write to a row that is written again and again.
 ///
-/// From time to time a trigger of its own drops all entries of a row but the first, which says what the row was, and
-/// puts one entry in their place that says how many they were and when the last one was made. It looks at everything,
-/// so it does this only when as much was added as was left the last time, and never for less than `room`: what it costs
-/// is a small part of what the writes cost.
+/// From time to time a trigger drops all entries of a row but the first, which holds the pre-image. One entry replaces
+/// them, with their number and the last one's time. The trigger reads the whole table. So it runs only when as much was
+/// added as was left the last time, and at least `room`. Its cost is a small part of the writes' cost.
 struct CaptureTidying {
   let names: CaptureNames
   let columns: [Name]
   let key: [Name]
-  /// The key for which SQLite counts, where it does: entry 0 notes the greatest that was foretold.
+  /// The key that SQLite counts, if it does: entry 0 holds the greatest predicted key.
   let counted: Name?
 
-  /// Bytes that may be added, roughly, before it is worth while to look.
+  /// The approximate number of added bytes before compaction is worthwhile.
   static let room = 32 << 20
-  /// After how many entries it is asked whether it is.
+  /// The number of entries between two checks.
   static let interval = 64
 
   private var writes: String { quoted(names.writes) }
@@ -24,16 +23,16 @@ struct CaptureTidying {
   private var written: String { quoted(names.written) }
   private var again: String { quoted(names.again) }
 
-  /// The last statement of a trigger that adds up to `count` entries. It touches nothing, not even the table's first
-  /// page, unless the interval's end lies among those: what comes before AND is looked at first.
+  /// The last statement of a trigger that adds up to `count` entries. It reads no page unless the interval's end is
+  /// among those entries: the part before AND is evaluated first.
   func occasion(after count: Int) -> String {
     "UPDATE \(writes) SET \(quoted(names.existed)) = NULL WHERE last_insert_rowid() % \(Self.interval) < \(count) AND \(number) = 0"
   }
 
-  /// Entry 0 keeps in `again` the number of the last entry, and in `written` how many there were, when this was done
-  /// last.
+  /// Entry 0 holds the number of the last entry in `again`, and the number of entries at the last compaction in
+  /// `written`.
   ///
-  /// It is NEW that is asked, so that with recursive triggers the body's own updates of that entry set nothing off.
+  /// The condition reads NEW, so with recursive triggers the body's own updates of that entry fire nothing.
   var trigger: (name: Name, sql: String) {
     let name = names.trigger("tidy")
     let newest = "(SELECT max(\(number)) FROM \(writes))"
@@ -72,17 +71,17 @@ struct CaptureTidying {
       ", \(counted) = max(coalesce(\(counted), 0), (SELECT coalesce(max(\(counted)), 0) FROM \(writes) WHERE \(isForetold)))"
   }
 
-  /// The number of the last entry that the body has looked at.
+  /// The number of the last entry that the body has read.
   private var seen: String { "(SELECT \(again) FROM \(writes) WHERE \(number) = 0)" }
 
-  /// How many bytes an entry takes, on the average of the last four.
+  /// The bytes of an entry, on the average of the last four.
   private var size: String { Self.size(of: columns, in: names) }
 
   static func size(of columns: [Name], in names: CaptureNames) -> String {
     "(SELECT avg(satchel_size) FROM (SELECT 32 + \(sum(columns[...])) AS satchel_size FROM \(quoted(names.writes)) ORDER BY \(quoted(names.number)) DESC LIMIT 4))"
   }
 
-  /// The lengths of these columns, added in halves: SQLite limits how deep an expression may be.
+  /// The lengths of these columns, added in halves: SQLite limits the depth of an expression.
   private static func sum(_ columns: ArraySlice<Name>) -> String {
     if columns.count == 1 { return columns.map { "coalesce(length(\(quoted($0))), 0)" }.joined() }
     let middle = columns.startIndex + columns.count / 2

@@ -1,13 +1,13 @@
 import SatchelValues
 
-/// Which column of a table as it was once stands for which column of it as it is now.
+/// Maps the columns of a former table to its present columns.
 public struct ColumnMapping: Sendable {
   private let old: [Name]
   private let current: [Name]
-  /// What each column was called that is still there, and is called now.
+  /// The former and present name of each column that still exists.
   private let pairs: [(old: Name, new: Name)]
 
-  /// Columns of one name are one. A name that is gone and a new one in the same place are taken for one column: if that
+  /// Columns of one name are the same. A missing name and a new name in the same position count as one column. If that
   /// is wrong, its values differ, and so are found.
   public init(from old: [Name], to current: [Name]) {
     let same = old.filter { current.contains($0) }.map { (old: $0, new: $0) }
@@ -21,34 +21,34 @@ public struct ColumnMapping: Sendable {
     self.pairs = pairs
   }
 
-  /// Both, one after the other: a column that went and came back under its name is another one.
+  /// Both, one after the other: a column that was removed and added again under its name is another column.
   public func then(_ next: ColumnMapping) -> ColumnMapping {
     ColumnMapping(
       old, next.current,
       pairs.compactMap { pair in next.pairs.first { $0.old == pair.new }.map { (old: pair.old, new: $0.new) } })
   }
 
-  /// Whether each column is where it was.
+  /// Whether each column is in its former position.
   public var isIdentity: Bool { old == current && pairs.count == old.count && renamed.isEmpty }
 
-  /// Columns that have another name than they had.
+  /// Columns whose name changed.
   public var renamed: [(from: Name, to: Name)] { pairs.filter { $0.old != $0.new }.map { (from: $0.old, to: $0.new) } }
   public var new: [Name] { current.filter { name in !pairs.contains { $0.new == name } } }
   public var gone: [Name] { old.filter { name in !pairs.contains { $0.old == name } } }
 
-  /// What is called `name` in the old table, as it is called now; nil where it is gone.
+  /// The present name of a column of the old table; nil if it is gone.
   public func current(_ name: Name) -> Name? {
     if let pair = pairs.first(where: { $0.old == name }) { return pair.new }
     return !old.contains(name) && current.contains(name) ? name : nil
   }
 
-  /// What is called `name` now, as it was called in the old table; nil where it is new.
+  /// The former name of a present column; nil if it is new.
   public func old(_ name: Name) -> Name? {
     if let pair = pairs.first(where: { $0.new == name }) { return pair.old }
     return !current.contains(name) && old.contains(name) ? name : nil
   }
 
-  /// What changed, in words that follow a table's name; nil where nothing did.
+  /// The changes, in words that follow a table's name; nil if there are none.
   public var words: String? {
     func list(_ names: [Name]) -> String { names.map(\.text).joined(separator: ", ") }
     var parts: [String] = []

@@ -1,14 +1,14 @@
 import SatchelSQLite
 import SatchelValues
 
-/// Follows the columns of some tables through a script, statement by statement: seen from its end alone, a column that
-/// goes and another that gets a new name cannot be told from one.
+/// Follows the columns of some tables through a script, statement by statement. The final state alone does not show
+/// whether a column was removed and another one renamed, or only one was renamed.
 public final class ColumnTrail {
   private let tables: [TrackedTable]
   private var columns: [Name: [Name]]
   public private(set) var mappings: [Name: ColumnMapping]
-  /// By table, what rows that were there got in columns that came. The table as it is in the end may declare another
-  /// default, or none.
+  /// By table, the values of new columns in rows that existed before. The final table may declare another default, or
+  /// none.
   public private(set) var defaults: [Name: [Name: Value]] = [:]
 
   public init(_ tables: [TrackedTable]) {
@@ -17,7 +17,7 @@ public final class ColumnTrail {
     mappings = columns.mapValues { ColumnMapping(from: $0, to: $0) }
   }
 
-  /// Called after each statement. A table that is not there at the moment may come back.
+  /// Called after each statement. A table that is missing at the moment may come back.
   public func look(at database: borrowing Database) throws {
     for tracked in tables {
       let table = tracked.name

@@ -1,10 +1,10 @@
 import SatchelSQLite
 import SatchelValues
 
-/// `satchel_columns`: what the columns of tracked tables were declared as when capture was made.
+/// `satchel_columns`: how the columns of tracked tables were declared when capture was installed.
 ///
-/// The tables of pre-images have no types, so that values keep the storage class they have. A table made anew with
-/// other types has other values, and may have the same columns, and even the same triggers.
+/// The tables of pre-images have no types, so that values keep their storage class. A table recreated with other types
+/// has other values, but may have the same columns, and even the same triggers.
 enum DeclaredColumns {
   static let schema = """
     CREATE TABLE satchel_columns (
@@ -18,7 +18,7 @@ enum DeclaredColumns {
     ) WITHOUT ROWID
     """
 
-  /// Notes the columns of a table as they are. The caller holds the transaction.
+  /// Records the columns of a table as they are. The caller holds the transaction.
   /// - Parameter renamed: the name at the hub, by the name here, of columns that an app renamed.
   static func note(_ table: Name, renamed: [Name: Name] = [:], in database: borrowing Database) throws {
     if try !database.hasTable("satchel_columns") { try database.execute(schema) }
@@ -34,7 +34,8 @@ enum DeclaredColumns {
     }
   }
 
-  /// The name at the hub, by the name here, of columns that have another one. A column that has its name again is none.
+  /// The name at the hub, by the name here, of columns whose names differ. A column that has its old name again is not
+  /// included.
   static func renamed(in table: Name, _ mapping: ColumnMapping?, _ database: borrowing Database) throws -> [Name: Name]
   {
     guard try database.hasTable("satchel_columns") else { return [:] }
@@ -55,7 +56,7 @@ enum DeclaredColumns {
     try database.run("DELETE FROM satchel_columns WHERE table_name = :table", ["table": .string(table.text)])
   }
 
-  /// The columns of a table as they were noted; none where nobody did.
+  /// The recorded columns of a table; empty if none were recorded.
   static func noted(_ table: Name, in database: borrowing Database) throws -> [ColumnDeclaration] {
     guard try database.hasTable("satchel_columns") else { return [] }
     return try database.all(
@@ -68,7 +69,7 @@ enum DeclaredColumns {
 }
 
 extension Capture {
-  /// The columns of these tables to which an app gave another name than they have at the hub.
+  /// The columns of these tables that an app renamed, so that their names differ from the hub's.
   public static func renamedColumns(
     of tables: [TrackedTable], in database: borrowing Database
   ) throws -> [(table: Name, from: Name, to: Name)] {
@@ -79,7 +80,7 @@ extension Capture {
     }
   }
 
-  /// Notes the columns of every captured table, where an earlier release did not. The caller holds the transaction.
+  /// Records the columns of every captured table, if an earlier release did not. The caller holds the transaction.
   public static func noteColumns(in database: borrowing Database) throws {
     let tables = try database.all(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'satchel\\_before\\_%' ESCAPE '\\' ORDER BY name"
@@ -88,12 +89,12 @@ extension Capture {
   }
 }
 
-/// A column that is declared otherwise than it was, so that values in it become others, or are compared in another way.
+/// A column whose declaration changed, so that its values change, or compare differently.
 struct ChangedColumn {
   let name: Name
   let words: String
 
-  /// The columns of a table that are declared otherwise now.
+  /// The columns of a table whose declarations changed.
   static func find(in table: TrackedTable, _ mapping: ColumnMapping, _ database: borrowing Database) throws
     -> [ChangedColumn]
   {
@@ -106,8 +107,7 @@ struct ChangedColumn {
 }
 
 extension ColumnDeclaration {
-  /// What is another than it was, in words that follow the column's name; nil where values stay and compare as they
-  /// did.
+  /// The difference, in words that follow the column's name; nil if values stay and compare the same.
   fileprivate func difference(from old: ColumnDeclaration) -> String? {
     var words: [String] = []
     if affinity != old.affinity { words.append("is \(typeWords) now, was \(old.typeWords)") }

@@ -5,7 +5,7 @@ import SatchelValues
 extension TableInfo {
   /// Returns the table with references that the dataset declares, as if the database declared them.
   /// - Returns: the table, and the references that were added. A reference that the database declares too is not added.
-  /// - Throws: a `DatasetError` for a column that is not there, or a parent that has no such single column to refer to.
+  /// - Throws: a `DatasetError` if a column is missing, or if the parent has no such single column to refer to.
   func referring(
     by references: [DeclaredReference], of dataset: DatasetDefinition, at place: String, in database: borrowing Database
   ) throws -> (table: TableInfo, added: [ForeignKey]) {
@@ -21,7 +21,7 @@ extension TableInfo {
     return added.isEmpty ? (self, []) : (with(foreignKeys: schema.foreignKeys + added), added)
   }
 
-  /// nil: the parent is not there, or cannot name its rows, which is said of that table itself.
+  /// nil: the parent is missing or has no usable key. Another check reports that for the parent itself.
   private func foreignKey(
     _ reference: DeclaredReference, of dataset: DatasetDefinition, at place: String, in database: borrowing Database
   ) throws -> ForeignKey? {
@@ -41,7 +41,7 @@ extension TableInfo {
     return ForeignKey(columns: [column], parent: parent.schema.name, parentColumns: [parent.schema.columns[target]])
   }
 
-  /// Returns the position of the column whose values name one row each.
+  /// Returns the position of the column whose values each identify one row.
   private func column(
     referredToBy reference: DeclaredReference, at place: String, in database: borrowing Database
   ) throws -> Int {
@@ -62,13 +62,13 @@ extension TableInfo {
     }
     guard try isUnique(column, in: database) else {
       throw DatasetError(
-        place, "the column \(name) of \(schema.name) is not UNIQUE, so its values name no single row",
+        place, "the column \(name) of \(schema.name) is not UNIQUE, so its values do not identify a single row",
         hint: "Refer to the key of \(schema.name), or make a UNIQUE index over \(name).")
     }
     return column
   }
 
-  /// Whether no two rows have values in the column that SQLite takes for the same.
+  /// Whether no two rows have equal values in the column, as SQLite compares them.
   ///
   /// As for a foreign key, the index must compare by the column's own collation: https://sqlite.org/foreignkeys.html,
   /// section 3.
@@ -81,7 +81,7 @@ extension TableInfo {
     }
   }
 
-  /// Refuses a column whose type changes the values to which it refers, such as '007' in a column of whole numbers.
+  /// Refuses a column whose type changes the referring values, such as '007' in a column of whole numbers.
   private func checkType(
     of column: Int, referringTo target: Int, of parent: TableInfo, at place: String, in database: borrowing Database
   ) throws {
@@ -115,11 +115,11 @@ extension TableInfo {
 }
 
 extension TrackedTable {
-  /// Returns the number of rows that refer, by a reference which only the dataset declares, to a row that is not there.
+  /// Returns the number of rows that refer to a missing row, by a reference which only the dataset declares.
   public func danglingReferences(in database: borrowing Database) throws -> Int {
     try declared.reduce(0) { count, key in
       let own = "c.\(quoted(schema.columns[key.columns[0]]))"
-      // The parent's column stands first: SQLite compares by its collation.
+      // The parent's column comes first: SQLite compares by its collation.
       let found = try database.first(
         """
         SELECT count(*)
@@ -134,8 +134,8 @@ extension TrackedTable {
 }
 
 extension [TrackedTable] {
-  /// Refuses references that a fold would leave behind: of two rows that become one, the key of one stays for both, and
-  /// other columns are decided by policy.
+  /// Refuses references that folding would break. When two rows are joined, one key stays for both, and other columns
+  /// are decided by policy.
   func checkFoldedParents() throws {
     for table in self {
       for key in table.declared {

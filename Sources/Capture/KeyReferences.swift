@@ -2,13 +2,12 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// Which columns hold keys that may become others: those of tables with such a rule, and what refers to them, at any
-/// depth.
+/// The columns that hold keys which may change: keys of tables with such a rule, and references to them at any depth.
 public struct KeyReferences: Sendable {
-  /// For each table, by the column's position: the place of the table whose keys stand in the column.
+  /// For each table, by the column's position: the index of the table whose keys are in the column.
   public let columns: [[Int: Int]]
 
-  /// Throws a `DatasetError` where one column refers to two tables whose keys may change: one key cannot follow both.
+  /// Throws a `DatasetError` if one column refers to two tables whose keys may change: one value cannot follow both.
   public init(_ tables: [TrackedTable]) throws {
     var columns = tables.map { _ in [Int: Int]() }
     for (place, table) in tables.enumerated() where table.renamesRows { columns[place][table.schema.key[0]] = place }
@@ -41,22 +40,22 @@ public struct KeyReferences: Sendable {
     }
   }
 
-  /// False: no key of this dataset ever becomes another one.
+  /// False: no key of this dataset ever changes.
   public var isEmpty: Bool { columns.allSatisfy(\.isEmpty) }
 }
 
 extension TrackedTable {
-  /// Whether a row of this table may get another key, because another one has its key.
+  /// Whether a row of this table may get another key, because another row has its key.
   public var givesNewKeys: Bool { rules.keys != .asIs }
 
-  /// Whether a row may have another key later on, for either reason. Its key is then a single column.
+  /// Whether a row's key may change later, for either reason. The key is then a single column.
   public var renamesRows: Bool { givesNewKeys || folds }
 
-  /// The value that is a row's key, where a row may have another one later; nil in other tables.
+  /// The value that is a row's key, if the key may change later; nil in other tables.
   public func singleKey(_ key: RowKey) -> Value? { renamesRows && key.values.count == 1 ? key.values[0] : nil }
 
-  /// Returns the key to which a value of another column refers, as this table holds it. SQLite takes a number in
-  /// another storage class for the same if keys are whole numbers.
+  /// Returns the key to which a value of another column refers, as this table holds it. If keys are whole numbers,
+  /// SQLite also accepts a number in another storage class.
   public func key(namedBy value: Value) -> Value {
     if info.rowidAlias == nil { return value }
     switch value {
@@ -66,23 +65,23 @@ extension TrackedTable {
     }
   }
 
-  /// The number that is a row's key; nil in tables that have other keys.
+  /// The number that is a row's key; nil in tables with other keys.
   public func number(of key: RowKey) -> Int64? {
     guard info.rowidAlias != nil, case .integer(let number)? = key.values.first else { return nil }
     return number
   }
 
-  /// The greatest key of a row that is there; 0 where none is above.
+  /// The greatest key of a present row; 0 if there is no positive key.
   public func greatestRow(in database: borrowing Database) throws -> Int64 {
     guard let alias = info.rowidAlias else { return 0 }
     return try database.first("SELECT max(\(quoted(schema.columns[alias]))) FROM \(quoted(name))") { $0.integer(0) }
       ?? 0
   }
 
-  /// The table in which this one's pre-images lie.
+  /// The table of this one's pre-images.
   public var savedName: Name { names.before }
 
-  /// The greatest number that ever was a key here, as far as this database knows; 0 where there was none.
+  /// The greatest number that was ever a key here, as far as this database knows; 0 if there was none.
   public func greatestKey(in database: borrowing Database) throws -> Int64 {
     guard let alias = info.rowidAlias else { return 0 }
     let column = quoted(schema.columns[alias])

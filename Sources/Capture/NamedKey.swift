@@ -2,18 +2,19 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// Tables whose rows are named by UNIQUE columns, as the dataset's `key` says, and not by their PRIMARY KEY.
+/// Tables whose rows are identified by UNIQUE columns, from the dataset's `key`, and not by their PRIMARY KEY.
 ///
-/// An INTEGER PRIMARY KEY beside those is local: each database gives its own, and no bundle carries it.
+/// An INTEGER PRIMARY KEY beside those is local: each database chooses its own, and no bundle carries it.
 enum NamedKey {
-  /// The table with its rows named as the rules say.
+  /// The table with its rows identified by the rules.
   ///
-  /// Throws a `DatasetError` if the columns cannot name rows, or if what else the table has depends on its local key.
+  /// Throws a `DatasetError` if the columns cannot identify rows, or if anything else in the table depends on its local
+  /// key.
   static func apply(_ rules: TableRules, to info: TableInfo, in database: borrowing Database) throws -> TableInfo {
     guard let columns = rules.key else { return info }
     let place = "tables.\(rules.name).key"
     let key = try positions(of: columns, in: info, at: place)
-    // Rows are then named as they would be without the rule.
+    // Rows are then identified as they would be without the rule.
     if key == info.schema.key { return info }
     if let column = key.first(where: { $0 == info.rowidAlias }) {
       throw DatasetError(
@@ -32,7 +33,7 @@ enum NamedKey {
     return info.named(by: key)
   }
 
-  /// The table called exactly `name` as the dataset names its rows; nil: there is no such table.
+  /// The table with exactly this name, with its rows identified as the dataset says; nil: there is no such table.
   ///
   /// Throws a `DatasetError` as `apply` does.
   static func info(
@@ -57,16 +58,16 @@ enum NamedKey {
   private static func checkNotNull(_ key: [Int], _ info: TableInfo, at place: String) throws {
     guard let column = key.first(where: { !info.isNotNull[$0] }) else { return }
     throw DatasetError(
-      place, "the column \(info.schema.columns[column]) may be NULL, and such a row would have no name",
+      place, "the column \(info.schema.columns[column]) may be NULL, and such a row could not be identified",
       hint: "Declare it NOT NULL. " + makeAnew)
   }
 
   private static let makeAnew = """
-    ALTER TABLE cannot do it: make the table anew (CREATE TABLE, INSERT INTO ... SELECT, DROP TABLE, ALTER TABLE RENAME). \
+    ALTER TABLE cannot do it: create the table again (CREATE TABLE, INSERT INTO ... SELECT, DROP TABLE, ALTER TABLE RENAME). \
     docs/GEOPACKAGE.md shows it for a layer.
     """
 
-  /// An index that compares otherwise than its columns would not be used to find a row by its name.
+  /// SQLite would not use an index with another collation than its columns to find a row by its key.
   private static func checkIndex(
     of key: [Int], _ info: TableInfo, at place: String, in database: borrowing Database
   ) throws {
@@ -89,7 +90,7 @@ enum NamedKey {
         """)
   }
 
-  /// An index or a reference over a key that each replica gives by itself would differ from replica to replica.
+  /// An index or a reference over a local key would differ from replica to replica.
   private static func checkLocalKey(of info: TableInfo, at place: String) throws {
     guard let local = info.rowidAlias else { return }
     let name = info.schema.columns[local]
@@ -105,7 +106,7 @@ enum NamedKey {
     }
   }
 
-  /// Nothing can be said of a column that is not carried.
+  /// The dataset can have no rule for a column that is not carried.
   static func refuseLocal(_ column: Name, of info: TableInfo, at place: String) throws {
     guard column == info.localKey else { return }
     throw DatasetError(
@@ -113,7 +114,7 @@ enum NamedKey {
       hint: "Name a column that is carried.")
   }
 
-  /// A reference by a local key would name another row on each replica.
+  /// A reference by a local key would point to another row on each replica.
   static func checkReferences(among tables: [TrackedTable], in database: borrowing Database) throws {
     let local = tables.filter { $0.info.localKey != nil }
     if local.isEmpty { return }
@@ -127,28 +128,28 @@ enum NamedKey {
         throw DatasetError(
           "tables.\(table.name)",
           "its column \(own) refers to \(key) of \(parent.name), which each replica gives by itself",
-          hint: "Refer to \(names) of \(parent.name) instead: it names the same row everywhere.")
+          hint: "Refer to \(names) of \(parent.name) instead: it identifies the same row everywhere.")
       }
     }
   }
 }
 
 extension TrackedTable {
-  /// The columns that name a row, in the key's order.
+  /// The columns that identify a row, in the key's order.
   public var keyColumns: [Name] { schema.key.map { schema.columns[$0] } }
 
-  /// The columns that are carried, as a table of this name in another database has them: all that are stored, but for a
-  /// local key. nil: there is no such table.
+  /// The carried columns of the table with this name in another database: all stored columns except a local key. nil:
+  /// there is no such table.
   ///
-  /// That database may be of another version of the dataset, and call its columns otherwise.
+  /// That database may have another version of the dataset, and other column names.
   public func carriedColumns(in database: borrowing Database) throws -> [Name]? {
     guard let info = try database.tableInfo(name) else { return nil }
     guard self.info.isNamedByColumns, let local = info.rowidAlias else { return info.schema.columns }
     return info.schema.columns.enumerated().filter { $0.offset != local }.map(\.element)
   }
 
-  /// Whether the table in another database has the columns of this one's key, and may be named by them. A snapshot has
-  /// the table's declaration as its sender has it.
+  /// Whether the table in another database has this key's columns, and may be identified by them. A snapshot has the
+  /// sender's declaration of the table.
   public func hasSameKey(in database: borrowing Database) throws -> Bool {
     guard let theirs = try database.tableInfo(name) else { return false }
     if info.isNamedByColumns {

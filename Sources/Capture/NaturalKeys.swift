@@ -3,21 +3,21 @@ import SatchelSQLite
 import SatchelValues
 
 extension TableInfo {
-  /// The UNIQUE indexes beside the key's own: what makes two rows the same thing to people.
+  /// The UNIQUE indexes beside the key's own: they define when two rows mean the same thing.
   var naturalIndexes: [UniqueIndex] {
     uniqueIndexes.filter { $0.parts.map(\.column) != schema.key.map(Optional.some) }
   }
 }
 
 extension TrackedTable {
-  /// Whether a row that a device made becomes one with the row that has its natural key, and has that one's key then.
+  /// Whether a device's new row joins an existing row with the same natural key, and then takes that row's key.
   public var folds: Bool { rules.unique == .fold }
 
   /// The columns on which natural keys depend.
   public var naturalColumns: Set<Int> {
     var columns: Set<Int> = []
     for index in info.naturalIndexes {
-      // What an expression or a condition looks at may be any column.
+      // An expression or a condition may read any column.
       if index.condition != nil || index.parts.contains(where: { $0.column == nil }) {
         return Set(schema.columns.indices)
       }
@@ -26,7 +26,7 @@ extension TrackedTable {
     return columns
   }
 
-  /// What refers to a row that gets another key must be able to follow, by one column that is compared as bytes.
+  /// References to a row whose key changes must be able to follow, by one column that is compared as bytes.
   static func checkFold(_ info: TableInfo, at place: String) throws {
     func refuse(_ problem: String, _ hint: String) -> DatasetError { DatasetError(place, problem, hint: hint) }
     let policyDecides = "Leave it out: the table's policy then decides."
@@ -35,7 +35,7 @@ extension TrackedTable {
     }
     if info.schema.foreignKeys.contains(where: { $0.columns.contains(key) }) {
       throw refuse(
-        "the table's key is a reference to another table's row", "Say it at that table: what refers to it follows.")
+        "the table's key is a reference to another table's row", "Set it for that table: references to it follow.")
     }
     let own = info.uniqueIndexes.filter { $0.parts.map(\.column) == [key] }.flatMap(\.parts)
     if own.contains(where: { $0.collation.uppercased() != "BINARY" }) {
@@ -43,7 +43,7 @@ extension TrackedTable {
     }
     if info.naturalIndexes.isEmpty {
       throw refuse(
-        "the table has no UNIQUE index beside its key, so nothing says which rows are the same one",
+        "the table has no UNIQUE index beside its key, so nothing defines which rows are the same",
         "Make one over the columns of the natural key.")
     }
   }

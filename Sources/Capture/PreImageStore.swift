@@ -1,10 +1,10 @@
 import SatchelSQLite
 import SatchelValues
 
-/// The pre-images of one database's tracked tables, and the steps that follow from them.
+/// The pre-images of one database's tracked tables, and the steps computed from them.
 public enum PreImageStore {
-  /// Calls `body` for each row that has pre-images of generation `first` or later: its pre-images, oldest first, and
-  /// the row as it is now. Rows come in the order of their keys, which are spelled as the row is or was.
+  /// Calls `body` for each row with pre-images of generation `first` or later, with these pre-images, oldest first, and
+  /// the present row. Rows come in the order of their keys, in the spelling of the present or former row.
   public static func each(
     _ table: TrackedTable, since first: Generation, in database: borrowing Database,
     _ body: (RowKey, [PreImage], Row?) throws -> Void
@@ -28,11 +28,10 @@ public enum PreImageStore {
     try finishGroup()
   }
 
-  /// Calls `body` for each spelling of one row's key, such as 1 and 1.0: its pre-images and the row as it is now, each
-  /// nil if it has another spelling.
+  /// Calls `body` for each spelling of one row's key, such as 1 and 1.0, with its pre-images and the present row. Each
+  /// is nil if it has another spelling.
   ///
-  /// In a device's steps a row whose key changes from one spelling to another one is a delete and an insert, as after
-  /// any other change of a key.
+  /// In a device's steps a changed spelling of a key is a delete and an insert, like any other change of a key.
   static func eachSpelling(
     of group: [SavedRow], current: Row?, of table: TrackedTable, _ body: (RowKey, [PreImage], Row?) throws -> Void
   ) throws {
@@ -52,20 +51,21 @@ public enum PreImageStore {
     try statement.bind(key.values)
     guard try statement.step() else { return nil }
     let row = Row(statement.values(from: 0, count: table.schema.columns.count))
-    // The column's collation found the row; that may be another one.
+    // The column's collation found the row; it may be another row.
     return table.schema.key(of: row) == key ? row : nil
   }
 
-  /// The row with this key as it is now; nil where there is none.
+  /// The present row with this key; nil if there is none.
   static func row(_ key: RowKey, of table: TrackedTable, in database: borrowing Database) throws -> Row? {
     try database.using(table.currentSQL) { try row(key, of: table, by: $0) }
   }
 
   /// Calls `body` for every step since generation `first`, table by table in the order of their keys.
   ///
-  /// - Parameter body: is given the step's place in an order in which all of them can be applied, the lowest first: by
-  ///   generation, rows that go before rows that come, children going before their parents, parents coming before their
-  ///   children. Steps of one place are applied in the order in which they come. And the table's place among `tables`.
+  /// - Parameter body: gets the step's place in an order in which all steps can be applied, lowest first. The order is
+  ///   by generation; deletes come before inserts, deleted children before their parents, and inserted parents before
+  ///   their children. Steps of one place are applied in the order in which they come. `body` also gets the table's
+  ///   index in `tables`.
   public static func eachStep(
     _ tables: [TrackedTable], since first: Generation, in database: borrowing Database,
     _ body: (_ place: StepPlace, _ table: Int, Step) throws -> Void
@@ -79,7 +79,8 @@ public enum PreImageStore {
     }
   }
 
-  /// How many steps each table has since generation `first`, and how many of all are of generation `unsent` or later.
+  /// The number of steps of each table since generation `first`, and how many of all are of generation `unsent` or
+  /// later.
   public static func countSteps(
     _ tables: [TrackedTable], since first: Generation, unsent: Generation, in database: borrowing Database
   ) throws -> (tables: [(table: Name, count: Int)], unsent: Int) {
@@ -92,7 +93,7 @@ public enum PreImageStore {
     return (tables.compactMap { table in counts[table.name].map { (table.name, $0) } }, new)
   }
 
-  /// Whether a table has any pre-image at all.
+  /// Whether a table has no pre-image at all.
   public static func isEmpty(_ table: TrackedTable, in database: borrowing Database) throws -> Bool {
     try database.first("SELECT 1 FROM \(quoted(table.names.before))") { _ in false } ?? true
   }
@@ -108,14 +109,14 @@ public enum PreImageStore {
     return false
   }
 
-  /// Puts other pre-images in the place of a row's own.
+  /// Replaces a row's pre-images with others.
   public static func replace(_ images: [PreImage], of key: RowKey, in table: TrackedTable, database: borrowing Database)
     throws
   {
     try database.using(table.forgetSQL) { try $0.run(key.values) }
     for image in images {
       var values = image.row?.values ?? table.schema.columns.map { _ in .null }
-      // A row that was there spells its key itself.
+      // An existing row has its own spelling of the key.
       if image.row == nil {
         for (place, column) in table.schema.key.enumerated() { values[column] = key.values[place] }
       }
@@ -128,7 +129,7 @@ public enum PreImageStore {
     }
   }
 
-  /// Gives every row of a table that has a name a pre-image by which it was not there before.
+  /// Gives every row of a table that has a key a pre-image by which it did not exist before.
   public static func saveAsNew(_ table: TrackedTable, stamp: Stamp, in database: borrowing Database) throws {
     let key = quotedList(table.schema.key.map { table.schema.columns[$0] })
     let controls = quotedList(table.names.always)
@@ -141,7 +142,7 @@ public enum PreImageStore {
       """, ["stamp": .integer(stamp.rawValue)])
   }
 
-  /// Makes one pre-image of each row's: what the row was at first, with the stamp of its last write.
+  /// Merges each row's pre-images into one: the first version of the row, with the stamp of its last write.
   public static func joinGenerations(
     of table: TrackedTable, into generation: Generation, in database: borrowing Database
   ) throws {
@@ -169,7 +170,7 @@ public enum PreImageStore {
     try database.run("UPDATE \(before) SET \(number) = :generation", ["generation": .integer(generation.rawValue)])
   }
 
-  /// Gives each row that has no pre-image one of this generation by which it was not there before.
+  /// Gives each row without a pre-image one of this generation, by which the row did not exist before.
   public static func saveOthersAsNew(
     _ table: TrackedTable, generation: Generation, stamp: Stamp, in database: borrowing Database
   ) throws {
@@ -186,7 +187,7 @@ public enum PreImageStore {
       """, ["generation": .integer(generation.rawValue), "stamp": .integer(stamp.rawValue)])
   }
 
-  /// Deletes the pre-images of generations below `generation`, and no other.
+  /// Deletes the pre-images of generations below `generation`, and no others.
   public static func forget(before generation: Generation, _ tables: [TrackedTable], in database: borrowing Database)
     throws
   {
@@ -197,7 +198,7 @@ public enum PreImageStore {
     }
   }
 
-  /// Gives the pre-images of a table that have a stamp above `limit` new ones from `first` on, in the same order.
+  /// Gives the pre-images of a table with a stamp above `limit` new stamps from `first` on, in the same order.
   ///
   /// Returns the last stamp that it gave, or `first`.
   public static func restamp(
@@ -266,7 +267,7 @@ extension TrackedTable {
     """
   }
 
-  /// A statement of its own: a join with the pre-images would have more columns than SQLite allows.
+  /// A separate statement: a join with the pre-images would have more columns than SQLite allows.
   var currentSQL: String { "SELECT \(quotedList(schema.columns)) FROM \(quoted(name)) WHERE \(isKeySQL)" }
 
   var imagesSQL: String {

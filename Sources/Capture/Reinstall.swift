@@ -2,13 +2,13 @@ import SatchelSQLite
 import SatchelValues
 
 extension Capture {
-  /// Makes capture anew around the tables as they are now. Pre-images stay, in the columns that the tables have by now.
+  /// Installs capture again on the present tables. Pre-images stay, in the tables' present columns.
   ///
-  /// The caller holds the transaction, and has seen that all damage can be repaired.
+  /// The caller holds the transaction, and has checked that all damage can be repaired.
   /// - Parameters:
-  ///   - generation: to which writes belong, where the database does not say it any more.
-  ///   - known: for tables of which somebody saw what became of their columns: which is which. Of others it is guessed.
-  /// - Returns: for each table with other columns than it had, which is which.
+  ///   - generation: the generation of writes, if the database does not hold it any more.
+  ///   - known: the column mappings of tables whose changes were observed. Mappings of other tables are guessed.
+  /// - Returns: the column mapping of each table whose columns changed.
   public static func reinstall(
     in database: borrowing Database, tables: [TrackedTable], generation: Generation, known: [Name: ColumnMapping] = [:]
   ) throws -> [Name: ColumnMapping] {
@@ -30,7 +30,7 @@ extension Capture {
     return mappings
   }
 
-  /// Takes the triggers away that name the columns of a table, which nobody could drop while they are there.
+  /// Drops the triggers that name a table's columns: the columns cannot be dropped while the triggers exist.
   public static func dropTriggers(of table: Name, in database: borrowing Database) throws {
     let names = try database.all(
       "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'satchel\\_%' ESCAPE '\\'"
@@ -38,7 +38,7 @@ extension Capture {
       $0.text(0)
     }
     for name in names {
-      // The table's name begins behind the first colon.
+      // The table's name begins after the first colon.
       guard let colon = name.utf8.firstIndex(of: UInt8(ascii: ":")) else { continue }
       if Name(String(name[name.utf8.index(after: colon)...])) == table {
         try database.execute("DROP TRIGGER \(quoted(name))")
@@ -46,13 +46,12 @@ extension Capture {
     }
   }
 
-  /// Puts an empty table of writes in place. What was in the old one goes to the pre-images, as long as both have the
-  /// same columns.
+  /// Creates an empty table of writes. Entries of the old table go to the pre-images, if both have the same columns.
   private static func renewWrites(of table: TrackedTable, in database: borrowing Database) throws {
     if let writes = try database.tableShape(table.names.writes) {
       if let before = try table.saved(in: database), table.savedWrites(writes) == table.savedColumns(before) {
         let key = before.key.map { before.columns[$0] }.filter { $0 != table.names.generation }
-        // Writes from before the dataset said so belong to no unit.
+        // Writes from before the dataset had units belong to no unit.
         let keepsUnits = table.names.keepsUnits && table.hasUnits(in: before, writes)
         if keepsUnits { try UnitNumbers.give(to: [table], in: database) }
         let sql = CaptureTables.settle(
@@ -66,12 +65,12 @@ extension Capture {
     for statement in table.captureSQL.tables.makeWrites { try database.execute(statement) }
   }
 
-  /// Puts the table of pre-images in place, with what the old one held where that had other columns.
+  /// Creates the table of pre-images, with the old table's content if that had other columns.
   private static func renewSaved(
     of table: TrackedTable, _ known: ColumnMapping?, in database: borrowing Database
   ) throws -> ColumnMapping? {
     guard let before = try table.saved(in: database) else {
-      // What it held is found again as changes that went by unseen.
+      // Its content is found again as missed changes.
       try database.execute("DROP TABLE IF EXISTS main.\(quoted(table.names.before))")
       try database.execute(table.captureSQL.tables.makeBefore)
       return nil
@@ -80,7 +79,7 @@ extension Capture {
     let mapping = known ?? ColumnMapping(from: columns, to: table.schema.columns)
     let hasUnits = before.columns.contains(table.names.unit)
     if mapping.isIdentity, hasUnits == table.names.keepsUnits { return nil }
-    // No ALTER TABLE: it fails where any view or trigger of the app's has a mistake in it.
+    // No ALTER TABLE: it fails if any view or trigger of the app has a mistake in it.
     let old = "temp.satchel_old"
     try database.execute("CREATE TEMP TABLE satchel_old AS SELECT * FROM main.\(quoted(table.names.before))")
     try database.execute("DROP TABLE main.\(quoted(table.names.before))")
@@ -88,7 +87,7 @@ extension Capture {
     let controls = table.names.controls
     let kept = controls.map { $0 == table.names.unit && !hasUnits ? "NULL" : quoted($0) }
     let defaults = try database.defaults(of: table.schema.columns, in: table.name)
-    // A row that was there when its table got a column had the column's default in it.
+    // A row that existed when its table got a column had the column's default in it.
     let sources = zip(table.schema.columns, defaults).map { column, value in
       mapping.old(column).map { quoted($0) } ?? "CASE WHEN \(quoted(table.names.existed)) THEN \(value ?? "NULL") END"
     }

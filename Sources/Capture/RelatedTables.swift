@@ -3,10 +3,10 @@ import SatchelSQLite
 import SatchelValues
 
 extension DatasetDefinition {
-  /// Returns the references that a GeoPackage declares in `gpkgext_relations`, and that the definition does not name.
+  /// Returns the references that a GeoPackage declares in `gpkgext_relations` and that the definition lacks.
   ///
-  /// The related tables extension (OGC 18-000) has mapping tables: their columns `base_id` and `related_id` hold keys of
-  /// a base table and of a related table. A reference counts if both tables are in the dataset.
+  /// The related tables extension (OGC 18-000) has mapping tables: their columns `base_id` and `related_id` hold keys
+  /// of a base table and of a related table. A reference counts if both tables are in the dataset.
   public func relatedTables(
     in database: borrowing Database
   ) throws -> [(child: Name, reference: DeclaredReference)] {
@@ -41,7 +41,7 @@ extension DatasetDefinition {
     let key: Name
   }
 
-  /// nil: the dataset lacks one of the tables, something else is declared of the column, or the column cannot hold the
+  /// nil: the dataset lacks one of the tables, the column has another declared reference, or the column cannot hold the
   /// parent's key.
   private func reference(
     for relation: Relation, in database: borrowing Database
@@ -60,7 +60,7 @@ extension DatasetDefinition {
     return (child.name, reference)
   }
 
-  /// The table to which a relation refers. A mapping table cannot travel that refers to it by a local key.
+  /// The table to which a relation refers. A mapping table that refers to it by a local key cannot be carried.
   private func target(
     of relation: Relation, _ parent: TableRules, _ child: TableRules, in database: borrowing Database
   ) throws -> TableSchema? {
@@ -69,11 +69,11 @@ extension DatasetDefinition {
     throw DatasetError(
       "tables.\(child.name)",
       "its column \(relation.column) refers to \(local) of \(parent.name), as gpkgext_relations says, and each replica gives \(local) by itself",
-      hint: "Leave \(child.name) out, or relate by a column that names the rows everywhere.")
+      hint: "Leave \(child.name) out, or relate by a column that identifies the rows everywhere.")
   }
 
-  /// Returns the definition with the references that a GeoPackage declares. Its document names them then, because
-  /// devices must know them too.
+  /// Returns the definition with the references that a GeoPackage declares. Its document then lists them, because
+  /// devices need them too.
   public func completed(by database: borrowing Database) throws -> DatasetDefinition {
     try adding(relatedTables(in: database))
   }

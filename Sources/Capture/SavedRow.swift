@@ -11,7 +11,7 @@ struct SavedRow {
   private let first: FirstWrite?
   private let unit: UnitNumber?
 
-  /// What a table of pre-images says of a row that was there, and that the hub does not have any more.
+  /// In a table of pre-images: a row that existed, and that the hub does not have any more.
   static let gone: Int64 = 2
 
   /// Reads the saved columns, the generation, whether the row existed, and the stamps.
@@ -26,14 +26,14 @@ struct SavedRow {
     unit = table.names.keepsUnits ? statement.optionalInteger(count + 4).map { UnitNumber($0) } : nil
   }
 
-  /// The pre-image of the row, however its key was spelled.
+  /// The pre-image of the row, for any spelling of its key.
   var image: PreImage {
     PreImage(
       generation: generation, stamp: stamp, first: first, row: existed != 0 ? row : nil, isGone: existed == Self.gone,
       unit: unit)
   }
 
-  /// The pre-image of the row as far as its key was spelled like this: with another spelling it was not there.
+  /// The pre-image of the row for one spelling of its key: with another spelling the row did not exist.
   func image(spelled spelling: RowKey) -> PreImage {
     key.values == spelling.values
       ? image : PreImage(generation: generation, stamp: stamp, first: first, row: nil, unit: unit)

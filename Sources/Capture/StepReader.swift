@@ -3,9 +3,9 @@ import SatchelValues
 
 /// Reads the steps of one table, row by row in the order of their keys.
 ///
-/// Nearly every row has one pre-image. Such a row's is compared with what the row is now where both lie, in their
-/// statements, and values are made of what changed alone: at 12 columns, of which two changed, that takes half of what
-/// two whole rows take. All other rows go the way of `PreImageStore.eachSpelling`.
+/// Nearly every row has one pre-image. It is compared with the present row inside SQLite's statements, and only changed
+/// values are read. With 12 columns, of which two changed, that takes half the time of two whole rows. All other rows
+/// go through `PreImageStore.eachSpelling`.
 struct StepReader: ~Copyable {
   private let table: TrackedTable
   private let first: Generation
@@ -24,11 +24,11 @@ struct StepReader: ~Copyable {
     self.first = first
   }
 
-  /// What one pre-image tells of its row.
+  /// The result of one pre-image.
   private enum Finding {
     case unchanged
     case step(Step)
-    /// Nothing by itself: there are more of this row, or its key is spelled in another way now.
+    /// No result alone: the row has more pre-images, or its key is spelled differently now.
     case part
   }
 
@@ -73,7 +73,7 @@ struct StepReader: ~Copyable {
     }
   }
 
-  /// What the pre-image tells at which `pending` stands.
+  /// The result of the current pre-image of `pending`.
   private func finding(_ key: RowKey) throws -> Finding {
     let columns = table.schema.columns.indices
     let existed = pending.integer(columns.count + 1)
@@ -81,7 +81,7 @@ struct StepReader: ~Copyable {
     try current.bind(key.values)
     let exists = try current.step()
     if exists {
-      // The hub took the row away, and it was written again.
+      // The hub deleted the row, and it was written again.
       if existed == SavedRow.gone { return .part }
       for column in table.schema.key where !pending.isSame(column, as: current, column) { return .part }
     }

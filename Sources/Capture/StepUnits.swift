@@ -2,14 +2,14 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// Which pending steps of a device belong together.
+/// Groups a device's pending steps into units.
 ///
-/// Steps of one generation are one unit if one transaction wrote them, or if they are of a row and its children, as the
-/// dataset says for their tables. A row that several units wrote makes one unit of them.
+/// Steps of one generation are one unit if one transaction wrote them, or if they are of a row and its children,
+/// according to the dataset's rules. A row that several units wrote joins them to one unit.
 public struct StepUnits {
-  /// One change of one row: what a unit consists of.
+  /// One change of one row: a unit consists of such changes.
   public struct Member: Hashable, Sendable {
-    /// The place of the table among those of the database.
+    /// The index of the table among those of the database.
     public let table: Int
     public let key: RowKey
     public let generation: Generation
@@ -33,7 +33,7 @@ public struct StepUnits {
     }
   }
 
-  /// Something that steps have in common.
+  /// A property that joins steps.
   private enum Bond: Hashable {
     case written(Generation, UnitNumber)
     case parent(ForeignKey, child: Int, Generation, [Value])
@@ -43,7 +43,7 @@ public struct StepUnits {
     let key: ForeignKey
     let child: Int
     let comparisons: [Comparison]
-    /// The places of the parent's columns to which the key refers.
+    /// The positions of the parent's columns to which the key refers.
     let parentColumns: [Int]
   }
 
@@ -52,10 +52,10 @@ public struct StepUnits {
   private var nodes: [Member: Int] = [:]
   private var members: [Member] = []
   private var bonds: [Bond: Int] = [:]
-  /// References along which rows are one unit, by the table that has them and by the table to which they lead.
+  /// References along which rows are one unit, by the child table and by the parent table.
   private var ofChild: [Int: [Reference]] = [:]
   private var ofParent: [Int: [Reference]] = [:]
-  /// Of each unit its members, and its number; by the head of its tree.
+  /// The members and the number of each unit, by the root of its tree.
   private var units: [Int: (members: [Member], number: UnitNumber)] = [:]
 
   /// Reads all pending steps of tables that have units. Returns nil if the dataset has no such tables.
@@ -95,7 +95,7 @@ public struct StepUnits {
     }
   }
 
-  // MARK: what belongs together
+  // MARK: joining
 
   private mutating func add(_ key: RowKey, _ images: [PreImage], to current: SatchelValues.Row?, in place: Int) {
     for (number, image) in images.enumerated() {
@@ -104,7 +104,7 @@ public struct StepUnits {
     }
   }
 
-  /// An image without a change is no member, but it still says to which unit its row belongs.
+  /// An image without a change is no member, but it still joins its row to a unit.
   private mutating func add(_ key: RowKey, _ image: PreImage, to after: SatchelValues.Row?, in place: Int) {
     let member = Member(table: place, key: key, generation: image.generation)
     let node = nodes[member] ?? forest.add()
@@ -143,7 +143,7 @@ public struct StepUnits {
     return [.parent(reference.key, child: reference.child, generation, folded)]
   }
 
-  /// Joins the units that have a row in common.
+  /// Joins the units that share a row.
   private mutating func join(since first: Generation, in database: borrowing Database) throws {
     let joins = try database.all(
       "SELECT generation, unit, other FROM satchel_unit_joins WHERE generation >= :first",
@@ -154,8 +154,8 @@ public struct StepUnits {
     }
   }
 
-  /// Gives each unit its number: the least that was noted with its rows. A unit that is known by references alone has a
-  /// number above all of those.
+  /// Gives each unit its number: the least number that was recorded with its rows. A unit found by references alone
+  /// gets a number above all of those.
   private mutating func gather() {
     var least: [Int: UnitNumber] = [:]
     for (bond, node) in bonds {
@@ -179,9 +179,9 @@ public struct StepUnits {
     }
   }
 
-  // MARK: what is asked of it
+  // MARK: queries
 
-  /// The number of the unit to which a step belongs; nil: it is taken by itself.
+  /// The number of the unit to which a step belongs; nil: it belongs to none.
   public mutating func number(of key: RowKey, _ generation: Generation, in table: Int) -> UnitNumber? {
     guard let unit = unit(of: Member(table: table, key: key, generation: generation)).flatMap({ units[$0] }),
       unit.members.count > 1
@@ -189,8 +189,8 @@ public struct StepUnits {
     return unit.number
   }
 
-  /// The unit to which a step belongs, by a number that holds for this value alone; nil: the table has no units. A unit
-  /// may have one step.
+  /// The unit of a step, as a number that is valid for this value alone; nil: the table has no units. A unit may have
+  /// one step.
   public mutating func unit(of member: Member) -> Int? {
     nodes[member].map { forest.head(of: $0) }
   }

@@ -2,22 +2,22 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// A table of the dataset as it stands in one database, ready for capture, for reading and for writing rows.
+/// A table of the dataset in one database, ready for capture, reading and writing.
 public struct TrackedTable: Sendable {
   public let info: TableInfo
   public let rules: TableRules
   let names: CaptureNames
-  /// Of the schema's foreign keys, those that only the dataset declares.
+  /// The schema's foreign keys that only the dataset declares.
   public let declared: [ForeignKey]
 
   public var schema: TableSchema { info.schema }
   public var name: Name { info.schema.name }
-  /// Whether what one transaction wrote in the table belongs together.
+  /// Whether writes of one transaction in the table belong together.
   public var keepsUnits: Bool { names.keepsUnits }
   var captureSQL: CaptureSQL { CaptureSQL(info: info, names: names) }
 
-  /// SQLite allows a result 2,000 columns; with the pre-images of a table come four more than the app has, and their
-  /// number.
+  /// SQLite allows a result 2,000 columns. The pre-images of a table have four more columns than the app's table, and
+  /// the entry's number.
   static let maximumColumns = 1_995
 
   /// Finds the dataset's tables in a database, parents before their children.
@@ -37,7 +37,7 @@ public struct TrackedTable: Sendable {
     return tables
   }
 
-  /// Finds those of the dataset's tables that can be kept in step as they are now, parents before their children.
+  /// Finds the dataset's tables that can be kept in step as they are now, parents before their children.
   public static func findIntact(_ dataset: DatasetDefinition, in database: borrowing Database) throws -> [TrackedTable]
   {
     var tables: [TrackedTable] = []
@@ -47,7 +47,7 @@ public struct TrackedTable: Sendable {
     return try parentsFirst(tables)
   }
 
-  /// Names all tables without a key at once: whoever mends one mends them all.
+  /// Names all tables without a key at once, so that a person can mend them together.
   private static func checkKeys(_ dataset: DatasetDefinition, in database: borrowing Database) throws {
     let keyless = try dataset.tables.filter { $0.key == nil }.map(\.name).filter { name in
       guard let info = try database.tableInfo(name) else { return false }
@@ -61,7 +61,7 @@ public struct TrackedTable: Sendable {
   private static let giveKey = """
     Its rows have no name that two databases share. Give it one, for example a TEXT column with a UUID, or leave the table out of the dataset. \
     If columns that are NOT NULL have a UNIQUE index, they can name the rows: "key": ["COLUMN"] at the table. \
-    ALTER TABLE cannot do it: make the table anew (CREATE TABLE with the key, INSERT INTO ... SELECT, DROP TABLE, ALTER TABLE RENAME).
+    ALTER TABLE cannot do it: create the table again (CREATE TABLE with the key, INSERT INTO ... SELECT, DROP TABLE, ALTER TABLE RENAME).
     """
 
   private static func checkCollations(of table: Name, at place: String, in database: borrowing Database) throws {
@@ -109,7 +109,7 @@ public struct TrackedTable: Sendable {
     for column in rules.attachments {
       try NamedKey.refuseLocal(column, of: info, at: "\(place).attachments")
       guard let position = info.schema.position(of: column), !info.schema.key.contains(position) else {
-        throw DatasetError("\(place).attachments", "the table has no column \(column) that is stored, beside its key")
+        throw DatasetError("\(place).attachments", "the table has no stored column \(column) beside its key")
       }
     }
     return TrackedTable(
@@ -128,7 +128,7 @@ public struct TrackedTable: Sendable {
   private static func check(_ info: TableInfo, at place: String) throws {
     if info.schema.name.isSameInSQL(as: "gpkg_ogr_contents") {
       throw DatasetError(
-        place, "GIS tools count the features of this file in it, so each replica has counts of its own",
+        place, "GIS tools count the features of this file in it, so each replica has its own counts",
         hint: "Leave it out: triggers keep it true when a bundle is imported.")
     }
     if info.schema.key.isEmpty {
@@ -160,7 +160,7 @@ public struct TrackedTable: Sendable {
     }
   }
 
-  /// Only a key that SQLite hands out by itself can be another one without the app's minding.
+  /// Only a key that SQLite makes by itself can change without affecting the app.
   private static func check(_ rule: KeyRule, of info: TableInfo, at place: String) throws {
     if rule == .asIs { return }
     guard let key = info.rowidAlias else {
@@ -171,7 +171,7 @@ public struct TrackedTable: Sendable {
     if info.schema.foreignKeys.contains(where: { $0.columns.contains(key) }) {
       throw DatasetError(
         place, "the table's key is a reference to another table's row",
-        hint: "Say it at that table: where its keys change, these follow.")
+        hint: "Set it for that table: if its keys change, these follow.")
     }
     if rule == .blocks, !info.isAutoincrement {
       throw DatasetError(
@@ -189,13 +189,13 @@ public struct TrackedTable: Sendable {
     }
   }
 
-  /// The foreign keys along which the table is a tree of its own rows, where visibility goes down it.
+  /// The foreign keys by which the table is a tree of its own rows, if visibility follows the tree.
   public var treeKeys: [ForeignKey] {
     schema.foreignKeys.filter { $0.parent == name && (rules.parents?.contains(name) ?? true) }
   }
 
-  /// Orders tables so that each stands behind all that it refers to; a circle of references keeps the definition's
-  /// order.
+  /// Orders tables so that each comes after all tables to which it refers. A circle of references keeps the
+  /// definition's order.
   static func parentsFirst(_ tables: [TrackedTable]) throws -> [TrackedTable] {
     var rest = tables
     var ordered: [TrackedTable] = []
@@ -211,8 +211,8 @@ public struct TrackedTable: Sendable {
 }
 
 extension TrackedTable {
-  /// The condition that finds a row by its key's values, `?1`, `?2` and so on: by the column's collation, for which
-  /// there is an index, and among what that finds by the bytes.
+  /// The condition that finds a row by its key's values, `?1`, `?2` and so on. It compares by the column's collation,
+  /// for which there is an index, and then by the bytes.
   public var isKeySQL: String {
     schema.key.enumerated().map { place, column in
       let name = quoted(schema.columns[column])
@@ -220,12 +220,12 @@ extension TrackedTable {
     }.joined(separator: " AND ")
   }
 
-  /// Whether a key of the table may be spelled in several ways: a column without a type holds 1 and 1.0 as they are, and
-  /// both are one key.
+  /// Whether a key of the table may have several spellings: a column without a type keeps 1 and 1.0 apart, and both are
+  /// one key.
   public var keepsSpellings: Bool {
     schema.key.contains { column in
       let type = info.types[column]
-      // In a table that is not STRICT a column of the type ANY holds whole numbers as integers.
+      // In a table that is not STRICT, a column of the type ANY stores whole numbers as integers.
       return Comparison.Affinity(ofDeclared: type) == .none || type.uppercased() == "ANY"
     }
   }
@@ -242,7 +242,7 @@ extension TrackedTable {
 }
 
 extension TrackedTable {
-  /// All rows that have a name, with all columns, in no order.
+  /// All rows that have a key, with all columns, in no order.
   public var namedRowsSQL: String {
     "SELECT \(quotedList(schema.columns)) FROM \(quoted(name)) WHERE NOT (\(isNamelessSQL))"
   }
@@ -254,13 +254,12 @@ extension TrackedTable {
 }
 
 extension TrackedTable {
-  /// How many rows there are.
+  /// The number of rows.
   public func count(in database: borrowing Database) throws -> Int64 {
     try database.first("SELECT count(*) FROM \(quoted(name))") { $0.integer(0) } ?? 0
   }
 
-  /// How many rows have a key that holds NULL. SQLite allows it in old-style tables; such a row cannot be named
-  /// elsewhere.
+  /// The number of rows whose key holds NULL. SQLite allows that in old-style tables; such a row cannot be carried.
   public func namelessRows(in database: borrowing Database) throws -> Int64 {
     try database.first("SELECT count(*) FROM \(quoted(name)) WHERE \(isNamelessSQL)") { $0.integer(0) } ?? 0
   }

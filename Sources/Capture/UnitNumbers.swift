@@ -1,14 +1,15 @@
 import SatchelSQLite
 import SatchelValues
 
-/// How captured writes get the number of the unit to which they belong.
+/// Gives each captured write the number of its unit.
 ///
-/// No SQL can read where a transaction begins or ends. But SQLite has one writer at a time, so the writes of one
-/// transaction follow each other without a write of another one between them. So writes are one unit as long as no
-/// pause lies between them that is longer than `longestPause`. An app that knows better marks the borders: each row
-/// that it inserts into `satchel_unit` begins a unit, which lasts until the next such row.
+/// SQL cannot read where a transaction begins or ends. But SQLite has one writer at a time, so the writes of one
+/// transaction follow each other without a foreign write in between. So writes are one unit as long as no pause between
+/// them is longer than `longestPause`. An app can mark the borders: each row that it inserts into `satchel_unit` begins
+/// a unit, which lasts until the next such row.
 ///
-/// The triggers note the newest mark with each write and nothing else. Pauses are found when writes are sorted in.
+/// The triggers record the newest mark with each write and nothing else. Pauses are found when writes are moved into
+/// the pre-images.
 enum UnitNumbers {
   static let schemas = [
     """
@@ -35,18 +36,18 @@ enum UnitNumbers {
 
   static let names = ["satchel_unit", "satchel_unit_joins", "satchel_unit_times"].map { Name($0) }
 
-  /// Room for the numbers of units that are known by references alone.
+  /// Room for the numbers of units that are found by references alone.
   static let largest: Int64 = 1 << 52
 
-  /// How many seconds may lie between two writes of one unit.
+  /// The most seconds between two writes of one unit.
   static let longestPause = 2
-  /// When a table of writes is tidied up, writes of one row are told apart by spans of this many seconds.
+  /// When a table of writes is compacted, writes of one row are kept apart by spans of this many seconds.
   static let span = 1
 
-  /// The newest mark, in SQL; NULL: no app has marked any.
+  /// SQL for the newest mark; NULL: no app has marked any.
   static let newestMark = "(SELECT number FROM satchel_unit WHERE mark ORDER BY number DESC LIMIT 1)"
 
-  /// The unit of one entry of a table of writes, in SQL.
+  /// SQL for the unit of one entry of a table of writes.
   static func unit(of names: CaptureNames) -> String {
     """
     coalesce(\(quoted(names.mark)), (
@@ -54,7 +55,7 @@ enum UnitNumbers {
     """
   }
 
-  /// Gives numbers to the units of these tables' writes that no app has marked. The caller holds the transaction.
+  /// Numbers the units of these tables' writes that no app has marked. The caller holds the transaction.
   static func give(to tables: [TrackedTable], in database: borrowing Database) throws {
     try database.run("DELETE FROM satchel_unit_times")
     for names in tables.map(\.names) {
@@ -98,7 +99,7 @@ enum UnitNumbers {
     try database.run("DELETE FROM satchel_unit_times")
   }
 
-  /// Notes which units have a row in common, in SQL. The rows' pre-images are there, and so are the entries.
+  /// SQL that records which units share a row. The rows' pre-images exist, and so do the entries.
   /// - Parameter key: of the tracked table.
   static func join(_ names: CaptureNames, key: [Name]) -> String {
     let isSameRow =
@@ -119,20 +120,20 @@ enum UnitNumbers {
 }
 
 extension Capture {
-  /// Forgets which units of generations below `generation` had a row in common.
+  /// Forgets which units of generations below `generation` shared a row.
   public static func forgetUnits(before generation: Generation, in database: borrowing Database) throws {
     try database.run(
       "DELETE FROM satchel_unit_joins WHERE generation < :generation", ["generation": .integer(generation.rawValue)])
   }
 
-  /// Makes what is known of units hold for another generation, to which all writes were brought.
+  /// Moves the records of units to another generation, to which all writes were brought.
   public static func moveUnits(to generation: Generation, in database: borrowing Database) throws {
     try database.run(
       "UPDATE OR IGNORE satchel_unit_joins SET generation = :generation",
       ["generation": .integer(generation.rawValue)])
   }
 
-  /// Adds the tables that number units, where an earlier release did not. The caller holds the transaction.
+  /// Adds the tables that number units, if an earlier release did not. The caller holds the transaction.
   public static func addUnitTables(in database: borrowing Database) throws {
     for (name, schema) in zip(UnitNumbers.names, UnitNumbers.schemas) where try !database.hasTable(name.text) {
       try database.execute(schema)

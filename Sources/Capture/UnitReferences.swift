@@ -3,7 +3,7 @@ import SatchelSQLite
 import SatchelValues
 
 extension TrackedTable {
-  /// The foreign keys along which a row and its children are one unit; none if the dataset does not say so.
+  /// The foreign keys along which a row and its children are one unit; empty if the dataset has no such rule.
   public var unitKeys: [ForeignKey] {
     guard case .parent(let parent)? = rules.unit else { return [] }
     return schema.foreignKeys.filter { key in
@@ -11,7 +11,7 @@ extension TrackedTable {
     }
   }
 
-  /// Checks that the dataset's rule of units fits the table. Throws a `DatasetError` that says what does not.
+  /// Checks that the dataset's rule of units fits the table. Throws a `DatasetError` that describes the misfit.
   static func checkUnit(_ info: TableInfo, _ rules: TableRules, of dataset: DatasetDefinition) throws {
     let place = "tables.\(rules.name).unit"
     switch rules.unit {

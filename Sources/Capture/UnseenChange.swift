@@ -1,14 +1,14 @@
 import SatchelSQLite
 import SatchelValues
 
-/// The rows of one table as they were known last, before anything that may have gone by unseen.
+/// The last known rows of one table, before any change that may have been missed.
 public protocol KnownTableRows {
-  /// The row with this key; nil where there was none.
+  /// The row with this key; nil if there was none.
   func row(_ key: RowKey) throws -> Row?
   func eachKey(_ body: (RowKey) throws -> Void) throws
 }
 
-/// A row's own changes as the last export carried them: pre-images, and the row that they led to.
+/// A row's own changes in the last export: pre-images, and the resulting row.
 public struct SentRow: Sendable {
   public var images: [PreImage]
   public var row: Row?
@@ -23,13 +23,14 @@ public struct SentRow: Sendable {
 public struct UnseenChange: Sendable {
   public let table: Name
   public let key: RowKey
-  /// From what was known last to what is there; nil: the row is what was known, and only its pre-images are gone.
+  /// The change from the last known row to the present row; nil: the row is unchanged, and only its pre-images are
+  /// missing.
   public let change: Change?
-  /// Pre-images by which the next export carries it, those of the present generation without their stamp.
+  /// Pre-images by which the next export carries it; those of the present generation lack their stamp.
   private let images: [PreImage]
   private let added: Row??
 
-  /// The row's pre-images, once the change is to be known.
+  /// The row's pre-images for the change.
   func images(generation: Generation, stamp: Stamp) -> [PreImage] {
     guard let added else { return images }
     return images + [
@@ -42,7 +43,7 @@ public struct UnseenChange: Sendable {
     self.init(table, key, change, images: images, added: added)
   }
 
-  /// The row is as its export told it, and its pre-images are gone.
+  /// The row is as its export described it, and its pre-images are missing.
   fileprivate init(_ table: Name, _ key: RowKey, of sent: SentRow) {
     let change = Change(from: sent.images[0].hubRow, to: sent.row)
     self.init(table, key, change, images: sent.images, added: nil)
@@ -57,19 +58,19 @@ public struct UnseenChange: Sendable {
   }
 }
 
-/// Compares a table with what was known of it, and finds what no trigger saw.
+/// Compares a table with its last known rows, and finds changes that no trigger saw.
 public struct UnseenChanges {
   private let table: TrackedTable
   private let known: any KnownTableRows
-  /// What the last export carried of this table, as it stands after all that was imported since.
+  /// The changes of this table in the last export, brought up to date with all imports since.
   private let sent: [RowKey: SentRow]
-  /// Rows of the last export, whose outcome is unknown.
+  /// Rows of the last export whose outcome is unknown.
   private let unclear: Set<RowKey>
-  /// Writes of this generation and later are in no export; at a hub all are.
+  /// Writes of this generation and later are in no export; at a hub that is all of them.
   private let unsent: Generation
   private let generation: Generation
 
-  /// - Parameter generation: to which writes belong now.
+  /// - Parameter generation: the present generation.
   public init(
     of table: TrackedTable, known: any KnownTableRows, sent: [RowKey: SentRow] = [:], unclear: Set<RowKey> = [],
     unsent: Generation, generation: Generation
@@ -108,7 +109,7 @@ public struct UnseenChanges {
     }
   }
 
-  /// Writes down the pre-images by which the changes are known from now on.
+  /// Saves the pre-images that make the changes pending.
   public static func save(
     _ changes: [UnseenChange], of table: TrackedTable, generation: Generation, stamp: () throws -> Stamp,
     in database: borrowing Database
@@ -126,7 +127,8 @@ public struct UnseenChanges {
   private func pendingChange(_ key: RowKey, _ images: [PreImage], _ current: Row?) throws -> UnseenChange? {
     let row = try known.row(key)
     if images[0].hubRow != row {
-      // What an export told of the row rests on what nobody saw: all of it goes once more, from what the hub knows.
+      // The exported change of the row builds on a missed change, so all of it is sent again, from the hub's version
+      // on.
       let last = sent[key].map { $0.row } ?? row
       let calm = images.map {
         $0.with(row: $0.generation == generation ? last : row)
@@ -135,7 +137,7 @@ public struct UnseenChanges {
       return UnseenChange(
         table.name, key, from: row, to: images[0].hubRow, images: calm, added: isTold ? nil : .some(last))
     }
-    // An export that tells nothing of a row that was written before it tells that the row was as it had been.
+    // If an export made after a write does not mention the row, the row had its former value then.
     let isUntold = images[0].generation < unsent && !unclear.contains(key)
     guard let sent = sent[key] ?? (isUntold ? SentRow(images: [], row: row) : nil) else { return nil }
     let place = images.firstIndex { $0.generation >= unsent }
@@ -148,9 +150,9 @@ public struct UnseenChanges {
     return UnseenChange(table.name, key, from: sent.row, to: after, images: images, added: .some(sent.row))
   }
 
-  /// The row's pre-images are gone: those that its export tells of come back, also if one export wrote what the next
-  /// one took back. The hub may have the first of the two. What the export told may since have been undone, and then
-  /// that is the change.
+  /// The row's pre-images are missing. Those of its export are restored, even if one export wrote what the next one
+  /// undid, because the hub may have the first of the two. If the exported change was undone since, then that is the
+  /// change.
   private func forgotten(_ key: RowKey, _ sent: SentRow, _ current: Row?) -> UnseenChange? {
     if sent.row == current { return UnseenChange(table.name, key, of: sent) }
     return UnseenChange(table.name, key, from: sent.row, to: current, images: sent.images, added: .some(sent.row))

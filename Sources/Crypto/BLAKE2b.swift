@@ -16,7 +16,7 @@ public func blake2b(_ bytes: [UInt8], length: Int) -> [UInt8] {
 ///     while let piece = try file.next() { hasher.update(piece) }
 ///     let digest = hasher.finish()
 public struct BLAKE2b512: ~Copyable {
-  /// The state wants an alignment of 64, which Swift gives to no struct that it cannot see into.
+  /// The state needs an alignment of 64. Swift does not give that to a struct whose members it does not know.
   private let memory: UnsafeMutableRawPointer
 
   public init() {
@@ -37,7 +37,7 @@ public struct BLAKE2b512: ~Copyable {
     crypto_generichash_update(OpaquePointer(memory), start.assumingMemoryBound(to: UInt8.self), UInt64(bytes.count))
   }
 
-  /// The digest of all that was handed in; the hasher is used up.
+  /// The digest of all bytes; the hasher is used up.
   public consuming func finish() -> Digest {
     var digest = [UInt8](repeating: 0, count: Digest.size)
     crypto_generichash_final(OpaquePointer(memory), &digest, Digest.size)

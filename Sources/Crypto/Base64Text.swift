@@ -1,6 +1,6 @@
 import CSodium
 
-/// Base64 as minisign's files have it: the standard alphabet with padding.
+/// Base64 as in minisign's files: the standard alphabet with padding.
 enum Base64Text {
   static func encode(_ bytes: [UInt8]) -> String {
     Sodium.start()
@@ -9,18 +9,19 @@ enum Base64Text {
     return String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Exactly `count` bytes; nil for any other text than the one that `encode` makes of them.
+  /// Exactly `count` bytes; nil for any text but the output of `encode`.
   static func decode(_ text: some Collection<UInt8>, count: Int) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
     let isWhole = bytes.withUnsafeMutableBytes { decode(text, into: $0) }
     return isWhole ? bytes : nil
   }
 
-  /// Fills memory that the caller owns, so that a secret is nowhere else; false if the text is not of its size.
+  /// Writes into memory that the caller owns, so that there is no other copy of a secret. Returns false if the text has
+  /// another size.
   static func decode(_ text: some Collection<UInt8>, into memory: UnsafeMutableRawBufferPointer) -> Bool {
     Sodium.start()
     guard let start = memory.baseAddress else { return text.isEmpty }
-    // libsodium 1.0.18 takes every byte above 0x7f for a '/'.
+    // libsodium 1.0.18 reads every byte above 0x7f as a '/'.
     guard text.allSatisfy({ $0 < 0x80 }) else { return false }
     var characters = text.map { CChar(bitPattern: $0) }
     defer { sodium_memzero(&characters, characters.count) }

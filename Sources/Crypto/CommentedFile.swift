@@ -1,10 +1,10 @@
-/// The shape of minisign's files: lines of text, the first an untrusted comment.
+/// The form of minisign's files: lines of text, the first an untrusted comment.
 enum CommentedFile {
   static let sizeLimit = 2048
   static let untrustedPrefix = "untrusted comment: "
   static let trustedPrefix = "trusted comment: "
 
-  /// The lines of a file that ends with the end of a line; nil for a number of lines other than `count`.
+  /// The lines of a file that ends with a line end; nil if their number is not `count`.
   static func lines(of bytes: [UInt8], count: Int) -> [ArraySlice<UInt8>]? {
     guard bytes.last == 0x0a else { return nil }
     let lines = bytes.dropLast().split(separator: 0x0a, omittingEmptySubsequences: false)
@@ -18,7 +18,7 @@ enum CommentedFile {
     return lines(of: ended, count: count)?.map { $0.last == 0x0d ? $0.dropLast() : $0 }
   }
 
-  /// The comment of a line that begins with `prefix`; nil if it does not, or if the comment is none that may be shown.
+  /// The comment of a line that begins with `prefix`; nil if it does not, or if the comment must not be shown.
   static func comment(in line: ArraySlice<UInt8>, after prefix: String) -> String? {
     guard line.starts(with: prefix.utf8),
       let comment = String(validating: line.dropFirst(prefix.utf8.count), as: UTF8.self)
@@ -26,7 +26,7 @@ enum CommentedFile {
     return isFit(comment) ? comment : nil
   }
 
-  /// Whether a comment stays on its line and on a terminal: no control characters but the tab.
+  /// Whether a comment is safe to show on one line of a terminal: no control characters but the tab.
   static func isFit(_ comment: String) -> Bool {
     comment.unicodeScalars.allSatisfy { ($0.value >= 0x20 || $0 == "\t") && !(0x7f...0x9f).contains($0.value) }
   }

@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// Sixty-four bytes of BLAKE2b that stand for a sequence of bytes (RFC 7693, without a key).
+/// Sixty-four bytes of BLAKE2b that identify a sequence of bytes (RFC 7693, without a key).
 public struct Digest: Hashable, Sendable, CustomStringConvertible {
   public static let size = 64
   public let bytes: [UInt8]
@@ -13,13 +13,13 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
 
   init(unchecked bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The digest of bytes that are in memory; `BLAKE2b512` takes those that come in pieces.
+  /// The digest of bytes in memory; `BLAKE2b512` is for bytes that come in pieces.
   public static func of(_ bytes: [UInt8]) -> Digest { Digest(unchecked: blake2b(bytes, length: size)) }
 
   /// 128 lower-case digits, as `b2sum` prints them.
   public var hexadecimal: String { Hexadecimal.text(of: bytes) }
 
-  /// Takes the 128 lower-case digits and nothing else, so that one digest has one spelling.
+  /// Accepts only 128 lower-case digits, so that a digest has one spelling.
   public init?(hexadecimal text: some StringProtocol) {
     guard let bytes = Hexadecimal.bytes(of: text) else { return nil }
     self.init(bytes: bytes)

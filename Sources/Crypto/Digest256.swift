@@ -20,7 +20,7 @@ public struct Digest256: Hashable, Sendable {
     words = (word(0), word(1), word(2), word(3))
   }
 
-  /// The digest of bytes that are in memory (RFC 7693, without a key).
+  /// The digest of bytes in memory (RFC 7693, without a key).
   public static func of(_ bytes: [UInt8]) -> Digest256 {
     Sodium.start()
     var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
@@ -32,7 +32,7 @@ public struct Digest256: Hashable, Sendable {
     return Digest256(words: (words.0.bigEndian, words.1.bigEndian, words.2.bigEndian, words.3.bigEndian))
   }
 
-  /// Takes 64 lower-case digits and nothing else.
+  /// Accepts only 64 lower-case digits.
   public init?(hexadecimal text: some StringProtocol) {
     guard let bytes = Hexadecimal.bytes(of: text) else { return nil }
     self.init(bytes: bytes)

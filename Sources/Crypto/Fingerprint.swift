@@ -1,10 +1,10 @@
-/// A public key as people read it to each other over the telephone: nine groups, `A1B2-C3D4-...-XY`.
+/// A public key in a form that people can read aloud: nine groups, `A1B2-C3D4-...-XY`.
 ///
 /// The 32 characters of the first eight groups are BLAKE2b with 160 bits of the key's 32 bytes (not of its id), five
 /// bits a character from the highest on, in Crockford's base32: digits and upper-case letters without I, L, O and U.
-/// The ninth group is the number that they write in base 32, modulo 1021, as two characters more. 1021 is a prime, and
-/// no power of 32 up to the 33rd is 1 or -1 modulo it: one wrong character, or any two that changed places, always
-/// show. Of other errors one in 1021 does not.
+/// The ninth group is a checksum: the number of these characters in base 32, modulo 1021, as two characters. 1021 is a
+/// prime, and no power of 32 up to the 33rd is 1 or -1 modulo it. So one wrong character, or any two exchanged ones,
+/// always show. One in 1021 of other errors does not.
 enum Fingerprint {
   private static let alphabet = Array("0123456789ABCDEFGHJKMNPQRSTVWXYZ".utf8)
   private static let modulus = 1021
@@ -14,7 +14,7 @@ enum Fingerprint {
     grouped(withCheck(base32(blake2b(key, length: 20))))
   }
 
-  /// The form that `text(of:)` has for what a person typed; nil if it is no fingerprint or has an error.
+  /// A typed fingerprint in the form of `text(of:)`; nil if it is no fingerprint or has an error.
   static func normalised(_ typed: String) -> String? {
     var values: [Int] = []
     for byte in typed.utf8 where !separators.contains(byte) {
@@ -71,7 +71,7 @@ extension PublicKey {
   /// Nine groups of characters by which people compare keys: 160 bits of BLAKE2b of the key, and two check characters.
   public var fingerprint: String { Fingerprint.text(of: bytes) }
 
-  /// A fingerprint as `fingerprint` writes it, from what a person typed. Lower case, missing hyphens, spaces, O for 0,
-  /// I and L for 1 are forgiven; nil if it is none or if its check characters do not fit.
+  /// A typed fingerprint in the form of `fingerprint`. Lower case, missing hyphens, spaces, O for 0, I and L for 1 are
+  /// allowed; nil if it is no fingerprint or its check characters are wrong.
   public static func normalisedFingerprint(_ typed: String) -> String? { Fingerprint.normalised(typed) }
 }

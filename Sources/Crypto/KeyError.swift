@@ -1,4 +1,4 @@
-/// Why a file is no key that can be used.
+/// Why a file is not a usable key.
 public enum KeyError: Error, Equatable, Sendable {
   case tooLarge
   case malformed
@@ -21,7 +21,7 @@ public enum KeyError: Error, Equatable, Sendable {
     }
   }
 
-  /// What is wrong, and what to do about it.
+  /// What is wrong, and what to do next.
   public var message: String {
     switch self {
     case .tooLarge: "the file is larger than any key: check that it is the right one"
@@ -30,7 +30,7 @@ public enum KeyError: Error, Equatable, Sendable {
     case .wrongPassword: "the password is wrong"
     case .damaged: "the key does not fit its own checksum: restore the file from a copy"
     case .unfitComment: "a comment must be one line without control characters, short enough for the file"
-    case .noMemory: "this machine lacks the memory that its password asks for"
+    case .noMemory: "this machine lacks the memory that its password needs"
     }
   }
 }

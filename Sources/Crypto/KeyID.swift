@@ -1,7 +1,6 @@
 import SatchelValues
 
-/// Eight random bytes by which a signature names the key that made it. They prove nothing: they are a hint where to
-/// look.
+/// Eight random bytes by which a signature names its key. They prove nothing: they only help to find the key.
 public struct KeyID: Hashable, Sendable, CustomStringConvertible {
   public static let size = 8
   public let bytes: [UInt8]
@@ -14,7 +13,7 @@ public struct KeyID: Hashable, Sendable, CustomStringConvertible {
 
   init(unchecked bytes: ArraySlice<UInt8>) { self.bytes = Array(bytes) }
 
-  /// The bytes as a little-endian number in sixteen upper-case hexadecimal digits. minisign prints the same number,
-  /// some of its versions without leading zeros.
+  /// The bytes as a little-endian number in sixteen upper-case hexadecimal digits. minisign prints the same number;
+  /// some versions omit leading zeros.
   public var description: String { Hexadecimal.text(of: bytes.reversed()).uppercased() }
 }

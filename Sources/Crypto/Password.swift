@@ -1,17 +1,17 @@
 import CSodium
 
-/// What a person keeps a key behind. Its memory is wiped when it goes.
+/// A password that protects a key. Its memory is wiped at the end.
 public final class Password {
   private let secret: SecretBytes
 
-  /// nil for an empty one, which protects nothing.
+  /// nil for an empty password, which protects nothing.
   public init?(_ bytes: [UInt8]) {
     if bytes.isEmpty { return nil }
     secret = SecretBytes(count: bytes.count)
     secret.memory.copyBytes(from: bytes)
   }
 
-  /// scrypt by libsodium's limits, as minisign uses it. nil where the machine lacks the memory.
+  /// scrypt with libsodium's limits, as minisign uses it. nil if the machine lacks the memory.
   func scrypt(salt: [UInt8], operations: UInt64, memory: UInt64, count: Int) -> SecretBytes? {
     let derived = SecretBytes(count: count)
     let size = secret.memory.count
@@ -23,7 +23,7 @@ public final class Password {
     return derived
   }
 
-  /// scrypt (RFC 7914): `cost` times `blockSize` times 128 bytes of memory. nil where the machine lacks them.
+  /// scrypt (RFC 7914): it needs `cost` times `blockSize` times 128 bytes of memory. nil if the machine lacks them.
   func scrypt(salt: [UInt8], cost: UInt64, blockSize: UInt32, parallelization: UInt32, count: Int) -> SecretBytes? {
     let derived = SecretBytes(count: count)
     let status = crypto_pwhash_scryptsalsa208sha256_ll(

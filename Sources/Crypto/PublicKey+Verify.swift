@@ -1,7 +1,7 @@
 import CSodium
 
 extension PublicKey {
-  /// Checks that the owner of this key signed this message, and returns the trusted comment, which was signed with it.
+  /// Checks that the owner of this key signed this message. Returns the trusted comment, which was signed with it.
   ///
   /// Fails with `otherKey`, `wrongMessage` or `wrongComment`.
   @discardableResult
@@ -9,7 +9,7 @@ extension PublicKey {
     try verify(signature, digest: .of(message))
   }
 
-  /// As `verify(_:message:)`, for a message that was hashed while it arrived.
+  /// Like `verify(_:message:)`, for a message that was hashed while it arrived.
   @discardableResult
   public func verify(_ signature: Signature, digest: Digest) throws(SignatureError) -> String {
     guard signature.keyID == id else { throw .otherKey(signed: signature.keyID, expected: id) }

@@ -1,4 +1,4 @@
-/// What signatures are checked with: an Ed25519 key and the id by which signatures name it.
+/// A key that checks signatures: an Ed25519 key and the id by which signatures name it.
 public struct PublicKey: Hashable, Sendable, CustomStringConvertible {
   static let size = 32
   static let algorithm = Array("Ed".utf8)
@@ -13,10 +13,10 @@ public struct PublicKey: Hashable, Sendable, CustomStringConvertible {
     self.bytes = bytes
   }
 
-  /// The key on one line, as `minisign -P` takes it: base64 of "Ed", the id and the key.
+  /// The key on one line, as `minisign -P` reads it: base64 of "Ed", the id and the key.
   public var line: String { Base64Text.encode(Self.algorithm + id.bytes + bytes) }
 
-  /// Takes what `line` gives and nothing else.
+  /// Accepts only the exact form of `line`.
   public init?(line: some StringProtocol) {
     guard let packed = Base64Text.decode(line.utf8, count: 2 + KeyID.size + Self.size),
       packed.starts(with: Self.algorithm)
@@ -28,7 +28,7 @@ public struct PublicKey: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PublicKey {
-  /// Reads a public key's file as minisign writes it. Lines that end as on Windows are forgiven.
+  /// Reads a public key's file in minisign's form. Lines may end as on Windows.
   public init(fileBytes: [UInt8]) throws(KeyError) {
     guard fileBytes.count <= CommentedFile.sizeLimit else { throw .tooLarge }
     guard let lines = CommentedFile.forgivingLines(of: fileBytes, count: 2),

@@ -1,6 +1,6 @@
 import CSodium
 
-/// Memory for a secret: guarded, kept out of swap and core dumps where the system allows, wiped when it goes.
+/// Memory for a secret: guarded, kept out of swap and core dumps if the system allows that, and wiped at the end.
 struct SecretBytes: ~Copyable {
   private let start: UnsafeMutableRawPointer
   private let count: Int

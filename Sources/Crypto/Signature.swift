@@ -1,23 +1,24 @@
-/// A detached signature as minisign stores it: four lines, at most 2 KiB.
+/// A detached signature in minisign's form: four lines, at most 2 KiB.
 ///
-/// Reading one proves nothing; `PublicKey.verify` does. The format is that of https://jedisct1.github.io/minisign/,
-/// prehashed alone ("ED"): the old kind would need the whole message in memory.
+/// Reading a signature proves nothing; `PublicKey.verify` does. The format is described at
+/// https://jedisct1.github.io/minisign/. Only the prehashed kind ("ED") is supported: the old kind would need the whole
+/// message in memory.
 public struct Signature: Hashable, Sendable {
   static let size = 64
   static let algorithm = Array("ED".utf8)
 
   /// The key that the signature claims to come from.
   public let keyID: KeyID
-  /// Over the message's digest.
+  /// The signature of the message's digest.
   let signature: [UInt8]
-  /// Over the signature and the trusted comment.
+  /// The signature of `signature` and the trusted comment.
   let globalSignature: [UInt8]
-  /// The file, from which everything above was read or which was made from it.
+  /// The file's bytes, which hold everything above.
   public let fileBytes: [UInt8]
-  /// The trusted comment before anyone has checked it: to find a key by, never to believe.
+  /// The trusted comment before it is verified. Use it only to find a key.
   public let unverifiedTrustedComment: String
 
-  /// Reads a signature's file, strictly: base64 in its one form, lines that end in a line feed, comments of UTF-8
+  /// Reads a signature's file strictly: base64 in its one form, lines that end in a line feed, comments of UTF-8
   /// without control characters. Fails with `tooLarge`, `malformed` or `legacy`.
   public init(fileBytes: [UInt8]) throws(SignatureError) {
     guard fileBytes.count <= CommentedFile.sizeLimit else { throw .tooLarge }
@@ -58,7 +59,7 @@ public struct Signature: Hashable, Sendable {
     fileBytes = Array(text.utf8)
   }
 
-  /// What the global signature is over.
+  /// The message of the global signature.
   static func signedComment(_ comment: String, after signature: [UInt8]) -> [UInt8] { signature + Array(comment.utf8) }
 }
 

@@ -4,11 +4,11 @@ public enum SignatureError: Error, Equatable, Sendable {
   case malformed
   /// Made in minisign's old way, over the message itself.
   case legacy
-  /// Names another key than the one that it is checked with.
+  /// It names another key than the key that checks it.
   case otherKey(signed: KeyID, expected: KeyID)
-  /// Does not belong to this message and this key.
+  /// It does not belong to this message and this key.
   case wrongMessage
-  /// The trusted comment is not the one that was signed.
+  /// The trusted comment is not the signed one.
   case wrongComment
   case unfitComment
 
@@ -25,10 +25,10 @@ public enum SignatureError: Error, Equatable, Sendable {
     }
   }
 
-  /// What is wrong, and what to do about it.
+  /// What is wrong, and what to do next.
   public var message: String {
     switch self {
-    case .tooLarge: "the signature file is larger than \(CommentedFile.sizeLimit) bytes, as no signature is"
+    case .tooLarge: "the signature file is larger than \(CommentedFile.sizeLimit) bytes, the limit for a signature"
     case .malformed: "this is not a minisign signature of four lines: ask for the file again"
     case .legacy: "the signature is of minisign's old kind: sign again without `-l`"
     case .otherKey(let signed, let expected):

@@ -8,8 +8,8 @@ import CSodium
 ///                                       32 BLAKE2b-256 of "Ed", id, seed and public key
 ///
 /// With a password ("Sc") everything from the id on is combined, by exclusive or, with 104 bytes that scrypt makes of
-/// the password, by the salt and the limits. Without one minisign ignores salt and limits, and we write zeros; minisign
-/// 0.11 then leaves the sum zero, and takes one that is right.
+/// the password, by the salt and the limits. Without a password minisign ignores salt and limits, and Satchel writes
+/// zeros. minisign 0.11 then leaves the sum zero, and accepts a right sum.
 private enum SecretFile {
   static let size = 158
   static let kdf = 2
@@ -26,7 +26,7 @@ private enum SecretFile {
   static let sumSize = 32
   static let saltSize = 32
 
-  /// More than minisign's own default asks for, 1 GiB, is an attack on this machine's memory.
+  /// minisign's own default is 1 GiB. A file that needs more is an attack on this machine's memory.
   static let maximumMemory: UInt64 = 1 << 30
   static let maximumOperations: UInt64 = 1 << 26
 
@@ -39,7 +39,7 @@ private enum SecretFile {
     return digest
   }
 
-  /// Hides what is secret, or shows it again: twice the same is nothing.
+  /// Hides the secret part, or shows it again: a second call undoes the first.
   static func mask(_ packed: borrowing SecretBytes, with password: borrowing Password) throws(KeyError) {
     let (operations, memory) = (number(packed, at: operations), number(packed, at: memory))
     guard (1...maximumOperations).contains(operations), (1...maximumMemory).contains(memory) else { throw .malformed }
@@ -62,11 +62,10 @@ private enum SecretFile {
 }
 
 extension SigningKey {
-  /// Reads a secret key as `minisign -G` writes it, with a password or (`-W`) without one.
+  /// Reads a secret key from `minisign -G`, with a password or (`-W`) without one.
   ///
-  /// Fails with `tooLarge`, `malformed` or `damaged`; with `passwordProtected` where it needs a password and none is
-  /// given; with `wrongPassword` where that is another one; with `noMemory` where its password asks for more than there
-  /// is.
+  /// Fails with `tooLarge`, `malformed` or `damaged`; with `passwordProtected` if a password is needed and none is
+  /// given; with `wrongPassword`; with `noMemory` if the password needs more memory than there is.
   public init(fileBytes: [UInt8], password: Password? = nil) throws(KeyError) {
     guard fileBytes.count <= CommentedFile.sizeLimit else { throw .tooLarge }
     let packed = SecretBytes(count: SecretFile.size)
@@ -87,8 +86,8 @@ extension SigningKey {
       guard sum.allSatisfy({ $0 == 0 }) || sum.elementsEqual(SecretFile.sum(of: packed)) else { throw .damaged }
     }
 
-    // A secret key beside a public key of another one gives itself away with its first signature: make the latter
-    // afresh.
+    // A secret key stored with another key's public half reveals itself with its first signature. So the public half is
+    // computed again.
     let secret = SecretBytes(count: Self.secretSize)
     var publicBytes = [UInt8](repeating: 0, count: PublicKey.size)
     crypto_sign_seed_keypair(&publicBytes, secret.pointer(), packed.pointer(at: SecretFile.secret))
@@ -99,7 +98,7 @@ extension SigningKey {
     self.init(publicKey: publicKey, secret: secret)
   }
 
-  /// Whether a secret key's file needs a password. False for what is no such file.
+  /// Whether a secret key's file needs a password. False for other files.
   public static func isProtected(fileBytes: [UInt8]) -> Bool {
     do {
       _ = try SigningKey(fileBytes: fileBytes)
@@ -107,7 +106,8 @@ extension SigningKey {
     } catch { return error == .passwordProtected }
   }
 
-  /// The file that `minisign -S` reads. Without a password it is the secret: write it where nobody else reads.
+  /// The file that `minisign -S` reads. Without a password it is the secret: write it only to a file that no other user
+  /// reads.
   ///
   /// Fails with `unfitComment` or `noMemory`.
   /// - Parameter protection: a password, and 32 random bytes. Its limits suit a small device: 16 MiB, a tenth of a

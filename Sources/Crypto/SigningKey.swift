@@ -1,14 +1,14 @@
 import CSodium
 
-/// A secret Ed25519 key with its id. Its memory is wiped when it goes; it cannot be copied.
+/// A secret Ed25519 key with its id. Its memory is wiped at the end; it cannot be copied.
 public struct SigningKey: ~Copyable {
   static let secretSize = 64
 
   public let publicKey: PublicKey
-  /// The seed and the public key, as libsodium wants them.
+  /// The seed and the public key, in libsodium's form.
   let secret: SecretBytes
 
-  /// Makes the key that belongs to 32 random bytes. Whoever has them has the key: wipe or forget them.
+  /// Makes the key of 32 random bytes. These bytes are the secret: wipe them.
   public static func generate(seed: [UInt8], keyID: KeyID) -> SigningKey {
     precondition(seed.count == 32, "an Ed25519 seed has 32 bytes")
     let secret = SecretBytes(count: secretSize)
@@ -25,14 +25,14 @@ public struct SigningKey: ~Copyable {
     self.secret = secret
   }
 
-  /// Signs a message, and with it a comment that readers may trust. Fails with `unfitComment` alone.
+  /// Signs a message and a trusted comment. Fails with `unfitComment` alone.
   public func sign(
     message: [UInt8], trustedComment: String, untrustedComment: String
   ) throws(SignatureError) -> Signature {
     try sign(digest: .of(message), trustedComment: trustedComment, untrustedComment: untrustedComment)
   }
 
-  /// As `sign(message:trustedComment:untrustedComment:)`, for a message that was hashed while it was written.
+  /// Like `sign(message:trustedComment:untrustedComment:)`, for a message that was hashed while it was written.
   public func sign(
     digest: Digest, trustedComment: String, untrustedComment: String
   ) throws(SignatureError) -> Signature {

@@ -2,9 +2,10 @@ import SatchelJSON
 import SatchelValues
 
 extension DatasetDefinition {
-  /// Returns the definition with more references, written into its document: devices must know them too.
+  /// Returns the definition with more references, written into its document, because devices need them too.
   /// - Parameter references: by the name of the table that refers. Columns that a table's `references` names already
-  ///   are passed over.
+  ///   are
+  ///   skipped.
   public func adding(_ references: [(child: Name, reference: DeclaredReference)]) throws -> DatasetDefinition {
     let missing = references.filter { child, reference in
       rules(for: child)?.references.contains { $0.column == reference.column } == false
@@ -32,7 +33,7 @@ extension DeclaredReference {
 }
 
 extension JSONValue {
-  /// Returns an object in which a member has another value. A member that is missing is added at the end.
+  /// Returns the object with another value of one member. A missing member is added at the end.
   /// - Parameter change: takes the present value, or an empty object.
   fileprivate func replacing(_ name: String, _ change: (JSONValue) -> JSONValue) -> JSONValue {
     var members = objectValue ?? []

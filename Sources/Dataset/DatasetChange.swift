@@ -1,16 +1,16 @@
 import SatchelValues
 
-/// What a new version of a dataset changes.
+/// The changes of a new version of a dataset.
 public struct DatasetChange: Sendable {
-  /// Tables that are kept in step from now on, and those that are no more.
+  /// Tables that join the dataset, and tables that leave it.
   public let added: [Name]
   public let removed: [Name]
-  /// Of tables that stay: which members of their rules changed.
+  /// For tables that stay: the members of their rules that changed.
   public let rules: [(table: Name, members: [String])]
   /// Members of the definition itself that changed.
   public let members: [String]
 
-  /// Throws a `DatasetError` where `new` cannot follow `old`.
+  /// Throws a `DatasetError` if `new` cannot follow `old`.
   public init(from old: DatasetDefinition, to new: DatasetDefinition) throws(DatasetError) {
     guard Name(old.name) == Name(new.name) else {
       throw DatasetError("dataset", "it is \"\(new.name)\", and this hub's dataset is \(old.name)")
@@ -43,8 +43,8 @@ public struct DatasetChange: Sendable {
     ].filter { !$0.1 }.map(\.0)
   }
 
-  /// Rows that are on their way are named by the columns of before. Those may get other names by a migration: whether
-  /// they are the same columns, is looked at when it has run.
+  /// Rows on their way are identified by the former key columns. A migration may rename these columns. Whether they are
+  /// the same columns is checked after it has run.
   private static func checkNames(of old: TableRules, becoming new: TableRules?) throws(DatasetError) {
     guard let new, old.key?.count != new.key?.count else { return }
     let present = old.key.map { "by \($0.map(\.text).joined(separator: ", "))" } ?? "by their PRIMARY KEY"
@@ -53,7 +53,7 @@ public struct DatasetChange: Sendable {
       hint: "Leave \"key\" as it is, or make a table of another name and copy the rows into it.")
   }
 
-  /// What was renamed under one rule is on its way in bundles that another rule would not understand.
+  /// Bundles on their way hold keys that were changed under the former rule, which another rule could not read.
   private static func checkKeys(of old: TableRules, becoming new: TableRules?) throws(DatasetError) {
     if old.keys == new?.keys ?? .asIs { return }
     guard new != nil else {
@@ -63,12 +63,12 @@ public struct DatasetChange: Sendable {
     }
     throw DatasetError(
       "tables.\(old.name).keys", "it is \"\(old.keys.rawValue)\", which cannot change from version to version",
-      hint: "Leave it as it is, or begin with a hub of its own.")
+      hint: "Leave it as it is, or begin with another hub.")
   }
 }
 
 extension TableRules {
-  /// The members of a table's rules that are not the same in `other`.
+  /// The members of a table's rules that differ from `other`.
   fileprivate func differences(from other: TableRules) -> [String] {
     [
       ("key", key == other.key),

@@ -7,37 +7,37 @@ public struct DatasetDefinition: Sendable {
   public let version: Int64
   public let snapshot: SnapshotRule
   public let prove: ProofRule
-  /// Whether bundles are encrypted where nobody says otherwise.
+  /// Whether bundles are encrypted unless a command says otherwise.
   public let encryption: EncryptionRule
-  /// Who can open encrypted bundles beside their sender and their recipient.
+  /// Recipients who can open encrypted bundles beside their sender and their recipient.
   public let escrow: [AgeRecipient]
-  /// What is known about each user, beside the name; rules use each as a parameter.
+  /// Data about each user beside the name; rules use them as parameters.
   public let attributes: [Attribute]
-  /// How much of attached files goes into one bundle.
+  /// The most bytes of attached files in one bundle.
   public let attachments: AttachmentLimits
   /// In the order of the definition.
   public let tables: [TableRules]
-  /// The document that this was read from, byte for byte.
+  /// The document from which this was read, byte for byte.
   public let source: [UInt8]
 
   public func rules(for table: Name) -> TableRules? { tables.first { $0.name == table } }
   public func attribute(_ name: Name) -> Attribute? { attributes.first { $0.name == name } }
 }
 
-/// How much of the files that rows name a bundle carries.
+/// Limits on the attached files of a bundle.
 public struct AttachmentLimits: Hashable, Sendable {
-  /// The size of one; a larger one is not carried at all.
+  /// The size of one file; a larger one is never carried.
   public let fileBytes: Int64
-  /// Of all in one bundle; the others go with the next ones.
+  /// The size of all files in one bundle; the others go with the next ones.
   public let bundleBytes: Int64
 
-  /// The same with less in one bundle: what a stick has room for.
+  /// The same with a lower limit for one bundle, such as the room on a stick.
   public func atMost(_ bytes: Int64?) -> AttachmentLimits {
     AttachmentLimits(fileBytes: fileBytes, bundleBytes: min(bundleBytes, bytes ?? bundleBytes))
   }
 
   public static let usual = AttachmentLimits(fileBytes: 100 << 20, bundleBytes: 1 << 30)
-  /// What FAT takes.
+  /// The largest file of FAT.
   public static let mostFileBytes: Int64 = (4 << 30) - 1
   public static let mostBundleBytes: Int64 = 64 << 30
 }
@@ -58,7 +58,7 @@ public enum SnapshotRule: Hashable, Sendable {
   }
 }
 
-/// When a device's bundle carries digests of its rows, by which the hub checks that both have the same.
+/// When a device's bundle carries digests of its rows. The hub compares them with its own.
 public enum ProofRule: Hashable, Sendable {
   case always, never
   case every(Int64)
@@ -66,7 +66,7 @@ public enum ProofRule: Hashable, Sendable {
   public static let usual = ProofRule.every(8)
 
   /// Whether an export carries them.
-  /// - Parameter last: the export that carried them last; nil: none has since the last full bundle.
+  /// - Parameter last: the last export that carried them; nil: none since the last full bundle.
   public func applies(to sequence: SequenceNumber, after last: SequenceNumber?) -> Bool {
     switch self {
     case .always: true
@@ -81,14 +81,14 @@ public enum EncryptionRule: String, Sendable, CaseIterable {
   case never, always
 }
 
-/// One fact that is known about every user.
+/// One datum about every user.
 public struct Attribute: Hashable, Sendable {
   public enum Kind: String, Sendable, CaseIterable { case integer, real, text }
 
   public let name: Name
   public let kind: Kind
 
-  /// Reads what a person typed as this attribute's value; nil where it does not fit the kind.
+  /// Converts a typed text to this attribute's value; nil if it does not fit the kind.
   public func value(of text: String) -> Value? {
     switch kind {
     case .integer: Int64(text).map { .integer($0) }
@@ -98,20 +98,20 @@ public struct Attribute: Hashable, Sendable {
   }
 }
 
-/// What a user may change in a table.
+/// The rows that a user may change in a table.
 public enum WriteRule: Hashable, Sendable {
-  /// Everything that the user may see.
+  /// Every row that the user may see.
   case visible
   case none
   case expression(String)
 }
 
-/// Who wins when a device and the hub disagree.
+/// The winner when a device and the hub disagree.
 public enum Policy: String, Sendable, CaseIterable {
   case hub, device, newest, manual
 }
 
-/// How two values of one column become one in which both sides' parts are.
+/// How two values of one column become one value with both sides' changes.
 public enum Combination: String, Sendable, CaseIterable {
   /// A counter: both differences count.
   case sum
@@ -120,7 +120,7 @@ public enum Combination: String, Sendable, CaseIterable {
   case union
 }
 
-/// What becomes of a column that both sides changed.
+/// The rule for a column that both sides changed.
 public enum ColumnPolicy: Hashable, Sendable {
   case winner(Policy)
   case combination(Combination)
@@ -136,13 +136,13 @@ public enum ColumnPolicy: Hashable, Sendable {
   }
 }
 
-/// What a delete by a device means.
+/// The meaning of a device's delete.
 public enum DeleteRule: Hashable, Sendable {
-  /// The row goes.
+  /// The row is removed.
   case hard
-  /// The row stays, and this column says that it was deleted: anything in it but NULL and 0.
+  /// The row stays, and this column marks it as deleted by any value but NULL and 0.
   case soft(Name)
-  /// Nobody deletes rows of this table on a device.
+  /// Rows of this table cannot be deleted on a device.
   case never
 }
 
@@ -150,39 +150,39 @@ public enum DeleteRule: Hashable, Sendable {
 public enum LateRule: String, Sendable, CaseIterable {
   /// A person decides.
   case conflict
-  /// The change is taken, if the hub's own records show that right.
+  /// The change is applied, if the hub's own records show that right.
   case accept
 }
 
-/// With how many of its parents a row is seen.
+/// Whether a row is visible with any of its parents, or only with all of them.
 public enum ParentsMatch: String, Sendable, CaseIterable {
   case all, any
 }
 
-/// Whether changes of different columns of one row meet.
+/// Whether changes of different columns of one row collide.
 public enum MergeGrain: String, Sendable, CaseIterable {
   case column, row
 }
 
-/// What becomes of keys that several replicas hand out alike.
+/// The rule for keys that several replicas gave to different rows.
 public enum KeyRule: String, Sendable, CaseIterable {
-  /// A key is a key: two rows with one are a disagreement.
+  /// Keys never change: two rows with one key are a disagreement.
   case asIs = "as-is"
-  /// Each replica hands out keys from a range of its own; rows that collide all the same are treated as by `rekey`.
+  /// Each replica takes new keys from its own range. Rows that collide all the same are treated as by `rekey`.
   case blocks
-  /// The row that comes later to the hub gets another key, and what refers to it follows.
+  /// The row that reaches the hub later gets another key, and references to it follow.
   case rekey
 }
 
-/// What becomes of a row that a device made, where another row has its natural key.
+/// The rule for a new row of a device if another row has its natural key.
 public enum UniqueRule: String, Sendable, CaseIterable {
-  /// They are two rows, of which the table's policy lets one in.
+  /// They are two rows; the table's policy lets one in.
   case policy
   /// They are one row that was made twice.
   case fold
 }
 
-/// Which changes of a table's rows are taken together or not at all.
+/// The changes that are applied together or not at all.
 public enum UnitRule: Hashable, Sendable {
   /// All rows that one transaction wrote in tables with this rule.
   case transaction
@@ -194,7 +194,7 @@ public enum UnitRule: Hashable, Sendable {
 public struct DeclaredReference: Hashable, Sendable {
   public let column: Name
   public let table: Name
-  /// The column of `table` whose values stand in `column`; nil: the column that is its key.
+  /// The column of `table` whose values are in `column`; nil: its key column.
   public let parentColumn: Name?
 
   public init(column: Name, table: Name, parentColumn: Name? = nil) {
@@ -207,20 +207,20 @@ public struct DeclaredReference: Hashable, Sendable {
 /// The rules of one table.
 public struct TableRules: Sendable {
   public let name: Name
-  /// The columns that name a row in the place of its PRIMARY KEY; nil: the PRIMARY KEY does.
+  /// The columns that identify a row instead of its PRIMARY KEY; nil: the PRIMARY KEY does.
   public let key: [Name]?
-  /// Tables along whose foreign keys visibility is inherited; nil: every table of the dataset that this one refers to.
+  /// Tables along whose foreign keys visibility is inherited; nil: every table of the dataset to which this one refers.
   public let parents: [Name]?
-  /// References that hold beside the foreign keys of the database, in the order of the definition.
+  /// References beside the foreign keys of the database, in the order of the definition.
   public let references: [DeclaredReference]
-  /// Whether a row that refers to several parents is seen with any of them, or only with all.
+  /// Whether a row with several parents is visible with any of them, or only with all.
   public let parentsMatch: ParentsMatch
-  /// An SQL expression; nil: everything that the parents allow.
+  /// An SQL expression; nil: every row that the parents allow.
   public let visible: String?
   public let write: WriteRule
   public let conflict: Policy
   public let merge: MergeGrain
-  /// Columns with a policy of their own.
+  /// Columns with their own policy.
   public let columns: [Name: ColumnPolicy]
   /// Columns that name files below the workspace's `files/`, which travel with the rows.
   public let attachments: [Name]
@@ -228,12 +228,12 @@ public struct TableRules: Sendable {
   public let delete: DeleteRule
   public let late: LateRule
   public let keys: KeyRule
-  /// nil: each change is taken by itself.
+  /// nil: each change is applied by itself.
   public let unit: UnitRule?
-  /// How many keys a replica is given at a time, by `KeyRule.blocks`.
+  /// The number of keys in a range, by `KeyRule.blocks`.
   public let block: Int64
 
-  /// Enough for a season's work, and 2^53 of them are not soon used up.
+  /// Enough for a season's work, and 2^53 keys last for very many ranges.
   public static let defaultBlock: Int64 = 10_000
 
   public func policy(of column: Name) -> ColumnPolicy { columns[column] ?? .winner(conflict) }

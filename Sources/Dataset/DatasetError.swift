@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// What is wrong with a dataset's definition, and where in it.
+/// An error in a dataset's definition, and its place.
 public struct DatasetError: ExplainedError {
   /// The path to the member, such as `tables.reviews.conflict`; empty for the document as a whole.
   public let place: String
@@ -20,8 +20,8 @@ public struct DatasetError: ExplainedError {
 }
 
 extension DatasetError {
-  /// Returns a hint about a name that is not there: the name that was probably meant, and all that are there.
-  /// - Parameter owner: what has the names, such as "The dataset".
+  /// Returns a hint about a missing name: the name that was probably meant, and all existing names.
+  /// - Parameter owner: has the names, such as "The dataset".
   public static func hint(for wrong: Name, among names: [Name], of owner: String) -> String {
     let near =
       names.first { $0.isSameInSQL(as: wrong) }?.text ?? suggestion(for: wrong.text, among: names.map(\.text))

@@ -6,8 +6,8 @@ extension DatasetDefinition {
   /// The largest definition that is read: rules are written by people.
   public static let maximumBytes = 1 << 20
 
-  /// Reads a definition. Throws a `DatasetError` that points at the first thing that is wrong: a member that this
-  /// version does not know is wrong too, because a rule that is silently ignored protects nobody.
+  /// Reads a definition. Throws a `DatasetError` that points at the first error. An unknown member is an error too,
+  /// because a rule that is silently ignored protects nothing.
   public init(json bytes: [UInt8]) throws(DatasetError) {
     let document: JSONValue
     do { document = try JSONValue.parse(bytes, limits: JSONLimits()) } catch {
@@ -186,19 +186,19 @@ extension TableRules {
 }
 
 extension TableRules {
-  /// `["uuid"]`: the columns that name a row.
+  /// `["uuid"]`: the columns that identify a row.
   private static func key(_ members: Members) throws(DatasetError) -> [Name]? {
     guard let value = members["key"] else { return nil }
     let place = members.place("key")
     let names = (value.arrayValue ?? []).compactMap(\.stringValue).map { Name($0) }
     guard let list = value.arrayValue, names.count == list.count, !names.isEmpty else {
-      throw DatasetError(place, "it must be a list of columns that name a row, [\"uuid\"]")
+      throw DatasetError(place, "it must be a list of columns that identify a row, [\"uuid\"]")
     }
     guard Set(names).count == names.count else { throw DatasetError(place, "a column stands twice") }
     return names
   }
 
-  /// `["a", "b"]`, of which all must be seen, or `{ "any": ["a", "b"] }`.
+  /// `["a", "b"]`, of which all must be visible, or `{ "any": ["a", "b"] }`.
   private static func parents(_ members: Members) throws(DatasetError) -> ([Name]?, ParentsMatch) {
     guard let value = members["parents"] else { return (nil, .all) }
     let place = members.place("parents")

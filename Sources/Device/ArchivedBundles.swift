@@ -4,22 +4,22 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The signed bundles that a device keeps: what its hub said, and what it told itself. Each is verified whenever it is
-/// read.
+/// The signed bundles that a device keeps: those from its hub, and its own exports. Each bundle is verified whenever it
+/// is read.
 struct ArchivedBundles {
   private let session: DeviceSession
   private let hubKeys: [PublicKey]
   private let ownKeys: [PublicKey]
 
-  /// Throws a `WorkspaceError` where a public key is missing.
+  /// Throws a `WorkspaceError` if a public key is missing.
   init(_ session: DeviceSession) throws {
     self.session = session
     ownKeys = try session.workspace.ownKeys()
     hubKeys = try session.workspace.hubKeys()
-    if hubKeys.isEmpty { throw Self.incomplete("the hub's public key is not there") }
+    if hubKeys.isEmpty { throw Self.incomplete("the hub's public key is missing") }
   }
 
-  /// A bundle of the hub's. Throws a `WorkspaceError` where it is missing or damaged, or of another history.
+  /// A bundle from the hub. Throws a `WorkspaceError` if it is missing or damaged, or belongs to another history.
   func emission(_ number: Int64) throws -> VerifiedBundle {
     let bundle = try read(session.archive.path(session.incomingPrefix, number), hubKeys)
     _ = try scope(of: bundle.manifest)
@@ -34,19 +34,19 @@ struct ArchivedBundles {
     return scope
   }
 
-  /// An export of this device's. Throws a `WorkspaceError` where it is missing or damaged.
+  /// An export of this device. Throws a `WorkspaceError` if it is missing or damaged.
   func export(_ sequence: SequenceNumber) throws -> VerifiedBundle {
     let name = session.fileName(ofExport: sequence)
     guard let path = try session.archive.place(ofOutgoing: name) else {
-      throw Self.incomplete("this device's export \(sequence) is not there")
+      throw Self.incomplete("this device's export \(sequence) is missing")
     }
     return try read(path, ownKeys)
   }
 
-  /// An export of this device's, by its manifest alone. Throws a `WorkspaceError` where it is missing or damaged.
+  /// The manifest of an export of this device. Throws a `WorkspaceError` if the export is missing or damaged.
   func manifest(ofExport sequence: SequenceNumber) throws -> Manifest {
     guard let path = try session.archive.place(ofOutgoing: session.fileName(ofExport: sequence)) else {
-      throw Self.incomplete("this device's export \(sequence) is not there")
+      throw Self.incomplete("this device's export \(sequence) is missing")
     }
     do { return try session.workspace.reader.manifest(of: path, trust: .keys(ownKeys)) } catch let error as BundleError
     {
@@ -54,11 +54,11 @@ struct ArchivedBundles {
     }
   }
 
-  /// The emission on which the device stood when it made an export; zero: it was in an earlier epoch.
+  /// The emission that the device's database held when it made this export; zero if that was in an earlier epoch.
   func stood(_ sequence: SequenceNumber) throws -> EmissionNumber {
     let bundle = try export(sequence)
     guard case .changes(let changes) = bundle.manifest.body else {
-      throw Self.incomplete("\(bundle.manifest.fileName) is no export")
+      throw Self.incomplete("\(bundle.manifest.fileName) is not an export")
     }
     return received(changes)
   }
@@ -67,7 +67,7 @@ struct ArchivedBundles {
     changes.epoch == session.state.epoch ? changes.received : .zero
   }
 
-  /// Whether a bundle of the hub's is a full one, told by its manifest alone.
+  /// Whether a bundle from the hub is full or a delta. Reads its manifest alone.
   func extent(of number: Int64) throws -> Manifest.Scope.Extent {
     do {
       let path = session.archive.path(session.incomingPrefix, number)
@@ -87,7 +87,7 @@ struct ArchivedBundles {
 
   static func incomplete(_ what: String) -> WorkspaceError {
     WorkspaceError(
-      "no-history", "What the hub said last cannot be put together again: \(what).",
+      "no-history", "The hub's last state cannot be rebuilt: \(what).",
       hint: "Bring the file back to bundles/archive from a copy or from the hub, which has its own in bundles/sent.")
   }
 }

@@ -6,11 +6,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The versions of the dataset through which the hub's archived bundles lead, for a database that has no record of
-/// them: an app made it anew.
+/// The dataset versions of the hub's archived bundles. A database that an app created again has no record of them.
 ///
-/// Migrations run in a copy of the full bundle's tables, without rows. So it is known what became of each column, and
-/// rows of the former versions are understood.
+/// Migrations run in a copy of the full bundle's tables, without rows. This shows where each column went, so that rows
+/// of former versions can be read.
 struct ArchivedVersions {
   private let session: DeviceSession
   private let bundles: ArchivedBundles
@@ -20,7 +19,7 @@ struct ArchivedVersions {
     bundles = try ArchivedBundles(session)
   }
 
-  /// Records the versions of the full bundle and of those that came after it.
+  /// Records the versions of the full bundle and of the bundles after it.
   /// - Parameters:
   ///   - full: the number of the newest full bundle.
   ///   - deltas: the numbers of the bundles after it, in their order.
@@ -66,7 +65,7 @@ struct ArchivedVersions {
     return copy
   }
 
-  /// Takes the step to a bundle's version. Returns the tables of that version.
+  /// Migrates to a bundle's version. Returns the tables of that version.
   private func step(
     from tables: [TrackedTable], _ version: Int64, by bundle: borrowing VerifiedBundle, in copy: borrowing Database
   ) throws -> [TrackedTable] {
@@ -89,7 +88,7 @@ struct ArchivedVersions {
       throw WorkspaceError(
         error.reason,
         "The rows of version \(version) of the dataset cannot be brought to version \(definition.version): \(error.message)",
-        hint: "Move the file aside, and satchel doctor --repair makes another one from bundles and exports.")
+        hint: "Move the file aside; then satchel doctor --repair rebuilds it from bundles and exports.")
     }
   }
 }

@@ -6,12 +6,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// `satchel_attachments`: the files that went to the hub, are to go, or came.
+/// `satchel_attachments`: the files that were sent to the hub, wait to be sent, or came from it.
 ///
-/// A file is the hub's to get from the export on whose changes name it, until the hub says that it has it. An export
-/// that is lost, or has no room for it, costs it nothing.
+/// A file is pending from the export whose changes name it until the hub confirms that it has the file. If an export is
+/// lost or has no room for the file, the file stays pending.
 struct AttachmentList {
-  /// A row for each file that went, is to go, or came.
+  /// A row for each file that was sent, waits to be sent, or came.
   static let schema = """
     CREATE TABLE satchel_attachments (
       path TEXT PRIMARY KEY,      -- below files/, as rows name it
@@ -26,7 +26,7 @@ struct AttachmentList {
     ) WITHOUT ROWID
     """
 
-  /// A row for each file that came, until the hub is known to know.
+  /// A row for each file that came, until the hub is known to have learned of it.
   static let received = """
     CREATE TABLE satchel_received (
       path TEXT NOT NULL,
@@ -46,7 +46,7 @@ struct AttachmentList {
     self.files = files
   }
 
-  /// Whether a file is there that may travel.
+  /// Whether a file that may travel exists at this path.
   func isThere(_ path: AttachmentPath) throws -> Bool {
     try files.isThere(path, within: limits)
   }
@@ -57,7 +57,7 @@ struct AttachmentList {
       ["path": .string(path.text)])
   }
 
-  /// Notes what came.
+  /// Records the files that came.
   func take(_ arriving: borrowing ArrivingAttachments, in database: borrowing Database) throws {
     for (number, arrival) in arriving.arrivals.enumerated() {
       let values: KeyValuePairs<String, Value> = [
@@ -65,7 +65,7 @@ struct AttachmentList {
       ]
       try database.run(
         "INSERT OR REPLACE INTO satchel_received (path, digest, told) VALUES (:path, :digest, 0)", values)
-      // A file of this device's own that has the path of another one goes to the hub all the same.
+      // If this device has another file at the same path, that file goes to the hub all the same.
       if arrival.kept != arrival.path { continue }
       let look = try arriving.mark(of: number)?.values ?? (.null, .null)
       try database.run(
@@ -76,7 +76,7 @@ struct AttachmentList {
     }
   }
 
-  /// What to do with a file of the hub's. What came from it before, and was not touched since, makes room.
+  /// Decides how to store a file from the hub. An older file from the hub is replaced if it was not changed since.
   func reception(_ line: AttachmentLine, _ present: Digest?, in database: borrowing Database)
     throws -> ArrivingAttachments.Reception
   {
@@ -88,8 +88,8 @@ struct AttachmentList {
     return present == line.was || present.hexadecimal == last ? .replace : .take
   }
 
-  /// Looks which files were written anew since they went or came.
-  /// - Parameter marked: only such as were looked at here before.
+  /// Finds the files that were rewritten since they were sent or came.
+  /// - Parameter marked: true: only files that this method looked at before.
   func look(_ database: borrowing Database, marked: Bool = false) throws -> [SeenFile] {
     let known = try database.all(
       "SELECT path, digest, bytes, modified FROM satchel_attachments WHERE digest IS NOT NULL ORDER BY path"
@@ -100,7 +100,7 @@ struct AttachmentList {
     return seen.filter { !unnamed.contains($0.path) }
   }
 
-  /// Notes what was seen: a file that was written anew is the hub's to get once more. The caller holds the transaction.
+  /// Records what `look` found. A rewritten file must be sent to the hub again. The caller holds the transaction.
   func note(_ seen: SeenFile, in database: borrowing Database) throws {
     let (bytes, modified) = seen.mark.values
     if seen.isRewritten {
@@ -121,15 +121,15 @@ struct AttachmentList {
       ])
   }
 
-  /// The version of a file that the hub has and whose place the present one is to take.
+  /// The version of a file that the hub has and that the present file is to replace.
   func former(_ path: AttachmentPath, in database: borrowing Database) throws -> Digest? {
     try database.first("SELECT was FROM satchel_attachments WHERE path = :path", ["path": .string(path.text)]) {
       $0.optionalText(0).flatMap { Digest(hexadecimal: $0) }
     } ?? nil
   }
 
-  /// Takes up files that lie here and that rows name which came before anybody kept a list: where a database was made
-  /// anew, or a column was marked. The hub then says of each whether it has it.
+  /// Records files that exist here and that rows named before this list existed. That happens if a database was created
+  /// again, or if a column was marked later. The hub then confirms for each file whether it has it.
   func takeUpOthers(but arriving: borrowing ArrivingAttachments, in database: borrowing Database) throws {
     let known = Set(arriving.arrivals.map(\.path))
     var paths: Set<AttachmentPath> = []
@@ -137,23 +137,22 @@ struct AttachmentList {
     for path in paths.subtracting(known).sorted() { if try isThere(path) { try add(path, in: database) } }
   }
 
-  /// The files that came from the hub, and were not written anew here.
+  /// The files that came from the hub and were not rewritten here.
   func fromHub(_ database: borrowing Database) throws -> [(path: AttachmentPath, digest: String)] {
     try database.all(
       "SELECT path, digest FROM satchel_attachments WHERE delivered = 1 AND sent = 0 AND digest IS NOT NULL ORDER BY path"
     ) { (AttachmentPath($0.text(0)), $0.text(1)) }.compactMap { entry in entry.0.map { ($0, entry.1) } }
   }
 
-  /// The files that the hub is not known to have: first those that were never sent, then those that were sent longest
-  /// ago.
+  /// The files that the hub is not known to have. Files that were never sent come first, then those sent longest ago.
   func undelivered(in database: borrowing Database) throws -> [(path: AttachmentPath, sent: Int64)] {
     try database.all("SELECT path, sent FROM satchel_attachments WHERE delivered = 0 ORDER BY sent, path") {
       (AttachmentPath($0.text(0)), $0.integer(1))
     }.compactMap { entry in entry.0.map { ($0, entry.1) } }
   }
 
-  /// The files that the hub is known to have, that rows name, and that are here no more: first those for which nobody
-  /// asked yet, then those for which somebody asked longest ago.
+  /// The files that the hub is known to have, that rows name, and that are missing here. Files that were never
+  /// requested come first, then those requested longest ago.
   func lost(in database: borrowing Database) throws -> [(path: AttachmentPath, asked: Int64)] {
     let gone = try database.all(
       "SELECT path, asked FROM satchel_attachments WHERE delivered = 1 AND leaving = 0 ORDER BY asked, path"
@@ -163,8 +162,8 @@ struct AttachmentList {
     return gone.filter { !unnamed.contains($0.path) }
   }
 
-  /// Takes away the files of rows that left, once the hub has those that were made here, and unless another row names
-  /// them.
+  /// Deletes the files of rows that left, unless another row names them. A file that was made here stays until the hub
+  /// has it.
   func sweep(_ database: borrowing Database) throws {
     let isAny = try database.first("SELECT 1 FROM satchel_attachments WHERE leaving = 1 AND delivered = 1 LIMIT 1") {
       _ in true
@@ -179,7 +178,7 @@ struct AttachmentList {
         """
       ) { KnownFile($0) }.compactMap(\.self)
       let unnamed = try named.unnamed(Set(leaving.map(\.path)), in: database)
-      // What was written anew and that nobody else has goes to the hub first.
+      // A file that was rewritten here exists nowhere else, so it goes to the hub first.
       let rewritten = try files.look(at: leaving).filter(\.isRewritten)
       for file in rewritten { try note(file, in: database) }
       for (path, digest) in leaving.map({ ($0.path, $0.digest) }) where !rewritten.contains(where: { $0.path == path })

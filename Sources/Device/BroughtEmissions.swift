@@ -5,12 +5,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Bundles of the hub's own that this device carries back to it.
+/// Bundles from the hub that this device carries back to the hub.
 ///
-/// A hub that was set back or restored lacks what it had sent in the time that it lost. The devices still have that,
-/// with the hub's signature.
+/// A hub that was restored or set back lacks the bundles that it had sent in the lost time. The devices still have
+/// these bundles, with the hub's signature.
 extension DeviceSession {
-  /// Notes which emissions of the epoch that ends the hub does not know: those after the newest one that it names. The
+  /// Records the emissions of the ending epoch that the hub does not know: those after the newest that it names. The
   /// caller holds the transaction.
   func noteBrought(to scope: Manifest.Scope) throws {
     let collected = Set(scope.collected)
@@ -33,14 +33,14 @@ extension DeviceSession {
     }
   }
 
-  /// What the hub is not known to have, by digest, in the order of their text.
+  /// Emissions that the hub is not known to have, sorted by the text of their digests.
   func brought() throws -> [(digest: Digest, file: String)] {
     try database.all("SELECT digest, file FROM satchel_brought_emissions ORDER BY digest") { row in
       Digest(hexadecimal: row.text(0)).map { ($0, row.text(1)) }
     }.compactMap(\.self)
   }
 
-  /// Forgets what the hub has by now.
+  /// Forgets the emissions that the hub has by now.
   func forgetBrought(_ collected: [Digest]) throws {
     let done = Set(collected)
     let gone = try brought().filter { done.contains($0.digest) }
@@ -51,7 +51,7 @@ extension DeviceSession {
     }
   }
 
-  /// Makes the outbox hold those of the hub's bundles that the hub is not known to have, and no others.
+  /// Puts into the outbox exactly the emissions that the hub is not known to have.
   func putOutBrought() throws {
     let needed = Set(try broughtFiles().map { Name(Paths.name(of: $0)) })
     for name in try platform.files.list(folder.outbox)
@@ -60,7 +60,7 @@ extension DeviceSession {
     }
   }
 
-  /// The files of these emissions in the outbox. One that is not there yet is copied there.
+  /// The files of these emissions in the outbox. A missing file is copied there.
   func broughtFiles() throws -> [String] {
     try brought().compactMap { emission in
       let target = Paths.join(folder.outbox, emission.file)

@@ -3,20 +3,20 @@ import SatchelCrypto
 import SatchelValues
 import SatchelWorkspace
 
-/// What makes a device believe a bundle: whose it is, whom it is for, and the key that signed it.
+/// Checks that decide whether a device trusts a bundle: the sender, the recipient, and the key that signed it.
 extension DeviceWorkspace {
   func read(
     _ path: String, fingerprint: String?, _ session: DeviceSession?, of volume: Manifest?
   ) throws -> VerifiedBundle {
     if try hubKey() != nil {
       do {
-        // A bundle of this device's own that comes back is refused for what it is.
+        // A bundle of this device itself that comes back is read too, so that the refusal can give the true reason.
         return try reader.read(path, trust: .keys(ownKeys() + hubKeys()), staging: folder.inbox, file: fileKeeping) {
           manifest, signer in
           try check(manifest)
           try manifest.check(isWholeOf: volume)
           try check(signer, of: manifest, session?.state) { try session?.isRevoked($0) ?? false }
-          // Who names a fingerprint wants it compared, whatever is known already.
+          // A user who names a fingerprint wants it compared, even if the key is known already.
           if fingerprint != nil { try compare(fingerprint, with: signer) }
         }
       } catch BundleError.unknownKey(let id) {
@@ -33,10 +33,10 @@ extension DeviceWorkspace {
     }
   }
 
-  /// An imported bundle is kept in the archive; a rehearsal keeps nothing.
+  /// An imported bundle is kept in the archive. A dry run keeps nothing.
   private var fileKeeping: FileKeeping { ending == .keep ? .kept : .notKept }
 
-  /// The hub has lost its key and signs with one that nothing announced: a person says whether it is the hub's.
+  /// The hub lost its key and signs with a key that no bundle announced. A person confirms that the key is the hub's.
   private func readWithNewKey(_ path: String, id: String, fingerprint: String?, _ session: DeviceSession?) throws
     -> VerifiedBundle
   {
@@ -50,7 +50,7 @@ extension DeviceWorkspace {
       guard let fingerprint else {
         throw Refusal(
           "new-hub-key", "It is signed with another key than the hub's. A stranger may have made it.",
-          hint: "If the hub has lost no key, do not use this file. \(Self.askForFingerprint)",
+          hint: "If the hub has not lost its key, do not use this file. \(Self.askForFingerprint)",
           keeping: .quarantine)
       }
       try compare(fingerprint, with: signer)
@@ -59,11 +59,11 @@ extension DeviceWorkspace {
     return bundle
   }
 
-  /// The fingerprint must come from the hub itself: who made the file could show any.
+  /// The fingerprint must come from the hub itself: the maker of a forged file could print any fingerprint.
   private static let askForFingerprint =
     "Have the fingerprint read out that satchel-hub keys show shows at the hub; then: satchel import FILE --fingerprint WORDS"
 
-  /// The ceremony at the device: what a person compared must be the fingerprint of the key that signed.
+  /// Compares the fingerprint that a person entered with the key that signed.
   private func compare(_ fingerprint: String?, with signer: PublicKey) throws {
     guard let fingerprint else {
       throw Refusal(
@@ -74,7 +74,7 @@ extension DeviceWorkspace {
       fingerprint, of: "bundle", hint: "Do not use this file before you have spoken with the hub's operator.")
   }
 
-  /// What must be right of any bundle from the hub, whatever the database holds.
+  /// Checks every bundle from the hub must pass, whatever the database holds.
   private func check(_ manifest: Manifest) throws {
     if manifest.emission == nil { _ = try scope(of: manifest) }
     guard manifest.dataset == configuration.dataset else {

@@ -3,23 +3,23 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// What goes to the hub beside the newest export.
+/// The files that go to the hub beside the newest export.
 extension DeviceWorkspace {
-  /// The files that the hub must have before the newest export, in their order: what proves to the hub that it was set
-  /// back, what it had sent and lost, exports that it lacks and the newest one does not contain.
+  /// The files that the hub must import before the newest export, in their order. They are the proof that the hub was
+  /// set back, the emissions that the hub lost, and exports that it lacks and that the newest export does not contain.
   public func carriedBefore() throws -> [String] {
     try locked { try isInitial() ? [] : session().carriedBefore() }
   }
 
-  /// What can be carried while there is no database that works.
+  /// The files that can be carried while no database works.
   public struct Stranded: Sendable {
     /// The hub's name.
     public let hub: String
-    /// Exports that it is not known to have, and its own bundle on which this device was.
+    /// Exports that the hub is not known to have, and the hub's bundle that this device's database held.
     public let files: [String]
   }
 
-  /// The files that go to the hub as long as this device cannot export. nil: nothing here shows that it ever had data.
+  /// The files that go to the hub while this device cannot export. nil: nothing here shows that it ever had data.
   public func stranded() throws -> Stranded? {
     let archive = BundleArchive(folder, platform.files)
     let keys = try hubKeys()
@@ -41,21 +41,21 @@ extension DeviceWorkspace {
 }
 
 extension DeviceSession {
-  /// The same, for who holds the workspace's lock.
+  /// The same as the public method, for a caller that holds the workspace's lock.
   func carriedBefore() throws -> [String] {
     var files = try proof() + broughtFiles() + redelivery()
     for file in try sealedFiles() where !files.contains(file) { files.append(file) }
     return files
   }
 
-  /// The hub's own bundle on which this database is, if what the hub sends now does not follow it.
+  /// The hub's bundle that this database holds, if the bundles that the hub sends now do not follow it.
   private func proof() throws -> [String] {
     guard try estrangement() != nil else { return [] }
     let path = archive.path(incomingPrefix, state.received.rawValue)
     return try platform.files.kind(path) == .file ? [path] : []
   }
 
-  /// Exports that later ones do not contain, and that the hub is not known to have.
+  /// Exports that later exports do not contain, and that the hub is not known to have.
   func sealedFiles() throws -> [String] {
     var files: [String] = []
     var next = state.sealed
@@ -63,7 +63,8 @@ extension DeviceSession {
       let known = try database.first(
         "SELECT file, base FROM satchel_exports WHERE sequence = :sequence", ["sequence": .integer(sequence.rawValue)]
       ) { (file: $0.text(0), base: $0.optionalInteger(1).map { SequenceNumber($0) }) }
-      // A database that was made anew does not know of all exports before it: then the file tells.
+      // A database that was created again has no record of all earlier exports. The file's manifest then has the
+      // answer.
       let path = try archive.place(ofOutgoing: known?.file ?? fileName(ofExport: sequence))
       if let path { files.insert(path, at: 0) }
       next = try (known.map(\.base) ?? base(ofExportAt: path)).flatMap { $0 < sequence ? $0 : nil }
@@ -71,7 +72,7 @@ extension DeviceSession {
     return files
   }
 
-  /// After which export this one begins, as its file tells.
+  /// The export after which this export begins, read from its file.
   private func base(ofExportAt path: String?) throws -> SequenceNumber? {
     guard let path, let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(workspace.ownKeys())),
       case .changes(let changes) = manifest.body

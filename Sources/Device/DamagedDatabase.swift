@@ -4,19 +4,19 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What was saved of a damaged database before another one took its place.
+/// What was saved of a damaged database before a new one replaced it.
 public struct SavedDatabase: Sendable {
-  /// What SQLite says of the damage.
+  /// SQLite's description of the damage.
   public let fault: String
-  /// Where the damaged file lies now.
+  /// Where the damaged file is now.
   public let kept: String
-  /// The export with the changes that none carried before; nil: there were none, or they could not be read.
+  /// The export with the changes that no earlier export carried. nil: there were none, or they could not be read.
   public let export: ExportReport?
-  /// Why what no export carried could not be read; nil: it could.
+  /// Why the changes that no export carried could not be read. nil: they could be read.
   public let unread: String?
 }
 
-/// A device's database that SQLite cannot read to its end, and that a full bundle of the hub's replaces.
+/// A device's database that SQLite cannot read to its end. A full bundle from the hub replaces it.
 struct DamagedDatabase {
   private let workspace: DeviceWorkspace
   private let fault: String
@@ -24,7 +24,7 @@ struct DamagedDatabase {
   private var files: any FileSystem { workspace.platform.files }
   private var path: String { workspace.databasePath }
 
-  /// nil where the file is sound, or not there.
+  /// nil if the file is sound or missing.
   static func find(_ workspace: DeviceWorkspace) throws -> DamagedDatabase? {
     guard try workspace.platform.files.kind(workspace.databasePath) == .file else { return nil }
     do {
@@ -35,7 +35,7 @@ struct DamagedDatabase {
     }
   }
 
-  /// Exports what no export carries, as far as it can be read, and moves the file aside.
+  /// Exports the changes that no export carries, as far as they can be read. Then moves the file aside.
   func putAside() throws -> SavedDatabase {
     var (export, unread): (ExportReport?, String?) = (nil, nil)
     do {
@@ -49,16 +49,16 @@ struct DamagedDatabase {
     return SavedDatabase(fault: fault, kept: kept ?? path, export: export, unread: unread)
   }
 
-  /// Throws if this bundle cannot make the database anew.
+  /// Throws if this bundle cannot replace the database.
   func check(_ scope: Manifest.Scope, _ manifest: Manifest) throws {
-    // The archive is enough, and this bundle then follows it as any other.
+    // The archive is enough to rebuild the database, and then this bundle follows as any other.
     if try DatabaseRebuild.find(workspace) != nil { return }
     let wanted = "satchel-hub emit --device \(workspace.configuration.name) --full"
     guard scope.extent == .full else {
       throw WorkspaceError(
         "corrupt", "The database \(path) is damaged (\(fault)), and this bundle carries changes only.",
         hint:
-          "Ask the hub's operator for a full one: \(wanted). Importing it saves what was not delivered and makes the database anew."
+          "Ask the hub's operator for a full one: \(wanted). The import saves undelivered changes and rebuilds the database."
       )
     }
     let archive = BundleArchive(workspace.folder, files)

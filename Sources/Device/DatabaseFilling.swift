@@ -5,14 +5,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A database that the app has made, with whatever it needs beside the dataset's tables: views, triggers, an R-tree,
-/// settings.
+/// A database that the app created, with its own views, triggers, R-trees and settings beside the dataset's tables.
 extension DeviceWorkspace {
-  /// Makes a copy of `template` this device's database, for the hub's first bundle to fill. What was deleted in the
-  /// template is not in the copy: it may be what this device's user must not see.
+  /// Makes a copy of `template` this device's database, for the hub's first bundle to fill. Rows that were deleted in
+  /// the template do not reach the copy: this device's user may not be allowed to see them.
   ///
-  /// Throws a `WorkspaceError` where there is no such file, or where it belongs to a workspace. A rehearsal only
-  /// checks.
+  /// Throws a `WorkspaceError` if the file is missing, or if it belongs to a workspace. A dry run only checks.
   public func begin(from template: String) throws {
     guard try platform.files.kind(template) == .file else {
       throw WorkspaceError(
@@ -24,7 +22,7 @@ extension DeviceWorkspace {
     if ending == .keep { try database.copy(to: databasePath) }
   }
 
-  /// Puts the rows into the database that is there, whose tables are empty.
+  /// Puts the rows into the existing database, whose tables are empty.
   func fillDatabase(
     from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition
   ) throws -> ImportReport {
@@ -34,7 +32,7 @@ extension DeviceWorkspace {
       throw Refusal(
         "no-table", "The database \(databasePath) has no table \(rules.name), which the dataset keeps in step.",
         hint:
-          "Let the app make its tables before the first bundle is imported; or do without its file, and the import makes one."
+          "Let the app make its tables before the first bundle is imported; or remove its file, and the import creates one."
       )
     }
     let tables = try TrackedTable.find(definition, in: database)
@@ -43,7 +41,7 @@ extension DeviceWorkspace {
     }
     if ending == .keep { try trustSigner(of: bundle) }
     let arriving = try ArrivingAttachments(bundle, in: folder, platform: platform, ending: ending)
-    // The hub's rows are taken as they are there, whatever got past a CHECK.
+    // The hub's rows are accepted as they are, even if they break a CHECK.
     try database.execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON")
     let count = try database.applyTransaction(ending, to: tables.map(\.name)) {
       var count = 0
@@ -58,7 +56,7 @@ extension DeviceWorkspace {
     return report
   }
 
-  /// Writes the rows of one table. Returns how many.
+  /// Writes the rows of one table. Returns their number.
   private func fill(_ table: TrackedTable, of database: borrowing Database, from snapshot: Snapshot) throws -> Int {
     let ours = try RowTable(table, in: database)
     var count = 0
@@ -73,6 +71,6 @@ extension DeviceWorkspace {
   private func captured(_ path: String) -> WorkspaceError {
     WorkspaceError(
       "captured", "The database \(path) belongs to a Satchel workspace already.",
-      hint: "Take one that the app made and that Satchel has not seen.")
+      hint: "Use a database that the app made and that Satchel does not use yet.")
   }
 }

@@ -4,35 +4,36 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Makes a device's database anew from what its workspace keeps: the hub's bundles since the last full one, and this
-/// device's own exports.
+/// Rebuilds a device's database from its workspace: the hub's bundles since the last full one, and this device's
+/// exports.
 ///
-/// What no export carried is lost with the old file. All else is as it was: what the hub does not have yet is pending
-/// again, so that the next export contains it. No export is ever overtaken by one that lacks its changes.
+/// Changes that no export carried are lost with the old file. Everything else is as it was: changes that the hub does
+/// not have are pending again, so the next export contains them. No export is ever replaced by a later export that
+/// lacks its changes.
 struct DatabaseRebuild {
   private let workspace: DeviceWorkspace
   private let full: Kept
   private let deltas: [Kept]
-  /// What becomes of exports whose files are nowhere.
+  /// How to handle exports whose files are missing.
   var lost = LostExports.deliveredAgain
 
-  /// A bundle of the hub's in the archive.
+  /// A bundle from the hub in the archive.
   private struct Kept {
     let path: String
     let scope: Manifest.Scope
   }
 
-  /// What was put together.
+  /// The result of the rebuild.
   struct Result {
-    /// The hub's bundle on which the database is.
+    /// The hub's bundle that the database now holds.
     let received: EmissionNumber
-    /// How many changes are pending again that were exported before.
+    /// The number of exported changes that are pending again.
     let replayed: Int
   }
 
   private var files: any FileSystem { workspace.platform.files }
 
-  /// nil: the archive holds no full bundle of the hub's.
+  /// nil: the archive holds no full bundle from the hub.
   static func find(_ workspace: DeviceWorkspace) throws -> DatabaseRebuild? {
     let keys = try workspace.hubKeys()
     guard !keys.isEmpty, workspace.configuration.continues == nil else { return nil }
@@ -41,7 +42,7 @@ struct DatabaseRebuild {
     var kept: [Kept] = []
     for name in try workspace.platform.files.list(folder) where name.hasSuffix(".satchel") {
       let path = Paths.join(folder, name)
-      // Exports of this device's own lie there too, under another key.
+      // The archive also holds this device's own exports, which another key signed.
       guard let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(keys)),
         case .scope(let scope) = manifest.body, manifest.to.id == workspace.configuration.id
       else { continue }
@@ -58,22 +59,22 @@ struct DatabaseRebuild {
     self.deltas = deltas
   }
 
-  /// A full bundle that just came takes the place of those in the archive: they are incomplete.
+  /// Uses a full bundle that just came instead of the archived ones, which are incomplete.
   init(_ workspace: DeviceWorkspace, from path: String, _ scope: Manifest.Scope) {
     self.init(workspace, Kept(path: path, scope: scope), [])
   }
 
-  /// Builds the database beside its place and renames it there. Throws if a bundle or an export is missing that is
-  /// needed; then nothing has changed.
+  /// Builds the database beside its final path and renames it. Throws if a needed bundle or export is missing; then
+  /// nothing has changed.
   func run() throws -> Result {
     let parent = Paths.parent(of: workspace.databasePath)
     guard try files.kind(Paths.join(parent, ".")) == .directory else {
       throw WorkspaceError(
-        "no-folder", "The folder \(parent) of the database is not there.", hint: "Is the card or the disk mounted?")
+        "no-folder", "The folder \(parent) of the database is missing.", hint: "Is the card or the disk mounted?")
     }
     try BundleArchive(workspace.folder, files).secure()
     let staging = try StagingFolder(in: parent, platform: workspace.platform)
-    // A workspace's paths are seen from its folder.
+    // The workspace's configuration holds paths relative to its folder.
     let path = Paths.absolute(staging.file("database.sqlite"), currentDirectory: try files.currentDirectory())
     let result = try build(workspace.with(database: path))
     try workspace.putAsideRemains()
@@ -90,7 +91,7 @@ struct DatabaseRebuild {
     session.lost = lost
     var replay = try ExportReplay(session)
     try replay.begin()
-    // In the order of that time: each export's changes lead from the rows of the emission on which the device was.
+    // In order of time: the changes of each export start from the rows of the emission that the device then held.
     try replay.run(onto: bundle, full.scope)
     for next in deltas {
       try take(next, session)
@@ -117,8 +118,8 @@ extension DeviceWorkspace {
         incarnation: configuration.incarnation), platform: platform, keys: keys, ending: .keep)
   }
 
-  /// Moves what is left of a database that is gone or damaged out of the way. A log or journal of it would spoil the
-  /// new one. Returns where the file lies then; nil: there was none.
+  /// Moves what is left of a lost or damaged database out of the way. An old log or journal would damage the new
+  /// database. Returns the new path of the file; nil if there was none.
   @discardableResult
   func putAsideRemains() throws -> String? {
     let kept = "\(databasePath).damaged-\(UTCTime.fileName(milliseconds: platform.clock.milliseconds()))"

@@ -3,7 +3,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Finds the rows that ON DELETE CASCADE deleted with a row whose delete is taken back: they come back with it.
+/// Finds the rows that ON DELETE CASCADE deleted together with a row whose delete is undone. They come back with it.
 final class DeletedChildren {
   struct Child {
     let rows: RowTable
@@ -13,7 +13,7 @@ final class DeletedChildren {
     let images: [PreImage]
   }
 
-  /// What the children that went with a row refer to, and when they went.
+  /// The values that deleted children refer to, and when they were deleted.
   private struct Delete: Hashable {
     let values: [Value]
     let generation: Generation
@@ -27,8 +27,8 @@ final class DeletedChildren {
     tables = changed.filter { $0.schema.foreignKeys.contains(where: \.cascadesDeletes) }
   }
 
-  /// Notes a row whose delete is taken back.
-  /// - Parameter images: its pre-images, the one of the delete last.
+  /// Records a row whose delete is undone.
+  /// - Parameter images: its pre-images, oldest first; the last one is of the delete.
   func note(_ images: [PreImage], of schema: TableSchema) {
     guard let last = images.last, let row = last.row else { return }
     for key in tables.flatMap(\.schema.foreignKeys) where key.cascadesDeletes && key.parent == schema.name {
@@ -38,7 +38,7 @@ final class DeletedChildren {
     }
   }
 
-  /// The rows that went with those that were noted since the last call.
+  /// The rows that were deleted with the rows recorded since the last call.
   func find(in database: borrowing Database) throws -> [Child] {
     if deletes.isEmpty { return [] }
     defer { deletes = [:] }
@@ -46,7 +46,7 @@ final class DeletedChildren {
     for rows in tables {
       let keys = rows.schema.foreignKeys.filter { deletes[$0] != nil }
       if keys.isEmpty { continue }
-      // As SQLite compares them: a reference may be spelled in another way than the key.
+      // Compared as SQLite compares them: a reference may spell the key differently.
       let wanted = keys.map { key in
         let comparisons = database.comparisons(ofParentIn: key)
         func folded(_ values: [Value]) -> [Value] { zip(comparisons, values).map { $0.folded($1) } }

@@ -3,10 +3,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Finds the rows that this device has deleted and to which a row of the hub's refers that has just come: the hub lets
-/// no such row go, so it comes back here too.
+/// Finds rows that this device deleted and to which a new row from the hub refers. The hub does not delete such a row,
+/// so it comes back here too.
 ///
-/// A row that was here and hung on nothing is the app's affair, and is left as it is.
+/// A row whose parent was missing before is left as it is: that is the app's own decision.
 final class DeletedParents {
   struct Parent {
     let rows: RowTable
@@ -24,8 +24,7 @@ final class DeletedParents {
 
   /// - Parameters:
   ///   - all: the dataset's tables.
-  ///   - changed: those with pending changes. Only where something was deleted to which others could refer is anything
-  ///     noted.
+  ///   - changed: the tables with pending changes. Rows are recorded only if a possible parent was deleted.
   init(among changed: [RowTable], of all: [RowTable], in database: borrowing Database) throws {
     let referredTo = Set(all.flatMap(\.schema.foreignKeys).map(\.parent))
     var tables: [RowTable] = []
@@ -45,7 +44,7 @@ final class DeletedParents {
     } catch is Found { return true }
   }
 
-  /// Notes what a row refers to that is written over a former one; nil: over none.
+  /// Records what a row refers to when it is written over a former row. `former` is nil if there was none.
   func note(_ row: Row, over former: Row?, of schema: TableSchema) {
     for key in schema.foreignKeys where tables.contains(where: { $0.schema.name == key.parent }) {
       let values = key.columns.map { row[$0] }
@@ -54,7 +53,7 @@ final class DeletedParents {
     }
   }
 
-  /// The rows that are referred to and were deleted.
+  /// The deleted rows to which recorded rows refer.
   func find(in database: borrowing Database) throws -> [Parent] {
     var found: [Parent] = []
     for rows in tables {

@@ -4,8 +4,8 @@ import SatchelValues
 import SatchelWorkspace
 
 extension DeviceAttachments {
-  /// Takes away what the hub sent and nothing here names any more: no row, no change that the hub is not known to have,
-  /// and no conflict. A row that comes to name such a file later lets it be asked for. What the app put there stays.
+  /// Deletes files from the hub that nothing here names any more: no row, no pending change, and no conflict. If a
+  /// later row names such a file, the device requests it again. Files that the app put there stay.
   func compact() throws -> UnnamedFiles {
     guard list.named.areAny else { return UnnamedFiles() }
     return try database.writeTransaction(session.workspace.ending) {

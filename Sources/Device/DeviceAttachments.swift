@@ -19,26 +19,26 @@ struct DeviceAttachments {
 
   // MARK: to the hub
 
-  /// What an export may carry: copies that lie in its draft, and which of them make an export worth while.
+  /// The files that an export may carry. They are copied into its draft. Some of them justify an export by themselves.
   struct Outgoing {
     var staged: [AttachmentPath: AttachedFiles.Staged] = [:]
-    /// Never carried, or lost with the bundle that did.
+    /// Files that were never carried, or that were lost with their bundle.
     var due: Set<AttachmentPath> = []
-    /// How many are left for the exports after this one.
+    /// The number of files left for later exports.
     var left = 0
-    /// What it asks the hub for, in order.
+    /// The files that the export requests from the hub, in order.
     var lost: [AttachmentPath] = []
-    /// Whether no export asked for one of them yet.
+    /// Whether one of the requested files was never requested before.
     var isAskingAnew = false
 
     var isDue: Bool { isAskingAnew || staged.keys.contains { due.contains($0) } }
   }
 
-  /// Looks for files that the hub is not known to have, and copies those that fit into the draft; and for those that it
-  /// has and that are gone here. Writers wait for the look alone.
+  /// Finds files that the hub is not known to have, and copies those that fit into the draft. Also finds files that the
+  /// hub has and that are missing here. Other writers wait only while this method looks, not while it copies.
   /// - Parameters:
-  ///   - bytes: how much at most; nil: what the dataset says.
-  ///   - isNothingElse: whether there will be no export but for files that are due.
+  ///   - bytes: the most bytes to copy; nil: the dataset's limit.
+  ///   - isNothingElse: whether there is nothing to export but due files.
   func stage(into draft: inout BundleDraft, atMost bytes: Int64?, isNothingElse: () throws -> Bool) throws -> Outgoing {
     guard list.named.areAny else { return Outgoing() }
     var outgoing = Outgoing()
@@ -61,8 +61,8 @@ struct DeviceAttachments {
     return outgoing
   }
 
-  /// Takes up the files that changes name which the hub does not have; a file that no row here names any more before it
-  /// was ever sent is forgotten. The caller holds the transaction, and has sorted in what was written.
+  /// Records the files that changes name and that the hub lacks. Forgets a file that was never sent and that no row
+  /// names any more. The caller holds the transaction and has logged the local writes.
   func noteChanges() throws {
     guard list.named.areAny else { return }
     var begun: Set<AttachmentPath> = []
@@ -82,12 +82,13 @@ struct DeviceAttachments {
     for path in begun.sorted() { try list.add(path, in: database) }
   }
 
-  /// Adds files, and what came since the last export that the hub is known to have. The caller holds the transaction.
+  /// Adds files, and the list of files that came since the last export that the hub has. The caller holds the
+  /// transaction.
   func seal(_ outgoing: Outgoing, into draft: inout BundleDraft, sequence: SequenceNumber) throws {
     for path in outgoing.lost {
       let asked: KeyValuePairs<String, Value> = ["path": .string(path.text), "sequence": .integer(sequence.rawValue)]
       try database.run("UPDATE satchel_attachments SET asked = :sequence WHERE path = :path", asked)
-      // Nobody says in one breath that a file came and that it is gone.
+      // An export must not report a file as received and as missing at once.
       try database.run("DELETE FROM satchel_received WHERE path = :path", ["path": asked[0].value])
     }
     let carried = try outgoing.staged.map {
@@ -117,9 +118,9 @@ struct DeviceAttachments {
 
   // MARK: from the hub
 
-  /// Takes what a bundle brought, and what the hub says that it has. The caller holds the transaction, and this is the
-  /// last that it does.
-  /// - Parameter left: files that rows named which left this user's sight, or name others now.
+  /// Takes over the files of a bundle and the hub's confirmations. The caller holds the transaction and calls this
+  /// last.
+  /// - Parameter left: files of rows that left this user's scope, or that name other files now.
   func take(_ arriving: borrowing ArrivingAttachments, left: Set<AttachmentPath>) throws {
     try database.run(
       "DELETE FROM satchel_received WHERE told > 0 AND told <= :acknowledged",
@@ -136,7 +137,7 @@ struct DeviceAttachments {
     if session.workspace.ending == .keep { try arriving.put() }
   }
 
-  /// What to do with a file that comes.
+  /// Decides how to store a file that comes.
   func reception(_ line: AttachmentLine, _ present: Digest?) throws -> ArrivingAttachments.Reception {
     try list.reception(line, present, in: database)
   }
@@ -147,7 +148,7 @@ struct DeviceAttachments {
 
   func sweep() throws { if session.workspace.ending == .keep { try list.sweep(database) } }
 
-  // MARK: to be seen
+  // MARK: status
 
   func status() throws -> DeviceStatus.Attachments {
     guard list.named.areAny else { return DeviceStatus.Attachments() }

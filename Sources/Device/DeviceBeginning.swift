@@ -7,14 +7,14 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A device's first bundle: it makes the database, or fills the empty one that the app has made.
+/// A device's first bundle: it creates the database, or fills the empty database that the app created.
 extension DeviceWorkspace {
   /// Whether no bundle from the hub was ever imported here.
   ///
-  /// Where its database is lost there is none either: `databaseCondition` tells the two apart.
+  /// True also if the database is lost: `databaseCondition` distinguishes the two.
   public func isInitial() throws -> Bool {
     guard try platform.files.kind(databasePath) != nil else { return true }
-    // Not read-only: after a crash the journal of whoever wrote has to be rolled back first.
+    // Not read-only: after a crash, SQLite must roll back the journal of the process that wrote.
     return try !Database(path: databasePath, mode: .readWrite).hasTable("satchel_device")
   }
 
@@ -33,7 +33,7 @@ extension DeviceWorkspace {
     if ending == .keep, case .lost = try databaseCondition() {
       try checkHistory(of: scope, bundle.digest)
       _ = try self.definition(in: bundle, scope, from: path)
-      // From the archive, where it is by now: what came on a stick is read once.
+      // From the archive, where the bundle is by now: a file on a stick is read only once.
       var rebuild = DatabaseRebuild(self, from: Paths.join(folder.archive, bundle.manifest.fileName), scope)
       rebuild.lost = lost
       var report = ImportReport(bundle.manifest, .imported)
@@ -47,22 +47,21 @@ extension DeviceWorkspace {
     }
     let definition = try definition(in: bundle, scope, from: path)
     let isThere = try platform.files.kind(databasePath) != nil
-    // A file that an app opened too early, and in which is nothing, is no file.
+    // An empty file that an app created by opening it too early counts as missing.
     if try !isThere || Database(path: databasePath, mode: .readWrite).isWithoutTables() {
       return try makeDatabase(from: bundle, scope, definition)
     }
     return try fillDatabase(from: bundle, scope, definition)
   }
 
-  /// The dataset of a bundle, if the database here has rows of it; nil: it has none.
+  /// The dataset of a bundle, if the database here has rows of it; nil if it has none.
   private func joiningRows(_ bundle: borrowing VerifiedBundle) throws -> DatasetDefinition? {
     guard let source = try bundle.dataset(limit: DatasetDefinition.maximumBytes) else { return nil }
     let definition = try DatasetDefinition(json: source)
     return try hasOwnRows(definition) ? definition : nil
   }
 
-  /// A device without a database was on the newest bundle that its archive holds. Only what follows that can be its
-  /// beginning.
+  /// A device without a database held the newest bundle of its archive. Only a bundle that follows it can be the first.
   private func checkHistory(of scope: Manifest.Scope, _ digest: Digest) throws {
     let keys = try hubKeys()
     let identities = try platform.files.list(folder.archive).filter { $0.hasSuffix(".satchel") }
@@ -81,18 +80,19 @@ extension DeviceWorkspace {
     if isNext { return }
     throw Refusal(
       "other-history",
-      "It does not follow bundle \(newest.scope.number), on which this device was: the hub was set back to an earlier copy of itself, or two copies of it are at work.",
-      hint: "Go on with satchel sync: it carries what proves it to the hub. Tell the hub's operator.")
+      "It does not follow bundle \(newest.scope.number), which this device had: the hub was set back to an earlier copy of itself, or two copies of it are at work.",
+      hint: "Continue with satchel sync: it carries the proof to the hub. Inform the hub's operator.")
   }
 
-  /// Makes the database of a bundle alone, whatever is in its place; a rehearsal makes it elsewhere.
+  /// Creates the database from a bundle alone and replaces what was there. A dry run creates it elsewhere.
   func makeDatabase(from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, at path: String) throws
     -> ImportReport
   {
     try makeDatabase(from: bundle, scope, definition(in: bundle, scope, from: path))
   }
 
-  /// The definition that a first bundle carries, once the bundle is kept: the rows come from it.
+  /// The definition that a first bundle carries. Read after the bundle is kept, because the rows come from the kept
+  /// file.
   private func definition(
     in bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String
   ) throws -> DatasetDefinition {
@@ -105,13 +105,13 @@ extension DeviceWorkspace {
       throw BundleError.manifest("it is a device's first bundle and has no dataset.json")
     }
     let definition = try DatasetDefinition(json: source)
-    // Opened for its checks alone: a file that is refused is not kept.
+    // Opened only to check it: a refused file is not kept.
     _ = try Snapshot.open(bundle, holding: definition.tables)
     if ending == .keep { try BundleArchive(folder, platform.files).keep(bundle, from: path) }
     return definition
   }
 
-  /// Builds the database beside its place and renames it there.
+  /// Builds the database beside its final path and renames it.
   private func makeDatabase(
     from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition
   ) throws -> ImportReport {
@@ -122,7 +122,7 @@ extension DeviceWorkspace {
     try platform.files.makeDirectory(parent, mode: 0o755)
     let folder = try StagingFolder(in: parent, platform: platform)
     let path = folder.file("database")
-    // It is as open to others as the one before it was.
+    // The new file has the access rights of the file before it.
     let mode = try 0o644 & self.folder.databaseMode(at: databasePath, platform.files)
     try platform.files.copy(snapshot, to: path, mode: mode)
     let arriving = try ArrivingAttachments(bundle, in: self.folder, platform: platform, ending: ending)
@@ -136,7 +136,7 @@ extension DeviceWorkspace {
     return report
   }
 
-  /// Adds to a copy of the snapshot what makes it a device's database. Returns the number of its rows.
+  /// Adds the device's own tables to a copy of the snapshot. Returns the number of rows.
   private func install(
     at path: String, _ bundle: borrowing VerifiedBundle, _ arriving: borrowing ArrivingAttachments,
     _ scope: Manifest.Scope,
@@ -169,8 +169,8 @@ extension DeviceWorkspace {
     let exports = try BundleArchive(folder, platform.files)
       .highestOutgoing(Manifest.namePrefix(dataset: manifest.dataset, from: configuration.name, to: manifest.from.name))
     var state = try self.state(by: manifest, scope, definition)
-    // A device that begins again goes on counting where the hub heard it last: no number may mean two exports.
-    // Nor may one that was made and is still on its way.
+    // A device that begins again continues after the last number that the hub received: no number may name two exports.
+    // The same holds for a number of an export that is still on its way.
     state.sequence = max(scope.acknowledged, SequenceNumber(exports))
     state.acknowledged = scope.acknowledged
     state.take(scope, digest: bundle.digest, signature: bundle.signature)
@@ -185,20 +185,20 @@ extension DeviceWorkspace {
     try Ledger.add(manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now, in: database)
   }
 
-  /// Takes the ranges of keys that a first bundle gives. Called when all rows are there.
+  /// Takes over the key ranges that a first bundle gives. Called when all rows are in place.
   func takeBlocks(of bundle: borrowing VerifiedBundle, _ tables: [TrackedTable], in database: borrowing Database) throws
   {
     try KeyChanges.takeBlocks(of: bundle, after: .zero, tables, device: configuration.id, in: database)
   }
 
-  /// Notes the hub's epochs before the present one: bundles of these are older than what came.
+  /// Records the hub's epochs before the present one: their bundles are older than this one.
   func noteFormer(_ epochs: [Epoch], in database: borrowing Database) throws {
     for epoch in epochs {
       try database.run("INSERT OR IGNORE INTO satchel_former_epochs VALUES (:epoch)", ["epoch": .string(epoch.text)])
     }
   }
 
-  /// Takes the files that came with a first bundle, and what lies here already. The last step before the commit.
+  /// Takes over the files of a first bundle, and files that exist here already. The last step before the commit.
   func begin(
     _ arriving: borrowing ArrivingAttachments, _ tables: [TrackedTable], _ definition: DatasetDefinition,
     in database: borrowing Database
@@ -216,7 +216,7 @@ extension DeviceWorkspace {
     try DeviceSchema.upgrade.begin(in: database)
   }
 
-  /// What a device knows that has neither exported nor imported anything.
+  /// The state of a device that has neither exported nor imported anything.
   func state(by manifest: Manifest, _ scope: Manifest.Scope, _ definition: DatasetDefinition) throws -> DeviceState {
     guard let incarnation = configuration.incarnation else {
       throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.")

@@ -3,32 +3,30 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What `compact` did on a device.
+/// The result of `compact` on a device.
 public struct DeviceCompactReport: Sendable {
-  /// Files of exports that went, and their size in bytes.
+  /// The number of export files deleted, and their size in bytes.
   public var exports = 0
   public var bytes: Int64 = 0
-  /// Files that the archive keeps until the hub's next full bundle comes.
+  /// The number of files that the archive keeps until the hub's next full bundle comes.
   public var archived = 0
-  /// Attached files of the hub's that went, because nothing here names them any more.
+  /// Attached files from the hub that were deleted because nothing here names them.
   public var attached = UnnamedFiles()
-  /// Of the database, in bytes.
+  /// The size of the database in bytes, before and after.
   public var database: (before: Int64, after: Int64) = (0, 0)
-  /// Why the database could not be shrunk as was asked, in SQLite's words; nil: it could.
+  /// Why the database could not be shrunk, in SQLite's words; nil: it could, or that was not requested.
   public var notShrunk: String?
 }
 
 extension DeviceWorkspace {
-  /// The age from which on exports are given up where nobody says another one, in days: an older backup no hub should
-  /// come back from.
+  /// The default age in days after which exports are deleted. A hub should never be restored from an older backup.
   public static let keptDays: Int64 = 365
 
-  /// Forgets exports that the hub acknowledged and that are old: nobody needs their files but a hub that is restored
-  /// from a backup which is older still. The ledger stays. Attached files that came from the hub, and that nothing here
-  /// names any more, go too.
+  /// Deletes old exports that the hub acknowledged. Only a hub that is restored from a still older backup would need
+  /// them. The ledger stays. Attached files from the hub that nothing here names are deleted too.
   /// - Parameters:
-  ///   - days: how old, by this device's clock.
-  ///   - isShrinking: whether the database gives its free pages back to the file system.
+  ///   - days: the age in days, by this device's clock.
+  ///   - isShrinking: whether the database returns its free pages to the file system.
   public func compact(olderThan days: Int64 = keptDays, shrinking isShrinking: Bool = false) throws
     -> DeviceCompactReport
   {
@@ -37,7 +35,8 @@ extension DeviceWorkspace {
       let limit = platform.clock.milliseconds() - days * 86_400_000
       var report = DeviceCompactReport()
       report.database.before = try platform.files.size(databasePath)
-      // The last one that it acknowledged, the hub still speaks of; and what a restored hub lacks is on its way to it.
+      // The hub still refers to the last export that it acknowledged. Exports that a restored hub lacks are on their
+      // way to it.
       let known = min(session.state.acknowledged, session.state.restored ?? session.state.acknowledged)
       let old = try session.database.all(
         "SELECT sequence, file FROM satchel_exports WHERE sequence < :known AND created < :limit ORDER BY sequence",
@@ -50,7 +49,7 @@ extension DeviceWorkspace {
         report.bytes += try platform.files.size(path)
         if ending == .keep { try platform.files.remove(path) }
       }
-      // After the files: an export whose file was forgotten alone would stand in nobody's way.
+      // After the files: if a crash deletes only the file, the remaining record does no harm.
       if ending == .keep, let last = old.last {
         try session.database.writeTransaction {
           try session.database.run(

@@ -14,7 +14,7 @@ extension DeviceWorkspace {
   /// The layers of the database, if it is a GeoPackage.
   public func layers() throws -> [Layer] { try session().database.layers() }
 
-  /// Writes the geometries of all conflicts into a GeoPackage at `path`, where there must be no file yet.
+  /// Writes the geometries of all conflicts into a new GeoPackage at `path`. No file may exist there.
   public func exportConflicts(to path: String) throws -> ConflictPackageReport {
     try locked {
       let session = try session()
@@ -31,9 +31,9 @@ extension DeviceWorkspace {
     return try session.shown(ConflictTable.find(prefix, in: session.database))
   }
 
-  /// Decides a conflict on this device: an ordinary change of the row, which travels with the next export. If somebody
-  /// at the hub decided first, that stands.
-  /// - Parameter seen: what is known of the row; where it was changed since, nothing is decided.
+  /// Decides a conflict on this device. The decision is an ordinary change of the row and travels with the next export.
+  /// If the hub decided first, the hub's decision holds.
+  /// - Parameter seen: the state of the row that the user saw; if the row was changed since, nothing is decided.
   public func resolve(
     _ prefix: String, _ decision: ConflictDecision, note: String?, seen: RowSeen = .anyway
   ) throws -> StoredConflict {
@@ -49,13 +49,13 @@ extension DeviceWorkspace {
 }
 
 extension DeviceWorkspace {
-  /// Decides all open conflicts, or those of one table, for one side. A row that was changed since, or that the
-  /// decision does not fit, is left.
+  /// Decides all open conflicts, or those of one table, for one side. Skips a row that was changed since, or that the
+  /// decision does not fit.
   public func resolveAll(_ policy: Policy, table: Name?, note: String?) throws -> ResolvedAll {
     guard policy == .hub || policy == .device else {
       throw WorkspaceError(
         "policy",
-        "On a device all conflicts are decided for the hub or for the device: what was written at the hub when, it does not know."
+        "On a device all conflicts can only be decided for the hub or for the device: it does not know when the hub's rows were written."
       )
     }
     return try locked {
@@ -77,7 +77,7 @@ extension DeviceWorkspace {
 }
 
 extension DeviceSession {
-  /// Runs `body` in a transaction in which the bounds of layers follow the rows.
+  /// Runs `body` in a transaction that keeps the bounds of layers in step with the rows.
   fileprivate func deciding<T>(_ body: () throws -> T) throws -> T {
     try database.widening(tables.map(\.name)) { try database.writeTransaction(workspace.ending, body) }
   }
@@ -89,14 +89,14 @@ extension DeviceSession {
     }
   }
 
-  /// The row that a conflict is about, as it is here now; nil: it is not here.
+  /// The row that a conflict is about, as it is here now; nil if it is not here.
   private func fields(of conflict: StoredConflict) throws -> [Field]? {
     guard let table = table(conflict.record.table) else { return nil }
     let record = try conflict.record.present(in: table.schema, database)
     return try RowTable(table, in: database).row(record.foundKey(in: table.schema)).map { table.schema.fields($0) }
   }
 
-  /// Decides a conflict, and all of its unit with it.
+  /// Decides a conflict and all conflicts of its unit.
   fileprivate func resolve(
     _ conflict: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen
   ) throws {
@@ -124,7 +124,7 @@ extension DeviceSession {
     let values = try EnteredValueReader(table.name, in: database, files: platform.files)
     let decided = try decision.rows(
       for: record, in: table.schema, by: rows.rules, whole: nil, values: values, row: rows.row)
-    // Ordinary writes: the triggers see them, and they travel as any other.
+    // Ordinary writes: the triggers record them, and they travel as any other change.
     try rows.write(decided, References(of: table, among: tables), in: database)
   }
 

@@ -4,9 +4,9 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// `doctor`: what is wrong with a device's workspace, and which changes went by unseen.
+/// `doctor`: finds damage in a device's workspace, and changes that the triggers missed.
 extension DeviceWorkspace {
-  /// Looks at everything and changes nothing. Reads every row, and every bundle since the last full one.
+  /// Examines everything and changes nothing. Reads every row, and every bundle since the last full one.
   public func examine() throws -> DoctorReport {
     try folder.locked(platform, .takeBack) {
       var report = DoctorReport()
@@ -36,12 +36,12 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Makes capture anew where it was damaged, and gives every change that went by unseen what it needs to travel with
-  /// the next export.
+  /// Reinstalls capture if it was damaged, and makes every missed change pending, so that it travels with the next
+  /// export.
   ///
-  /// Throws where something stands in the way that only a person can mend, or where it cannot be known what changed;
-  /// then nothing is changed.
-  /// - Parameter missing: what becomes of rows that are not in a file or a table which was made anew.
+  /// Throws if a person must first mend something, or if the changed rows cannot be determined. Then nothing is
+  /// changed.
+  /// - Parameter missing: how to treat rows that are missing from a recreated file or table.
   public func repair(missing: MissingRows = .putBack) throws -> DoctorReport {
     try locked {
       var report = DoctorReport()
@@ -61,7 +61,7 @@ extension DeviceWorkspace {
       try report.admit(session.database, at: databasePath, session.damage, tool: "satchel")
       if let newest = try session.unknownExport() {
         if !session.damage.isEmpty {
-          // First what went by unseen in the copy, where it stands.
+          // First the writes that the triggers missed in the old copy itself.
           do { try session.repair(missing, &report) } catch let error as WorkspaceError
             where error.reason == "no-history"
           {
@@ -77,7 +77,7 @@ extension DeviceWorkspace {
           try RollForward(session, to: newest).run()
         }
         report.add(session.oldCopy(newest, hint: nil))
-        // In a rehearsal the database is old still.
+        // A dry run leaves the old database in place.
         if ending == .takeBack {
           report.isRepaired = true
           return report
@@ -89,7 +89,7 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Makes a lost database anew, as far as bundles and exports tell.
+  /// Rebuilds a lost database from bundles and exports, as far as they reach.
   private func repair(lost words: String, _ report: DoctorReport) throws -> DoctorReport {
     var report = report
     report.add(
@@ -98,7 +98,7 @@ extension DeviceWorkspace {
     report.isRepaired = true
     if ending == .takeBack { return report }
     guard let rebuild = try DatabaseRebuild.find(self) else {
-      throw ArchivedBundles.incomplete("the last full bundle of the hub is not there")
+      throw ArchivedBundles.incomplete("the last full bundle from the hub is missing")
     }
     _ = try rebuild.run()
     return report
@@ -112,7 +112,7 @@ extension DeviceWorkspace {
       return Finding(
         "corrupt", "The database \(databasePath) is damaged: \(error.message).",
         hint:
-          "Close the app, and keep the file. Ask the hub's operator for a full bundle: satchel-hub emit --device \(configuration.name) --full; importing it saves what was not delivered and can be read, and makes the database anew."
+          "Close the app, and keep the file. Ask the hub's operator for a full bundle: satchel-hub emit --device \(configuration.name) --full; its import saves the undelivered changes that can be read, and rebuilds the database."
       )
     default: throw error
     }
@@ -123,9 +123,9 @@ extension WorkspaceError {
   fileprivate static func damagedOldCopy(_ damage: CaptureDamage) -> WorkspaceError {
     WorkspaceError(
       "older-database",
-      "The database is an old copy of itself, and \(damage.words): what was written into it, nobody can say.",
+      "The database is an old copy of itself, and \(damage.words): the changes made in it are unknown.",
       hint:
-        "Keep it aside, ask the hub's operator for a full bundle, and look through the old copy for what you wrote into it last."
+        "Keep it aside, ask the hub's operator for a full bundle, and look through the old copy for your last changes."
     )
   }
 }
@@ -150,14 +150,14 @@ extension DeviceSession {
     for name in try orphans() {
       report.add(
         Finding(
-          "orphan", "bundles/outbox/\(name) is an export of which the database does not know any more.",
-          hint: "Somebody has written into satchel_exports. Carry the file to the hub as any other; it is taken."))
+          "orphan", "bundles/outbox/\(name) is an export that the database has no record of any more.",
+          hint: "Another program has changed satchel_exports. Carry the file to the hub; the hub imports it."))
     }
     for number in try archive.numbers(incomingPrefix) where number > state.received.rawValue {
       let file = archive.path(incomingPrefix, number)
       report.add(
         Finding(
-          "not-imported", "The hub's bundle \(number) came here once, and is not in the database.",
+          "not-imported", "The hub's bundle \(number) was imported here once, and is not in the database.",
           hint: "satchel import \(file)"
         ))
     }
@@ -166,9 +166,9 @@ extension DeviceSession {
       report.add(
         Finding(
           "renewed",
-          "This device goes on under a new name, and the hub has not answered it yet: what it knew last cannot be told.",
+          "This device continues under a new name, and the hub has not answered it yet: its last state cannot be determined.",
           hint:
-            "Carry its request to the hub, and import the bundle that comes back. The request once more: satchel renew --request FILE"
+            "Carry its request to the hub, and import the bundle that comes back. To write the request again: satchel renew --request FILE"
         ))
       return
     }
@@ -177,7 +177,7 @@ extension DeviceSession {
     } catch let error as WorkspaceError where error.reason == "no-history" { report.add(Finding(error)) }
   }
 
-  /// Installs capture again if it is damaged, sorts in what was written, compares all rows, and rolls all of it back.
+  /// Reinstalls damaged capture, logs the local writes and compares all rows, then rolls everything back.
   private func lookForUnseen(_ report: inout DoctorReport) throws {
     let remade = try tables.madeAgain(in: database)
     let changes = try transaction(.takeBack, puttingBack: remade) {
@@ -211,7 +211,7 @@ extension DeviceSession {
     if workspace.ending == .keep { try moveToSent(below: state.acknowledged.next) }
   }
 
-  /// Gives the changes what they need to travel with the next export.
+  /// Makes the changes pending, so that they travel with the next export.
   func save(_ changes: [UnseenChange]) throws {
     let generation = try Capture.generation(in: database)
     for table in tables {
@@ -221,7 +221,7 @@ extension DeviceSession {
     }
   }
 
-  /// Exports in the outbox that the hub has.
+  /// Exports in the outbox that the hub already has.
   private func staleFiles() throws -> [String] {
     let delivered = try database.all(
       "SELECT file FROM satchel_exports WHERE sequence <= :acknowledged",
@@ -234,8 +234,8 @@ extension DeviceSession {
     try platform.files.kind(folder.outbox) == .directory ? platform.files.list(folder.outbox) : []
   }
 
-  /// Exports that lie in the outbox and are not among those that were made, though earlier ones are: a database that
-  /// was made anew knows of none.
+  /// Exports in the outbox that the database has no record of, although it has earlier ones. A database that was
+  /// created again has no records at all.
   private func orphans() throws -> [String] {
     let made = try database.all("SELECT sequence FROM satchel_exports") { $0.integer(0) }
     return try outbox().filter { name in

@@ -6,35 +6,35 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What an export did.
+/// The result of an export.
 public struct ExportReport: Sendable {
   public let sequence: SequenceNumber
   /// The bundle's file in the outbox.
   public let file: String
-  /// Steps that the bundle carries, by table, in the dataset's order.
+  /// The number of steps that the bundle carries, by table, in the dataset's order.
   public let changes: [(table: Name, count: Int)]
   public let conflicts: Int
-  /// Attached files that it carries, and how many are left for the exports after it.
+  /// The number of attached files that it carries, and how many are left for later exports.
   public var attached = 0
   public var attachedLeft = 0
-  /// Attached files that are gone here, and for which it asks the hub.
+  /// The number of attached files that are missing here and that it requests from the hub.
   public var attachedLost = 0
   /// Whether it carries digests of all rows.
   public var isProved = false
-  /// False: nothing had changed since the last export, whose file is named here.
+  /// False: nothing changed since the last export, whose file is named here.
   public let isNew: Bool
 }
 
 extension DeviceWorkspace {
-  /// Writes what changed since the last acknowledged export as a bundle into the outbox.
+  /// Writes all changes since the last acknowledged export as a bundle into the outbox.
   ///
-  /// Where nothing is new since the last export nothing is written, and the report names that one.
+  /// If nothing is new since the last export, no bundle is written, and the report names the last one.
   /// - Parameters:
-  ///   - snapshot: carry the whole database too, whatever the dataset's rule says.
-  ///   - proof: carry digests of all rows, by which the hub checks them, whatever the dataset's rule says.
-  ///   - encryption: an export that is there already is encrypted as it lies there.
-  ///   - attachedBytes: how much of attached files it carries at most; nil: what the dataset says. The others go with
-  ///     the next exports.
+  ///   - snapshot: true: carry the whole database too, whatever the dataset's rule says.
+  ///   - proof: true: carry digests of all rows, by which the hub checks them, whatever the dataset's rule says.
+  ///   - encryption: how to encrypt; an existing export is encrypted in place.
+  ///   - attachedBytes: the most bytes of attached files to carry; nil: the dataset's limit. The others go with later
+  ///     exports.
   public func export(
     snapshot: Bool = false, proof: Bool = false, encryption: Encryption = .asTheDatasetSays, attachedBytes: Int64? = nil
   ) throws -> ExportReport {
@@ -48,7 +48,7 @@ extension DeviceWorkspace {
   /// When an export carries the whole database.
   enum SnapshotWish { case asTheDatasetSays, always, never }
 
-  /// The same, for who holds the workspace's lock.
+  /// The same as `export`, for a caller that holds the workspace's lock.
   func exportHere(
     _ session: DeviceSession, snapshot: SnapshotWish, proof: ProofWish = .asTheDatasetSays, encryption: Encryption,
     attachedBytes: Int64? = nil
@@ -57,7 +57,7 @@ extension DeviceWorkspace {
       throw WorkspaceError(
         "no-key", "This device has no key of its own: it receives, and delivers nothing.",
         hint:
-          "What is written here stays here. A device that is to deliver: satchel-hub device provision, without --no-keys"
+          "Changes made here stay here. To set up a device that delivers: satchel-hub device provision, without --no-keys"
       )
     }
     let key = try keys.signing()
@@ -77,8 +77,8 @@ extension DeviceWorkspace {
       if !attached.isDue, let last = try standing() { return (try session.countSteps(), last) }
       return try session.seal(into: &draft, attached, snapshot: snapshot, proof: proof, key: key)
     }
-    // Writers wait for the rows to be read, and not for the file: if that fails, its number is like that of a stick
-    // that was lost.
+    // Other writers wait while the rows are read, not while the file is written. If writing fails, its number is lost
+    // like a stick.
     if let sealed = record.sealed {
       let file = try draft.write(sealed, for: recipients)
       if ending == .keep { try session.publish(record, file) }
@@ -90,10 +90,10 @@ extension DeviceWorkspace {
 }
 
 extension DeviceWorkspace {
-  /// Cuts an export into volumes, unless it fits as it is. Returns their paths; none: it fits.
+  /// Cuts an export into volumes, unless it fits as it is. Returns their paths; empty: it fits.
   /// - Parameters:
-  ///   - size: of each volume's file, at most, in bytes.
-  ///   - target: the folder to put them in; nil: the outbox.
+  ///   - size: the largest size of a volume's file, in bytes.
+  ///   - target: the folder for the volumes; nil: the outbox.
   public func cut(_ report: ExportReport, size: Int64, into target: String?) throws -> [String] {
     try locked {
       let session = try session()
@@ -106,7 +106,7 @@ extension DeviceWorkspace {
   }
 }
 
-/// One row of `satchel_exports`, with the sealed file where it was made just now.
+/// One row of `satchel_exports`, with the sealed file if the export was made just now.
 struct ExportRecord {
   let sequence: SequenceNumber
   let received: EmissionNumber
@@ -117,7 +117,7 @@ struct ExportRecord {
 }
 
 extension DeviceSession {
-  /// Writes of this generation and later are in no export that the hub has, or that will come to it by itself.
+  /// Writes of this generation and later are in no export that the hub has or that will reach it by itself.
   var acknowledgedGeneration: Generation { Generation(state.base.rawValue) }
 
   fileprivate func lastExport() throws -> ExportRecord? {
@@ -128,14 +128,14 @@ extension DeviceSession {
     }
   }
 
-  /// Whether the last export says already all that this one would say.
+  /// Whether the last export already contains everything that a new one would.
   fileprivate func isNothingNew(since last: ExportRecord) throws -> Bool {
-    // A file that somebody moved away, and of which nobody has heard since, is like a stick that was lost.
+    // If a person moved the file away and the hub has not confirmed it, the file may be lost like a stick.
     let isKept = try platform.files.kind(folder.place(ofOutgoing: last.file, platform.files)) == .file
     guard last.isWritten, isKept || last.sequence <= state.acknowledged else { return false }
-    // A hub that was put back to an earlier epoch learns by the next export that there is a newer one.
+    // A hub that was set back to an earlier epoch learns from the next export that a newer epoch exists.
     if last.received == .zero { return false }
-    // As long as what a former user wrote is on its way, the hub's answers to it need no answer.
+    // While a former user's export is on its way, the hub's answers to it need no answer.
     let isSealed = state.sealed == last.sequence && last.sequence > state.acknowledged
     if try !isSealed && hasHeardAnything(since: last.received) { return false }
     if try workspace.keys.nextKey() != nil, state.toldKey == nil { return false }
@@ -149,19 +149,20 @@ extension DeviceSession {
     return try !PreImageStore.hasSteps(tables, since: generation, in: database)
   }
 
-  /// Whether the hub said anything that it has to know was heard. Else both would answer each other's answers for ever.
+  /// Whether the hub sent anything whose receipt it must know. Otherwise both sides would acknowledge acknowledgements
+  /// for ever.
   private func hasHeardAnything(since number: EmissionNumber) throws -> Bool {
     var version: Int64?
     for heard in try archive.numbers(incomingPrefix) where heard >= number.rawValue && heard <= state.received.rawValue
     {
       let path = archive.path(incomingPrefix, heard)
       let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(workspace.hubKeys()))
-      // The hub waits to hear which devices have come to a new version.
+      // The hub needs to know which devices have reached a new version.
       let isOfSameVersion = version.map { $0 == manifest?.version } ?? true
       if heard > number.rawValue, manifest?.saysAnything ?? true || !isOfSameVersion { return true }
       version = manifest?.version
     }
-    // What is not in the archive was in a full bundle that is, or is not known any more.
+    // Bundles missing from the archive were replaced by a full bundle there, or are no longer known.
     let newest = archive.path(incomingPrefix, state.received.rawValue)
     return try state.received != number && platform.files.kind(newest) != .file
   }
@@ -171,7 +172,7 @@ extension DeviceSession {
       .tables
   }
 
-  /// Adds the changes of every row, and returns how many each table has.
+  /// Adds the changes of every row. Returns the number for each table.
   private func addChanges(to draft: inout BundleDraft) throws -> [(table: Name, count: Int)] {
     var counts = [Int](repeating: 0, count: tables.count)
     let rekeys = try untoldKeys().map { row in
@@ -191,8 +192,8 @@ extension DeviceSession {
     return zip(tables, counts).filter { $0.1 > 0 }.map { ($0.0.name, $0.1) }
   }
 
-  /// Adds the whole database, if it is wished or due. If a row is too large for the hub, a snapshot that was not
-  /// requested is left out: the changes go without it.
+  /// Adds the whole database, if it is requested or due. If a row is too large for the hub, a snapshot that was not
+  /// requested is left out, and the changes go without it.
   private func addSnapshot(
     to draft: inout BundleDraft, as wish: DeviceWorkspace.SnapshotWish, in sequence: SequenceNumber
   ) throws {
@@ -203,7 +204,7 @@ extension DeviceSession {
     } catch BundleError.rowTooLarge where isDue {}
   }
 
-  /// Puts the export together, signs it, and writes down that it exists. The caller holds the transaction.
+  /// Builds and signs the export, and records it. The caller holds the transaction.
   fileprivate func seal(
     into draft: inout BundleDraft, _ attached: DeviceAttachments.Outgoing, snapshot: DeviceWorkspace.SnapshotWish,
     proof: ProofWish,
@@ -255,8 +256,8 @@ extension DeviceSession {
     )
   }
 
-  /// The emission on which this database is, with the hub's signature. Release 0.1 did not keep that: it is in the
-  /// archived file.
+  /// The emission that this database holds, with the hub's signature. Release 0.1 did not store the signature: then it
+  /// is read from the archived file.
   private func emissionProof() throws -> Manifest.EmissionProof? {
     if let proof = state.proof, proof.signature != nil { return proof }
     let path = archive.path(incomingPrefix, state.received.rawValue)
@@ -304,9 +305,9 @@ extension DeviceSession {
     }.compactMap(\.self)
   }
 
-  /// Gives the file its name in the outbox. Older exports are in this one: they move to `sent`.
+  /// Gives the file its name in the outbox. This export contains the older ones, so they move to `sent`.
   fileprivate func publish(_ record: ExportRecord, _ path: String) throws {
-    // The file in the outbox may be carried off; what it says is needed as long as the hub builds on it.
+    // A person may move the file away from the outbox. Its contents are needed while the hub builds on them.
     try archive.keepOwn(path, as: record.file)
     try platform.files.rename(path, to: Paths.join(folder.outbox, record.file))
     try database.run(
@@ -315,15 +316,15 @@ extension DeviceSession {
     try moveToSent(below: record.sequence)
   }
 
-  /// Moves exports below `sequence` from the outbox to where they are kept for re-delivery.
+  /// Moves exports below `sequence` from the outbox to the folder from which they can be sent again.
   func moveToSent(below sequence: SequenceNumber) throws {
-    // What a restored hub lacks is on its way to it.
+    // Exports that a restored hub lacks are on their way to it.
     let kept = state.restored?.rawValue ?? Int64.max
     for name in try platform.files.list(folder.outbox) {
       guard let number = BundleArchive.number(in: name, outgoingPrefix), number <= kept, number < sequence.rawValue,
-        // What later exports do not contain is on its way, too.
+        // Exports that later ones do not contain are on their way, too.
         number <= state.acknowledged.rawValue || number > state.sealed?.rawValue ?? 0,
-        // A database that was made anew does not know what was exported before: that goes when the hub has it.
+        // A database that was created again has no record of earlier exports. They move when the hub has them.
         try number <= state.acknowledged.rawValue || isKnown(export: number)
       else { continue }
       try platform.files.rename(Paths.join(folder.outbox, name), to: Paths.join(folder.sent, name))
@@ -331,7 +332,7 @@ extension DeviceSession {
     try BundleVolumes.remove(outgoingPrefix, below: sequence.rawValue, folder: folder, files: platform.files)
   }
 
-  /// False: it was made before this database was.
+  /// False: the export was made before this database was created.
   func isKnown(export number: Int64) throws -> Bool {
     try database.first("SELECT 1 FROM satchel_exports WHERE sequence = :number", ["number": .integer(number)]) { _ in
       true

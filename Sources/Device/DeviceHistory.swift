@@ -7,11 +7,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What the hub said and what this device told it, played again from the signed bundles: the rows as they must be here,
-/// but for changes that no trigger saw and those that no export carries yet.
+/// Replays the signed bundles of the hub and this device to find each row as it must be here. Excluded are changes that
+/// no trigger saw and changes that no export carries yet.
 final class DeviceHistory {
   let known: KnownRows
-  /// The last export's changes, as they stand after all that was imported since.
+  /// The last export's changes, brought up to date with all imports since.
   private(set) var sent: [Name: [RowKey: SentRow]] = [:]
   /// Writes of this generation and later are in no export.
   private(set) var unsent = Generation.zero
@@ -21,36 +21,36 @@ final class DeviceHistory {
   private let bundles: ArchivedBundles
   private let folder: StagingFolder
   private(set) var acknowledged = SequenceNumber.zero
-  /// The emission on which the device was before the one that is played, and whether that one follows it.
+  /// The emission before the one that is replayed, and whether the replayed one follows it.
   private var base = EmissionNumber.zero
   private var isFollowed = false
   private var isRemembered = false
-  /// nil: there is none whose changes are in the rows.
+  /// nil: no export has changes in the rows.
   private let lastExport: (sequence: SequenceNumber, received: EmissionNumber)?
 
-  /// Where a device stands: which bundles of the hub came, and what it exported last.
+  /// The position of a device in its history: the bundles that came from the hub, and its last export.
   struct Stand {
-    /// The numbers of the hub's bundles that came, in their order, as far as their files are there.
+    /// The numbers of the hub's bundles whose files are here, in their order.
     let numbers: [Int64]
     let received: EmissionNumber
     let lastExport: (sequence: SequenceNumber, received: EmissionNumber)?
   }
 
-  /// Throws a `WorkspaceError` that says which bundle is missing or damaged.
+  /// Throws a `WorkspaceError` that names the missing or damaged bundle.
   init(_ session: DeviceSession, at stand: Stand) throws {
     self.session = session
     bundles = try ArchivedBundles(session)
     former = try VersionTable.columns(in: session.database)
     folder = try StagingFolder(in: session.folder.inbox, platform: session.platform)
     known = try KnownRows(at: folder.file("known.sqlite"), like: session.database, tables: session.tables)
-    // What is sealed, a former user wrote, and the rows know nothing of it any more.
+    // A former user wrote the sealed export, and the rows hold nothing of it.
     let isSealed = stand.lastExport.map { $0.sequence <= session.state.sealed ?? .zero } ?? false
     lastExport = isSealed ? nil : stand.lastExport
     unsent = Generation(stand.lastExport?.sequence.rawValue ?? 0)
     try replay(stand)
     guard let lastExport else { return }
     if lastExport.sequence > acknowledged, !isRemembered {
-      throw ArchivedBundles.incomplete("the hub's bundle \(lastExport.received) is not there")
+      throw ArchivedBundles.incomplete("the hub's bundle \(lastExport.received) is missing")
     }
   }
 
@@ -59,31 +59,31 @@ final class DeviceHistory {
   private func replay(_ target: Stand) throws {
     let numbers = target.numbers
     guard let first = try numbers.lastIndex(where: { try bundles.extent(of: $0) == .full }) else {
-      throw ArchivedBundles.incomplete("the last full bundle of the hub is not there")
+      throw ArchivedBundles.incomplete("the last full bundle from the hub is missing")
     }
     var stand = EmissionNumber.zero
     for number in numbers[first...] {
       let bundle = try bundles.emission(number)
       let scope = try bundles.scope(of: bundle.manifest)
       guard scope.extent == .full || scope.after <= stand else {
-        throw ArchivedBundles.incomplete("the hub's bundle \(scope.after) is not there")
+        throw ArchivedBundles.incomplete("the hub's bundle \(scope.after) is missing")
       }
       place(on: stand, before: scope)
       try take(bundle, scope)
       stand = scope.number
     }
     guard stand == target.received else {
-      throw ArchivedBundles.incomplete("the hub's bundle \(target.received) is not there")
+      throw ArchivedBundles.incomplete("the hub's bundle \(target.received) is missing")
     }
   }
 
-  /// Notes from which emission the rows come to what the next one says.
+  /// Records from which emission the rows come, before the next emission is replayed.
   private func place(on number: EmissionNumber, before scope: Manifest.Scope) {
     base = number
     isFollowed = scope.follows?.contains { $0.number == number } ?? false
   }
 
-  // MARK: what they say
+  // MARK: their contents
 
   private func take(_ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope) throws {
     known.expect(version: bundle.manifest.version, former)
@@ -101,7 +101,7 @@ final class DeviceHistory {
       case .row(let fields):
         table.expect(columns: fields.map(\.name))
         try set(line.key, table.row(of: fields), at: line.stamp, others: line.others, in: table)
-      // The row comes under its new key, with all that name it.
+      // The row comes under its new key, with all rows that name it.
       case .rekey(_, let number): if number == scope.number { try set(line.key, nil, at: line.stamp, in: table) }
       case .block: break
       default: try set(line.key, nil, at: line.stamp, in: table)
@@ -119,7 +119,7 @@ final class DeviceHistory {
     for table in known.tables { try table.fill(from: snapshot) }
     acknowledged = scope.acknowledged
     guard let lastExport, lastExport.sequence > acknowledged, lastExport.received <= scope.number else { return }
-    // The changes of an export that is older than the full bundle were replayed on its rows.
+    // The changes of an export older than the full bundle were replayed on the bundle's rows.
     let isOlder = lastExport.received < scope.number
     let since = try session.emissionsWithKeys(after: lastExport.received, through: scope.number).compactMap {
       try newKeys(with: $0)
@@ -138,7 +138,7 @@ final class DeviceHistory {
     }
   }
 
-  /// What the hub acknowledges, it took as it was sent, or tells what became of it.
+  /// Lays an acknowledged export over the rows: the hub merged it as it was sent, or reports what happened to it.
   private func overlay(_ sequence: SequenceNumber) throws {
     let export = try bundles.export(sequence)
     known.expect(version: export.manifest.version, former)
@@ -162,13 +162,13 @@ final class DeviceHistory {
     }
   }
 
-  /// The keys that the device's rows got with an emission; nil where none did.
+  /// The keys that the device's rows got with an emission; nil if none did.
   private func newKeys(with number: EmissionNumber) throws -> KeyMap? {
     let entries = try session.keysGiven(with: number)
     return entries.isEmpty ? nil : KeyMap(try KeyReferences(session.tables), session.tables, entries)
   }
 
-  /// Gives what was sent the keys that the device's rows got with this emission.
+  /// Renames the sent changes to the keys that the device's rows got with this emission.
   private func followKeys(_ number: EmissionNumber) throws {
     guard let map = try newKeys(with: number) else { return }
     for (place, table) in session.tables.enumerated() {
@@ -210,8 +210,8 @@ final class DeviceHistory {
 
   /// Reads the last export's changes.
   /// - Parameters:
-  ///   - onto: the export was made before the rows that are known by now, and its changes are replayed on these.
-  ///   - newKeys: those that rows got after the export.
+  ///   - onto: true: the export was made before the known rows, and its changes are replayed on them.
+  ///   - newKeys: the keys that rows got after the export.
   private func remember(_ sequence: SequenceNumber, onto: Bool, newKeys: [KeyMap] = []) throws {
     var rows: [Name: [RowKey: SentRow]] = [:]
     let export = try bundles.export(sequence)
@@ -228,7 +228,7 @@ final class DeviceHistory {
       let before = rows[line.table]?[line.key]
       let row = try before == nil ? start(of: line, in: table, onto: onto) : before?.row
       let image = PreImage(generation: generation, stamp: line.stamp, first: line.first, row: row, unit: line.unit)
-      // A key that was spelled anew is two lines of one generation.
+      // A key whose spelling changed is two lines of one generation.
       let isBegun = before?.images.last?.generation == generation
       rows[line.table, default: [:]][line.key] = SentRow(
         images: (before?.images ?? []) + (isBegun ? [] : [image]), row: after(line, from: row, in: table))
@@ -237,7 +237,7 @@ final class DeviceHistory {
     isRemembered = true
   }
 
-  /// The row from which an export's first change of it started.
+  /// The row before an export's first change of it.
   private func start(of line: ChangeLine, in table: KnownTable, onto: Bool) throws -> Row? {
     switch line.content {
     case .insert: return nil
@@ -251,7 +251,7 @@ final class DeviceHistory {
 }
 
 extension DeviceSession {
-  /// Where the database says that it stands.
+  /// The position that the database records.
   func stand() throws -> DeviceHistory.Stand {
     let imported = Set(
       try database.all(

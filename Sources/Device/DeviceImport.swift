@@ -8,50 +8,51 @@ import SatchelWorkspace
 public struct ImportReport: Sendable {
   public let manifest: Manifest
   public let verdict: Verdict
-  /// Rows that were written and removed.
+  /// The number of rows written and removed.
   public let written: Int
   public let removed: Int
-  /// Pending changes of this device that lost against the hub's.
+  /// The number of pending changes of this device that lost against the hub's.
   public let conflicts: Int
-  /// What the hub told of this device's changes that it could not take.
+  /// The number of changes of this device that the hub reports it could not apply.
   public let told: Int
-  /// Changes that the hub took although this device's user has lost the right to make them since.
+  /// The number of changes that the hub accepted although this device's user has lost the right to make them since.
   public var late = 0
-  /// Rows of this device's own that the hub has not taken, and of which this bundle tells.
+  /// Rows of this device that the hub did not accept, as this bundle reports.
   public var kept: [KeptRow] = []
-  /// Rows of this device's own that got other keys, because somebody else's have theirs.
+  /// Rows of this device that got other keys, because rows of others have theirs.
   public var rekeyed: [RekeyedHere] = []
-  /// Exports that a restored hub lacks and that were put into the outbox once more.
+  /// Exports that a restored hub lacks and that were put into the outbox again.
   public var redelivered: [SequenceNumber] = []
-  /// Where the database is kept as it was, because exports were given up that a restored hub lacks.
+  /// The path of a copy of the old database, made because exports that a restored hub lacks were given up. nil: no
+  /// copy.
   public var copy: String?
-  /// The version of the dataset to which the bundle brought this device; nil: it had that already.
+  /// The dataset version to which the bundle brought this device; nil: the device already had it.
   public var version: Int64?
-  /// For each table, how many changes the hub is to get of rows that were here before the first bundle; nil: there were
-  /// no such rows.
+  /// For each table, the number of changes to send about rows that were here before the first bundle. nil: no such
+  /// rows.
   public var joined: [(table: Name, count: Int)]?
-  /// What became of the rows.
+  /// Counts of what happened to the rows.
   public var tally = RowTally()
-  /// The new disagreements, the first of them.
+  /// The first of the new disagreements.
   public var found: [ConflictRecord] = []
-  /// Of a volume: which others must come before anything can be taken.
+  /// For a volume: the other volumes that must come before the bundle can be imported.
   public var waiting: BundleParts.Waiting?
-  /// What the device's former user wrote and the hub is not known to have, where the bundle is for another one. nil:
-  /// there is nothing such.
+  /// Changes of the device's former user that the hub is not known to have, if the bundle is for another user. nil:
+  /// none.
   public var sealed: SealedChanges?
-  /// What became of the database that was here before, where that was damaged.
+  /// What was saved of the former database, if it was damaged.
   public var saved: SavedDatabase?
-  /// How many changes are pending again in a database that was put together anew; nil: it was not.
+  /// The number of changes that are pending again in a rebuilt database; nil: it was not rebuilt.
   public var replayed: Int?
-  /// Attached files that were not here before, and those that had to be kept beside others of their path.
+  /// The number of new attached files, and of those that were kept beside other files of their path.
   public var attached = 0
-  /// Of these: newer versions of files that were.
+  /// The number of new files that are newer versions of existing ones.
   public var attachedNewer = 0
   public var beside: [ArrivingAttachments.Arrival] = []
 }
 
 extension ImportReport {
-  /// Of a bundle by which no row was changed, or rows were written alone.
+  /// The report of a bundle that changed no row, or that only wrote rows.
   init(_ manifest: Manifest, _ verdict: Verdict, written: Int = 0) {
     self.init(manifest: manifest, verdict: verdict, written: written, removed: 0, conflicts: 0, told: 0)
   }
@@ -64,17 +65,17 @@ extension ImportReport {
 }
 
 extension DeviceWorkspace {
-  /// Verifies a bundle from the hub and brings the database to what it says, in one transaction.
+  /// Verifies a bundle from the hub and brings the database to the bundle's state, in one transaction.
   ///
-  /// Throws a `BundleError` or a `Refusal` where the bundle is not taken; the database is then as before.
+  /// Throws a `BundleError` or a `Refusal` if the bundle is not accepted; the database is then unchanged.
   ///
-  /// Where SQLite cannot read the database to its end, a full bundle makes it anew; what no export carried is saved
-  /// before.
+  /// If SQLite cannot read the whole database, a full bundle replaces it. Changes that no export carried are saved
+  /// first.
   /// - Parameters:
-  ///   - fingerprint: of the hub's key, as a person compared it; needed at the first bundle of a device that was not
+  ///   - fingerprint: of the hub's key, as a person compared it; needed for the first bundle of a device that was not
   ///     provisioned.
-  ///   - lost: what becomes of exports that a restored hub lacks.
-  ///   - migrations: what is to be done with those that the bundle brings.
+  ///   - lost: how to handle exports that a restored hub lacks.
+  ///   - migrations: how to handle migrations that the bundle brings.
   public func importBundle(
     _ path: String, from source: BundleSource = .named, fingerprint: String? = nil,
     lost: LostExports = .deliveredAgain, migrations: BroughtMigrations = .run
@@ -86,7 +87,7 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Looks at what a stick holds before anything of it is imported. What proves whose it is comes first.
+  /// Inspects the files of a stick before any of them is imported. The checks that prove the sender come first.
   public func sight(_ paths: [String]) throws -> [SightedFile] {
     let reader = BundleReader(platform: platform, identities: RememberedIdentities(keys.identities).all)
     return reader.sight(paths, trust: try hubKey() == nil ? .firstContact : .keys(ownKeys() + hubKeys()))
@@ -111,8 +112,8 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Puts a database together that is lost, as far as the archive tells. Returns how many changes are pending in it;
-  /// nil: nothing was to be done, or the archive is not complete, and a full bundle must come.
+  /// Rebuilds a lost database as far as the archive reaches. Returns the number of pending changes. nil: nothing was to
+  /// be done, or the archive is incomplete and a full bundle must come.
   private func revive(_ lost: LostExports) throws -> Int? {
     if ending == .takeBack || configuration.joins { return nil }
     if case .lost = try databaseCondition() { return try rebuild(lost) }
@@ -122,7 +123,7 @@ extension DeviceWorkspace {
     return try replaced.takeUpEmpty()
   }
 
-  /// nil: the archive is not complete.
+  /// nil: the archive is incomplete.
   func rebuild(_ lost: LostExports) throws -> Int? {
     guard var rebuild = try DatabaseRebuild.find(self) else { return nil }
     rebuild.lost = lost
@@ -131,12 +132,12 @@ extension DeviceWorkspace {
     } catch is Refusal { return nil }
   }
 
-  /// Brings a bundle into a workspace whose database SQLite cannot read to its end.
+  /// Imports a bundle into a workspace whose database SQLite cannot read to its end.
   private func importInto(
     _ damaged: DamagedDatabase, _ path: String, fingerprint: String?, _ lost: LostExports
   ) throws -> ImportReport {
     if ending == .takeBack { return try take(path, fingerprint: fingerprint, nil, damaged, of: nil, lost) }
-    // The bundle is believed before anything is moved.
+    // The bundle is verified before anything is moved.
     let manifest = try quarantining(path, nil) { try read(path, fingerprint: fingerprint, nil, of: nil).manifest }
     try damaged.check(scope(of: manifest), manifest)
     let saved = try damaged.putAside()
@@ -148,8 +149,8 @@ extension DeviceWorkspace {
   }
 
   /// - Parameters:
-  ///   - damaged: the database that is here and cannot be opened; nil: there is none, or it has a session.
-  ///   - volume: the one that completed the bundle at `path`; nil: it came as it is.
+  ///   - damaged: the existing database that cannot be opened; nil: there is none, or it has a session.
+  ///   - volume: the volume that completed the bundle at `path`; nil: the bundle came in one file.
   private func take(
     _ path: String, fingerprint: String?, _ session: DeviceSession?, _ damaged: DamagedDatabase? = nil,
     of volume: Manifest?,
@@ -161,7 +162,7 @@ extension DeviceWorkspace {
       let scope = try scope(of: bundle.manifest)
       if damaged != nil { return try makeDatabase(from: bundle, scope, at: path) }
       guard let session else { return try begin(with: bundle, scope, from: path, lost) }
-      // All rows are to be looked at anyway.
+      // Every page is checked here because an import of a full bundle reads all rows anyway.
       if scope.extent == .full, let fault = try session.database.brokenPage() { throw SQLiteError(corrupt: fault) }
       return try session.importScope(bundle, scope, from: path)
     }
@@ -173,11 +174,11 @@ extension DeviceWorkspace {
     }
   }
 
-  /// A volume waits for the others, unless what they make was imported before.
+  /// Keeps a volume until the others come, unless their bundle was imported before.
   private func keep(
     _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, _ session: DeviceSession?
   ) throws -> ImportReport {
-    // Its number may be one of an epoch before.
+    // The number may belong to an earlier epoch.
     if let session, try Ledger.hasTaken(volume.of, in: session.database) {
       return ImportReport(bundle.manifest, .repeated)
     }
@@ -189,7 +190,7 @@ extension DeviceWorkspace {
     return report
   }
 
-  /// The hub is trusted, and how large its database is, a device does not know.
+  /// The hub is trusted, and a device cannot predict the size of the hub's database.
   private static let partsLimits = BundlePartsLimits(ofBundlesWith: 64 << 30)
 
   func quarantining<T>(_ path: String, _ session: DeviceSession?, _ body: () throws -> T) throws -> T {
@@ -203,7 +204,7 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Checks a bundle from the hub, or one of this device's own, and lets `body` look at it. Imports nothing.
+  /// Verifies a bundle from the hub, or an export of this device, and passes it to `body`. Imports nothing.
   public func verify<T>(_ path: String, _ body: (borrowing VerifiedBundle) throws -> T) throws -> T {
     try locked {
       try body(reader.read(path, trust: .keys(ownKeys() + hubKeys()), staging: folder.inbox))

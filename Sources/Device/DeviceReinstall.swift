@@ -3,25 +3,25 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Capture made anew around tables that an app changed, and what went by unseen meanwhile.
+/// Reinstalls capture on tables that an app changed, and finds the changes that capture missed meanwhile.
 extension DeviceSession {
-  /// Rows that are put back are written as they are.
+  /// Runs `body` in a transaction. Rows that are put back are written exactly as they were.
   func transaction<T>(_ ending: Ending, puttingBack remade: [TrackedTable], _ body: () throws -> T) throws -> T {
     if remade.isEmpty { return try database.writeTransaction(ending, body) }
     try database.execute("PRAGMA ignore_check_constraints = ON")
     return try database.applyTransaction(ending, to: tables.map(\.name), body)
   }
 
-  /// Tables whose keys SQLite counts from outside of the range that this device was given.
+  /// Tables whose next key SQLite would take from outside the range of this device.
   func lostCounts() throws -> [Finding] {
     try tables.compactMap { table in
       try table.lostCount(for: state.id, in: database).map {
-        Finding("key-count", "An app lost the count of keys: \($0).")
+        Finding("key-count", "The count of new keys was lost: \($0).")
       }
     }
   }
 
-  /// Makes capture anew where it has to be, and finds what went by unseen.
+  /// Reinstalls capture if needed, and finds the changes that it missed.
   func reinstallAndCompare() throws -> [UnseenChange] {
     try reinstall()
     return try compare(with: DeviceHistory(self, at: stand()))
@@ -58,7 +58,7 @@ extension DeviceSession {
       guard let known = history.known.table(table.name) else { continue }
       let told = history.sent[table.name, default: [:]]
       let settled = try settled(told, in: known)
-      // Of rows that wait no later export tells again.
+      // No later export repeats the changes of rows that wait.
       let unclear =
         told.keys.filter { settled[$0] == nil } + waiting.filter { $0.record.table == table.name }.map(\.record.key)
       let comparison = UnseenChanges(
@@ -69,10 +69,11 @@ extension DeviceSession {
     return changes
   }
 
-  /// What must have become of the last export's changes, as far as bundles tell.
+  /// The expected result of the last export's changes, as far as bundles show it.
   ///
-  /// They do not of rows that had to give way to another row's UNIQUE value. Where whole rows meet, an export does not
-  /// tell which other columns the hub had changed by then; but what lost is a conflict, and left the hub's row.
+  /// Bundles do not show rows that had to give way to another row's UNIQUE value. If whole rows meet, an export does
+  /// not show which other columns the hub had changed by then. But a losing change is a conflict, and leaves the hub's
+  /// row in place.
   private func settled(_ sent: [RowKey: SentRow], in known: KnownTable) throws -> [RowKey: SentRow] {
     let table = known.table
     let records = try ConflictTable.list(ConflictState.allCases, in: database).map(\.record)
@@ -97,10 +98,10 @@ extension DeviceSession {
 }
 
 extension ConflictRecord {
-  /// Whether the hub's values won in all of the row.
+  /// Whether the hub's values won in the whole row.
   fileprivate var isLost: Bool { winners.isEmpty ? rowWinner == .hub : winners.allSatisfy { $0.winner == .hub } }
 
-  /// Whether the change that lost is the one that an export tells. The app may have written the row again in the same
+  /// Whether the change that lost is this image of an export. The app may have written the row again in the same
   /// generation.
   fileprivate func isAbout(_ image: PreImage) -> Bool { generation == image.generation && stamp >= image.stamp }
 }

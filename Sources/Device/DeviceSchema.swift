@@ -38,10 +38,10 @@ enum DeviceSchema {
     )
     """
 
-  /// A row for each epoch of the hub in which this device was before the present one.
+  /// A row for each former epoch of the hub in which this device was.
   static let formerEpochs = "CREATE TABLE satchel_former_epochs (epoch TEXT PRIMARY KEY) WITHOUT ROWID"
 
-  /// A row for each emission of a former epoch that the hub is not known to have: its file is carried there.
+  /// A row for each emission of a former epoch that the hub is not known to have. Its file is carried to the hub.
   static let broughtEmissions = """
     CREATE TABLE satchel_brought_emissions (
       digest TEXT PRIMARY KEY, -- of its B2SUMS
@@ -50,7 +50,7 @@ enum DeviceSchema {
     ) WITHOUT ROWID
     """
 
-  /// One row as long as the hub sends what is of another history than this device's.
+  /// One row while the hub sends bundles of another history than this device's.
   static let estrangement = """
     CREATE TABLE satchel_estrangement (
       one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -62,7 +62,7 @@ enum DeviceSchema {
     )
     """
 
-  /// A row for each key that nothing may be signed with any more, as the hub said last.
+  /// A row for each revoked key, from the hub's newest list.
   static let revoked = "CREATE TABLE satchel_revoked (key TEXT PRIMARY KEY) WITHOUT ROWID"
 
   /// A row for each export that was ever begun.
@@ -79,7 +79,7 @@ enum DeviceSchema {
     )
     """
 
-  /// A row for each row of this device's own that got another key.
+  /// A row for each row of this device that got another key.
   static let rekeyed = """
     CREATE TABLE satchel_rekeyed (
       entry INTEGER PRIMARY KEY,

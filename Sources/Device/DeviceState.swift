@@ -4,7 +4,7 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// What a device knows of itself and of its hub: the one row of `satchel_device`.
+/// What a device records about itself and its hub: the one row of `satchel_device`.
 public struct DeviceState: Sendable {
   public var id: ReplicaID
   public var name: String
@@ -18,29 +18,27 @@ public struct DeviceState: Sendable {
   public var received: EmissionNumber
   public var heard: Int64
   public var definition: [UInt8]
-  /// For whom bundles for the hub are encrypted; nil: the hub has not told.
+  /// The recipient for whom bundles to the hub are encrypted; nil: the hub has not sent any.
   public var hubRecipient: AgeRecipient?
-  /// The first export that told of this device's next key; nil: none yet.
+  /// The first export that announced this device's next key; nil: none yet.
   public var toldKey: SequenceNumber?
-  /// The number of the list of revoked keys that is known here; 0: none.
+  /// The number of the newest known list of revoked keys; 0: none.
   public var revocations: Int64 = 0
-  /// Whether bytes of rows that are gone may be in the file still.
+  /// Whether the file may still contain bytes of deleted rows.
   var isUnwiped = false
-  /// The last export that the hub has, which was restored from a backup and lacks later ones that it had; nil: it lacks
-  /// none.
+  /// The last export that a restored hub has, if the hub lacks later exports that it had before; nil: it lacks none.
   public var restored: SequenceNumber?
-  /// The emission `received`, with the hub's signature of it; nil: release 0.1 imported it, and nothing here knows it
-  /// any more.
+  /// The emission `received`, with the hub's signature. nil: release 0.1 imported it without keeping the signature.
   var proof: Manifest.EmissionProof?
-  /// The newest export that later ones do not contain: it must come to the hub before them. nil: there is none.
+  /// The newest export that later ones do not contain: the hub must import it before them. nil: there is none.
   var sealed: SequenceNumber?
-  /// The critical features that the hub can read, as its last bundle said.
+  /// The critical features that the hub can read, according to its last bundle.
   var hubUnderstands: Set<Manifest.Critical> = []
-  /// The export that carried digests of the rows last; nil: none has since the last full bundle.
+  /// The last export that carried digests of the rows; nil: none since the last full bundle.
   var lastProof: SequenceNumber?
-  /// Whether somebody asked that the next export carries digests of the rows.
+  /// Whether the next export was requested to carry digests of the rows.
   var mustProve = false
-  /// The sums of which the hub wants the rows one by one.
+  /// The sums whose rows the hub requested one by one.
   var compare: [StateEntry.Question] = []
 
   static func load(from database: borrowing Database) throws -> DeviceState? {
@@ -76,20 +74,20 @@ public struct DeviceState: Sendable {
     return .init(digest: digest, signature: signature)
   }
 
-  /// Notes what the hub's bundle says of the digests of rows.
+  /// Records the hub's requests about digests of rows.
   mutating func takeProofWishes(of manifest: Manifest, _ scope: Manifest.Scope) {
     hubUnderstands = manifest.understands
     compare = scope.compare
     if scope.extent == .full { lastProof = nil }
   }
 
-  /// Notes on which emission this database is from now on.
+  /// Records the emission that this database holds from now on.
   mutating func take(_ scope: Manifest.Scope, digest: Digest, signature: Signature) {
     received = scope.number
     proof = .init(digest: digest, signature: signature)
   }
 
-  /// The export since which the next one holds all changes: the last that the hub has, or one that later ones do not
+  /// The export since which the next one holds all changes: the last that the hub has, or one that later exports do not
   /// contain.
   var base: SequenceNumber { max(acknowledged, sealed ?? .zero) }
 

@@ -5,44 +5,44 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What a device's `status` tells.
+/// The data of a device's `status`.
 public struct DeviceStatus: Sendable {
   public let configuration: WorkspaceConfiguration
   public let fingerprint: String
   /// Files in the outbox, waiting to be carried.
   public let outbox: [String]
-  /// Files that were refused, the newest first.
+  /// Refused files, newest first.
   public let quarantined: [Quarantine.Refused]
-  /// The bundle that the database did not take; nil: the last import came through.
+  /// The bundle that the database did not accept; nil: the last import succeeded.
   public let failedImport: FailedImport?
   /// Bundles that are verified and wait to be applied.
   public let staged: [String]
-  /// Of these, the ones that could not be applied as the database was, and why.
+  /// Waiting bundles that could not be applied to the database as it was, and why.
   public let obstacles: [(file: String, words: String)]
-  /// Bundles of which some volumes came, and others did not.
+  /// Bundles of which only some volumes came.
   public let volumes: [BundleParts.Waiting]
   /// nil: no bundle from the hub was imported yet.
   public let current: Current?
-  /// Why there is no database to look into, where one was. nil: there is one, or none came yet.
+  /// Why the database cannot be read, if there was one. nil: it can, or none exists yet.
   public let trouble: Trouble?
 
-  /// What is wrong with the database of a device that had one.
+  /// The fault of the database of a device that had one.
   public enum Trouble: Sendable {
-    /// Another program put a new file in its place: nothing of Satchel's is in it.
+    /// Another program put a new file in its place, with nothing of Satchel in it.
     case replaced
-    /// It is gone, or an empty file is in its place. In words which.
+    /// The file is missing or empty. The text says which.
     case lost(String)
-    /// SQLite cannot read it. In SQLite's words.
+    /// SQLite cannot read it. The text is SQLite's.
     case damaged(String)
   }
 
-  /// The files that rows name.
+  /// Counts of the files that rows name.
   public struct Attachments: Sendable {
     public var missing: [MissingAttachment] = []
-    /// How many the hub is not known to have, and how many of these no export carried yet.
+    /// The number that the hub is not known to have, and how many of these no export has carried yet.
     public var waiting = 0
     public var notSent = 0
-    /// How many that the hub has are here no more, and for how many of these no export asked yet.
+    /// The number that the hub has and that are missing here, and how many of these no export has requested yet.
     public var lost = 0
     public var notAsked = 0
   }
@@ -50,51 +50,51 @@ public struct DeviceStatus: Sendable {
   public struct Current: Sendable {
     public let state: DeviceState
     public let version: Int64
-    /// Steps that the hub has not acknowledged, by table.
+    /// The number of steps that the hub has not acknowledged, by table.
     public let pending: [(table: Name, count: Int)]
-    /// Of these, the steps that no export has carried yet.
+    /// The number of these steps that no export has carried yet.
     public let notExported: Int
     public let openConflicts: Int64
     public let heldConflicts: Int64
-    /// Rows of this device's own that the hub has not taken, and about which a person decides.
+    /// Rows of this device that the hub did not accept, and about which a person decides.
     public let kept: [KeptRow]
-    /// What was done to the database by which writes may have gone by unseen.
+    /// Damage to capture by which changes may have been missed.
     public let damage: [CaptureDamage]
-    /// A trigger of the app's that makes every import fail; nil: there is none.
+    /// A trigger of the app that makes every import fail; nil: there is none.
     public let triggerFault: TriggerFault?
-    /// Of the damage: triggers that are gone or were changed.
+    /// The part of the damage that is missing or changed triggers.
     public let missingTriggers: [Name]
-    /// An export that this database does not know of: it is an old copy of itself.
+    /// An export that this database has no record of: the database is an old copy of itself.
     public let unknownExport: SequenceNumber?
-    /// Exports that a restored hub lacks, and that wait to be carried to it once more.
+    /// Exports that a restored hub lacks and that must be carried to it again.
     public let redelivery: [SequenceNumber]
-    /// The hub sends what is of another history than this device's; nil: it does not.
+    /// Set if the hub sends bundles of another history than this device's; nil: it does not.
     public let estrangement: Estrangement?
-    /// What former users of this device wrote and the hub is not known to have, the oldest first.
+    /// Changes of former users that the hub is not known to have, oldest first.
     public let sealed: [SealedChanges]
-    /// How many bundles of the hub's own this device carries back to it, because the hub lost them.
+    /// The number of the hub's own bundles that this device carries back, because the hub lost them.
     public let brought: Int
-    /// Rows whose key holds NULL: they are not kept in step.
+    /// The number of rows whose key holds NULL, by table. They are not kept in step.
     public let namelessRows: [(table: Name, count: Int64)]
-    /// Tables whose new rows get keys from outside of this device's range, in words.
+    /// Tables whose new rows get keys from outside this device's range, in words.
     public let lostCounts: [String]
-    /// For each table whose keys come from a range of this device's own: the range, and how many of it are left.
+    /// For each table with a key range of this device: the range, and how many keys are left.
     public let blocks: [(block: KeyBlock, left: Int64, isShort: Bool)]
     public let attachments: Attachments
-    /// Whether a new key was made of which no export has told the hub.
+    /// Whether a new key exists that no export has announced to the hub.
     public let hasUntoldKey: Bool
     /// Milliseconds since 1970 of the last export; nil before the first.
     public let lastExport: Int64?
-    /// When the newest export was made that the hub is known to have: it heard of this device after that; nil: it has
-    /// none.
+    /// Milliseconds since 1970 of the newest export that the hub is known to have. The hub had contact with this device
+    /// after that. nil: the hub has none.
     public let acknowledgedExport: Int64?
-    /// Milliseconds since 1970 of the newest change, or word from the hub, that this device has seen.
+    /// Milliseconds since 1970 of the newest change or hub bundle that this device has seen.
     public let newestStamp: Int64
   }
 }
 
 extension DeviceWorkspace {
-  /// Looks at the workspace and changes nothing.
+  /// Examines the workspace and changes nothing.
   public func status() throws -> DeviceStatus {
     let key = try keys.ownKey()
     let trouble = try trouble()
@@ -119,13 +119,12 @@ extension DeviceWorkspace {
     }
   }
 
-  /// The newest entries of the ledger first.
+  /// The entries of the ledger, newest first.
   public func log(limit: Int64) throws -> [LedgerEntry] { try Ledger.list(limit: limit, in: examined().database) }
 }
 
 extension DeviceSession {
-  /// Writes of this generation and later are in no export that could be carried. What was exported under a former name
-  /// cannot.
+  /// Writes of this generation and later are in no export that could be carried. Exports under a former name cannot be.
   private func unsentGeneration() throws -> Generation {
     let (any, carried) =
       try database.first("SELECT count(*), max(sequence) FILTER (WHERE written = 1) FROM satchel_exports") {
@@ -135,11 +134,11 @@ extension DeviceSession {
   }
 
   fileprivate func status() throws -> DeviceStatus.Current {
-    // What was captured of a table that has other columns by now cannot be read before it is repaired.
+    // Captured changes of a table with other columns by now cannot be read before a repair.
     let readable = tables.filter { table in
       !damage.contains { $0.table == table.name && ![.triggers, .remade].contains($0.kind) }
     }
-    // To read what was written it is sorted, and left as it was.
+    // The local writes are logged so that they can be counted. Then the transaction is rolled back.
     let steps = try database.writeTransaction(.takeBack) {
       try Capture.settle(readable, in: database)
       return try PreImageStore.countSteps(

@@ -7,18 +7,19 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What a device does with the migrations that a bundle brings.
+/// How a device handles the migrations that a bundle brings.
 public enum BroughtMigrations: Sendable {
   case run
-  /// The app has changed its tables by itself: they are as the migrations would leave them.
+  /// The app has changed its tables by itself, to the form that the migrations would produce.
   case doneByApp
 }
 
-/// A bundle that brings this device to a later version of the dataset: its migrations run here, and then its rows are
-/// applied, all in one transaction.
+/// A bundle that brings this device to a later version of the dataset. One transaction runs its migrations and then
+/// applies its rows.
 ///
-/// Rows come from the hub, and pending changes stay what they were. What a migration wrote into rows of which the hub
-/// says nothing is put back: a device sees a part of the rows, and what is computed from a part may be wrong.
+/// Rows come from the hub, and pending changes stay as they were. If a migration writes into rows that the hub does not
+/// mention, those writes are undone. A device sees only a part of the rows, and a value computed from a part may be
+/// wrong.
 final class DeviceUpgrade {
   private let session: DeviceSession
   private let manifest: Manifest
@@ -26,12 +27,12 @@ final class DeviceUpgrade {
   private let migrations: [Migration]
   private let folder: StagingFolder
   private var step: VersionStep?
-  /// Pending changes of tables that left the dataset.
+  /// The number of pending changes of tables that left the dataset.
   private(set) var departed = 0
 
   private var database: Database { _read { yield session.database } }
 
-  /// nil where the bundle is of the version that this device has.
+  /// nil if the bundle has the version of this device.
   init?(of session: DeviceSession, by bundle: borrowing VerifiedBundle) throws {
     let manifest = bundle.manifest
     if manifest.version == session.dataset.version { return nil }
@@ -53,7 +54,7 @@ final class DeviceUpgrade {
 
   // MARK: tables
 
-  /// Runs the migrations and makes capture anew around the tables. Returns the tables' names.
+  /// Runs the migrations and reinstalls capture on the tables. Returns the tables' names.
   func changeTables() throws -> [Name] {
     let leaving = session.tables.filter { definition.rules(for: $0.name) == nil }
     for table in leaving { try keepConflicts(of: table) }
@@ -71,8 +72,8 @@ final class DeviceUpgrade {
     return step.tables.map(\.name)
   }
 
-  /// The rows of a table that leaves stay where they are, the app's own from now on; what the hub has not heard of them
-  /// is kept for somebody to see to.
+  /// Keeps the rows of a table that leaves the dataset: they belong to the app from now on. Changes that the hub does
+  /// not have are kept as conflicts for a person.
   private func keepConflicts(of table: TrackedTable) throws {
     let now = session.platform.clock.milliseconds()
     try PreImageStore.each(table, since: .zero, in: database) { key, images, current in
@@ -92,11 +93,11 @@ final class DeviceUpgrade {
 
   // MARK: rows
 
-  /// Brings this device's own rows to where the migrations leave them. Triggers sleep by now.
+  /// Brings this device's own rows to the form that the migrations leave. Triggers are off by now.
   ///
-  /// A row with pending changes becomes what it was, in the columns that its table has by now, whatever a migration
-  /// wrote into it: so its changes are the same as before. A new row that no export carries yet keeps in columns that
-  /// came what the migrations put there: for rows of others the hub says what it is.
+  /// A row with pending changes gets back its former values in the columns that the table has now, whatever a migration
+  /// wrote. So its changes stay the same. A new row that no export carries yet keeps the migrations' values in new
+  /// columns. For rows of others, the hub sends the values.
   func bringOwnRows() throws {
     guard let step else { return }
     for (table, existed) in step.added { try take(table, existed: existed) }
@@ -112,8 +113,7 @@ final class DeviceUpgrade {
         if own != current { moves.append((key, current, own)) }
       }
       for move in moves {
-        // Where the table does not allow the row as it was any more, what the migration made of it stands, as this
-        // device's own change.
+        // If the table no longer allows the former row, the migrated row stays, as this device's own change.
         do { try rows.write(move.to, over: move.from, key: move.key) } catch let error as SQLiteError
           where error.kind == .unique || error.kind == .constraint
         { continue }
@@ -121,8 +121,8 @@ final class DeviceUpgrade {
     }
   }
 
-  /// A table that was here before has rows of this device's own: they are new to the hub. What a migration put into one
-  /// that it made, the hub has and sends.
+  /// Makes the rows of a table that existed here before pending, because they are new to the hub. Rows that a migration
+  /// put into a table that it created come from the hub.
   private func take(_ table: TrackedTable, existed: Bool) throws {
     if existed {
       let stamp = try Capture.tick(now: session.platform.clock.milliseconds(), in: database)
@@ -131,12 +131,12 @@ final class DeviceUpgrade {
     try database.execute("DELETE FROM \(quoted(table.name))")
   }
 
-  /// Notes what the hub says of a row.
+  /// Records the hub's line about a row.
   func note(_ row: Row?, of line: ChangeLine) throws {
     try step?.known?.table(line.table)?.set(line.key, row)
   }
 
-  /// Makes rows of which the hub said nothing what they were before, in the columns of now.
+  /// Restores rows that the hub did not mention to their former values, in the present columns.
   func putBack(with applier: ScopeApplier) throws {
     guard let step else { return }
     for rows in applier.all {
@@ -159,10 +159,9 @@ final class DeviceUpgrade {
     }
   }
 
-  // MARK: what cannot be done
+  // MARK: obstacles
 
-  /// Runs `body`. Where this database is not one that can be brought to the version, nothing is changed and the bundle
-  /// waits.
+  /// Runs `body`. If this database cannot be brought to the version, nothing is changed and the bundle waits.
   func orPark<T>(_ bundle: borrowing VerifiedBundle, from path: String, _ body: () throws -> T) throws -> T {
     do { return try body() } catch let error as any ExplainedError where error is VersionError || error is DatasetError
     {
@@ -170,7 +169,7 @@ final class DeviceUpgrade {
     } catch let error as Refusal where error.reason == "schema-differs" {
       throw try park(bundle, from: path, error.message)
     } catch let error as SQLiteError where [.unique, .constraint, .foreignKey, .other].contains(error.kind) {
-      throw try park(bundle, from: path, "The rows do not go into its tables: \(error.message).")
+      throw try park(bundle, from: path, "The rows do not fit its tables: \(error.message).")
     }
   }
 
@@ -179,7 +178,7 @@ final class DeviceUpgrade {
       "migration",
       "This database cannot be brought to version \(definition.version) of the dataset. \(words)",
       hint:
-        "Nothing was changed: go on working and exporting. The bundle waits; when the app's database is what it expects: satchel apply. If the app has changed its tables by itself: satchel apply --migrated"
+        "Nothing was changed: continue to work and export. The bundle waits. When the app's database fits it: satchel apply. If the app has changed its tables by itself: satchel apply --migrated"
     )
     try session.workspace.park(bundle, from: path, because: refusal)
     return refusal

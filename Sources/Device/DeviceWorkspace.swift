@@ -9,21 +9,21 @@ import SatchelWorkspace
 
 /// A device's workspace: one database that works offline for one user.
 ///
-/// It is opened for one command and closed after it; what several commands must not do at once is guarded by the
-/// workspace's lock.
+/// It is opened for one command and closed after it. The workspace's lock keeps commands apart that must not run
+/// together.
 public struct DeviceWorkspace: Sendable {
   public let folder: WorkspaceFolder
   public let configuration: WorkspaceConfiguration
   let platform: Platform
   public let keys: WorkspaceKeys
-  /// `takeBack`: commands say what they would do, and leave everything as it is.
+  /// `takeBack`: commands report what they would do, and change nothing.
   let ending: Ending
 
   var databasePath: String { configuration.databasePath(folder) }
 
-  /// Opens the workspace in `root`. Throws a `WorkspaceError` where there is none.
+  /// Opens the workspace in `root`. Throws a `WorkspaceError` if there is none.
   ///
-  /// - Parameter passwords: asked where the workspace's keys are behind one.
+  /// - Parameter passwords: called if the workspace's keys are behind a password.
   public static func open(
     _ root: String, platform: Platform, ending: Ending = .keep, passwords: any PasswordSource = NoPassword()
   ) throws -> DeviceWorkspace {
@@ -35,8 +35,8 @@ public struct DeviceWorkspace: Sendable {
       keys: WorkspaceKeys(folder, platform: platform, passwords: passwords), ending: ending)
   }
 
-  /// Makes a workspace with keys of its own in `root`, which has no database yet: that comes with the hub's first
-  /// bundle. One of this name that still waits for that bundle is the one that is asked for.
+  /// Creates a workspace with its own keys in `root`. It has no database yet: the hub's first bundle brings it. If a
+  /// workspace of this name already waits for that bundle, it is returned.
   public static func create(
     _ root: String, dataset: String, name: String, database: String = "data.sqlite", platform: Platform,
     ending: Ending = .keep
@@ -59,7 +59,7 @@ public struct DeviceWorkspace: Sendable {
     if ending == .takeBack { return workspace }
     try folder.begin(platform.files)
     try keys.generate(name: name)
-    // Last, because a folder is a workspace from then on.
+    // Last, because this file makes the folder a workspace.
     try platform.files.replace(folder.configuration, mode: 0o644, contents: configuration.bytes)
     try folder.finish(platform.files)
     return workspace
@@ -76,13 +76,13 @@ public struct DeviceWorkspace: Sendable {
     else { return nil }
     if ending == .keep {
       try folder.finish(platform.files)
-      // Of a request that was half written.
+      // Removes the remains of a request that was half written.
       try folder.sweep(platform.files)
     }
     return known
   }
 
-  /// Writes the file that asks a hub to enrol this device, and returns the key whose fingerprint both sides compare.
+  /// Writes the file that asks a hub to enrol this device. Returns the key whose fingerprint both sides compare.
   public func writeRequest(to path: String) throws -> PublicKey {
     let key = try keys.signing()
     guard let incarnation = configuration.incarnation else {
@@ -102,9 +102,8 @@ public struct DeviceWorkspace: Sendable {
     return key.publicKey
   }
 
-  /// Opens the database, with what this device knows. Throws where the hub's first bundle has not come yet, and where
-  /// something was done to the database by which changes may have gone by unseen: carried on like that, they would be
-  /// written over.
+  /// Opens the database with its state. Throws if the hub's first bundle has not come. Also throws if capture may have
+  /// missed changes: an import would then overwrite them.
   func session() throws -> DeviceSession {
     let session = try examined()
     if let damage = session.damage.first { throw WorkspaceError.damaged(damage, tool: "satchel") }
@@ -112,7 +111,7 @@ public struct DeviceWorkspace: Sendable {
     return session
   }
 
-  /// Opens the database, whatever was done to it. For looking, and for repairs.
+  /// Opens the database even if it is damaged. For inspection and repairs.
   func examined() throws -> DeviceSession {
     switch try databaseCondition() {
     case .there: return try DeviceSession(self)
@@ -123,12 +122,12 @@ public struct DeviceWorkspace: Sendable {
     }
   }
 
-  /// Whether there is a database to work with.
+  /// Whether there is a usable database.
   enum DatabaseCondition {
     case there
-    /// No bundle of the hub's was ever imported here.
+    /// No bundle from the hub was ever imported here.
     case initial
-    /// There was one, as bundles here show. In words what is in its place.
+    /// Bundles here show that there was one. The text says what is in its place.
     case lost(String)
   }
 
@@ -137,10 +136,10 @@ public struct DeviceWorkspace: Sendable {
     if try configuration.joins && isInitial() { return .initial }
     if try isThere && !isEmptyDatabase() { return .there }
     guard try BundleArchive(folder, platform.files).hasAny() else { return .initial }
-    return .lost(isThere ? "The database \(databasePath) is empty." : "The database \(databasePath) is gone.")
+    return .lost(isThere ? "The database \(databasePath) is empty." : "The database \(databasePath) is missing.")
   }
 
-  /// Runs `body` while no other command of ours works on this workspace.
+  /// Runs `body` while no other command works on this workspace.
   func locked<T>(_ body: () throws -> T) throws -> T {
     try folder.locked(platform, ending) {
       if ending == .keep {
@@ -155,7 +154,7 @@ public struct DeviceWorkspace: Sendable {
 }
 
 extension DeviceWorkspace {
-  /// Whether nothing was ever put into the database file. What SQLite cannot read is something.
+  /// Whether nothing was ever written into the database file. A file that SQLite cannot read counts as not empty.
   private func isEmptyDatabase() throws -> Bool {
     do { return try Database(path: databasePath, mode: .readWrite).isWithoutTables() } catch let error as SQLiteError
       where error.kind == .corrupt || error.kind == .notADatabase
@@ -164,35 +163,35 @@ extension DeviceWorkspace {
 }
 
 extension WorkspaceError {
-  /// - Parameter words: what is in its place.
+  /// - Parameter words: describes what is in the database's place.
   static func lostDatabase(_ words: String) -> WorkspaceError {
     WorkspaceError(
       "database-lost", "\(words) Bundles here show that there was one.",
       hint:
-        "Is its card or disk mounted? If the file is nowhere: satchel doctor --repair makes it anew, as far as bundles and exports tell."
+        "Is its card or disk mounted? If the file is lost: satchel doctor --repair rebuilds it from bundles and exports, as far as they reach."
     )
   }
 }
 
-/// An open device's database, for the length of one command.
+/// An open device database, for the length of one command.
 final class DeviceSession {
   let workspace: DeviceWorkspace
   let database: Database
   private(set) var dataset: DatasetDefinition
-  /// Of the dataset's tables, those that can be kept in step: all, where nothing is damaged.
+  /// The dataset's tables that can be kept in step: all, if nothing is damaged.
   private(set) var tables: [TrackedTable]
-  /// What was done to the database by which changes may have gone by unseen.
+  /// Damage to capture by which changes may have been missed.
   let damage: [CaptureDamage]
   var state: DeviceState
-  /// What becomes of exports that a restored hub lacks.
+  /// How to handle exports that a restored hub lacks.
   var lost = LostExports.deliveredAgain
-  /// Whether bundles are imported once more to put a database together: what they said of keys was done long ago.
+  /// Whether bundles are imported again to rebuild a database. Key changes in these bundles were made long ago.
   var isRebuilt = false
-  /// Whether a person compared the fingerprint of the key that signed the bundle which is imported.
+  /// Whether a person compared the fingerprint of the key that signed the imported bundle.
   var isHubConfirmed = false
-  /// Where the bundle comes from that is imported.
+  /// Where the imported bundle comes from.
   var source = BundleSource.named
-  /// What this command does with migrations that a bundle brings.
+  /// How this command handles migrations in a bundle.
   var migrations = BroughtMigrations.run
 
   var platform: Platform { workspace.platform }
@@ -206,7 +205,7 @@ final class DeviceSession {
       throw WorkspaceError(
         "not-captured",
         "The database \(workspace.databasePath) is not the one that Satchel set up: its satchel_ tables are missing.",
-        hint: "Put the right file back; or, if this is the one to go on with, see what satchel doctor says of it.")
+        hint: "Put the right file back; or, to continue with this one, run satchel doctor.")
     }
     if [workspace.configuration.continues, workspace.configuration.leaves].contains(state.id) {
       throw WorkspaceError.renewing
@@ -220,7 +219,7 @@ final class DeviceSession {
     try OwnTables(madeBy: DeviceSchema.all + [SchemaUpgrade.schema]).check(
       in: database, at: workspace.databasePath,
       hint:
-        "Put the right file back. If there is none, keep this one aside and import a full bundle: satchel-hub emit --device \(state.name) --full. What was exported lies in bundles/."
+        "Put the right file back. If there is none, keep this one aside and import a full bundle: satchel-hub emit --device \(state.name) --full. Your exports are in bundles/."
     )
     dataset = try DatasetDefinition(json: state.definition)
     tables = try TrackedTable.findIntact(dataset, in: database)
@@ -231,7 +230,7 @@ final class DeviceSession {
     self.database = database
   }
 
-  /// A session on a database that is about to become this device's: it has none of Satchel's tables yet.
+  /// A session on a database that is about to become this device's. It has none of Satchel's tables yet.
   init(
     _ workspace: DeviceWorkspace, beginning database: consuming Database, _ state: DeviceState, _ tables: [TrackedTable]
   )
@@ -246,7 +245,7 @@ final class DeviceSession {
     self.database = database
   }
 
-  /// Goes on with the tables of another version of the dataset, which the caller's transaction has brought.
+  /// Continues with the tables of another dataset version, which the caller's transaction has created.
   func go(to definition: DatasetDefinition, _ tables: [TrackedTable]) {
     dataset = definition
     self.tables = tables
@@ -255,18 +254,17 @@ final class DeviceSession {
   func table(_ name: Name) -> TrackedTable? { tables.first { $0.name == name } }
 
   var archive: BundleArchive { BundleArchive(folder, platform.files) }
-  /// How the names of this device's exports begin, and those of the bundles from its hub.
+  /// The prefix of the names of this device's exports, and the prefix of the bundles from its hub.
   var outgoingPrefix: String { Manifest.namePrefix(dataset: dataset.name, from: state.name, to: state.hubName) }
   var incomingPrefix: String { Manifest.namePrefix(dataset: dataset.name, from: state.hubName, to: state.name) }
 
-  /// The highest number of an export that this database does not know of, and that its files show; nil where there is
-  /// none.
+  /// The highest export number that the files show and that this database has no record of; nil if there is none.
   func unknownExport() throws -> SequenceNumber? {
     let highest = SequenceNumber(try archive.highestOutgoing(outgoingPrefix))
     return highest > state.sequence ? highest : nil
   }
 
-  /// An export from an old copy would bear a number that means another one already.
+  /// An export from an old copy would reuse a number that already names another export.
   fileprivate func refuseOldCopy() throws {
     guard let highest = try unknownExport() else { return }
     throw WorkspaceError(

@@ -3,9 +3,9 @@ import SatchelCrypto
 import SatchelValues
 import SatchelWorkspace
 
-/// What exports a device made, by the digests of their B2SUMS.
+/// The exports of a device, identified by the digests of their B2SUMS.
 extension DeviceSession {
-  /// The exports from the last acknowledged one on, by which the hub can tell that they all come from one history.
+  /// The exports from the last acknowledged one on. The hub uses them to check that all come from one history.
   func chain(before sequence: SequenceNumber) throws -> [Manifest.Changes.Link] {
     try chain(from: state.acknowledged, before: sequence)
   }
@@ -45,16 +45,16 @@ extension DeviceSession {
     throw WorkspaceError("bad-export", "The row \(sequence) of satchel_exports holds no digest.")
   }
 
-  /// Refuses a bundle that acknowledges an export which this database did not make: the hub heard a copy of it. Taken,
-  /// it would pass for delivered what only this copy wrote.
+  /// Refuses a bundle that acknowledges an export which this database did not make: the hub received it from a copy. If
+  /// the bundle were accepted, changes that only this copy has would count as delivered.
   func refuseAnswerToCopy(_ scope: Manifest.Scope) throws {
     guard let theirs = scope.acknowledgedDigest else { return }
     guard let own = try digest(ofExport: scope.acknowledged), own != theirs else { return }
     throw Refusal(
       "copied",
-      "The hub answers another export \(scope.acknowledged) than the one that was made here: two copies of the device \(state.name) are at work.",
+      "The hub answers an export \(scope.acknowledged) that was not made here: two copies of the device \(state.name) are in use.",
       hint:
-        "Nothing is lost; ask the hub's operator which copy is to keep the name. The other one goes on under a new one: satchel renew --name NEW-NAME --request FILE"
+        "Nothing is lost; ask the hub's operator which copy keeps the name. The other copy continues under a new name: satchel renew --name NEW-NAME --request FILE"
     )
   }
 }

@@ -6,8 +6,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Replays this device's own exports in a database that was made anew: the changes that the hub does not have are
-/// pending again, in their generations.
+/// Replays this device's exports in a rebuilt database: the changes that the hub lacks are pending again, in their
+/// generations.
 struct ExportReplay {
   private let session: DeviceSession
   private let bundles: ArchivedBundles
@@ -17,7 +17,7 @@ struct ExportReplay {
   private let newest: SequenceNumber
   private let sealed: SequenceNumber?
 
-  /// An export, and those of its generations that no newer one holds.
+  /// An export, and its generations that no newer export holds.
   private struct Part {
     let sequence: SequenceNumber
     let generations: Range<Int64>
@@ -28,7 +28,7 @@ struct ExportReplay {
 
   private var database: Database { _read { yield session.database } }
 
-  /// Throws a `WorkspaceError` if the file of an export is missing that the hub does not have and that no newer one
+  /// Throws a `WorkspaceError` if an export file is missing that the hub does not have and that no newer export
   /// contains.
   init(_ session: DeviceSession) throws {
     self.session = session
@@ -39,8 +39,8 @@ struct ExportReplay {
     for number in numbers.reversed() where number > acknowledged && covered > acknowledged {
       let export = try bundles.manifest(ofExport: SequenceNumber(number))
       guard case .changes(let changes) = export.body else { continue }
-      // What a former user wrote travels in files of its own, also if nothing was exported since. If the last of them
-      // is missing, this one does not hold all that it told.
+      // A former user's changes travel in their own files, even if nothing was exported since. If the last of these
+      // files is missing, the present export does not contain all of its changes.
       if Name(export.user) != Name(session.state.user) {
         if covered == .max || covered <= number { sealed = SequenceNumber(number) }
         break
@@ -68,15 +68,15 @@ struct ExportReplay {
       "no-export",
       "The file of this device's export \(sequence) is not here, and the hub is not known to have it.",
       hint:
-        "Bring it back to bundles/sent: it may be on a stick, or at the hub, in bundles/archive. If it is nowhere: satchel import FILE --without-lost gives it up."
+        "Bring it back to bundles/sent: it may be on a stick, or at the hub, in bundles/archive. If it is lost: satchel import FILE --without-lost gives it up."
     )
   }
 
   // MARK: the exports in their order
 
-  /// Makes the database as if it had made these exports.
+  /// Puts the database into the state after these exports.
   func begin() throws {
-    // The hub's rows were taken whatever got past a CHECK.
+    // The hub's rows were accepted even if they broke a CHECK.
     try database.execute("PRAGMA ignore_check_constraints = ON")
     try apply {
       try recollection.takeUpExports()
@@ -87,7 +87,7 @@ struct ExportReplay {
     }
   }
 
-  /// Makes pending what was exported up to the time of the full bundle from which the database was made.
+  /// Makes pending the changes exported up to the time of the full bundle from which the database was created.
   mutating func run(onto full: borrowing VerifiedBundle, _ scope: Manifest.Scope) throws {
     let snapshot = try Snapshot.open(beforeUpgrade: full)
     let due = takeParts(through: scope.number)
@@ -99,7 +99,7 @@ struct ExportReplay {
     }
   }
 
-  /// Makes pending what was exported on the emission that was just imported.
+  /// Makes pending the changes that were exported on top of the emission that was just imported.
   mutating func run(through emission: EmissionNumber) throws {
     let due = takeParts(through: emission)
     if due.isEmpty { return }
@@ -111,14 +111,14 @@ struct ExportReplay {
 
   /// Takes over which rows got other keys, as far as the imports did not do that.
   ///
-  /// Throws a `WorkspaceError` if an export was made on a bundle of the hub's that is missing: its changes cannot be
+  /// Throws a `WorkspaceError` if an export was made on a bundle from the hub that is missing. Its changes cannot be
   /// replayed, and a later export would not contain them.
   func finish() throws {
-    if let part = parts.first { throw ArchivedBundles.incomplete("the hub's bundle \(part.received) is not there") }
+    if let part = parts.first { throw ArchivedBundles.incomplete("the hub's bundle \(part.received) is missing") }
     try apply { try recollection.takeUpKeys() }
   }
 
-  /// Number of changes that the hub is not known to have.
+  /// The number of changes that the hub is not known to have.
   func pending() throws -> Int {
     var count = 0
     try PreImageStore.eachStep(session.tables, since: session.acknowledgedGeneration, in: database) { _, _, _ in
@@ -132,13 +132,13 @@ struct ExportReplay {
   }
 
   private mutating func takeParts(through emission: EmissionNumber) -> [Part] {
-    // Numbers are compared within one epoch. What was exported in an earlier one came before this emission.
+    // Numbers are compared within one epoch. An export of an earlier epoch came before this emission.
     let due = parts.prefix { $0.epoch != session.state.epoch || $0.received <= emission }
     parts.removeFirst(due.count)
     return Array(due)
   }
 
-  /// The keys that rows of this device's own got with the full bundle, after the emission on which an export was made.
+  /// The keys that rows of this device got with the full bundle, after the emission on which an export was made.
   private func newKeys(in full: borrowing VerifiedBundle, after received: EmissionNumber) throws -> [KeyMap] {
     guard session.tables.contains(where: \.renamesRows) else { return [] }
     var entries: [KeyMap.Entry] = []
@@ -169,7 +169,7 @@ struct ExportReplay {
     }
   }
 
-  /// nil: the line has nothing left, because its columns are gone.
+  /// nil: nothing of the line is left, because its columns are gone.
   private func change(_ line: ChangeLine, in schema: TableSchema) throws -> Change? {
     switch line.content {
     case .insert(let fields): return .insert(try schema.row(kept: fields, in: database))
@@ -204,7 +204,7 @@ struct ExportReplay {
       }
     }
     let images = try lookup.images(of: key)
-    // A key that was spelled anew is two lines of one generation: the row before both is the one before the first.
+    // A key whose spelling changed is two lines of one generation. The row before both is the row before the first.
     if case .insert = change, let begun = images.first(where: { $0.generation == generation }), let was = begun.row,
       rows.schema.key(of: was).values != key.values
     {
@@ -212,13 +212,13 @@ struct ExportReplay {
     }
     var before = images.filter { $0.generation != generation }
     if image.isGone {
-      // What went before the deletion has no row to change any more.
+      // Changes before the deletion have no row to change any more.
       before = before.map { $0.generation < generation && $0.row == nil ? $0.with(row: image.row, isGone: true) : $0 }
     }
     try PreImageStore.replace(
       (before + [image]).sorted { $0.generation < $1.generation }, of: key, in: rows.table, database: database)
     do { try rows.write(row, over: current, key: key) } catch let error as SQLiteError where error.kind == .unique {
-      // The hub's rows came to have its UNIQUE value meanwhile.
+      // Meanwhile, a row from the hub got its UNIQUE value.
       let loss = Disagreement(kind: .unique, state: rows.rules.table.stateOfUncompared)
       lost.add(.init(rows.name, key, image: image, change: change, disagreement: loss, met: current))
       let calm = image.with(row: current)
@@ -228,7 +228,7 @@ struct ExportReplay {
 }
 
 extension ChangeLine {
-  /// The line by the columns' present names, without those that are gone.
+  /// The line with the columns' present names, without removed columns.
   fileprivate func present(_ former: FormerColumns, since version: Int64) -> ChangeLine {
     if former.areSame(since: version) { return self }
     func present(_ fields: [Field]) -> [Field] {

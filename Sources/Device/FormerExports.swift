@@ -5,11 +5,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What a device exported under a former name, for a hub that was restored or set back to before it had that.
+/// The exports of a device under a former name, for a hub that was restored or set back to before it had them.
 ///
-/// A device that got a new name goes on with its history, and its numbers. Its former key is not believed any more, or
-/// its former name is another copy's. So it signs what it exported once more, under its present name, and says which
-/// export it was.
+/// A device with a new name continues its history and its numbers. The hub no longer trusts its former key, or the
+/// former name belongs to another copy. So the device signs its former exports again under its present name, and states
+/// which export each one was.
 struct FormerExports {
   private let session: DeviceSession
 
@@ -17,7 +17,7 @@ struct FormerExports {
 
   private var files: any FileSystem { session.platform.files }
 
-  /// The files of the exports after `merged`, by their numbers: each is what the database knows to have been exported.
+  /// The files of the exports after `merged`, by number. Each file is one that the database has a record of.
   func files(after merged: SequenceNumber) throws -> [SequenceNumber: String] {
     let keys = try session.workspace.ownKeys()
     var found: [SequenceNumber: String] = [:]
@@ -33,7 +33,7 @@ struct FormerExports {
     return found
   }
 
-  /// Writes the export at `path` once more, signed with the present key.
+  /// Copies the export at `path` and signs the copy with the present key.
   func signAgain(_ path: String, as target: String) throws {
     let (workspace, state) = (session.workspace, session.state)
     let bundle = try workspace.reader.read(path, trust: .keys(workspace.ownKeys()), staging: session.folder.inbox)

@@ -5,8 +5,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What a former user of this device wrote and the hub is not known to have: it is in a file of its own, in that user's
-/// name.
+/// Changes of a former user of this device that the hub is not known to have. They are in their own file, under that
+/// user's name.
 public struct SealedChanges: Sendable {
   public let user: String
   /// The export's file in the outbox.
@@ -14,18 +14,18 @@ public struct SealedChanges: Sendable {
   public let changes: Int
 }
 
-/// A device that works for another user from now on.
+/// The change of a device's user.
 ///
-/// What the former user wrote is merged with that user's rights and in that user's name, and the new one may not even
-/// see it. So it leaves in an export that later ones do not contain: it is sealed. Then every row becomes what the hub
-/// last said it is, and the new user's history begins on that.
+/// The former user's changes are merged with that user's rights and name, and the new user may not even see them. So
+/// they leave in an export that later exports do not contain: a sealed export. Then every row becomes what the hub last
+/// sent, and the new user's history begins there.
 struct Handover {
   private let session: DeviceSession
   private let formerUser: String
 
   private var database: Database { _read { yield session.database } }
 
-  /// nil: the bundle is for the user whom this device has, or this device delivers nothing.
+  /// nil: the bundle is for the present user of this device, or this device delivers nothing.
   init?(_ session: DeviceSession, to manifest: Manifest) throws {
     guard Name(manifest.user) != Name(session.state.user), try !session.workspace.keys.areDiscarded() else {
       return nil
@@ -34,10 +34,10 @@ struct Handover {
     formerUser = session.state.user
   }
 
-  /// The app wrote something after the export that was to be sealed.
+  /// The app wrote after the export that was to be sealed.
   struct WrittenMeanwhile: Error {}
 
-  /// Exports all that the former user wrote, with all files that belong to it.
+  /// Exports all changes of the former user, with their files.
   func export() throws {
     guard session.workspace.ending == .keep, try isAnythingPending() else { return }
     var left = Int.max
@@ -49,10 +49,10 @@ struct Handover {
     } while left > 0
   }
 
-  /// Seals the last export, and makes every row what the hub last said it is. The caller holds the transaction, has
-  /// sorted in what was written and has forgotten what the hub acknowledges; triggers sleep.
+  /// Seals the last export, and makes every row what the hub last sent. The caller holds the transaction, has logged
+  /// the local writes and has forgotten acknowledged changes; triggers are off.
   ///
-  /// - Returns: what is sealed, nil: nothing was pending; and the files that rows named and name no more.
+  /// - Returns: the sealed changes, nil: nothing was pending; and the files that rows no longer name.
   func seal() throws -> (sealed: SealedChanges?, unnamed: Set<AttachmentPath>) {
     let changes = try countPending()
     if try changes > 0 || session.hasUnacknowledgedConflicts() {
@@ -60,13 +60,13 @@ struct Handover {
       session.state.sealed = session.state.sequence
     }
     let unnamed = try takeRowsBack()
-    // The sealed export has told of them.
+    // The sealed export has reported them.
     try database.run("UPDATE satchel_rekeyed SET known = 1")
     return (try changes > 0 ? session.sealedChanges(of: formerUser, changes) : nil, unnamed)
   }
 
   private func isAnythingPending() throws -> Bool {
-    // What was written and not sorted in yet is seen by the export itself.
+    // The export itself logs the local writes.
     try database.writeTransaction(.keep) {
       try Capture.settle(session.tables, in: database)
       return try countPending() > 0 || session.hasUnacknowledgedConflicts()
@@ -112,12 +112,12 @@ struct Handover {
 }
 
 extension DeviceSession {
-  /// Disagreements that this device found and that the hub is not known to have heard of.
+  /// Whether there are disagreements that this device found and that the hub is not known to have received.
   fileprivate func hasUnacknowledgedConflicts() throws -> Bool {
     try !ConflictTable.untold(of: state.id, after: state.base.rawValue, in: database).isEmpty
   }
 
-  /// What former users of this device wrote and the hub is not known to have, the oldest first.
+  /// Changes of former users of this device that the hub is not known to have, oldest first.
   func sealedChanges() throws -> [SealedChanges] {
     try sealedFiles().compactMap { path in
       let manifest = try workspace.reader.manifest(of: path, trust: .keys(workspace.ownKeys()))
@@ -126,7 +126,7 @@ extension DeviceSession {
   }
 
   fileprivate func sealedChanges(of user: String, _ changes: Int) throws -> SealedChanges {
-    // A rehearsal made no export.
+    // A dry run made no export.
     let sequence = workspace.ending == .keep ? state.sequence : state.sequence.next
     let file = Paths.join(folder.outbox, fileName(ofExport: sequence))
     return SealedChanges(user: user, file: file, changes: changes)

@@ -6,41 +6,40 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A device that leaves its hub, because that is lost, and asks another hub to let it in.
+/// A device leaves its lost hub and asks another hub to enrol it.
 ///
-/// It gets a new id, a new key and a new life; its rows stay, and capture goes on. The first bundle of the next hub
-/// brings both sides together as it does for any database with rows of its own (`Joining`). What the lost hub knew that
-/// is not in rows stays in the copy of the database that is kept: decided conflicts, the ledger, the exports.
+/// It gets a new id, a new key and a new ledger; its rows stay, and capture continues. The first bundle of the next hub
+/// joins both sides, as for any database with its own rows (`Joining`). Some knowledge of the lost hub is not in rows:
+/// decided conflicts, the ledger, the exports. It stays in the kept copy of the database.
 ///
-/// `satchel.json` with the new identity is what decides: what follows from it is completed by the next command, if this
-/// one was killed.
+/// `satchel.json` with the new identity decides. If this command is killed, the next command completes the rest.
 extension DeviceWorkspace {
-  /// What a device does when it leaves its hub.
+  /// The result of leaving a hub.
   public struct Departure: Sendable {
     public let workspace: DeviceWorkspace
-    /// Where the database as it was is kept; nil: the hub was left before, and the request is only written once more.
+    /// The path of a copy of the old database; nil: the hub was left before, and only the request is written again.
     public let copy: String?
   }
 
-  /// Leaves the hub. If that was done before, and the next hub has not answered, nothing changes.
+  /// Leaves the hub. If that was done before and the next hub has not answered, nothing changes.
   ///
-  /// Throws a `WorkspaceError` if there is nothing to go on with, or if what went by unseen must be seen to first.
-  /// - Parameter name: at the next hub; nil: the same as before.
+  /// Throws a `WorkspaceError` if there is nothing to continue with, or if missed changes must be repaired first.
+  /// - Parameter name: the name at the next hub; nil: the present name.
   public func leaveHub(name: String?) throws -> Departure {
     try locked {
       if configuration.leaves != nil {
         guard let name, Name(name) != Name(configuration.name) else { return Departure(workspace: self, copy: nil) }
         throw WorkspaceError(
-          "renewed", "This device has left its hub already, to go on as \(configuration.name).",
+          "renewed", "This device has left its hub already, to continue as \(configuration.name).",
           hint:
-            "Leave --name out to write the request once more. At the hub it may get another name: satchel-hub device enrol --name"
+            "Leave --name out to write the request again. At the hub it may get another name: satchel-hub device enrol --name"
         )
       }
       let session = try session()
       if configuration.continues != nil {
         throw WorkspaceError(
-          "renewed", "This device has asked its hub to go on as \(configuration.name), and has no answer.",
-          hint: "If that hub is lost for good, bring the folder back as it was before, and give this command there.")
+          "renewed", "This device has asked its hub to continue as \(configuration.name), and has no answer.",
+          hint: "If that hub is lost for good, restore the folder to its state before that, then run this command.")
       }
       if try keys.areDiscarded() {
         throw WorkspaceError(
@@ -72,7 +71,7 @@ extension DeviceWorkspace {
     return Departure(workspace: workspace, copy: copy)
   }
 
-  /// Brings keys, files and at last the database to what `satchel.json` says: no hub is known here.
+  /// Brings keys, files and last the database to the state of `satchel.json`: no hub is known here.
   func completeChangeOfHub() throws {
     guard configuration.joins, try platform.files.kind(databasePath) == .file, try DamagedDatabase.find(self) == nil
     else {
@@ -102,7 +101,7 @@ extension DeviceWorkspace {
     }
   }
 
-  /// When the emission was made on which the database is: no row that the lost hub sent is newer.
+  /// When the hub made the emission that the database holds: no row from the lost hub is newer.
   private func newestEmission(of state: DeviceState) throws -> Stamp {
     let name =
       Manifest.namePrefix(dataset: configuration.dataset, from: state.hubName, to: state.name)
@@ -110,11 +109,12 @@ extension DeviceWorkspace {
     let files = [folder.archive, Paths.join(folder.archive, "former")].map { Paths.join($0, name) }
     let keys = (try? hubKeys() + self.keys.renounced(Self.hubKeyName)) ?? []
     let manifests = try files.compactMap { try reader.manifestIfSound(of: $0, trust: .keys(keys)) }
-    // It may be the bundle of another device by now, or gone.
+    // The file may belong to another device's bundle by now, or be gone.
     return manifests.first?.stamp ?? Stamp(milliseconds: state.heard)
   }
 
-  /// Bundles from and for the device that this one was: nobody is to carry them any more, and none is lost.
+  /// Puts aside bundles from and for the former identity of this device. They must not be carried any more, and none is
+  /// lost.
   private func putAsideAll() throws {
     let files = platform.files
     let former = Paths.join(folder.archive, "former")

@@ -4,11 +4,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Whose signatures a device takes for its hub's, and how that changes.
+/// The keys whose signatures a device accepts as its hub's, and how they change.
 extension DeviceWorkspace {
   /// The hub's name among this device's keys.
   static let hubKeyName = "hub"
-  /// The key that the hub has announced, and may sign with by now.
+  /// The key that the hub has announced and may already sign with.
   static let nextHubKeyName = "hub-next"
 
   func ownKey() throws -> PublicKey { try keys.ownKey() }
@@ -21,16 +21,16 @@ extension DeviceWorkspace {
     try [hubKey(), keys.trusted(as: Self.nextHubKeyName)].compactMap(\.self)
   }
 
-  /// Every key that was ever known to be the hub's.
+  /// Every key that was ever known as the hub's.
   func hubKeys() throws -> [PublicKey] { try presentHubKeys() + keys.former(of: Self.hubKeyName) }
 
   /// Every key with which this device ever signed.
   func ownKeys() throws -> [PublicKey] { try [ownKey()] + keys.former() }
 
-  /// Reads bundles, decrypting them where they are encrypted for this device.
+  /// Reads bundles, and decrypts them if they are encrypted for this device.
   var reader: BundleReader { BundleReader(platform: platform, identities: keys.identities) }
 
-  /// What must be right of the key that a bundle of the hub's is signed with.
+  /// Checks the key that signed a bundle from the hub.
   func check(_ signer: PublicKey, of manifest: Manifest, _ state: DeviceState?, revoked: (PublicKey) throws -> Bool)
     throws
   {
@@ -41,9 +41,9 @@ extension DeviceWorkspace {
     }
     if try presentHubKeys().contains(signer) { return }
     guard try keys.former(of: Self.hubKeyName).contains(signer) else {
-      throw Refusal("other-key", "It is signed by another than the hub.", keeping: .quarantine)
+      throw Refusal("other-key", "It is not signed by the hub.", keeping: .quarantine)
     }
-    // What came before the new key may come once more.
+    // A bundle from before the new key may come again.
     guard let number = manifest.emission, number <= state?.received ?? .zero else {
       throw Refusal(
         "replaced-key", "It is signed with a key in whose place the hub has another one by now.",
@@ -51,12 +51,13 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Trusts the key that a verified bundle announces. Before the bundle is taken: to trust it too early does no harm.
+  /// Trusts the key that a verified bundle announces. Called before the bundle is accepted: trusting the key too early
+  /// does no harm.
   func trustNext(of manifest: Manifest) throws {
     if let rotation = manifest.rotation { try keys.trust(rotation.key, as: Self.nextHubKeyName) }
   }
 
-  /// A bundle was taken that is signed with the announced key: from now on that is the hub's.
+  /// Records that an accepted bundle is signed with the announced key. From now on that key is the hub's.
   func noteSigner(_ signer: PublicKey) throws {
     guard try keys.trusted(as: Self.nextHubKeyName) == signer, let old = try hubKey() else { return }
     try replaceHubKey(old, by: signer)
@@ -70,7 +71,7 @@ extension DeviceWorkspace {
 }
 
 extension Manifest {
-  /// The number of the emission that a bundle of a hub's is, or is a piece of; nil for what is none.
+  /// The emission number of a bundle from a hub, or of a volume of it; nil for other bundles.
   var emission: EmissionNumber? {
     switch body {
     case .scope(let scope): scope.number
@@ -89,7 +90,7 @@ extension DeviceWorkspace {
       revoked: session.map { try RevokedKeys.all(in: $0.database) } ?? [], hub: hubKey())
   }
 
-  /// Makes a new key. The hub learns of it by the next export, which the present key signs.
+  /// Creates a new key. The next export announces it to the hub, signed with the present key.
   public func rotateKeys() throws -> PublicKey {
     try locked {
       _ = try session()
@@ -103,13 +104,13 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Puts the device's secret keys behind a password, or takes it away.
+  /// Puts the device's secret keys behind a password, or removes the password.
   public func setPassword(_ password: Password?) throws {
     try locked { if ending == .keep { try keys.setPassword(password, name: configuration.name) } }
   }
 }
 
-/// `satchel_revoked`: the keys that nothing may be signed with any more, as the hub said last.
+/// `satchel_revoked`: the revoked keys, from the hub's newest list.
 enum RevokedKeys {
   static func contains(_ key: PublicKey, in database: borrowing Database) throws -> Bool {
     try database.first("SELECT 1 FROM satchel_revoked WHERE key = :key", ["key": .string(key.line)]) { _ in true }
@@ -120,18 +121,19 @@ enum RevokedKeys {
     try database.all("SELECT key FROM satchel_revoked ORDER BY key") { PublicKey(line: $0.text(0)) }.compactMap(\.self)
   }
 
-  /// Refuses a bundle whose list is older than the one that is known: somebody holds back what was said since.
+  /// Refuses a bundle whose list of revoked keys is older than the known list: an attacker may be holding back a newer
+  /// list.
   static func check(_ manifest: Manifest, _ state: DeviceState) throws {
     guard manifest.revoked?.number ?? 0 >= state.revocations else {
       throw Refusal(
         "older-revocations",
-        "It knows less of revoked keys than this device does: it was made before another one that came here.",
+        "Its list of revoked keys is older than this device's: a newer bundle came here before.",
         hint: "Ask the hub's operator for a new bundle.", keeping: .quarantine)
     }
   }
 
-  /// Takes over the list of a hub that was restored from a backup: it may have forgotten keys, and this device does
-  /// not.
+  /// Merges the list of a hub that was restored from a backup. The hub may have lost some revocations; this device
+  /// keeps them.
   static func join(_ manifest: Manifest, into state: inout DeviceState, in database: borrowing Database) throws {
     for key in manifest.revoked?.keys ?? [] {
       try database.run("INSERT OR IGNORE INTO satchel_revoked (key) VALUES (:key)", ["key": .string(key.line)])
@@ -141,7 +143,7 @@ enum RevokedKeys {
 
   static func take(_ manifest: Manifest, into state: inout DeviceState, in database: borrowing Database) throws {
     guard let revoked = manifest.revoked, revoked.number > state.revocations else { return }
-    // A hub that came back from a backup may have forgotten some: what was revoked once stays so.
+    // A hub restored from a backup may have lost some revocations. A revoked key stays revoked.
     try join(manifest, into: &state, in: database)
   }
 }

@@ -6,8 +6,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The first bundle of a hub comes to a database that has rows of its own: a site that worked alone joins, or one whose
-/// hub was lost.
+/// The first bundle from a hub comes to a database that already has rows. A site that worked alone joins a hub, or the
+/// device's old hub was lost.
 extension DeviceWorkspace {
   /// Whether the database has rows of the dataset, or capture that was kept when a hub was left.
   func hasOwnRows(_ definition: DatasetDefinition) throws -> Bool {
@@ -21,15 +21,15 @@ extension DeviceWorkspace {
     return false
   }
 
-  /// Notes that rows of this device's own are about to join. Without the note, a database without Satchel's tables
-  /// beside a bundle of the hub would look like a file that another program put there.
+  /// Records that this device's own rows are about to join. Without the record, the database would look like a file
+  /// that another program put there.
   func noteJoining() throws {
     if ending == .takeBack || configuration.joins { return }
     try platform.files.replace(
       folder.configuration, mode: 0o644, contents: configuration.with(joins: true, leaves: configuration.leaves).bytes)
   }
 
-  /// Brings the rows of the bundle and those that are here together, in one transaction.
+  /// Merges the rows of the bundle with the rows here, in one transaction.
   func join(
     with bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition
   ) throws -> ImportReport {
@@ -42,7 +42,7 @@ extension DeviceWorkspace {
     let arriving = try ArrivingAttachments(bundle, in: folder, platform: platform, ending: ending)
     let session = try DeviceSession(self, beginning: database, state(by: bundle.manifest, scope, definition), tables)
     if ending == .keep { try trustSigner(of: bundle) }
-    // The hub's rows are taken as they are there, whatever got past a CHECK.
+    // The hub's rows are accepted as they are, even if they break a CHECK.
     try session.database.execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON")
     return try session.database.applyTransaction(ending, to: tables.map(\.name)) {
       try session.beginWithOwnRows(bundle, scope, definition, snapshot)
@@ -50,9 +50,9 @@ extension DeviceWorkspace {
     }
   }
 
-  /// The first bundle is in: this device is one as any other.
+  /// Records that the first bundle is in: from now on this is an ordinary device.
   func noteJoined() throws {
-    // What a command that was killed had begun, `satchel.json` may say by now.
+    // A command that was killed may have recorded it in `satchel.json` already.
     let isJoining =
       try ending == .keep && WorkspaceConfiguration.load(folder, role: .device, files: platform.files).joins
     if !isJoining { return }
@@ -67,14 +67,14 @@ extension DeviceWorkspace {
       throw Refusal(
         "schema-differs",
         "The rows of \(databasePath) cannot join: at \(error.place) of the dataset, \(error.problem).",
-        hint: "Bring its tables to what the hub's are, then import the file again. Nothing was changed.")
+        hint: "Change its tables to the form of the hub's, then import the file again. Nothing was changed.")
     }
     for table in tables {
       let count = try table.namelessRows(in: database)
       if count == 0 { continue }
       throw Refusal(
         "schema-differs",
-        "\(count) of the rows of \(table.name) have NULL in their key: they have no name by which they could join.",
+        "\(count) of the rows of \(table.name) have NULL in their key, so they cannot join.",
         hint: "Give them keys, or delete them, then import the file again. Nothing was changed.")
     }
     return tables
@@ -82,7 +82,7 @@ extension DeviceWorkspace {
 }
 
 extension DeviceSession {
-  /// Adds Satchel's tables to the database, and makes pending what the hub lacks of its rows.
+  /// Adds Satchel's tables to the database, and makes pending the rows that the hub lacks.
   fileprivate func beginWithOwnRows(
     _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition, _ snapshot: Snapshot
   ) throws {
@@ -99,7 +99,7 @@ extension DeviceSession {
     try own.save(as: Generation(state.sequence.rawValue), against: snapshot, in: database)
   }
 
-  /// Applies the rows of the first bundle below those that are pending.
+  /// Applies the rows of the first bundle below the pending ones.
   fileprivate func applyFirst(
     _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ arriving: borrowing ArrivingAttachments,
     _ snapshot: Snapshot

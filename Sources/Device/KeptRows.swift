@@ -3,13 +3,13 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A row of this device's own that the hub has not taken, and about which a person decides.
+/// A row of this device that the hub did not accept, and about which a person decides.
 public struct KeptRow: Sendable {
   public let record: ConflictRecord
-  /// Whether it is still in its table. If not, its values are in the conflict.
+  /// Whether the row is still in its table. If not, its values are in the conflict.
   public let isInTable: Bool
-  /// Values by which a person knows the row: its first two texts that are no part of its key or of a reference; nil:
-  /// there are none.
+  /// Values by which a person recognises the row: its first two texts outside its key and references; nil: there are
+  /// none.
   public let label: String?
 
   init(_ record: ConflictRecord, isInTable: Bool, in schema: TableSchema) {
@@ -24,7 +24,7 @@ public struct KeptRow: Sendable {
 }
 
 extension DeviceSession {
-  /// The rows of this device's own that the hub has not taken, and about which a person decides.
+  /// The rows of this device that the hub did not accept, and about which a person decides.
   func keptRows() throws -> [KeptRow] {
     try ConflictTable.list([.open, .held], in: database).compactMap { conflict in
       let record = conflict.record

@@ -4,25 +4,25 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A row of this device's own that got another key.
+/// A row of this device that got another key.
 public struct RekeyedHere: Hashable, Sendable {
   public let table: Name
   public let old: Value
   public let new: Value
-  /// The emission with which it did.
+  /// The emission with which it got that key.
   let number: EmissionNumber
 }
 
-/// What a bundle of the hub's changes in the keys of this device's own rows. It comes before all else that the bundle
-/// says.
+/// The key changes of this device's rows that a bundle from the hub causes. They come before everything else in the
+/// bundle.
 ///
-/// There are two reasons for a new key. The hub gave one, because it had another row with the old one when this
-/// device's came, or the same row under another key: it says so. Or the hub sends a row, or gives a key, that a row of
-/// this device's has of which the hub does not know: then the hub's row was first, and the device finds another key by
-/// itself, and tells. So it does with a row that the hub sends too, by its natural key, where such rows become one.
+/// There are two reasons for a new key. First, the hub gave the key and says so: it had another row with the old key,
+/// or the same row under another key. Second, a row from the hub, or a key that the hub gives, collides with a row here
+/// that the hub does not know. Then the hub's row was first: the device chooses another key by itself and reports it.
+/// It does the same if a new row has the natural key of a row from the hub, in tables that join such rows.
 ///
-/// The rows that the hub itself owes are sent by it anyway. Here follow those that have pending changes, with their
-/// pre-images: they speak of what this device wrote.
+/// Rows that the hub must send are in the bundle anyway. This type moves the rows with pending changes and their
+/// pre-images, which hold what this device wrote.
 struct KeyChanges {
   private let session: DeviceSession
   private let scope: Manifest.Scope
@@ -36,7 +36,7 @@ struct KeyChanges {
     tables = try session.tables.map { try RowTable($0, in: session.database) }
   }
 
-  /// A pending row that cannot be there with what its references are called now: another row has its natural key.
+  /// A pending row that cannot stay after its references got new keys: another row has its natural key.
   struct Stranded {
     let rows: RowTable
     let key: RowKey
@@ -46,11 +46,11 @@ struct KeyChanges {
 
   struct Outcome {
     var rekeyed: [RekeyedHere] = []
-    /// They are in the table no more, and have no pre-images.
+    /// Rows that left the table and have no pre-images any more.
     var stranded: [Stranded] = []
   }
 
-  /// Gives the rows their new keys. The caller holds the transaction, and triggers sleep.
+  /// Gives the rows their new keys. The caller holds the transaction, and triggers are off.
   func carryOut(_ bundle: borrowing VerifiedBundle, _ snapshot: Snapshot?) throws -> Outcome {
     if references.isEmpty { return Outcome() }
     try session.database.run(
@@ -70,7 +70,7 @@ struct KeyChanges {
       for stranded in try move(told, yielding) {
         if let entry = try join(stranded) { next.append(entry) } else { outcome.stranded.append(stranded) }
       }
-      // A parent that has another key may make rows the same that were not.
+      // Renumbering a parent can make two of its children duplicates.
       if next.isEmpty, session.tables.contains(where: \.folds) {
         found = try KeyFindings(session, isNewHistory: isNewHistory, in: bundle, snapshot)
         next = found.folding(besides: taken)
@@ -83,7 +83,7 @@ struct KeyChanges {
     return outcome
   }
 
-  /// Makes a new row one with the only row that has its natural key; nil where they are two.
+  /// Joins a new row with the only row that has its natural key; nil if there are two.
   private func join(_ stranded: Stranded) throws -> KeyMap.Entry? {
     let rows = stranded.rows
     let rivals = try rows.rivals(of: stranded.row, in: session.database)
@@ -115,16 +115,16 @@ struct KeyChanges {
       ])
   }
 
-  // MARK: what has the new names
+  // MARK: references to the new keys
 
-  /// A row with pending changes before and after.
+  /// A row with pending changes, before and after.
   private struct Move {
     let rows: RowTable
     let old: (key: RowKey, row: Row?)
     let new: (key: RowKey, row: Row?, images: [PreImage])
   }
 
-  /// Writes the new keys wherever this device's own changes name the old ones.
+  /// Writes the new keys wherever this device's changes name the old keys.
   private func move(_ told: [KeyMap.Entry], _ yielding: [KeyMap.Entry]) throws -> [Stranded] {
     let byHub = KeyMap(references, session.tables, told)
     let all = KeyMap(references, session.tables, told + yielding)
@@ -133,7 +133,7 @@ struct KeyChanges {
       let rows = tables[place]
       try PreImageStore.each(table, since: .zero, in: session.database) { key, images, current in
         let base = images[0].row
-        // What stood there before this device wrote is the hub's word for it, and the hub's words are right.
+        // The row before this device's write came from the hub, and its keys are right already.
         func moved(_ row: Row) -> Row {
           var moved = all.row(row, of: place)
           for column in references.columns[place].keys where base?[column] == row[column] {
@@ -151,7 +151,7 @@ struct KeyChanges {
     var stranded: [Stranded] = []
     let free = try moves.filter { move in
       if try isFree(move, besides: moves) { return true }
-      // A new row has nowhere to be; changes of one that the hub knew meet that it is gone.
+      // A new row has no free key. Changes of a row that the hub knew find that row deleted.
       if let row = move.new.row, move.new.images.first?.row == nil, !move.new.images.isEmpty {
         stranded.append(Stranded(rows: move.rows, key: move.new.key, row: row, images: move.new.images))
         try PreImageStore.replace([], of: move.old.key, in: move.rows.table, database: session.database)
@@ -168,8 +168,8 @@ struct KeyChanges {
     return stranded
   }
 
-  /// Whether a row can have its new key. Where this device wrote to the row that has it, those changes stay that row's:
-  /// the other ones then meet that their row is gone.
+  /// Whether a row can take its new key. If this device wrote to the row that has the key, those changes stay with that
+  /// row. The other changes then find their row deleted.
   private func isFree(_ move: Move, besides moves: [Move]) throws -> Bool {
     if move.new.key == move.old.key { return true }
     if moves.contains(where: { $0.rows === move.rows && $0.old.key == move.new.key && $0.new.key != move.new.key }) {
@@ -178,8 +178,7 @@ struct KeyChanges {
     return try PreImageLookup(move.rows.table, in: session.database).images(of: move.new.key).isEmpty
   }
 
-  /// Whether the old key is one that this device had given: no row of anybody else's has it, and the hub may not know
-  /// that rows here name it.
+  /// Whether this device gave the old key. Then no other row has it, and the hub may not know that rows here name it.
   private func gave(_ entry: KeyMap.Entry) throws -> Bool {
     try session.database.first(
       "SELECT 1 FROM satchel_rekeyed WHERE table_name = :table AND new_key = :key AND sequence IS NOT NULL",
@@ -205,7 +204,7 @@ struct KeyChanges {
     }
   }
 
-  /// All leave before any enters: one may get the key that another had.
+  /// All rows leave before any enters: a row may get the key that another row had.
   private func carryOut(_ moves: [Move]) throws -> [Stranded] {
     var localKeys: [Int64?] = []
     for move in moves {
@@ -216,11 +215,11 @@ struct KeyChanges {
     var stranded: [Stranded] = []
     for (move, localKey) in zip(moves, localKeys) {
       try move.rows.keepLocalKey(localKey, for: move.new.key)
-      // A row that is still there is one that the hub is about to send anew.
+      // The hub is about to send again any row that is still there.
       do { try move.rows.write(move.new.row, over: try move.rows.row(move.new.key), key: move.new.key) } catch let error
         as SQLiteError where error.kind == .unique
       {
-        // So is one without pending changes.
+        // The same holds for a row without pending changes.
         guard let row = move.new.row, !move.new.images.isEmpty else { continue }
         stranded.append(Stranded(rows: move.rows, key: move.new.key, row: row, images: move.new.images))
         continue
@@ -232,8 +231,8 @@ struct KeyChanges {
 }
 
 extension KeyChanges {
-  /// Rows that get another name keep their local keys, also if the hub sends them itself: as a row that is gone, and
-  /// another one that comes.
+  /// A row that gets another primary key keeps its local key, even if the hub sends it: as one deleted row and one new
+  /// row.
   private func keepLocalKeys(of entries: [KeyMap.Entry]) throws {
     let map = KeyMap(references, session.tables, entries)
     for (place, table) in session.tables.enumerated() where table.info.localKey != nil {
@@ -257,8 +256,8 @@ extension KeyChanges {
 }
 
 extension KeyChanges {
-  /// Makes SQLite hand out keys of the ranges that a bundle gives this device. Called when all rows of the bundle are
-  /// there.
+  /// Makes SQLite take new keys from the ranges that a bundle gives this device. Called when all rows of the bundle are
+  /// in place.
   /// - Parameter received: the emission up to which the device knows its ranges.
   static func takeBlocks(
     of bundle: borrowing VerifiedBundle, after received: EmissionNumber, _ tables: [TrackedTable], device: ReplicaID,
@@ -278,7 +277,7 @@ extension KeyChanges {
 }
 
 extension DeviceSession {
-  /// The keys that rows of this device's own got with one emission.
+  /// The keys that rows of this device got with one emission.
   func keysGiven(with number: EmissionNumber) throws -> [KeyMap.Entry] {
     guard tables.contains(where: \.renamesRows) else { return [] }
     return try database.all(
@@ -289,7 +288,7 @@ extension DeviceSession {
     }.compactMap(\.self)
   }
 
-  /// The emissions with which rows of this device's own got other keys, in their order.
+  /// The emissions with which rows of this device got other keys, in their order.
   func emissionsWithKeys(after first: EmissionNumber, through last: EmissionNumber) throws -> [EmissionNumber] {
     try database.all(
       "SELECT DISTINCT number FROM satchel_rekeyed WHERE number > :first AND number <= :last ORDER BY number",
@@ -297,8 +296,7 @@ extension DeviceSession {
     ) { EmissionNumber($0.integer(0)) }
   }
 
-  /// The rows that got their keys from this device, and of which the hub is not known to know that, in the order in
-  /// which they got them.
+  /// The rows whose new keys this device chose and the hub is not known to have learned, in the order of the changes.
   func untoldKeys() throws -> [RekeyedHere] {
     guard tables.contains(where: \.renamesRows) else { return [] }
     return try database.all(
@@ -308,7 +306,7 @@ extension DeviceSession {
     }
   }
 
-  /// All rows of this device's own that ever got other keys, in the order in which they got them.
+  /// All rows of this device that ever got other keys, in the order of the changes.
   func allKeys() throws -> [RekeyedHere] {
     try database.all("SELECT table_name, old_key, new_key, number FROM satchel_rekeyed ORDER BY entry") { rekeyed($0) }
   }

@@ -4,7 +4,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What a bundle of the hub's says that matters for the keys of this device's own rows.
+/// The content of a bundle from the hub that affects the keys of this device's rows.
 struct KeyFindings {
   private let session: DeviceSession
   private let isNewHistory: Bool
@@ -12,16 +12,16 @@ struct KeyFindings {
   private let births: [KeyedRow: Birth]
   /// The rows to which the hub gave other keys.
   private(set) var told: [KeyMap.Entry] = []
-  /// The hub's rows that have the keys of new rows of this device's.
+  /// Rows from the hub that have the keys of new rows of this device.
   private var incoming: [KeyedRow: Row] = [:]
-  /// The keys of the hub's rows that have the natural key of a row here, by that.
+  /// The keys of rows from the hub that have the natural key of a row here, by natural key.
   private var twins: [KeyedRow: [Value]] = [:]
   /// The greatest key of each table.
   private var greatest: [Int: Int64] = [:]
 
   private struct Birth {
     let row: Row
-    /// It is there, and has had the same natural key ever since it was made.
+    /// Whether the row exists and has kept its natural key since it was made.
     let isSteady: Bool
   }
 
@@ -75,13 +75,13 @@ struct KeyFindings {
       case .rekey(let to, let number):
         guard let new = table.singleKey(to) else { throw LineProblem("its new key is none of this table") }
         see(new, in: place)
-        // Another bundle has told before.
+        // An earlier bundle has reported it already.
         if number <= session.state.received { return }
         let old = try own(key, in: line.table)
-        // A row that the hub cannot know yet has the old one by now: what had it is gone from here.
+        // A new row that the hub cannot know has the old key by now: the row that had it is gone here.
         if births[KeyedRow(place: place, key: old)] != nil { return }
         if old != new { told.append(.init(place: place, old: old, new: new)) }
-      // The device's next keys are to be of this range.
+      // The device's next keys must come from this range.
       case .block: if let first = table.number(of: line.key) { see(.integer(first - 1), in: place) }
       case .row(let fields):
         see(key, in: place)
@@ -94,13 +94,14 @@ struct KeyFindings {
     }
   }
 
-  /// Looks whether a row that the hub sends is one that this device made too, under a key of its own. Whether its user
-  /// may change the hub's row, a device does not know; what the hub does not take of it then is kept.
+  /// Checks whether a row from the hub duplicates a row that this device made under another key. A device does not know
+  /// whether its user may change the hub's row. If the hub does not accept such a change, it is kept.
   private mutating func findTwin(of row: Row, in place: Int) throws {
     let rows = tables[place]
     guard rows.table.rules.write != .none, let new = rows.table.singleKey(rows.schema.key(of: row)) else { return }
     let target = KeyedRow(place: place, key: new)
-    // What this device did to the hub's row is of that one alone. A new row that has the key by chance is another one.
+    // This device's changes to the hub's row belong to that row alone. A new row that has the key by chance is another
+    // row.
     guard
       try births[target] != nil || PreImageLookup(rows.table, in: session.database).images(of: RowKey([new])).isEmpty
     else {
@@ -116,9 +117,9 @@ struct KeyFindings {
     if case .integer(let number) = key { greatest[place] = max(greatest[place] ?? 0, number) }
   }
 
-  /// The key that this device has meanwhile given a row that the hub knows by `key`.
+  /// The key that this device has meanwhile given to the row that the hub knows as `key`.
   private func own(_ key: Value, in table: Name) throws -> Value {
-    // A restored hub may give a key once more to a row that had got another one in the history which that hub forgot.
+    // A restored hub may give again a key that it gave to a row in its lost history.
     try (isNewHistory ? session.allKeys() : session.untoldKeys()).reduce(key) { key, row in
       row.table == table && row.old == key ? row.new : key
     }
@@ -128,8 +129,7 @@ struct KeyFindings {
     births.keys.sorted { $0.place == $1.place ? $0.key.isBeforeInSQL($1.key) : $0.place < $1.place }
   }
 
-  /// The rows of this device's own that become one with rows of the hub's, but for those that have a key of these
-  /// entries.
+  /// The rows of this device that join rows from the hub, except for those with a key of these entries.
   func folding(besides entries: [KeyMap.Entry]) -> [KeyMap.Entry] {
     let taken = Set(entries.map { KeyedRow(place: $0.place, key: $0.new) })
     return orderedBirths.compactMap { birth in
@@ -137,21 +137,21 @@ struct KeyFindings {
     }
   }
 
-  /// The key of the hub's row that is the same as a new one; nil where there is none, or more than one.
+  /// The key of the hub's row that duplicates a new row; nil if there is none, or more than one.
   private func twin(of birth: KeyedRow) -> Value? {
     guard let found = twins[birth], found.count == 1, births[birth]?.isSteady == true else { return nil }
     return found[0]
   }
 
-  /// Whether the hub's row with the key of a new one is that row, made twice.
+  /// Whether the hub's row with the key of a new row is the same row, made twice.
   private func isSame(_ row: Row, as birth: KeyedRow) -> Bool {
     guard let own = births[birth] else { return false }
     let table = session.tables[birth.place]
     return row == own.row || table.folds && own.isSteady && table.naturalColumns.allSatisfy { row[$0] == own.row[$0] }
   }
 
-  /// The rows of this device's own that get other keys of the device's choice: that of their twin, or one greater than
-  /// any that the device has ever seen.
+  /// The new keys that the device chooses for its rows. Each is the key of the row's duplicate, or greater than any key
+  /// that the device has seen.
   func yielding() throws -> [KeyMap.Entry] {
     let targets = Set(told.map { KeyedRow(place: $0.place, key: $0.new) })
     var greatest = greatest
@@ -161,7 +161,7 @@ struct KeyFindings {
       let isOwn = incoming[birth].map { isSame($0, as: birth) } ?? true
       if isOwn && !targets.contains(birth) || !table.givesNewKeys { return nil }
       let last = max(greatest[birth.place] ?? 0, try table.greatestKey(in: session.database))
-      // At the end of all numbers nothing is left to give: the rows meet, and that is a conflict.
+      // No greater key is left: the rows collide, and that is a conflict.
       if last == Int64.max { return nil }
       greatest[birth.place] = last + 1
       return .init(place: birth.place, old: birth.key, new: .integer(last + 1))

@@ -3,7 +3,7 @@ import SatchelMerge
 import SatchelValues
 import SatchelWorkspace
 
-/// Changes that are lost while a database is made from bundles. With each of them its unit is lost.
+/// Changes that are lost while a database is created from bundles. The whole unit of each change is lost.
 final class LostChanges {
   struct Lost {
     let table: Name
@@ -23,7 +23,7 @@ final class LostChanges {
 
   func add(_ lost: Lost) { all.append(lost) }
 
-  /// Keeps all of them as conflicts, and takes back what belongs to them. The rows are there, and their pre-images.
+  /// Keeps all lost changes as conflicts, and undoes the changes of their units. The rows exist, and their pre-images.
   func keep(_ session: DeviceSession) throws {
     if all.isEmpty { return }
     let applier = try ScopeApplier(session)

@@ -3,10 +3,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Units of this device of which a change was lost at an import: all their changes are taken back, as one conflict.
+/// Units of this device that lost a change at an import. All changes of such a unit are undone, as one conflict.
 ///
-/// A row that goes back loses all its pending changes. So whatever they belong to goes back with it, and is decided
-/// with it.
+/// A row that goes back loses all its pending changes. So all units of these changes go back too, and are decided
+/// together.
 final class LostUnits {
   /// Why a change is kept as a conflict.
   enum Cause {

@@ -3,30 +3,29 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Finds the rows of this device's own that refer to a row which has just left: nobody told the hub of them, so the hub
-/// does not take them away with it.
+/// Finds the rows of this device that refer to a row which has just left. The hub has no record of them, so it does not
+/// delete them with their parent.
 ///
-/// A row that hung on nothing before is the app's affair, and is left as it is.
+/// A row whose parent was missing before is left as it is: that is the app's own decision.
 final class Orphans {
   struct Orphan {
     let rows: RowTable
     let key: RowKey
     let row: Row
-    /// Whether it refers to a row of this device's own that another row keeps out until a person decides.
+    /// Whether the row refers to a row of this device that another row keeps out until a person decides.
     let isBelowKeptRow: Bool
   }
 
-  /// The reason for which a row left.
+  /// Why a row left.
   enum Departure { case gone, kept }
 
   private let tables: [RowTable]
-  /// How SQLite compares what refers to a parent with the parent, by the foreign key.
+  /// How SQLite compares a reference with its parent, by foreign key.
   private let comparisons: [ForeignKey: [Comparison]]
-  /// By the foreign key: the values to which nobody can refer any more, because the row that had them left. They are
-  /// folded, because a reference may spell them in another way.
+  /// By foreign key: the values whose row left. They are folded, because a reference may spell them differently.
   private var gone: [ForeignKey: [[Value]: Departure]] = [:]
 
-  /// - Parameter tables: those with pending changes.
+  /// - Parameter tables: the tables with pending changes.
   init(of tables: [RowTable], in database: borrowing Database) {
     self.tables = tables
     var comparisons: [ForeignKey: [Comparison]] = [:]
@@ -38,7 +37,7 @@ final class Orphans {
     zip(comparisons[key] ?? [], values).map { $0.folded($1) }
   }
 
-  /// Notes a row that left.
+  /// Records a row that left.
   func note(_ row: Row, of schema: TableSchema, _ departure: Departure = .gone) {
     for child in tables {
       for key in child.schema.foreignKeys where key.parent == schema.name {
@@ -50,7 +49,7 @@ final class Orphans {
     }
   }
 
-  /// The rows with pending changes that refer to one which left and has not come back.
+  /// The rows with pending changes whose parent left and has not come back.
   func find(in database: borrowing Database) throws -> [Orphan] {
     if gone.isEmpty { return [] }
     var found: [Orphan] = []

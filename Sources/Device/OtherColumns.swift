@@ -3,7 +3,7 @@ import SatchelValues
 import SatchelWorkspace
 
 extension TableSchema {
-  /// The row that a hub's line tells. Refuses one with other columns.
+  /// The row of a line from the hub. Refuses a row with other columns.
   func rowOfHub(_ fields: [Field]) throws -> Row {
     if let row = rowInOrder(fields) { return row }
     try refuseOtherColumns(fields.map(\.name))
@@ -12,8 +12,7 @@ extension TableSchema {
 
   /// Refuses a bundle whose rows of this table have other columns than the database here. The order does not matter.
   ///
-  /// The file stays where it is: nothing is wrong with it, and it can be imported when both sides have the same
-  /// columns.
+  /// The file stays in place: it is sound, and can be imported when both sides have the same columns.
   func refuseOtherColumns(_ theirs: [Name]) throws {
     if theirs == columns { return }
     let missing = theirs.filter { !columns.contains($0) }
@@ -27,6 +26,6 @@ extension TableSchema {
         : "The table \(name) has the column \(list(missing)) at the hub, and not in the database here.",
       hint: missing.isEmpty
         ? "Have the hub's operator add the column there; then ask for a full bundle."
-        : "Bring the app to the version that has it, run satchel doctor --repair, then import the file again.")
+        : "Update the app to the version that has it, run satchel doctor --repair, then import the file again.")
   }
 }

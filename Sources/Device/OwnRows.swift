@@ -4,11 +4,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The rows that a database had before the first bundle of its hub came, as changes that the hub is to get.
+/// The rows that a database had before the first bundle from its hub, as changes for the hub.
 ///
-/// A row that the hub lacks is an insert. A row that the hub has too is nothing. A row that the hub has with other
-/// values is an insert of the same key, which the import settles as any other. What was pending at a hub that was left
-/// stays what it was.
+/// A row that the hub lacks is an insert. A row that the hub has with the same values is no change. A row that the hub
+/// has with other values is an insert of the same key, and the import merges it as usual. Changes that were pending at
+/// a former hub stay as they were.
 struct OwnRows {
   private struct Found {
     let place: Int
@@ -17,7 +17,7 @@ struct OwnRows {
     let row: Row?
   }
 
-  /// Writes before this generation are of rows as a hub that was left had them.
+  /// Writes before this generation are of rows from a former hub.
   static let firstOwn = Generation(1)
 
   private let tables: [TrackedTable]
@@ -27,7 +27,7 @@ struct OwnRows {
 
   init(_ tables: [TrackedTable]) { self.tables = tables }
 
-  /// Reads what was captured since a hub was left, and removes that capture.
+  /// Reads the changes captured since a hub was left, and removes that capture.
   mutating func takeCaptured(in database: borrowing Database) throws {
     guard try database.hasTable("satchel_capture") else { return }
     try Capture.settle(tables, in: database)
@@ -40,7 +40,7 @@ struct OwnRows {
     try Self.removeSatchel(from: database)
   }
 
-  /// Adds each row of a database that nobody has captured.
+  /// Adds each row of a database that was never captured.
   mutating func takeUncaptured(at stamp: Stamp, in database: borrowing Database) throws {
     for (place, table) in tables.enumerated() {
       try database.each(table.allRowsSQL) {
@@ -51,7 +51,7 @@ struct OwnRows {
     }
   }
 
-  /// Makes all of it pending, as far as it is not in the snapshot of the hub already. Capture is there.
+  /// Makes everything pending that the hub's snapshot lacks. Capture is installed.
   func save(as generation: Generation, against snapshot: Snapshot, in database: borrowing Database) throws {
     let theirs = try tables.map { try RowTable($0, in: snapshot.database) }
     for own in found {
@@ -62,40 +62,40 @@ struct OwnRows {
     }
   }
 
-  /// What the row was before this device's change of it; nil: there is no change.
+  /// The row before this device's change of it; nil: there is no change.
   private static func image(of own: Found, meeting hub: Row?, in table: TrackedTable) -> PreImage? {
     guard let last = own.images.last else { return nil }
     func image(_ row: Row?) -> PreImage { PreImage(generation: last.generation, stamp: last.stamp, row: row) }
     let mine = own.images.filter { $0.generation >= firstOwn }
-    // A row that this hub lacks may come later, from another device: the delete goes to the hub all the same.
+    // Another device may send the missing row later, so the delete goes to the hub all the same.
     if own.row == hub { return own.row == nil ? mine.first?.row.map { image($0) } : nil }
     guard let row = own.row else { return mine.first?.row.map { image($0) } }
     guard let hub else { return image(nil) }
     let rules = MergeRules(table.rules, schema: table.schema)
     let base = mine.first?.row
     if let base, base != row { return image(start(of: row, from: base, meeting: hub, rules)) }
-    // The row has its key from a hub. In tables whose new rows may get other keys an insert would make two rows of it.
+    // The row's key came from a hub. In tables whose new rows may get other keys, an insert would duplicate the row.
     let isOfHub = base != nil || own.images[0].generation < firstOwn
     let counts = row.values.indices.contains { row[$0] != hub[$0] && rules.countsDifferences(of: $0) }
     return image(isOfHub && table.renamesRows || counts ? start(of: row, from: row, meeting: hub, rules) : nil)
   }
 
-  /// The row from which a pending change started, with another value than both wherever it is not known from what they
-  /// came: there the change disagrees with the hub's row.
-  /// - Parameter base: the row as the hub that was left had it.
+  /// The row from which a pending change started. A column whose start is unknown gets a value that differs from both
+  /// sides, so that the change disagrees with the hub's row.
+  /// - Parameter base: the row as the former hub had it.
   private static func start(of row: Row, from base: Row, meeting hub: Row, _ rules: MergeRules) -> Row {
     Row(
       row.values.indices.map { column in
         let (own, known, other) = (row[column], base[column], hub[column])
         if own == other { return own }
-        // What of a counter or a set is in both, nobody knows.
+        // The shared part of a counter or a set is unknown.
         if rules.countsDifferences(of: column) { return known == other ? known : .string("?") }
         if known != own { return known }
         return own.isNull || other.isNull ? .string("?") : .null
       })
   }
 
-  /// Removes every trigger and every table of Satchel's.
+  /// Removes every trigger and every table of Satchel.
   private static func removeSatchel(from database: borrowing Database) throws {
     for type in ["trigger", "table"] {
       let names = try database.all(

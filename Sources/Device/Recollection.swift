@@ -5,17 +5,17 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Brings what is known of bundles into a database that knows less of them than the workspace's files tell: an old copy
-/// of itself, or one that the app made anew. The caller holds the transaction.
+/// Adds missing records of bundles to a database, from the workspace's files. The database is an old copy of itself, or
+/// an app created it again. The caller holds the transaction.
 struct Recollection {
   private let session: DeviceSession
   private let bundles: ArchivedBundles
-  /// The exports of which the database does not know, and whose files are there.
+  /// The exports whose files exist and of which the database has no record.
   let exports: [SequenceNumber]
-  /// The hub's bundles of which the database does not know.
+  /// The hub's bundles of which the database has no record.
   let emissions: [Int64]
   private let newest: SequenceNumber
-  /// For whom the device works, as the hub said last.
+  /// The device's user, from the hub's newest bundle.
   private let user: String
 
   private var database: Database { _read { yield session.database } }
@@ -41,7 +41,7 @@ struct Recollection {
     return changes.base
   }
 
-  /// Which rows of this device's got other keys. Whoever plays bundles again needs to know it first.
+  /// Records which rows of this device got other keys. Replaying bundles needs these records first.
   func takeUpKeys() throws {
     guard session.tables.contains(where: \.renamesRows) else { return }
     var entries: [Entry] = []
@@ -79,13 +79,13 @@ struct Recollection {
         bundle.manifest, digest: bundle.digest, direction: .outgoing, verdict: .written, at: now, in: database)
       try bundle.eachConflict {
         try ConflictTable.add($0, bundle: nil, noted: now, told: sequence.rawValue, in: database)
-        // An old copy may have it untold.
+        // An old copy may have it as not yet reported.
         if Name($0.user) != Name(user) { try ConflictTable.markTold([$0.id], by: sequence.rawValue, in: database) }
       }
       try bundle.eachResolution { try keep($0) }
       try Capture.witness(bundle.manifest.stamp, in: database)
     }
-    // What former users disagreed about may be nothing for the present one to see.
+    // The present user may not see the disagreements of former users.
     try ConflictTable.forget(ofOthersThan: user, toldUpTo: newest.rawValue, in: database)
   }
 
@@ -105,7 +105,7 @@ struct Recollection {
     }
   }
 
-  /// What the hub tells with each bundle.
+  /// Records the contents of a bundle from the hub.
   private func takeUp(_ manifest: Manifest, _ scope: Manifest.Scope) throws {
     session.state.user = manifest.user
     session.state.hubRecipient = manifest.recipient ?? session.state.hubRecipient

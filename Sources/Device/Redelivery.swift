@@ -4,33 +4,33 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A hub that was restored from a backup begins a new history, and may lack exports that it had acknowledged: nobody
-/// but this device has them any more.
+/// A hub that was restored from a backup begins a new history. It may lack exports that it had acknowledged, and then
+/// only this device has them.
 ///
-/// The new history is not taken before the hub has all of them again: until then rows that this device had delivered
-/// would go, and with them what was written into them since. So the signed files are carried once more, as they are,
-/// and the hub merges them as on their first day.
+/// The device does not accept the new history before the hub has these exports again. Otherwise delivered rows would
+/// disappear, with everything written into them since. So the signed files are carried again unchanged, and the hub
+/// merges them as it did the first time.
 ///
-/// Where their files are gone, a person may give them up: then the database is kept as it was, and the rows become what
-/// the hub says.
+/// If the files are gone, a person may give them up. Then a copy of the database is kept, and the rows become what the
+/// hub sends.
 extension DeviceSession {
-  /// A history begins with a full bundle.
+  /// A new history begins with a full bundle.
   func refuseDelta(of scope: Manifest.Scope) throws {
     guard scope.extent == .full else {
       throw Refusal(
         "other-epoch",
-        "The hub has begun a new history since this device heard of it last, and this bundle is not its first.",
+        "The hub has begun a new history since its last bundle for this device, and this bundle is not the first of it.",
         hint: "Ask the hub's operator for a full one: satchel-hub emit --device \(state.name) --full")
     }
   }
 
-  /// Whether a hub that has the exports up to this one lacks any that this database cannot tell again: those that were
-  /// acknowledged, and those that were on their way when it was made anew.
+  /// Whether a hub with the exports up to `merged` lacks exports whose changes this database cannot send again. These
+  /// are exports that were acknowledged, and exports that were on their way when the database was created again.
   func isLacking(exportsAfter merged: SequenceNumber) throws -> Bool {
     try merged < state.acknowledged || sequences(after: merged).contains { try !isKnown(export: $0.rawValue) }
   }
 
-  /// Puts the exports that a restored hub lacks into the outbox again. nil: it lacks none that says anything.
+  /// Puts the exports that a restored hub lacks into the outbox again. nil: it lacks none with any content.
   func redeliver(to scope: Manifest.Scope, _ manifest: Manifest) throws -> ImportReport? {
     let missing = try exports(after: scope.acknowledged)
     let isTold = try missing.contains {
@@ -57,7 +57,7 @@ extension DeviceSession {
     return report
   }
 
-  /// Keeps the database as it is, for people to look into. nil: in a rehearsal.
+  /// Keeps a copy of the database for people to examine. nil: in a dry run.
   func keepCopy(before number: EmissionNumber) throws -> String? {
     if workspace.ending == .takeBack { return nil }
     let path = Paths.join(folder.archive, "former/data-before-\(number).sqlite")
@@ -71,8 +71,8 @@ extension DeviceSession {
     let manifest: Manifest
   }
 
-  /// The exports that go on from one that a hub has, in their order. Throws a `WorkspaceError` where the files of so
-  /// many are gone that the hub could not take what follows.
+  /// The exports that follow the last one that a hub has, in their order. Throws a `WorkspaceError` if so many files
+  /// are missing that the hub could not merge the rest.
   private func exports(after merged: SequenceNumber) throws -> [KeptExport] {
     let own = try workspace.ownKeys()
     var kept: [KeptExport] = []
@@ -91,20 +91,20 @@ extension DeviceSession {
         "no-export",
         "The hub was restored from a backup and lacks this device's exports from \(merged.next) on, and the file of export \(reached.next) is not here or is damaged.",
         hint:
-          "Bring it back to bundles/sent from a copy, or from the hub's former bundles/archive; then import this bundle again. If it is nowhere: satchel import FILE --without-lost, which keeps the database as it is beside the new one."
+          "Bring it back to bundles/sent from a copy, or from the hub's former bundles/archive; then import this bundle again. If it is lost: satchel import FILE --without-lost, which keeps the database as it is beside the new one."
       )
     }
     return kept
   }
 
-  /// The files of exports under a former name of this device's, where such may be needed: the present name has none of
-  /// those numbers.
+  /// The files of exports under a former name of this device, if they may be needed: the present name has none of these
+  /// numbers.
   private func formerExports(after merged: SequenceNumber) throws -> [SequenceNumber: String] {
     guard workspace.configuration.predecessor != nil, merged < state.acknowledged else { return [:] }
     return try FormerExports(self).files(after: merged)
   }
 
-  /// By their files: a database that was made anew does not know of what was exported before it.
+  /// Read from the files: a database that was created again has no record of earlier exports.
   func sequences(after merged: SequenceNumber) throws -> [SequenceNumber] {
     try archive.outgoing(outgoingPrefix).filter { $0 > merged.rawValue }.map { SequenceNumber($0) }
   }
@@ -117,7 +117,7 @@ extension DeviceSession {
   }
 }
 
-/// What becomes of exports that a hub lacks which was restored from a backup.
+/// How to handle exports that a restored hub lacks.
 public enum LostExports: Sendable {
   case deliveredAgain
   case givenUp

@@ -6,30 +6,28 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A device that goes on as another one, with another id, name and key: a copy of it keeps the old ones, or nobody
-/// believes the old key any more.
+/// A device takes a new identity: another id, name and key. A copy of it keeps the old identity, or the old key is no
+/// longer trusted.
 ///
-/// Its rows stay, and so does all that the hub is not known to have: pre-images, conflicts, decisions. They keep their
-/// generations and its exports their numbers, because the request names those exports, and the hub then knows up to
-/// which of them it took this history.
+/// Its rows stay, and so do all changes that the hub is not known to have: pre-images, conflicts, decisions. They keep
+/// their generations and its exports their numbers. The request names those exports, so the hub knows up to which
+/// export it has merged this history.
 ///
-/// `satchel.json` with the new identity is what decides: what follows from it is completed by the next command, if this
-/// one was killed.
+/// `satchel.json` with the new identity decides. If this command is killed, the next command completes the rest.
 extension DeviceWorkspace {
-  /// Gives the workspace a new identity. Where it has one already that the hub has not answered, that one stays.
+  /// Gives the workspace a new identity. If it has a new one already that the hub has not answered, that one stays.
   ///
-  /// Throws a `WorkspaceError` where there is nothing to go on with, or where what went by unseen must be seen to
-  /// first.
-  /// - Parameter name: by which the hub does not know any device; nil: only to ask once more.
+  /// Throws a `WorkspaceError` if there is nothing to continue with, or if missed changes must be repaired first.
+  /// - Parameter name: a name that no device has at the hub; nil: only write the request again.
   public func renew(name: String?) throws -> DeviceWorkspace {
     try locked {
       _ = try session()
       if configuration.continues != nil {
         if let name, Name(name) != Name(configuration.name) {
           throw WorkspaceError(
-            "renewed", "This device has asked already to go on as \(configuration.name).",
+            "renewed", "This device has already asked to continue as \(configuration.name).",
             hint:
-              "Leave --name out to write the request once more. At the hub it may get another name: satchel-hub device enrol --name"
+              "Leave --name out to write the request again. At the hub it may get another name: satchel-hub device enrol --name"
           )
         }
         return self
@@ -45,7 +43,7 @@ extension DeviceWorkspace {
     }
     guard let name else {
       throw WorkspaceError(
-        "name-needed", "A new name is needed: the old one is another copy's.", hint: "Add: --name NEW-NAME")
+        "name-needed", "A new name is needed: another copy has the old one.", hint: "Add: --name NEW-NAME")
     }
     guard isSafeName(name), Name(name) != Name(configuration.name) else {
       throw WorkspaceError("bad-name", "\"\(name)\" cannot be the new name of this device.", hint: safeNameHint)
@@ -56,7 +54,7 @@ extension DeviceWorkspace {
   private func begin(as name: String) throws -> DeviceWorkspace {
     if let sealed = try session().sealedChanges().first {
       throw WorkspaceError(
-        "sealed", "What \(sealed.user) wrote here is on its way to the hub under this device's present name.",
+        "sealed", "The work of \(sealed.user) is on its way to the hub under this device's present name.",
         hint: "First carry it there, and bring the hub's answer back: \(sealed.file)")
     }
     if ending == .takeBack { return self }
@@ -74,8 +72,7 @@ extension DeviceWorkspace {
     return renewed
   }
 
-  /// The signature by which this device's present key says that it goes on under another id; nil: its secret half is
-  /// lost.
+  /// The signature of this device's present key that links it to the new id; nil: the secret key is lost.
   private func proof(of id: ReplicaID, _ key: PublicKey) throws -> String? {
     guard try keys.canSign() else { return nil }
     let statement = KeyStatement.continuation(
@@ -83,7 +80,7 @@ extension DeviceWorkspace {
     return String(decoding: try statement.signed(with: keys.signing()).fileBytes, as: UTF8.self)
   }
 
-  /// Brings keys, files and at last the database to the identity that `satchel.json` names.
+  /// Brings keys, files and last the database to the identity of `satchel.json`.
   func completeRenewal() throws {
     guard let former = configuration.continues, let incarnation = configuration.incarnation,
       try platform.files.kind(databasePath) == .file, try DamagedDatabase.find(self) == nil
@@ -97,7 +94,7 @@ extension DeviceWorkspace {
     try keys.finishRotation()
     try putAside(of: state, in: database)
     try database.writeTransaction {
-      // Under the new name nothing was exported yet.
+      // Nothing was exported yet under the new name.
       try database.run("UPDATE satchel_exports SET written = 0")
       try database.run(
         "UPDATE satchel_conflicts SET device = :new, told = NULL WHERE device = :former AND (told IS NULL OR told > :acknowledged)",
@@ -111,8 +108,7 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Bundles from and for the device that this one was: nobody is to carry them any more, and nothing is to be told
-  /// from them.
+  /// Puts aside bundles from and for the former identity of this device. They must not be carried any more.
   private func putAside(of state: DeviceState, in database: borrowing Database) throws {
     let files = platform.files
     let outgoing = Manifest.namePrefix(dataset: configuration.dataset, from: state.name, to: state.hubName)
@@ -127,18 +123,18 @@ extension DeviceWorkspace {
     }
   }
 
-  /// What a request says of the device that this one was; nil: it was none.
+  /// The part of a request that describes the former identity of this device; nil: it had none.
   func continuation() throws -> Manifest.Continuation? {
     guard let former = configuration.predecessor else { return nil }
     let session = try session()
     return .init(
       device: former, acknowledged: session.state.acknowledged, received: session.state.received,
-      // A hub that was put back knows less than it acknowledged.
+      // A hub that was set back has less than it acknowledged.
       chain: try session.chain(from: .zero, before: session.state.sequence.next),
       proof: try configuration.proof.map { try Signature(fileBytes: Array($0.utf8)) })
   }
 
-  /// The hub has answered this device under its new name: it is a device as any other.
+  /// Records that the hub has answered this device under its new name: from now on it is an ordinary device.
   func noteAnswer() throws {
     guard configuration.continues != nil else { return }
     try platform.files.replace(folder.configuration, mode: 0o644, contents: configuration.answered.bytes)
@@ -148,7 +144,7 @@ extension DeviceWorkspace {
 extension WorkspaceError {
   static var renewing: WorkspaceError {
     WorkspaceError(
-      "renewing", "This device was about to go on under a new name, and the command that saw to it was interrupted.",
-      hint: "Give it once more: satchel renew --request FILE")
+      "renewing", "This device was about to get a new name, and the command was interrupted.",
+      hint: "Run it again: satchel renew --request FILE")
   }
 }

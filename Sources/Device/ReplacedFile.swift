@@ -6,14 +6,13 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A database that another program put in the place of this device's: it has the dataset's tables, and nothing of
-/// Satchel's.
+/// A database that another program put in the place of this device's. It has the dataset's tables and nothing of
+/// Satchel.
 ///
-/// The signed bundles tell what the device knew, what it told, and what every row was; the file tells what the rows
-/// are.
+/// The signed bundles show the device's state, its exports and the former rows; the file holds the present rows.
 struct ReplacedFile {
   private let workspace: DeviceWorkspace
-  /// The newest full bundle of the hub's, and the newest definition that came.
+  /// The newest full bundle from the hub, and the newest definition.
   private let manifest: Manifest
   private let scope: Manifest.Scope
   private let definition: DatasetDefinition
@@ -27,9 +26,9 @@ struct ReplacedFile {
     self.definition = definition
   }
 
-  /// nil where the file is Satchel's, or where the hub's first bundle has not come yet.
+  /// nil if the file is Satchel's, or if the hub's first bundle has not come yet.
   ///
-  /// Throws a `WorkspaceError` where the bundles are not there that tell what was known.
+  /// Throws a `WorkspaceError` if the needed bundles are missing.
   static func find(_ workspace: DeviceWorkspace) throws -> ReplacedFile? {
     guard try workspace.hasForeignFile(), !workspace.configuration.joins else { return nil }
     let hub = try workspace.hubKeys()
@@ -39,7 +38,7 @@ struct ReplacedFile {
     var newest: (number: EmissionNumber, source: [UInt8])?
     for name in try files.list(workspace.folder.archive) where name.hasSuffix(".satchel") {
       let path = Paths.join(workspace.folder.archive, name)
-      // Exports of this device's own lie there too, under another key.
+      // The archive also holds this device's own exports, which another key signed.
       guard let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(hub)),
         case .scope(let scope) = manifest.body, manifest.to.id == workspace.configuration.id
       else { continue }
@@ -56,17 +55,18 @@ struct ReplacedFile {
       }
     }
     guard let found, let newest else {
-      throw ArchivedBundles.incomplete("the last full bundle of the hub is not there")
+      throw ArchivedBundles.incomplete("the last full bundle from the hub is missing")
     }
     return ReplacedFile(workspace, found.manifest, found.scope, try DatasetDefinition(json: newest.source))
   }
 
-  /// Makes the file this device's, and every difference from what was known a change that the next export carries.
+  /// Adds Satchel's tables to the file. Every difference from the known rows becomes a change that the next export
+  /// carries.
   func takeUp(missing: MissingRows, _ ending: Ending, _ report: inout DoctorReport) throws {
     report.add(
       Finding(
         "replaced",
-        "Another program put a new file in the place of \(workspace.databasePath): nothing of Satchel's is in it."))
+        "Another program put a new file in the place of \(workspace.databasePath): it has no satchel_ tables."))
     if ending == .keep { try BundleArchive(workspace.folder, workspace.platform.files).secure() }
     let database = try Database(path: workspace.databasePath, mode: .readWrite)
     try database.prepareForCommand()
@@ -82,17 +82,17 @@ struct ReplacedFile {
     }
   }
 
-  /// Takes a file up that the app made anew and that has no rows yet: what is known is put back. Returns how many
-  /// changes are pending then. Throws if there are rows: a person decides what they are.
+  /// Takes over a file that the app created again and that has no rows yet: the known rows are put back. Returns the
+  /// number of pending changes. Throws if there are rows: then a person decides.
   func takeUpEmpty() throws -> Int {
     do {
       let database = try Database(path: workspace.databasePath, mode: .readWrite)
       for table in try tables(in: database) where try table.count(in: database) > 0 {
         throw WorkspaceError(
           "replaced",
-          "Another program put a new file in the place of \(workspace.databasePath): nothing of Satchel's is in it.",
+          "Another program put a new file in the place of \(workspace.databasePath): it has no satchel_ tables.",
           hint:
-            "Put the right file back; or, if this is the one to go on with: satchel doctor, then satchel doctor --repair"
+            "Put the right file back; or, to continue with this one: satchel doctor, then satchel doctor --repair"
         )
       }
     }
@@ -106,7 +106,7 @@ struct ReplacedFile {
     do { return try TrackedTable.find(definition, in: database) } catch let error as DatasetError {
       throw WorkspaceError(
         "not-captured", "The new file cannot be this device's: at \(error.place) of the dataset, \(error.problem).",
-        hint: "Let the app make its tables as they were, or put the right file back.")
+        hint: "Let the app create its tables as before, or put the right file back.")
     }
   }
 
@@ -124,13 +124,13 @@ struct ReplacedFile {
     session.state.sequence = newest
     session.state.definition = definition.source
     session.state.acknowledged = try acknowledged(session, recollection)
-    // Else nothing would carry what a former user wrote, and the hub would wait for it for ever.
+    // Otherwise nothing would carry the former user's changes, and the hub would wait for them for ever.
     session.state.sealed = try recollection.sealed().flatMap { $0 > session.state.acknowledged ? $0 : nil }
     try session.state.save(in: session.database)
     try Capture.begin(Generation(newest.rawValue), in: session.database)
   }
 
-  /// Of all that the hub's bundles acknowledge, the highest.
+  /// The highest export that any of the hub's bundles acknowledges.
   private func acknowledged(_ session: DeviceSession, _ recollection: Recollection) throws -> SequenceNumber {
     let bundles = try ArchivedBundles(session)
     return try recollection.emissions.map { number in
@@ -141,7 +141,7 @@ struct ReplacedFile {
 }
 
 extension DeviceWorkspace {
-  /// Whether there is a database, and it is not one that Satchel set up.
+  /// Whether there is a database that Satchel did not set up.
   func hasForeignFile() throws -> Bool {
     guard try platform.files.kind(databasePath) == .file else { return false }
     let database = try Database(path: databasePath, mode: .readWrite)

@@ -6,11 +6,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Brings an old copy of a device's database to where the newer one was, as far as bundles tell, with what was written
-/// into the copy replayed on top.
+/// Brings an old copy of a device's database to the state of the newer one, as far as bundles reach. Writes that were
+/// made in the copy are replayed on top.
 ///
-/// Writes that only the newer file held, and no export, are in no place that this could read. The caller holds the
-/// transaction, in which triggers sleep.
+/// Writes that only the newer file held, and no export, cannot be recovered. The caller holds the transaction, in which
+/// triggers are off.
 struct RollForward {
   private let session: DeviceSession
   private let history: DeviceHistory
@@ -29,7 +29,7 @@ struct RollForward {
     self.newest = newest
     let numbers = try session.archive.numbers(session.incomingPrefix)
     guard let last = numbers.last, last >= session.state.received.rawValue else {
-      throw ArchivedBundles.incomplete("the hub's bundle \(session.state.received) is not there")
+      throw ArchivedBundles.incomplete("the hub's bundle \(session.state.received) is missing")
     }
     received = EmissionNumber(last)
     bundles = try ArchivedBundles(session)
@@ -45,7 +45,7 @@ struct RollForward {
       session, at: .init(numbers: numbers, received: received, lastExport: (sequence: newest, received: stoodOn)))
   }
 
-  /// What a migration makes of rows that were written into a copy is for the hub to say.
+  /// The hub decides how a migration changes rows that were written into a copy.
   private static func olderVersion(_ session: DeviceSession, than version: Int64) -> WorkspaceError {
     WorkspaceError(
       "older-database",
@@ -73,15 +73,15 @@ struct RollForward {
 
   // MARK: rows
 
-  /// A row that was written in the old copy, and what it was before.
+  /// A row that was written in the old copy, and its former values.
   private struct Write {
     let image: PreImage
     let current: Row?
-    /// False: it may also be an earlier value of what an export tells, from before the copy was taken.
+    /// False: the write may also be an earlier value of an exported change, from before the copy was made.
     let isLater: Bool
   }
 
-  /// What no export tells of: it was written after the copy was put back, or is told nowhere.
+  /// Writes that no export contains. They were made after the copy was put back, or were never exported.
   private func ownWrites() throws -> [Name: [RowKey: Write]] {
     let generation = Generation(session.state.sequence.rawValue)
     var told: [Name: [RowKey: ChangeLine]] = [:]
@@ -96,8 +96,8 @@ struct RollForward {
         let known = told[table.name]?[key]
         guard let image = images.last, image.row != current else { return }
         if let known, known.stamp == image.stamp, known.leads(to: current, in: table.schema) { return }
-        // Clocks are set back: that a stamp is smaller does not prove that the write was earlier. What has the same
-        // stamp and is another write was made after the copy: two writes of a row in one database never have the same.
+        // Clocks are set back, so a smaller stamp does not prove an earlier write. A different write with the same
+        // stamp was made after the copy: two writes of a row in one database never have the same stamp.
         let isLater = known.map { image.stamp >= $0.stamp } ?? true
         writes[table.name, default: [:]][key] = Write(image: image, current: current, isLater: isLater)
       }
@@ -105,11 +105,11 @@ struct RollForward {
     return writes
   }
 
-  /// Makes the table's rows what the bundles say, with the copy's own writes on top, and its pre-images those of the
+  /// Makes the table's rows what the bundles say, with the copy's own writes on top. Its pre-images become those of the
   /// last export.
   private func bring(_ table: TrackedTable, _ writes: [RowKey: Write]) throws {
     guard let known = history.known.table(table.name) else { return }
-    // What a former user wrote, the rows know nothing of any more.
+    // The rows hold nothing of a former user's changes any more.
     let sent = sealed == newest ? [:] : history.sent[table.name, default: [:]]
     let rows = try RowTable(table, in: database)
     try PreImageStore.forget(before: Generation(Int64.max), [table], in: database)
@@ -126,12 +126,12 @@ struct RollForward {
       let before = try rows.row(key)
       if before != target { moves.append((key, before, target)) }
     }
-    // All leave before any enters, so that rows may trade UNIQUE values.
+    // All rows leave before any enters, so that rows may trade UNIQUE values.
     for move in moves { try rows.write(nil, over: move.before, key: move.key) }
     for move in moves { try rows.write(move.after, over: nil, key: move.key) }
   }
 
-  /// Replays a write of the copy's own by the merge that decides everywhere. What loses is a conflict.
+  /// Replays a write of the copy with the ordinary merge rules. A losing write becomes a conflict.
   private func replay(_ write: Write, of key: RowKey, onto target: Row?, in table: TrackedTable) throws -> Row? {
     let image = PreImage(
       generation: Generation(newest.rawValue), stamp: write.image.stamp, first: write.image.first, row: write.image.row,
@@ -151,7 +151,7 @@ struct RollForward {
 }
 
 extension ChangeLine {
-  /// Whether the row is as this change of a device's left it.
+  /// Whether the row is as this change of a device left it.
   fileprivate func leads(to row: Row?, in schema: TableSchema) -> Bool {
     func has(_ fields: [Field]) -> Bool {
       guard let row else { return false }

@@ -5,24 +5,23 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Tells whether a row on this device is one that the hub may believe it to be, before a bundle writes over it.
+/// Checks whether a row on this device is a version that the hub may expect, before a bundle overwrites it.
 ///
-/// A write that no trigger saw leaves a row that the hub does not expect. The hub says with each line what the row may
-/// be; the row as the hub had sent it is the oldest pre-image where there are any, those included that the bundle
-/// itself acknowledges.
+/// A write that no trigger saw leaves a row that the hub does not expect. Each line from the hub lists the row's
+/// possible versions. The version that the hub sent is the oldest pre-image, if there are any. Pre-images that the
+/// bundle itself acknowledges count too.
 final class RowWitness {
-  /// Of the table that was asked for last: the lines of a bundle come table by table.
+  /// For the table of the last call: a bundle's lines are sorted by table.
   private var digester: (table: Name, digester: RowDigester)?
-  /// For rows with pre-images that the bundle acknowledges: what the hub had sent, by a hash of the row's table and
-  /// key.
+  /// For rows whose pre-images the bundle acknowledges: the version that the hub had sent, by a hash of table and key.
   private var acknowledged: [Int: UInt64?] = [:]
-  /// Whether there were more of them than can be remembered: then no line is compared.
+  /// True if there were too many of them to remember: then no line is compared.
   private var isBlind = false
 
-  /// So many rows take some 20 MiB.
+  /// This many rows take about 20 MiB.
   private static let mostAcknowledged = 400_000
 
-  /// Remembers what is about to be forgotten. Called before a bundle's acknowledgement is taken.
+  /// Remembers the pre-images that are about to be forgotten. Called before a bundle's acknowledgement is applied.
   func remember(before generation: Generation, _ tables: [TrackedTable], in database: borrowing Database) throws {
     for table in tables where try !PreImageStore.isEmpty(table, in: database) {
       try PreImageStore.each(table, since: .zero, in: database) { key, images, _ in
@@ -50,9 +49,9 @@ final class RowWitness {
     return digester?.digester.digest(of: row).first64
   }
 
-  /// Whether the row is none that the hub may believe it to be.
+  /// Whether the row is no version that the hub may expect.
   /// - Parameters:
-  ///   - expected: what the hub believes; empty: it does not say.
+  ///   - expected: the versions that the hub expects; empty: the hub does not say.
   ///   - current: the row as it is.
   ///   - images: its pending pre-images, oldest first.
   func isUnseen(_ current: Row?, _ images: [PreImage], key: RowKey, in schema: TableSchema, expected: [UInt64?]) -> Bool

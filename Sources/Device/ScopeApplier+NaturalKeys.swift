@@ -4,9 +4,9 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Rows that cannot be there together, because they have one UNIQUE value.
+/// Rows that cannot exist together, because they share a UNIQUE value.
 extension ScopeApplier {
-  /// A row of the hub's that a pending row of this device's own keeps out.
+  /// A row from the hub that a pending row of this device keeps out.
   struct KeptOut {
     let entry: Blocked
     /// The pending row.
@@ -15,8 +15,8 @@ extension ScopeApplier {
     let change: Change
   }
 
-  /// Writes a row whose UNIQUE values pending rows may have. These go back to what the hub last said of them, and so on
-  /// along the chain: of two rows as the hub has them, none is in the way of the other.
+  /// Writes a row whose UNIQUE values pending rows may hold. Such pending rows go back to what the hub last sent, and
+  /// so on along the chain: two rows as the hub has them never collide.
   /// - Parameter entry: nil: no row enters.
   func enter(_ entry: Blocked?) throws {
     var chain = [entry].compactMap(\.self)
@@ -29,15 +29,15 @@ extension ScopeApplier {
     }
   }
 
-  /// Takes a row's pending changes back; each of them is kept as a conflict. Returns the row as the hub last had it,
-  /// which is to enter; nil: the hub had none.
+  /// Undoes a row's pending changes, and keeps each as a conflict. Returns the row as the hub last had it, which is to
+  /// enter; nil: the hub had none.
   private func yield(_ key: RowKey, to entry: Blocked) throws -> Blocked? {
     let rows = entry.table
     let images = try pending[rows.schema.name]?.images(of: key) ?? []
     guard let first = images.first, try rows.row(key) != first.hubRow else {
       throw Refusal(
         "rows-collide",
-        "Two rows of \(rows.schema.name) that the hub sent have the same value where only one may have it.",
+        "Two rows of \(rows.schema.name) that the hub sent have the same value in a UNIQUE column.",
         hint: "Ask the hub's operator for a full bundle: satchel-hub emit --device \(session.state.name) --full")
     }
     let verdict = decide(rows.rules.table, device: images.last?.stamp ?? .zero, hub: entry.stamp)
@@ -47,14 +47,14 @@ extension ScopeApplier {
       departure: loss.state == .open ? .kept : .gone)
   }
 
-  /// Leaves a row of the hub's out whose natural key a pending row of this device's own has, where the policy gives it
-  /// to the device: as if it had been deleted here, which is what the hub will be told. Returns whether it did.
+  /// Leaves out a row from the hub whose natural key a pending row of this device holds, if the policy prefers the
+  /// device. The row is deleted here, and the hub will receive the delete. Returns whether that was done.
   func keepOut(_ entry: Blocked, for key: RowKey) throws -> Bool {
     let rows = entry.table
-    // What its user may not change, a device cannot know, unless that is all that the user does not see.
+    // A device does not know which rows its user may change, unless every visible row may be changed.
     guard entry.isHubs, rows.table.rules.delete == .hard, rows.table.rules.write == .visible,
       let (image, change) = try changes(from: pending[rows.schema.name]?.images(of: key) ?? [], to: rows.row(key)).last,
-      // About a row that waits a person at the hub decides.
+      // If a row waits, a person at the hub decides.
       image.generation >= session.acknowledgedGeneration,
       decide(rows.rules.table, device: image.stamp, hub: entry.stamp).winner == .device,
       try References(of: rows.table, among: session.tables).tableWithChildren(
@@ -65,8 +65,7 @@ extension ScopeApplier {
     return true
   }
 
-  /// Lets in the rows that nothing keeps out any more, because the pending row has left. Returns whether there were
-  /// any.
+  /// Lets in the rows whose obstacle is gone, because the pending row has left. Returns whether there were any.
   func letInFreed() throws -> Bool {
     var freed: [KeptOut] = []
     keptOut = try keptOut.filter { kept in
@@ -78,7 +77,7 @@ extension ScopeApplier {
     return !freed.isEmpty
   }
 
-  /// Tells the hub to delete the rows that are kept out.
+  /// Makes the deletes of the rows that are kept out pending.
   func settleKeptOut() throws {
     for kept in keptOut {
       let (entry, rows) = (kept.entry, kept.entry.table)
@@ -91,8 +90,8 @@ extension ScopeApplier {
     keptOut = []
   }
 
-  /// Keeps the pending changes of a row that cannot be there as conflicts: by what its references are called now,
-  /// another row has its natural key.
+  /// Keeps as conflicts the pending changes of a row that cannot stay: after its references got new keys, another row
+  /// has its natural key.
   func giveUp(_ stranded: KeyChanges.Stranded) throws {
     let rivals = try stranded.rows.rivals(of: stranded.row, in: session.database)
     let met = try rivals.count == 1 ? stranded.rows.row(rivals[0]) : stranded.rows.row(stranded.key)

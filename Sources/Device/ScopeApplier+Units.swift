@@ -4,9 +4,9 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A unit of which the hub's rows leave no room for one change goes back as a whole.
+/// A unit is undone as a whole if rows from the hub collide with one of its changes.
 extension ScopeApplier {
-  /// Takes back the rows of units that are lost. Returns whether there were any.
+  /// Undoes the changes of lost units. Returns whether there were any.
   func takeBackUnits() throws -> Bool {
     guard let units else { return false }
     var isAny = false
@@ -17,7 +17,7 @@ extension ScopeApplier {
     return isAny
   }
 
-  /// Makes a row what the hub last said of it. All its pending changes are kept as conflicts.
+  /// Makes a row what the hub last sent. All its pending changes are kept as conflicts.
   private func takeBack(_ member: StepUnits.Member) throws {
     let rows = all[member.table]
     let images = try pendingImages(of: member.key, in: rows)
@@ -29,7 +29,7 @@ extension ScopeApplier {
     try enter(entry)
   }
 
-  /// Keeps the conflicts of all units that are lost.
+  /// Keeps the conflicts of all lost units.
   func keepLostUnits() throws {
     for record in units?.conflicts() ?? [] { try keep(record) }
   }
@@ -38,7 +38,7 @@ extension ScopeApplier {
     try pending[rows.name]?.images(of: key) ?? []
   }
 
-  /// Notes what may hang on a row that went back to what the hub last said of it.
+  /// Records the rows that may depend on a row that went back to what the hub last sent.
   private func noteReturn(of key: RowKey, _ images: [PreImage], from current: Row?, to hub: Row?, in rows: RowTable) {
     guard let change = Change(from: current, to: hub) else { return }
     tally.add(change, in: rows.name)

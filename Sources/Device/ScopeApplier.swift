@@ -5,23 +5,23 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Brings a device's tables to what the hub says, row by row, with the device's pending changes replayed on top.
+/// Brings a device's tables to the hub's state, row by row, and replays the device's pending changes on top.
 ///
-/// It works inside one `applyTransaction` of the caller's.
+/// It works inside one `applyTransaction` of the caller.
 final class ScopeApplier {
   let session: DeviceSession
   private let tables: [RowTable]
-  /// Where to look for this device's pending changes, by table. A table without any is missing: no app writes here
-  /// until the import is done.
+  /// Where to look for this device's pending changes, by table. A table without any is missing here: no app can write
+  /// to it until the import is done.
   let pending: [Name: PreImageLookup]
-  /// Rows that another row's UNIQUE value kept out; they are tried again when all others are in.
+  /// Rows that another row's UNIQUE value kept out. They are tried again when all others are in.
   private var blocked: [Blocked] = []
-  /// Rows of the hub's that pending rows keep out.
+  /// Rows from the hub that pending rows keep out.
   var keptOut: [KeptOut] = []
 
-  /// Rows that hold values of both sides: the table may forbid what neither side wrote.
+  /// Rows that hold values of both sides: the table may forbid such a mixture.
   private var mixed: [(rows: RowTable, key: RowKey)] = []
-  /// Rows of these that the table forbids.
+  /// The mixed rows that the table forbids.
   private var forbidden: [(rows: RowTable, key: RowKey)] = []
 
   struct Blocked {
@@ -29,17 +29,17 @@ final class ScopeApplier {
     let key: RowKey
     let row: Row
     let stamp: Stamp
-    /// Whether it is as the hub sent it.
+    /// Whether the row is as the hub sent it.
     let isHubs: Bool
   }
 
   private let witness: RowWitness
-  /// Rows that no trigger saw become what they are, where all rows were compared before; by table.
+  /// Unseen rows by table, which become pending as they are. Filled if all rows were compared before.
   private let unseen: [Name: Set<RowKey>]
-  /// The emission on which the device is, and whether the one that comes says that it may be.
+  /// The emission that the device has, and whether the new bundle follows it.
   private let base: EmissionNumber
   private let isFollowed: Bool
-  /// Rows of the hub's that this device made too, under other keys, and of which it hears only now.
+  /// Rows from the hub that this device also made under other keys, and that it joins only now.
   private let folded: [Name: Set<RowKey>]
   let orphans: Orphans
   let deletedParents: DeletedParents
@@ -48,19 +48,19 @@ final class ScopeApplier {
   let units: LostUnits?
 
   var tally = RowTally()
-  /// The new disagreements, the first of them.
+  /// The first of the new disagreements.
   private(set) var found: [ConflictRecord] = []
-  /// Files that rows named which are gone, or name others now.
+  /// Files of rows that are gone or that name other files now.
   private(set) var unnamed: Set<AttachmentPath> = []
   var written = 0
   var removed = 0
   private(set) var conflicts = 0
 
   /// - Parameters:
-  ///   - witness: says which rows are none that the hub may believe them to be.
-  ///   - unseen: rows that no trigger saw become what they are.
-  ///   - scope: which emission it is; nil: none of the hub's, which says nothing of what others wrote.
-  ///   - keys: what became of the keys of this device's own rows with this bundle.
+  ///   - witness: checks whether a row is a version that the hub may expect.
+  ///   - unseen: rows that no trigger saw; they become pending as they are.
+  ///   - scope: the emission; nil: the bundle is no emission and does not say what others wrote.
+  ///   - keys: the key changes of this device's rows with this bundle.
   init(
     _ session: DeviceSession, witness: RowWitness = RowWitness(), unseen: [UnseenChange] = [],
     scope: Manifest.Scope? = nil, keys: KeyChanges.Outcome = .init()
@@ -93,10 +93,10 @@ final class ScopeApplier {
   func rows(of name: Name) -> RowTable? { tables.first { $0.schema.name == name } }
   var all: [RowTable] { tables }
 
-  /// Makes one row what the hub says it is; nil: it is gone. Pending changes of it are replayed on that.
+  /// Makes one row what the hub sends; nil: the row is gone. Pending changes of the row are replayed on it.
   /// - Parameters:
-  ///   - expected: what the row may be here, as the hub says; empty: it does not say.
-  ///   - others: what the hub says that others wrote into it; nil: nothing.
+  ///   - expected: the versions of the row that the hub expects here; empty: the hub does not say.
+  ///   - others: the writes of others to the row, as the hub reports them; nil: no report.
   func apply(
     _ incoming: Row?, key: RowKey, at stamp: Stamp, in rows: RowTable, expected: [UInt64?] = [],
     others: @autoclosure () throws -> [OthersWrite]? = nil
@@ -111,7 +111,7 @@ final class ScopeApplier {
     }
     var target = incoming
     if !images.isEmpty {
-      // The device met all of a folded row by making its own: there the values say what others wrote after that.
+      // The device had seen all of a joined row when it made its own. So the values show what others wrote after that.
       let isWhole = isFollowed && folded[rows.schema.name]?.contains(key) != true
       let told = try others().map { ToldWrites($0, in: rows.schema, beside: stamp, on: base, isWhole: isWhole) }
       let rebased = rebase(images, to: current, onto: incoming, at: stamp, told: told, by: rows.rules)
@@ -138,7 +138,7 @@ final class ScopeApplier {
     }
   }
 
-  /// Keeps a row whose last write was not captured, before the hub's row takes its place.
+  /// Keeps a row whose last write was not captured, before the hub's row replaces it.
   private func keepUnseen(_ local: Row?, key: RowKey, met hub: Row?, in rows: RowTable) throws {
     guard let record = try session.record(ofUnseen: local, key: key, met: hub, in: rows.schema) else { return }
     try keep(record)
@@ -153,7 +153,8 @@ final class ScopeApplier {
     try note(lost.disagreement, of: lost.change, image: lost.image, key: key, met: lost.met, in: rows)
   }
 
-  /// Keeps a change of this device that meets something else. If it is not taken, nothing of its unit is.
+  /// Keeps a change of this device that collides with something else. If the change is not accepted, its whole unit is
+  /// undone.
   func note(
     _ disagreement: Disagreement, of change: Change, image: PreImage, key: RowKey, met: Row?, in rows: RowTable
   ) throws {
@@ -172,7 +173,7 @@ final class ScopeApplier {
     let addition = try ConflictTable.addMeeting(
       record, bundle: nil, noted: session.platform.clock.milliseconds(), in: session.database)
     if case .known(let known) = addition, record.unit != nil, known.state != .resolved {
-      // Its row was taken back after all.
+      // The change was undone in the end.
       var corrected = record
       corrected.id = known.id
       return try ConflictTable.correct(
@@ -183,16 +184,15 @@ final class ScopeApplier {
     if found.count < RowTally.mostShown { found.append(record) }
   }
 
-  // MARK: rows that stand in each other's way
+  // MARK: rows that block each other
 
-  /// Writes the rows that a UNIQUE value kept out: first all of them leave, so that they may trade values; then they
-  /// enter, and a pending row of this device's own that still holds such a value gives way, or by policy keeps the
-  /// other one out.
+  /// Writes the rows that a UNIQUE value kept out. First all of them leave, so that they may trade values; then they
+  /// enter. A pending row of this device that still holds such a value gives way, or by policy keeps the other row out.
   func finish() throws {
     for entry in blocked { try entry.table.write(nil, over: try entry.table.row(entry.key), key: entry.key) }
     let rivals = try blocked.map { try $0.table.rivals(of: $0.row, in: session.database) }
     for (entry, own) in zip(blocked, rivals) {
-      // A row that blocks several others gives way to them all.
+      // A row that blocks several others gives way to all of them.
       let isFair = own.count == 1 && zip(blocked, rivals).filter { $0.table === entry.table && $1 == own }.count == 1
       if isFair, try keepOut(entry, for: own[0]) { continue }
       try enter(entry)
@@ -215,8 +215,8 @@ final class ScopeApplier {
     try keepLostUnits()
   }
 
-  /// Takes pending changes back that came together with the hub's to a row which the table forbids: no app could write
-  /// it any more.
+  /// Undoes pending changes that, combined with the hub's, give a row that the table forbids. No app could write to
+  /// such a row any more.
   private func takeBackForbidden() throws {
     if mixed.isEmpty, forbidden.isEmpty { return }
     try session.database.execute("PRAGMA ignore_check_constraints = OFF")
@@ -235,7 +235,7 @@ final class ScopeApplier {
     }
   }
 
-  /// Takes the deletion back of a row on which one of the hub's hangs; it is kept as a conflict.
+  /// Undoes the delete of a row that a row from the hub refers to. The delete is kept as a conflict.
   private func bringBack(_ parent: DeletedParents.Parent) throws {
     guard let row = parent.images.first?.hubRow, try parent.rows.row(parent.key) == nil else { return }
     let loss = Disagreement(kind: .foreignKey, state: .open)
@@ -244,8 +244,8 @@ final class ScopeApplier {
     written += 1
   }
 
-  /// Takes the delete of a row back that went with its parent, whose delete is taken back. The conflict about the parent
-  /// stands for both.
+  /// Restores a row that was deleted with its parent, when the parent's delete is undone. The parent's conflict covers
+  /// both.
   private func bringBack(_ child: DeletedChildren.Child) throws {
     guard try child.rows.row(child.key) == nil else { return }
     if let last = child.images.last, units?.contains(child.rows.name, child.key, last.generation) == true {
@@ -264,12 +264,12 @@ final class ScopeApplier {
     written += 1
   }
 
-  /// Takes pending changes back that hang a row on a row that has just left. The row becomes what the hub says, and the
-  /// changes are kept as conflicts, as the changes of a row that leaves are.
+  /// Undoes pending changes that make a row refer to a row which has just left. The row becomes what the hub sends. The
+  /// changes are kept as conflicts, like the changes of a deleted row.
   private func takeBack(_ orphan: Orphans.Orphan) throws {
     let (rows, images) = (orphan.rows, try pending[orphan.rows.schema.name]?.images(of: orphan.key) ?? [])
     guard let first = images.first else { return }
-    // Below a row of this device's own that another row keeps out, a new row comes back with that row.
+    // Below a row of this device that another row keeps out, a new row comes back together with that row.
     let loss = Disagreement(kind: .foreignKey, state: orphan.isBelowKeptRow && first.hubRow == nil ? .held : .open)
     try enter(
       takeBack(
@@ -278,8 +278,8 @@ final class ScopeApplier {
     if first.hubRow != nil { written += 1 }
   }
 
-  /// Takes a row out that is to be what the hub last said of it, and keeps each of the pending changes that are lost by
-  /// that as a conflict. Returns the row that is to enter; nil: none.
+  /// Removes a row that is to become what the hub last sent, and keeps each lost pending change as a conflict. Returns
+  /// the row that is to enter; nil: none.
   func takeBack(
     _ images: [PreImage], of key: RowKey, to row: Row?, as disagreement: Disagreement, met: Row?, in rows: RowTable,
     departure: Orphans.Departure = .gone
@@ -291,7 +291,7 @@ final class ScopeApplier {
     noteFiles(from: current, to: row, in: rows)
     let calm = images.map { $0.with(row: row) }
     try PreImageStore.replace(calm, of: key, in: rows.table, database: session.database)
-    // It leaves first: the UNIQUE values to which it goes back may be another pending row's by now.
+    // The row leaves first: another pending row may hold the UNIQUE values to which it goes back.
     try rows.write(nil, over: current, key: key)
     guard let row else {
       if let current {

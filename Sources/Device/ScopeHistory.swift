@@ -6,21 +6,21 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Whether a bundle from the hub continues the history on which this database is.
+/// Whether a bundle from the hub continues the history of this database.
 ///
-/// A number never identifies a bundle: a hub that was set back gives numbers again, and so do two copies of one hub.
-/// Number and digest together do.
+/// A number alone never identifies a bundle: a hub that was set back uses numbers again, and so do two copies of one
+/// hub. Number and digest together do.
 extension DeviceSession {
   enum Continuation {
-    /// It follows the emission on which this database is, or brings everything.
+    /// It follows the emission of this database, or is a full bundle.
     case next
-    /// It is the first of a new epoch, which follows the one in which this device is.
+    /// It is the first of a new epoch, which follows this device's epoch.
     case epoch
-    /// It was imported before, or is older than what was.
+    /// It was imported before, or is older than an imported bundle.
     case known
   }
 
-  /// Throws a `Refusal` if the bundle cannot be taken as this database is, or never.
+  /// Throws a `Refusal` if the bundle cannot be accepted now, or never.
   func continuation(of scope: Manifest.Scope, _ digest: Digest) throws -> Continuation {
     if scope.epoch == state.epoch { return try continuationInEpoch(of: scope, digest) }
     if try isFormer(scope.epoch) { return .known }
@@ -40,13 +40,13 @@ extension DeviceSession {
     }
     guard scope.number.rawValue - state.received.rawValue <= Manifest.Scope.longestJump else {
       throw Refusal(
-        "number", "It is bundle \(scope.number) of the hub, and the last one that came here is \(state.received).",
-        hint: "No hub makes so many. Do not use this file. Ask the hub's operator where it comes from.",
+        "number", "It is bundle \(scope.number) of the hub, and the last bundle here is \(state.received).",
+        hint: "No hub makes so many bundles. Do not use this file. Ask the hub's operator where it comes from.",
         keeping: .quarantine)
     }
     if scope.extent == .delta, scope.after > state.received {
       throw Refusal(
-        "gap", "It builds on the hub's bundle \(scope.after), and the last one that came here is \(state.received).",
+        "gap", "It builds on the hub's bundle \(scope.after), and the last bundle here is \(state.received).",
         hint:
           "Import the bundles in between first, or ask for a full one: satchel-hub emit --device \(state.name) --full")
     }
@@ -56,16 +56,17 @@ extension DeviceSession {
     return .next
   }
 
-  /// Whether the hub names the emission on which this database is. Release 0.1 named none.
+  /// Whether the hub names the emission of this database. Release 0.1 named none.
   private func follows(_ scope: Manifest.Scope) -> Bool {
     guard let follows = scope.follows else { return true }
     return follows.contains { $0.number == state.received && (state.proof == nil || $0.digest == state.proof?.digest) }
   }
 
-  /// How far a hub's time may be ahead of all that this device knows, in milliseconds: as long as a hub may rest.
+  /// How far a hub's time may be ahead of everything that this device knows, in milliseconds: as long as a hub may
+  /// rest.
   private static let longestTimeJump: Int64 = 180 * 86_400_000
 
-  /// Throws a `Refusal` if the hub's time is so far ahead that it cannot be right, unless the device's clock is wrong.
+  /// Throws a `Refusal` if the hub's time is too far ahead to be right, unless the device's clock is wrong.
   ///
   /// This device's stamps follow the hub's from then on, and never go back. So a person is asked first.
   func refuseTimeJump(of manifest: Manifest) throws {
@@ -77,7 +78,7 @@ extension DeviceSession {
       "clock",
       "The hub's clock showed \(UTCTime.text(milliseconds: manifest.stamp.milliseconds)) when it made this file, and this device's shows \(UTCTime.text(milliseconds: now)).",
       hint:
-        "Look at this device's clock, set it if it is wrong, and import the file again. If it is right, the hub's is wrong: do not use the file, and tell the hub's operator."
+        "Look at this device's clock, set it if it is wrong, and import the file again. If it is right, the hub's is wrong: do not use the file, and inform the hub's operator."
     )
   }
 
@@ -87,7 +88,7 @@ extension DeviceSession {
       "older-database",
       "The hub has \(scope.acknowledged) exports of this device, and this database has made \(state.sequence): it is an old copy of itself.",
       hint:
-        "Put the newer database back if there is one. If it is at work elsewhere, or lost, this one goes on under a new name: satchel renew --name NEW-NAME --request FILE"
+        "Put the newer database back if there is one. If it is in use elsewhere, or lost, this one continues under a new name: satchel renew --name NEW-NAME --request FILE"
     )
   }
 
@@ -96,16 +97,16 @@ extension DeviceSession {
       "other-history",
       "The hub's bundle \(scope.number) does not follow bundle \(state.received), which came here. The hub was set back to an earlier copy of itself, or two copies of it are at work.",
       hint:
-        "Nothing is lost. Go on working and delivering: the next sync carries what proves it to the hub. Tell the hub's operator.",
+        "Nothing is lost. Continue to work and deliver: the next sync carries the proof to the hub. Inform the hub's operator.",
       keeping: .waiting)
   }
 
   private func otherHub() -> Refusal {
     Refusal(
       "other-hub",
-      "This bundle is from another copy of the hub than the one that this device followed. One of the two must be retired.",
+      "This bundle is from another copy of the hub than this device's. One of the two must be retired.",
       hint:
-        "Nothing is lost. Ask the hub's operator which one goes on. If it is the one that made this bundle: satchel import FILE --fingerprint, with the fingerprint that satchel-hub keys show shows there.",
+        "Nothing is lost. Ask the hub's operator which copy continues. If it is the copy that made this bundle: satchel import FILE --fingerprint, with the fingerprint that satchel-hub keys show shows there.",
       keeping: .waiting)
   }
 
@@ -118,18 +119,18 @@ extension DeviceSession {
       ?? false
   }
 
-  /// Notes that a new epoch begins. The caller saves the state.
+  /// Records that a new epoch begins. The caller saves the state.
   func begin(_ scope: Manifest.Scope) throws {
     try workspace.noteFormer([state.epoch], in: database)
-    // Numbers of another epoch say nothing in this one.
+    // Numbers of another epoch have no meaning in this one.
     try database.run("UPDATE satchel_exports SET received = 0")
     state.epoch = scope.epoch
-    // What the hub had acknowledged before and lacks now says nothing, or was given up.
+    // Earlier acknowledgements that the hub lacks now are void: their exports had no content, or were given up.
     state.acknowledged = scope.acknowledged
     state.restored = nil
   }
 
-  /// The digests of the bundles of this number that were imported here.
+  /// The digests of the imported bundles with this number.
   func digests(ofImported number: EmissionNumber) throws -> [Digest] {
     try database.all(
       """
@@ -141,7 +142,7 @@ extension DeviceSession {
   }
 }
 
-/// A hub that sends what is of another history than this device's, as it was found last.
+/// A hub that sends bundles of another history than this device's, as last found.
 public struct Estrangement: Sendable {
   /// Milliseconds since 1970.
   public let at: Int64
@@ -153,33 +154,33 @@ public struct Estrangement: Sendable {
 
   public var isOtherHub: Bool { reason == "other-hub" }
 
-  /// What happened.
+  /// Describes what happened.
   public var words: String {
     isOtherHub
-      ? "The hub's bundle \(number) is from another copy of the hub than the one that this device followed."
+      ? "The hub's bundle \(number) is from another copy of the hub than this device's."
       : "The hub's bundle \(number) does not follow what came here: the hub was set back, or two copies of it are at work."
   }
 
-  /// What to do next.
+  /// Describes what to do next.
   public var hint: String {
     isOtherHub
-      ? "Ask the hub's operator which copy goes on. If it is the other one: satchel import bundles/inbox/waiting/\(file) --fingerprint WORDS"
-      : "Tell the hub's operator, and go on with satchel sync: it carries what proves it to the hub."
+      ? "Ask the hub's operator which copy continues. If it is the other one: satchel import bundles/inbox/waiting/\(file) --fingerprint WORDS"
+      : "Inform the hub's operator, and continue with satchel sync: it carries the proof to the hub."
   }
 
   var finding: Finding { Finding(reason, words, hint: hint) }
 }
 
 extension DeviceSession {
-  /// nil: what the hub sends follows what came before.
+  /// nil: the hub's bundles follow the ones before.
   func estrangement() throws -> Estrangement? {
     try database.first("SELECT at, reason, number, file FROM satchel_estrangement") {
       Estrangement(at: $0.integer(0), reason: $0.text(1), number: EmissionNumber($0.integer(2)), file: $0.text(3))
     }
   }
 
-  /// Keeps a bundle of another history aside, and writes down that it came. It is read once more, to its end: what is
-  /// kept is what is verified now.
+  /// Keeps a bundle of another history aside, and records that it came. The bundle is read again to its end, so that
+  /// exactly the kept bytes are verified.
   func keepAside(_ path: String, because refusal: Refusal) throws {
     if workspace.ending == .takeBack { return }
     let waiting = WaitingBundles(folder, platform.files)
@@ -203,7 +204,7 @@ extension DeviceSession {
     }
   }
 
-  /// Removes what was kept of another history: what the hub sends follows again.
+  /// Removes the kept bundles of another history: the hub's bundles follow again.
   func forgetEstrangement(but kept: String? = nil) throws {
     guard let found = try estrangement(), found.file != kept else { return }
     try platform.files.removeIfThere(Paths.join(folder.waiting, found.file))

@@ -38,7 +38,7 @@ extension DeviceSession {
       throw Refusal(
         "older-dataset",
         "It is of version \(manifest.version) of the dataset, and this device has version \(dataset.version).",
-        hint: "Was the hub restored from an old backup? Its operator has to bring it to that version again.")
+        hint: "Was the hub restored from an old backup? Its operator must bring it to that version again.")
     }
     if !isNewHistory { try RevokedKeys.check(manifest, state) }
     let copy = lacks && lost == .givenUp ? try keepCopy(before: scope.number) : nil
@@ -47,7 +47,7 @@ extension DeviceSession {
     return report
   }
 
-  /// Runs `body` when all that a former user wrote is exported, again where somebody wrote meanwhile.
+  /// Runs `body` after all changes of a former user are exported. Repeats that if the app wrote meanwhile.
   private func handingOver(by manifest: Manifest, _ body: (Handover?) throws -> ImportReport) throws -> ImportReport {
     for _ in 0..<Self.mostTriesOfHandover {
       let handover = try Handover(self, to: manifest)
@@ -56,7 +56,7 @@ extension DeviceSession {
       do { return try body(handover) } catch is Handover.WrittenMeanwhile { state = before }
     }
     throw WorkspaceError(
-      "busy", "This device works for \(manifest.user) from now on, and somebody writes for \(state.user) all the time.",
+      "busy", "This device works for \(manifest.user) from now on, and the app keeps writing for \(state.user).",
       hint: "Close the app, then run the same command again.")
   }
 
@@ -75,19 +75,19 @@ extension DeviceSession {
     try DeviceAttachments(self).sweep()
     let arriving = try ArrivingAttachments(
       bundle, in: folder, platform: platform, ending: workspace.ending, reception: DeviceAttachments(self).reception)
-    // The hub's rows are taken as they are there, whatever got past a CHECK.
+    // The hub's rows are accepted as they are, even if they break a CHECK.
     try database.execute("PRAGMA ignore_check_constraints = ON")
-    // The hub has an export that tells of the next key: from the next one on that signs.
+    // The hub has an export that announced the next key: that key signs from the next export on.
     let hasToldKey = state.toldKey.map { $0 <= scope.acknowledged } ?? false
     if hasToldKey { state.toldKey = nil }
-    // What a full bundle writes over, no line of it tells.
+    // No line describes the rows that a full bundle overwrites.
     let isCompared =
       snapshot != nil && upgrade == nil && handover == nil && !isRebuilt && manifest.understands.contains(.unseen)
     let unseen = try isCompared ? findUnseen() : []
     let copy =
       try unseen == nil && snapshot.map { try differs(from: $0) } ?? false ? keepCopy(before: scope.number) : nil
     let witness = RowWitness()
-    // What is put together anew was looked at when it came first.
+    // A rebuilt database was compared when its bundles first came.
     if isRebuilt { witness.close() }
     var (sealed, unnamed): (SealedChanges?, Set<AttachmentPath>) = (nil, [])
     func prepare() throws {
@@ -95,7 +95,7 @@ extension DeviceSession {
       if let handover { (sealed, unnamed) = try handover.seal() }
     }
     if upgrade != nil, handover != nil {
-      // What changes tables does so with every trigger awake.
+      // Changes to tables are made with every trigger on.
       try database.applyTransaction(workspace.ending, to: tables.map(\.name)) {
         try prepare()
         try state.save(in: database)
@@ -125,7 +125,7 @@ extension DeviceSession {
       try DeviceAttachments(self).sweep()
       if !isRebuilt { try workspace.noteSigner(bundle.signer) }
       if hasToldKey { try workspace.keys.finishRotation() }
-      // What the hub has needs no carrying any more.
+      // Exports that the hub has need no carrying any more.
       try moveToSent(below: state.acknowledged.next)
       try BundleParts(folder, platform: platform).forget(incomingPrefix, upTo: state.received.rawValue)
       if scope.extent == .full { try forgetBefore(scope, isNewHistory) }
@@ -137,7 +137,7 @@ extension DeviceSession {
     return report
   }
 
-  /// Leaves no byte of rows that are gone: they may have left the user's sight. Where somebody is reading, the next
+  /// Wipes the bytes of deleted rows: they may have left the user's scope. If another connection is reading, the next
   /// import does it.
   private func wipe() throws {
     guard state.isUnwiped else { return }
@@ -147,8 +147,8 @@ extension DeviceSession {
     try database.emptyLog()
   }
 
-  /// Keeps a copy of the bundle before `body` commits what it says: where there is one, there is the other. A crash in
-  /// between leaves a copy too many.
+  /// Keeps a copy of the bundle before `body` commits, so that each imported bundle is in the archive. A crash in
+  /// between leaves an unneeded copy.
   private func keepingInArchive<T>(
     _ bundle: borrowing VerifiedBundle, from path: String, _ body: () throws -> T
   ) throws -> T {
@@ -156,7 +156,7 @@ extension DeviceSession {
     let (number, digest) = (EmissionNumber(bundle.manifest.number), bundle.digest)
     let isNew = try keepInArchive(bundle, from: path)
     do { return try body() } catch {
-      // A commit that failed to be synced may be there all the same.
+      // A commit whose sync failed may still have reached the disk.
       if isNew, let known = try? digests(ofImported: number), !known.contains(digest) {
         try bundle.file.takeBack()
       }
@@ -164,7 +164,7 @@ extension DeviceSession {
     }
   }
 
-  /// Keeps the file of a bundle from the hub, unless it is kept. Returns whether it was not.
+  /// Keeps the file of a bundle from the hub, unless it is kept already. Returns whether it was new.
   private func keepInArchive(_ bundle: borrowing VerifiedBundle, from path: String) throws -> Bool {
     let (manifest, digest) = (bundle.manifest, bundle.digest)
     let copy = archive.path(incomingPrefix, manifest.number)
@@ -174,15 +174,15 @@ extension DeviceSession {
         try archive.secure()
         return false
       }
-      // Another epoch gave the number too.
+      // Another epoch used the same number.
       try archive.setAside(incomingPrefix, manifest.number)
     }
     try archive.keep(bundle, from: path)
     return true
   }
 
-  /// Completes what follows the import of a bundle that was imported before. The first time may have ended before that,
-  /// and its file may be gone from the archive since.
+  /// Completes the steps after the import of a bundle that was imported before. The first import may have ended before
+  /// these steps, and the archive may have lost the file since.
   private func completeKnown(_ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String) throws {
     if workspace.ending == .takeBack || isRebuilt { return }
     if scope.epoch == state.epoch, try digests(ofImported: scope.number).contains(bundle.digest),
@@ -195,7 +195,7 @@ extension DeviceSession {
     try workspace.unstage(upTo: state.received)
   }
 
-  /// Whether a newer full bundle is in the archive: with it nothing before it is needed.
+  /// Whether the archive has a newer full bundle: then nothing before that is needed.
   private func isReplaced(_ number: EmissionNumber) throws -> Bool {
     let keys = try workspace.hubKeys()
     return try archive.numbers(incomingPrefix).contains { newer in
@@ -208,10 +208,10 @@ extension DeviceSession {
     }
   }
 
-  /// Nothing before a full bundle is needed to know what the hub says.
+  /// Forgets bundles before a full bundle: the full bundle replaces them.
   private func forgetBefore(_ scope: Manifest.Scope, _ isNewHistory: Bool) throws {
     if isNewHistory {
-      // What a hub said before it lost its memory may be told nowhere else.
+      // The bundles of a hub before it lost its data may be the only record of that time.
       try archive.setAside(incomingPrefix, but: scope.number.rawValue)
     } else {
       try archive.forget(incomingPrefix, below: scope.number.rawValue)
@@ -219,7 +219,7 @@ extension DeviceSession {
     try archive.forget(outgoingPrefix, below: scope.acknowledged.rawValue)
   }
 
-  /// Sorts in what was written here, and forgets the pre-images of what the hub has.
+  /// Logs the local writes, and forgets the pre-images of changes that the hub has.
   private func acknowledge(
     _ scope: Manifest.Scope, _ witness: RowWitness, _ bundle: borrowing VerifiedBundle
   ) throws {
@@ -248,7 +248,7 @@ extension DeviceSession {
     try upgrade?.bringOwnRows()
     let asked = try Set(ConflictTable.list([.open, .held], in: database).map(\.record.id))
     let keys = try KeyChanges(self, scope).carryOut(bundle, snapshot)
-    // A row under another key is none of those of which the hub speaks.
+    // A row under another key is not the row that the hub's line describes.
     if !keys.rekeyed.isEmpty || upgrade != nil { witness.close() }
     let applier = try ScopeApplier(self, witness: witness, unseen: unseen, scope: scope, keys: keys)
     for stranded in keys.stranded { try applier.giveUp(stranded) }
@@ -267,7 +267,7 @@ extension DeviceSession {
         try applier.apply(nil, key: line.key, at: line.stamp, in: rows, expected: line.before)
       case .rekey(_, let number): if number == scope.number { try upgrade?.note(nil, of: line) }
       case .block: break
-      default: throw LineProblem("it is a line of a device")
+      default: throw LineProblem("it is a line from a device")
       }
     }
     if scope.extent == .delta { try upgrade?.putBack(with: applier) }
@@ -312,16 +312,16 @@ extension DeviceSession {
     return report
   }
 
-  /// Makes every row what the whole of the hub's rows says, those that are not among them included.
+  /// Makes the table equal to the hub's snapshot, including rows that the snapshot lacks.
   func applyWhole(_ snapshot: Snapshot, with applier: ScopeApplier) throws {
     for rows in applier.all.reversed() {
       let theirs = try RowTable(rows.table, in: snapshot.database)
-      // Rows that were deleted here, and that the hub has not either.
+      // Rows that were deleted here, and that the hub does not have either.
       var gone: [RowKey] = []
       try PreImageStore.each(rows.table, since: .zero, in: database) { key, _, current in
         if try current == nil && !theirs.contains(key) { gone.append(key) }
       }
-      // The row that is looked at is the only one that goes meanwhile.
+      // Only the visited row is deleted meanwhile.
       try database.each(rows.table.allKeysSQL) {
         let key = RowKey($0.values(from: 0, count: rows.schema.key.count))
         if try !theirs.contains(key) { try applier.apply(nil, key: key, at: .zero, in: rows) }
@@ -339,7 +339,7 @@ extension DeviceSession {
     }
   }
 
-  /// Keeps what the hub tells of this device's changes that it could not take as they were.
+  /// Keeps the hub's reports about changes of this device that it could not apply as they were.
   @discardableResult
   func takeConflicts(
     of bundle: borrowing VerifiedBundle, at now: Int64

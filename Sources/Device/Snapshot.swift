@@ -5,34 +5,33 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The database that a full bundle carries, opened as the work of a stranger and found to hold the dataset's tables and
-/// no more.
+/// The database that a full bundle carries. It is opened as untrusted, and must hold the dataset's tables and nothing
+/// else.
 final class Snapshot {
   let database: Database
 
   private init(database: consuming Database) { self.database = database }
 
-  /// nil where the bundle carries none, which a delta may and a full bundle may not.
+  /// nil if the bundle carries none. A delta may lack a snapshot, a full bundle may not.
   static func open(_ bundle: borrowing VerifiedBundle, tables: [TrackedTable]) throws -> Snapshot? {
     let database = try open(bundle, holding: tables.map(\.rules)) { try check(tables, in: $0) }
     guard let database else { return nil }
     return Snapshot(database: database)
   }
 
-  /// The same where the tables here are not yet those of the bundle's version: `check` has to follow when they are.
+  /// The same if the tables here do not have the bundle's version yet. Call `check` when they have.
   static func open(beforeUpgrade bundle: borrowing VerifiedBundle) throws -> Snapshot? {
     guard let database = try open(holdingItsOwnTables: bundle) else { return nil }
     return Snapshot(database: database)
   }
 
-  /// Opens the snapshot of a bundle that may be of an earlier or a later version of the dataset: its own definition
-  /// says what it holds.
+  /// Opens the snapshot of a bundle of any dataset version: the bundle's own definition describes the tables.
   static func open(holdingItsOwnTables bundle: borrowing VerifiedBundle) throws -> Database? {
     guard let source = try bundle.dataset(limit: DatasetDefinition.maximumBytes) else { return nil }
     return try open(bundle, holding: DatasetDefinition(json: source).tables)
   }
 
-  /// Checks that its tables have the columns and keys that they have here.
+  /// Checks that its tables have the same columns and keys as here.
   func check(_ tables: [TrackedTable]) throws { try Self.check(tables, in: database) }
 
   private static func check(_ tables: [TrackedTable], in database: borrowing Database) throws {
@@ -46,8 +45,8 @@ final class Snapshot {
     }
   }
 
-  /// Opens the snapshot and checks that there is nothing in it but these tables, their indexes, and the stamps: it may
-  /// become the device's database.
+  /// Opens the snapshot and checks that it holds only these tables, their indexes, and the stamps: it may become the
+  /// device's database.
   static func open(
     _ bundle: borrowing VerifiedBundle, holding tables: [TableRules],
     look: (borrowing Database) throws -> Void = { _ in }
@@ -59,15 +58,15 @@ final class Snapshot {
     return database
   }
 
-  /// When the hub's row was changed last; zero where it never was.
+  /// When the hub's row was last changed; zero if never.
   func stamp(of key: RowKey, in table: Name) throws -> Stamp {
     try SnapshotBuilder.stamp(of: key, in: table, database: database)
   }
 
-  /// What others than the device wrote into the row; nil: the hub does not say.
+  /// The writes of other devices to the row; nil: the hub does not say.
   func others(of key: RowKey, in table: Name) throws -> [OthersWrite]? {
     do { return try SnapshotBuilder.others(of: key, in: table, database: database) } catch let error as SQLiteError {
       throw error
-    } catch { throw BundleError.entry("snapshot.sqlite", "says of a row of \(table) what cannot be read") }
+    } catch { throw BundleError.entry("snapshot.sqlite", "has unreadable data about a row of \(table)") }
   }
 }

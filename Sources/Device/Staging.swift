@@ -3,12 +3,12 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// Bundles that are verified and wait until it suits the app.
+/// Verified bundles that wait until the app applies them.
 extension DeviceWorkspace {
-  /// Verifies a bundle from the hub and parks it, to be applied later; the database is not touched. Returns its
+  /// Verifies a bundle from the hub and keeps it to be applied later. The database is not touched. Returns the bundle's
   /// manifest.
   ///
-  /// Throws as `importBundle` does where it is refused.
+  /// Throws the errors of `importBundle` if the bundle is refused.
   public func stage(_ path: String, fingerprint: String? = nil) throws -> Manifest {
     try locked {
       let session = try isInitial() ? nil : session()
@@ -27,13 +27,13 @@ extension DeviceWorkspace {
   /// The bundles that wait to be applied, in the order of their numbers.
   public func staged() throws -> [String] { try WaitingBundles.list(in: folder.staged, platform.files) }
 
-  /// Takes a bundle away that waited and was applied.
+  /// Removes a waiting bundle that was applied.
   public func unstage(_ path: String) throws {
     if ending == .takeBack || Paths.parent(of: path) != folder.staged { return }
     for file in [path, Self.reason(of: path)] { try platform.files.removeIfThere(file) }
   }
 
-  /// Takes away those that were overtaken.
+  /// Removes waiting bundles that a newer one replaced.
   func unstage(upTo received: EmissionNumber) throws {
     for path in try staged() {
       guard let manifest = try reader.manifestIfSound(of: path, trust: .keys(hubKeys())),
@@ -45,8 +45,8 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Keeps a bundle that cannot be applied as the database is now, with the reason beside it.
-  /// - Parameter path: where the bundle was read.
+  /// Keeps a bundle that cannot be applied to the database as it is now, with the reason beside it.
+  /// - Parameter path: the file from which the bundle was read.
   func park(_ bundle: borrowing VerifiedBundle, from path: String, because error: any ExplainedError) throws {
     if ending == .takeBack { return }
     let place = Paths.join(folder.staged, bundle.manifest.fileName)
@@ -55,7 +55,7 @@ extension DeviceWorkspace {
     try platform.files.replace(Self.reason(of: place), mode: 0o644, contents: Array("\(error.message)\n".utf8))
   }
 
-  /// Why bundles that wait could not be applied, by their files' names.
+  /// Why waiting bundles could not be applied, by file name.
   func obstacles() throws -> [(file: String, words: String)] {
     try staged().compactMap { path in
       let reason = Self.reason(of: path)

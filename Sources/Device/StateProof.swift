@@ -4,11 +4,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The digests of this device's rows as the hub must believe them to be: as of the emission on which the database is,
-/// with the device's own acknowledged changes.
+/// The digests of this device's rows as the hub must expect them: the emission of this database, plus the device's
+/// acknowledged changes.
 ///
-/// A row with pending changes counts as its oldest pre-image has it, which is what the hub said last. So each row is
-/// read once, and the pending ones are then exchanged in the sums.
+/// A row with pending changes counts as its oldest pre-image, which is the hub's last version. So each row is read
+/// once, and then the pending rows are exchanged in the sums.
 extension DeviceSession {
   /// Whether an export carries the digests.
   func isProofDue(in sequence: SequenceNumber, _ wish: ProofWish) -> Bool {
@@ -16,18 +16,18 @@ extension DeviceSession {
       && (wish == .now || isProofAwaited || dataset.prove.applies(to: sequence, after: state.lastProof))
   }
 
-  /// Whether somebody waits for the digests, so that an export is made for them alone.
+  /// Whether the digests were requested, so that an export is made for them alone.
   func isProofWanted(_ wish: ProofWish) -> Bool { (wish == .now || wish != .never && isProofAwaited) && canProve }
 
   private var isProofAwaited: Bool { state.mustProve || !state.compare.isEmpty }
 
-  /// Whether the hub reads the digests, and can say what they must be. What it merged beyond its newest emission, no
-  /// emission tells.
+  /// Whether the hub can read the digests and compute them itself. Changes that the hub merged after its newest
+  /// emission are in no emission.
   private var canProve: Bool {
     state.hubUnderstands.contains(.state) && state.base == state.acknowledged && state.restored == nil
   }
 
-  /// Reads all rows of the dataset's tables. The caller holds the transaction, and what was written is sorted in.
+  /// Reads all rows of the dataset's tables. The caller holds the transaction and has logged the local writes.
   func stateEntry() throws -> StateEntry {
     var tables: [StateEntry.Table] = []
     var answers: [StateEntry.Answer] = []
@@ -50,7 +50,7 @@ extension DeviceSession {
     try database.each(table.namedRowsSQL) { row in
       tally.add(rowOf: row) { row in RowKey(schema.key.map { row.value($0) }) }
     }
-    // Rows that wait keep pre-images which are acknowledged: `WaitingRows`.
+    // Rows that wait keep acknowledged pre-images: see `WaitingRows`.
     try PreImageStore.each(table, since: .zero, in: database) { key, images, current in
       if let current { tally.remove(current, key: key) }
       if let known = images.first?.hubRow { tally.add(known, key: key) }
@@ -59,12 +59,11 @@ extension DeviceSession {
   }
 }
 
-/// When an export carries the digests of the rows. Never, where not all rows may be readable, or they are about to
-/// change.
+/// When an export carries the digests of the rows. `never`: rows may be unreadable, or are about to change.
 enum ProofWish { case asTheDatasetSays, now, never }
 
 extension DeviceWorkspace {
-  /// Makes the next export carry digests of all rows, if the hub can read them. Does nothing where there is no database
+  /// Makes the next export carry digests of all rows, if the hub can read them. Does nothing if there is no database
   /// yet.
   public func requestProof() throws {
     try locked {

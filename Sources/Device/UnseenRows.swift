@@ -5,11 +5,10 @@ import SatchelValues
 import SatchelWorkspace
 
 extension DeviceSession {
-  /// The rows that no trigger saw become what they are, as the archive of signed bundles tells; nil: the archive is not
-  /// complete.
+  /// The rows that no trigger saw, found with the archive of signed bundles; nil: the archive is incomplete.
   ///
-  /// Reads all bundles since the last full one. Only a full bundle is worth that: it brings every row, and says of none
-  /// what it was.
+  /// Reads all bundles since the last full one. This is worthwhile only for a full bundle: it brings every row without
+  /// its former versions.
   func findUnseen() throws -> [UnseenChange]? {
     do { return try database.writeTransaction(.takeBack) { try reinstallAndCompare() } } catch let error
       as WorkspaceError
@@ -17,7 +16,7 @@ extension DeviceSession {
     { return nil }
   }
 
-  /// Whether a row without pending changes is another one than a snapshot has.
+  /// Whether a row without pending changes differs from a snapshot's.
   func differs(from snapshot: Snapshot) throws -> Bool {
     struct Found: Error {}
     do {
@@ -35,10 +34,10 @@ extension DeviceSession {
     return false
   }
 
-  /// The conflict that keeps a row which nobody saw becoming what it is.
+  /// The conflict that keeps a row whose change no trigger saw.
   /// - Parameters:
   ///   - local: the row here; nil: it is not here.
-  ///   - hub: the row as the hub has it; nil: it is gone, or out of sight.
+  ///   - hub: the row as the hub has it; nil: it is gone, or out of scope.
   func record(ofUnseen local: Row?, key: RowKey, met hub: Row?, in schema: TableSchema) throws -> ConflictRecord? {
     guard let change: Change = local.map({ .insert($0) }) ?? hub.map({ .delete(was: $0) }) else { return nil }
     return ConflictRecord(

@@ -23,7 +23,7 @@ struct WaitingRows {
   /// Whether a row may wait, or may have waited until this bundle.
   private(set) var mayMatter = false
 
-  /// Finds the rows that wait when the bundle is in. Called before its acknowledgement is taken.
+  /// Finds the rows that wait when the bundle is in. Called before its acknowledgement is applied.
   init(_ session: DeviceSession, _ bundle: borrowing VerifiedBundle) throws {
     self.session = session
     var told: [ConflictID: ConflictRecord] = [:]
@@ -66,7 +66,7 @@ struct WaitingRows {
     kept += below.find(below: kept.map { ($0.row, $0.table.name) }).map { left[$0] }
   }
 
-  /// Forgets the pre-images that are acknowledged, but for those of rows that wait.
+  /// Forgets the acknowledged pre-images, except those of rows that wait.
   func forgetOthers() throws {
     try PreImageStore.forget(before: session.acknowledgedGeneration, session.tables, in: session.database)
     for row in kept {

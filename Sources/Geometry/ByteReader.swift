@@ -1,7 +1,7 @@
 /// Bytes that end too early, or that are no geometry.
 struct UnreadableGeometry: Error {}
 
-/// A place in bytes from which numbers are read, never past the end.
+/// Reads numbers from bytes, never past the end.
 ///
 /// The bytes come with each call: a span cannot be kept, and a copy would cost as much as the reading.
 struct ByteReader {
@@ -43,7 +43,7 @@ struct ByteReader {
     return bits
   }
 
-  /// How many things of at least `size` bytes follow. Throws if fewer bytes are left than that takes.
+  /// The number of items of at least `size` bytes that follow. Throws if too few bytes are left for them.
   mutating func count(_ bytes: Span<UInt8>, each size: Int) throws(UnreadableGeometry) -> Int {
     let count = Int(try integer(bytes))
     guard count <= (end - place) / size else { throw UnreadableGeometry() }

@@ -1,4 +1,4 @@
-/// One corner of a geometry. A dimension that the geometry does not have is 0.
+/// One corner of a geometry. A dimension that the geometry lacks is 0.
 public struct Position: Hashable, Sendable {
   public var x, y, z, m: Double
 
@@ -10,7 +10,7 @@ public struct Position: Hashable, Sendable {
   var isNowhere: Bool { x.isNaN || y.isNaN }
 }
 
-/// Which numbers a position has besides x and y.
+/// The numbers of a position besides x and y.
 public struct CoordinateDimension: Hashable, Sendable {
   public let hasZ: Bool
   public let hasM: Bool
@@ -19,21 +19,21 @@ public struct CoordinateDimension: Hashable, Sendable {
 
   public init(hasZ: Bool, hasM: Bool) { (self.hasZ, self.hasM) = (hasZ, hasM) }
 
-  /// How many numbers a position has.
+  /// The count of numbers in a position.
   var count: Int { 2 + (hasZ ? 1 : 0) + (hasM ? 1 : 0) }
 
   /// `Z`, `M` or `ZM`; empty for x and y alone.
   public var word: String { (hasZ ? "Z" : "") + (hasM ? "M" : "") }
 }
 
-/// A geometry as a value: what a GeoPackage's blob, well-known binary or well-known text say.
+/// A geometry as a value: the content of a GeoPackage's blob, well-known binary or well-known text.
 public struct Geometry: Equatable, Sendable {
   public let kind: GeometryKind
   public let dimension: CoordinateDimension
   public let content: Content
 
   public enum Content: Equatable, Sendable {
-    /// The corners of a point, a line or a line of arcs. A point has one, and none if it is empty.
+    /// The corners of a point, a line or a line of arcs. A point has one corner, and none if it is empty.
     case positions([Position])
     /// The rings of a polygon, the outer one first.
     case rings([[Position]])
@@ -46,7 +46,7 @@ public struct Geometry: Equatable, Sendable {
     self.content = content
   }
 
-  /// How deep geometries may lie in geometries: as deep as GDAL follows them.
+  /// The deepest nesting of geometries: GDAL's own limit.
   public static let maximumDepth = 32
 
   /// Whether it has no position.
@@ -58,7 +58,7 @@ public struct Geometry: Equatable, Sendable {
     }
   }
 
-  /// All positions, in the order in which they are stored.
+  /// All positions, in their stored order.
   public var positions: [Position] {
     switch content {
     case .positions(let positions): positions
@@ -70,7 +70,7 @@ public struct Geometry: Equatable, Sendable {
   /// `Polygon Z`.
   public var title: String { dimension.word.isEmpty ? kind.title : "\(kind.title) \(dimension.word)" }
 
-  /// All kinds that it is made of, its own first.
+  /// All kinds in it, its own first.
   public var kinds: [GeometryKind] {
     guard case .parts(let parts) = content else { return [kind] }
     return parts.flatMap(\.kinds).reduce(into: [kind]) { if !$0.contains($1) { $0.append($1) } }

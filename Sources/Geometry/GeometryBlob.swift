@@ -1,8 +1,7 @@
-/// The properties of a geometry as databases store it, without reading more of it than is needed: a GeoPackage's blob
-/// (a header with the bounds, if the writer put them there, and WKB), or SpatiaLite's.
+/// The properties of a geometry in a database, read from as few bytes as possible. The blob is a GeoPackage's (a header
+/// with the bounds, if the writer stored them, and WKB), or SpatiaLite's.
 ///
-/// The bytes may come from anybody: every read is checked against their end, and nothing is followed deeper than
-/// `Geometry.maximumDepth`.
+/// The bytes are untrusted: every read is checked against their end, and nesting is limited to `Geometry.maximumDepth`.
 public struct GeometryBlob: Sendable {
   public let isEmpty: Bool
   /// nil: the geometry is empty.
@@ -37,7 +36,7 @@ public struct GeometryBlob: Sendable {
   }
 }
 
-/// A geometry that a blob holds, read as a whole.
+/// A geometry in a blob, read as a whole.
 public struct StoredGeometry: Sendable {
   public enum Form: Sendable { case geoPackage, spatiaLite }
 
@@ -46,7 +45,7 @@ public struct StoredGeometry: Sendable {
   /// The number of the reference system in the blob.
   public let referenceSystem: Int32
 
-  /// nil: the bytes are no geometry that a database stores, or one of a kind that is not known.
+  /// nil: the bytes are no geometry of a database, or one of an unknown kind.
   public init?(_ blob: [UInt8]) {
     let bytes = blob.span
     if let header = GeoPackageHeader(bytes) {
@@ -59,16 +58,16 @@ public struct StoredGeometry: Sendable {
   }
 }
 
-/// The header of a GeoPackage's blob: "GP", a version, flags, the reference system, and numbers that say the bounds.
+/// The header of a GeoPackage's blob: "GP", a version, flags, the reference system, and the numbers of the bounds.
 struct GeoPackageHeader {
   let referenceSystem: Int32
   let isEmpty: Bool
-  /// nil: the header does not say them, or what it says is no box.
+  /// nil: the header has no bounds, or they are no box.
   let bounds: GeometryBounds?
-  /// Where the WKB begins; nil: what follows is something that an extension has made up.
+  /// The position of the WKB; nil: the content belongs to an extension.
   private let start: Int?
 
-  /// nil: these are other bytes.
+  /// nil: the bytes have no such header.
   init?(_ bytes: Span<UInt8>) {
     guard bytes.count >= 8, bytes[0] == UInt8(ascii: "G"), bytes[1] == UInt8(ascii: "P"), bytes[2] == 0 else {
       return nil
@@ -83,8 +82,8 @@ struct GeoPackageHeader {
     start = flags & 0x20 == 0 ? reader.place : nil
   }
 
-  /// Reads the bounds, and passes over those of Z and M.
-  /// - Parameter code: which bounds there are: 1 those of x and y, 2 and 3 two numbers more, 4 four more.
+  /// Reads the bounds, and skips those of Z and M.
+  /// - Parameter code: the kind of bounds: 1 those of x and y, 2 and 3 two numbers more, 4 four more.
   private static func box(
     _ bytes: Span<UInt8>, _ code: UInt8, _ reader: inout ByteReader
   ) throws(UnreadableGeometry) -> GeometryBounds? {

@@ -4,7 +4,7 @@ public struct GeometryBounds: Equatable, Sendable {
 
   /// nil: these numbers are no box.
   init?(minX: Double, maxX: Double, minY: Double, maxY: Double) {
-    // Not so either if one of them is NaN.
+    // This also fails if a number is NaN.
     guard minX <= maxX, minY <= maxY else { return nil }
     (self.minX, self.maxX, self.minY, self.maxY) = (minX, maxX, minY, maxY)
   }
@@ -44,19 +44,19 @@ public struct GeometryBounds: Equatable, Sendable {
     box = wider
   }
 
-  /// Arcs, each from one point through a second to a third, from which the next arc goes on.
+  /// Arcs, each from one point through a second to a third, where the next arc begins.
   private static func widen(_ box: inout GeometryBounds?, arcs positions: [Position]) {
     for first in stride(from: 0, to: positions.count - 2, by: 2) {
       widen(&box, arc: positions[first], through: positions[first + 1], to: positions[first + 2])
     }
   }
 
-  /// An arc reaches as far as its circle at the top, bottom, left or right, if these lie on it.
+  /// An arc includes the top, bottom, left or right point of its circle if that point is on the arc.
   private static func widen(_ box: inout GeometryBounds?, arc a: Position, through b: Position, to c: Position) {
     let isCircle = a.x == c.x && a.y == c.y
     let (bx, by, cx, cy) = (b.x - a.x, b.y - a.y, c.x - a.x, c.y - a.y)
     let d = 2 * (bx * cy - by * cx)
-    // Points in one line are no arc.
+    // Points on one line are no arc.
     if d == 0, !isCircle { return }
     let (bb, cc) = (bx * bx + by * by, cx * cx + cy * cy)
     let (ux, uy) = isCircle ? (bx / 2, by / 2) : ((cy * bb - by * cc) / d, (bx * cc - cx * bb) / d)
@@ -64,7 +64,7 @@ public struct GeometryBounds: Equatable, Sendable {
     guard radius.isFinite else { return }
     for (dx, dy) in [(radius, 0), (-radius, 0), (0, radius), (0, -radius)] {
       let (x, y) = (ux + dx, uy + dy)
-      // Points of the arc lie on the same side of its chord as the point in its middle.
+      // Points of the arc are on the same side of its chord as its middle point.
       if isCircle || (cx * y - cy * x).sign == (cx * by - cy * bx).sign { widen(&box, a.x + x, a.y + y) }
     }
   }

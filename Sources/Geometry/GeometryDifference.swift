@@ -5,8 +5,8 @@ public enum GeometryDifference: Equatable, Sendable {
   case kind
   /// It has more or fewer points than before.
   case count(before: Int)
-  /// Points are elsewhere: how many, and how far the farthest is from where it was, in units of the layer. The
-  /// distance is 0 if only Z or M changed.
+  /// Points moved: their number, and the largest distance, in units of the layer. The distance is 0 if only Z or M
+  /// changed.
   case moved(points: Int, distance: Double)
 
   public init(from before: Geometry, to after: Geometry) {

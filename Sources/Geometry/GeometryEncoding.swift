@@ -1,13 +1,13 @@
 extension Geometry {
-  /// Well-known binary as ISO and GeoPackage have it, least significant byte first.
+  /// Well-known binary in the form of ISO and GeoPackage, least significant byte first.
   public var wellKnownBinary: [UInt8] {
     var bytes: [UInt8] = []
     append(to: &bytes)
     return bytes
   }
 
-  /// The geometry as a GeoPackage stores it, byte for byte as GDAL writes it: with the bounds, unless it is a point or
-  /// empty, and with those of Z if it has Z.
+  /// The geometry in GeoPackage's form, byte for byte as GDAL writes it. It has the bounds, unless it is a point or
+  /// empty, and the bounds of Z if it has Z.
   /// - Parameter referenceSystem: `srs_id` of the layer.
   public func geoPackageBlob(referenceSystem: Int32) -> [UInt8] {
     let bounds = kind == .point ? nil : GeometryBounds(of: self)
@@ -31,7 +31,7 @@ extension Geometry {
     bytes.append(littleEndian: kind.rawValue + (dimension.hasZ ? 1000 : 0) + (dimension.hasM ? 2000 : 0))
     switch content {
     case .positions(let positions) where kind == .point:
-      // An empty point has no other name.
+      // WKB has no other form of an empty point.
       append(positions.first ?? Position(x: .nan, y: .nan, z: .nan, m: .nan), to: &bytes)
     case .positions(let positions): append(positions, to: &bytes)
     case .rings(let rings):

@@ -1,14 +1,14 @@
 /// The kinds of geometry, by their numbers in well-known binary (ISO 13249-3).
 public enum GeometryKind: UInt32, Sendable, CaseIterable {
-  /// Only the type of a layer that takes every kind.
+  /// Only the type of a layer that accepts every kind.
   case geometry = 0
   case point, lineString, polygon, multiPoint, multiLineString, multiPolygon, geometryCollection
   case circularString, compoundCurve, curvePolygon, multiCurve, multiSurface
-  /// Only the types of layers that take several kinds.
+  /// Only the types of layers that accept several kinds.
   case curve, surface
   case polyhedralSurface, tin, triangle
 
-  /// How people write it: `MultiPolygon`.
+  /// The form that people write: `MultiPolygon`.
   public var title: String {
     switch self {
     case .geometry: "Geometry"

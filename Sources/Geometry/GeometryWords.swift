@@ -22,7 +22,7 @@ extension Geometry {
 extension GeometryDifference {
   /// `1 of 5 points moved, 7.0 m`; nil: nothing differs.
   /// - Parameters:
-  ///   - after: the geometry that it became.
+  ///   - after: the changed geometry.
   ///   - unit: of the layer's coordinates.
   public func words(of after: Geometry, in unit: MapUnit) -> String? {
     let count = after.positions.count
@@ -38,10 +38,10 @@ extension GeometryDifference {
   }
 }
 
-/// A coordinate with at most six decimals: a tenth of a metre of degrees.
+/// A coordinate with at most six decimals: a tenth of a metre if the unit is degrees.
 private func shown(_ number: Double) -> String { decimal(number, places: 6, least: 0) }
 
-/// A distance with one decimal, and a short one with three digits that say something.
+/// A distance with one decimal, or a short distance with three significant digits.
 private func shownDistance(_ distance: Double) -> String {
   var (places, limit) = (1, 1.0)
   while distance < limit, places < 14 {
@@ -51,7 +51,7 @@ private func shownDistance(_ distance: Double) -> String {
   return decimal(distance, places: places, least: 1)
 }
 
-/// A number with at most so many decimals, of which at least so many are shown.
+/// A number with at most `places` decimals and at least `least`.
 private func decimal(_ number: Double, places: Int, least: Int) -> String {
   let power = (0..<places).reduce(1.0) { power, _ in power * 10 }
   let scaled = (number.magnitude * power).rounded()

@@ -1,6 +1,6 @@
-/// Which geometries a layer takes.
+/// The geometries that a layer accepts.
 public struct LayerType: Sendable, Equatable {
-  /// Whether positions have a number: the GeoPackage standard's 0, 1 and 2.
+  /// Whether positions have a certain number: the GeoPackage standard's 0, 1 and 2.
   public enum Presence: Int64, Sendable {
     case prohibited, mandatory, optional
   }

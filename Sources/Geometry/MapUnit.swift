@@ -1,4 +1,4 @@
-/// In what the coordinates of a layer are measured.
+/// The unit of a layer's coordinates.
 public enum MapUnit: String, Sendable {
   case metres, degrees
   /// Another unit, or an unreadable one.
@@ -16,7 +16,7 @@ public enum MapUnit: String, Sendable {
     }
   }
 
-  /// The unit's sign behind a number.
+  /// The unit's sign after a number.
   public var sign: String {
     switch self {
     case .metres: "m"
@@ -30,9 +30,9 @@ public enum MapUnit: String, Sendable {
 private struct ReferenceSystemText {
   private struct Part {
     let keyword: String
-    /// The part around it, and how many parts there are around it.
+    /// The enclosing part, and the number of enclosing parts.
     let parent: Int?
-    /// Words, texts and numbers that stand directly in it.
+    /// Words, texts and numbers directly in the part.
     var arguments: [String] = []
   }
 
@@ -60,7 +60,7 @@ private struct ReferenceSystemText {
   /// The size of the unit that the first part with one of these keywords declares for its axes; nil: there is none.
   func factor(in keywords: [String], of units: [String]) -> Double? {
     guard let system = parts.firstIndex(where: { keywords.contains($0.keyword) }) else { return nil }
-    // Version 2 may say the unit of each axis instead.
+    // Version 2 may give the unit of each axis instead.
     let unit = parts.first { part in
       guard units.contains(part.keyword), let parent = part.parent else { return false }
       return parent == system || (parts[parent].keyword == "AXIS" && parts[parent].parent == system)

@@ -1,4 +1,4 @@
-/// Reads a geometry as SpatiaLite stores it, which GDAL's spatial SQL writes into GeoPackages.
+/// Reads a geometry in SpatiaLite's form, which GDAL's spatial SQL writes into GeoPackages.
 ///
 /// The format is "BLOB-Geometry" in SpatiaLite's documentation: 00, the byte order, the reference system, the box, 7C,
 /// the kind and its content, FE. A "TinyPoint" is 00, the byte order with the highest bit set, the reference system,
@@ -19,7 +19,7 @@ struct SpatiaLiteReader {
     let isCompressed: Bool
   }
 
-  /// nil: the marks of the format are not there.
+  /// nil: the marks of the format are missing.
   init?(_ bytes: Span<UInt8>) {
     guard bytes.count >= 24, bytes[0] == 0, bytes[bytes.count - 1] == 0xfe, bytes[1] & 0x7e == 0 else { return nil }
     reader = ByteReader(from: 2, to: bytes.count - 1, isLittleEndian: bytes[1] & 1 == 1)
@@ -44,7 +44,7 @@ struct SpatiaLiteReader {
     return .whole(bounds: GeometryBounds(minX: minX, maxX: maxX, minY: minY, maxY: maxY))
   }
 
-  /// Whether the geometry has content, and its box, without reading its coordinates; nil: they must be read.
+  /// Whether the geometry is empty, and its box, without reading its coordinates; nil: they must be read.
   func shortAnswer(_ bytes: Span<UInt8>) -> (isEmpty: Bool, bounds: GeometryBounds?)? {
     guard case .whole(let bounds) = form else { return nil }
     var reader = reader
@@ -124,7 +124,7 @@ struct SpatiaLiteReader {
     return positions
   }
 
-  /// A position as short differences from the one before it. M is always whole.
+  /// A position as short differences from the position before it. M is always stored in full.
   private mutating func step(
     _ bytes: Span<UInt8>, from last: Position, _ dimension: CoordinateDimension
   ) throws(UnreadableGeometry) -> Position {

@@ -1,4 +1,4 @@
-/// Reads well-known binary: ISO's way to say Z and M, or PostGIS's, with or without a reference system in it.
+/// Reads well-known binary with the Z and M of ISO or of PostGIS, with or without a reference system.
 struct WKBReader {
   private var reader: ByteReader
   /// The reference system that PostGIS wrote into the geometry; nil: none.
@@ -6,7 +6,7 @@ struct WKBReader {
 
   init(from place: Int, to end: Int) { reader = ByteReader(from: place, to: end, isLittleEndian: true) }
 
-  /// Where the geometry ends.
+  /// The position after the geometry.
   var place: Int { reader.place }
 
   mutating func geometry(_ bytes: Span<UInt8>, depth: Int = 0) throws(UnreadableGeometry) -> Geometry {
@@ -52,7 +52,7 @@ struct WKBReader {
 }
 
 extension Geometry {
-  /// Reads well-known binary with nothing behind it; nil: the bytes are something else.
+  /// Reads well-known binary with nothing after it; nil: the bytes have another form.
   /// - Returns: the geometry, with the reference system if PostGIS wrote one into it.
   public static func wellKnownBinary(_ bytes: [UInt8]) -> (geometry: Geometry, referenceSystem: Int32?)? {
     var reader = WKBReader(from: 0, to: bytes.count)

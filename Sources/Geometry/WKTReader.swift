@@ -1,6 +1,6 @@
 /// Why a text is no geometry.
 public struct WKTError: Error, Equatable {
-  /// The character at which it goes wrong, counted from 1.
+  /// The character of the error, counted from 1.
   public let position: Int
   public let words: String
 }
@@ -8,7 +8,7 @@ public struct WKTError: Error, Equatable {
 /// Reads well-known text (ISO 13249-3, as PostGIS, QGIS and GDAL write it).
 ///
 /// A geometry of three or four numbers needs no `Z` or `ZM`, and the points of a MULTIPOINT need no brackets. The text
-/// may come from anybody: nothing is followed deeper than `Geometry.maximumDepth`.
+/// is untrusted: nesting is limited to `Geometry.maximumDepth`.
 struct WKTReader {
   private let text: [UInt8]
   private var place = 0
@@ -46,7 +46,7 @@ struct WKTReader {
       }
       return kind
     }
-    // POINTZ, as some write it.
+    // POINTZ, as some programs write it.
     for suffix in ["ZM", "Z", "M"] where word.hasSuffix(suffix) {
       if let kind = GeometryKind(word: String(word.dropLast(suffix.count))), let given = Self.dimension(suffix) {
         try declare(given)
@@ -132,7 +132,7 @@ struct WKTReader {
     skipSpace()
     let start = place
     while place < text.count, Self.isOfNumber(text[place]) { place += 1 }
-    // Swift reads what `strtod` does: the double that is nearest to the digits.
+    // Swift reads like `strtod`: the double that is nearest to the digits.
     let digits = String(decoding: text[start..<place], as: UTF8.self)
     guard let number = Double(digits), number.isFinite else {
       place = start
@@ -149,7 +149,7 @@ struct WKTReader {
 
 /// Words and signs.
 extension WKTReader {
-  /// The next word in capitals; nil: something else comes next.
+  /// The next word in capitals; nil: the next item is no word.
   private mutating func word() -> String? {
     guard let word = nextWord() else { return nil }
     place += word.utf8.count

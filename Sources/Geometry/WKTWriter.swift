@@ -1,5 +1,5 @@
 extension Geometry {
-  /// Well-known text that names exactly this geometry: each number in the shortest form that reads back the same.
+  /// Well-known text of exactly this geometry: each number in the shortest form that reads back the same.
   public var wellKnownText: String {
     var text = ""
     write(to: &text)

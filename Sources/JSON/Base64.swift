@@ -39,7 +39,7 @@ public enum Base64 {
     return text
   }
 
-  /// The bytes that a text stands for; nil if `encode` would not have written it.
+  /// The bytes of a text; nil if `encode` would not have written it.
   public static func decode(_ text: [UInt8]) -> [UInt8]? {
     guard text.count % 4 == 0 else { return nil }
     guard let last = text.last else { return [] }

@@ -1,9 +1,9 @@
 extension Double {
   /// `digits` / 10^`places`, rounded once, to nearest, ties to even; nil beyond 19 places.
   ///
-  /// The standard library's conversion from text costs more than all the rest of a row, and coordinates, weights and
-  /// prices are decimals of at most 19 digits, for which one division of integers is exact enough: its quotient has 62
-  /// bits or more, of which a double keeps 53, and whether something remained goes into the lowest of them.
+  /// The standard library's conversion from text costs more than all other work for a row. Coordinates, weights and
+  /// prices are decimals of at most 19 digits, for which one division of integers is exact enough. Its quotient has 62
+  /// bits or more, of which a double keeps 53. The lowest bit records whether there was a remainder.
   init?(_ digits: UInt64, places: Int) {
     guard places < Self.powersOfTen.count else { return nil }
     guard digits > 0 else {
@@ -16,7 +16,7 @@ extension Double {
     let dividend = digits << shift
     let (quotient, rest) = (power << powerShift).dividingFullWidth((dividend >> 1, dividend << 63))
     let sticky: UInt64 = rest == 0 ? 0 : 1
-    // The result lies between 10^-19 and 2^64: a power of two scales it without rounding again.
+    // The result is between 10^-19 and 2^64: a power of two scales it without another rounding.
     self = Double(sign: .plus, exponent: powerShift - shift - 63, significand: Double(quotient | sticky))
   }
 

@@ -1,4 +1,4 @@
-/// Why a text is not the JSON that was asked for, and where.
+/// Why a text is not the requested JSON, and where.
 public struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The byte at which reading stopped, counted from 0.
   public let offset: Int

@@ -1,7 +1,6 @@
-/// What a text may ask of its reader. A text beyond a limit is refused with a `JSONError`.
+/// The limits on a text's cost for its reader. A text beyond a limit is refused with a `JSONError`.
 public struct JSONLimits: Hashable, Sendable {
-  /// How many arrays and objects may be open at once; at most 1,024, because `JSONValue` is parsed and freed by
-  /// recursion.
+  /// The most nested arrays and objects; at most 1,024, because `JSONValue` is parsed and freed by recursion.
   public let maxDepth: Int
   /// The bytes of one string or key, as written between its quotes.
   public let maxStringBytes: Int

@@ -1,4 +1,4 @@
-/// A number as its literal has it.
+/// A number, by the form of its literal.
 public enum JSONNumber: Hashable, Sendable {
   /// Written without a point and without an exponent.
   case integer(Int64)
@@ -7,10 +7,10 @@ public enum JSONNumber: Hashable, Sendable {
 }
 
 extension JSONScanner {
-  /// The next number, rounded to the nearest `Double` where it is no integer.
+  /// The next number, rounded to the nearest `Double` if it is no integer.
   ///
-  /// An integer that does not fit `Int64` and a real that would round to an infinity are refused, never bent. `-0` is
-  /// the integer 0; `-0.0` is the real that it looks like.
+  /// An integer that does not fit `Int64` and a real that would round to an infinity are refused. `-0` is the integer
+  /// 0; `-0.0` is a real.
   public mutating func readNumber() throws(JSONError) -> JSONNumber {
     skipSpace()
     let bytes = bytes

@@ -1,11 +1,11 @@
 extension JSONScanner {
-  /// The UTF-8 bytes that the next string stands for.
+  /// The UTF-8 bytes of the next string, unescaped.
   public mutating func readString() throws(JSONError) -> [UInt8] {
     let (content, hasEscapes) = try passString()
     return hasEscapes ? unescape(content) : Array(bytes[content])
   }
 
-  /// Passes a string and checks all of it. Its content may be unescaped afterwards without a further check.
+  /// Skips a string and checks all of it. Its content may be unescaped afterwards without a further check.
   mutating func passString() throws(JSONError) -> (content: Range<Int>, hasEscapes: Bool) {
     try pass(UInt8(ascii: "\""), else: "expected a string")
     let bytes = bytes
@@ -91,7 +91,7 @@ extension JSONScanner {
     }
   }
 
-  /// The UTF-16 code unit at `i`, where `\u` and four hexadecimal digits stand whole.
+  /// The UTF-16 code unit at `i`, if there is a whole `\u` and four hexadecimal digits.
   private func codeUnit(at i: Int) -> UInt32? {
     guard i + 6 <= bytes.count, bytes[i] == UInt8(ascii: "\\"), bytes[i + 1] == UInt8(ascii: "u") else { return nil }
     var unit: UInt32 = 0

@@ -1,20 +1,19 @@
-/// The kinds of value that a JSON text is made of.
+/// The kinds of value in a JSON text.
 public enum JSONKind: Hashable, Sendable {
   case object, array, string, number, bool, null
 }
 
-/// Reads one JSON text from bytes, token by token, exactly as RFC 8259 writes it.
+/// Reads one JSON text from bytes, token by token, exactly as in RFC 8259.
 ///
-/// No byte order mark, no trailing comma, no comment, no ill-formed UTF-8, no lone surrogate. Its caller decides what
-/// to do about a key that comes twice. The caller asks for what it expects, and a text that holds something else is
-/// refused:
+/// No byte order mark, no trailing comma, no comment, no ill-formed UTF-8, no lone surrogate. The caller decides about
+/// duplicate keys. The caller requests the value that it expects, and a text with another value is refused:
 ///
 ///     var scanner = JSONScanner(bytes)
 ///     try scanner.beginArray()
 ///     while try scanner.nextElement() { numbers.append(try scanner.readNumber()) }
 ///     try scanner.finish()
 ///
-/// After an error the scanner is of no further use.
+/// After an error the scanner must not be used again.
 public struct JSONScanner: Sendable {
   let bytes: [UInt8]
   let limits: JSONLimits
@@ -33,10 +32,10 @@ public struct JSONScanner: Sendable {
   /// The byte to be read next, for a caller's own errors.
   public var offset: Int { index }
 
-  /// The kind of the value that comes next, which stays unread.
+  /// The kind of the next value, which stays unread.
   public mutating func peek() throws(JSONError) -> JSONKind {
     skipSpace()
-    guard index < bytes.count else { throw error("the text ends where a value should stand") }
+    guard index < bytes.count else { throw error("the text ends before a value") }
     switch bytes[index] {
     case UInt8(ascii: "{"): return .object
     case UInt8(ascii: "["): return .array
@@ -53,8 +52,8 @@ public struct JSONScanner: Sendable {
     try open(UInt8(ascii: "{"), else: "expected an object")
   }
 
-  /// The key of the object's next member, whose value must be read next; nil after the last one, and the object is
-  /// left.
+  /// The key of the object's next member, whose value must be read next. nil after the last one; then the scanner has
+  /// left the object.
   public mutating func nextKey() throws(JSONError) -> [UInt8]? {
     guard try advanceToMember() else { return nil }
     let key = try readString()
@@ -67,7 +66,8 @@ public struct JSONScanner: Sendable {
     try open(UInt8(ascii: "["), else: "expected an array")
   }
 
-  /// Whether the array has another element, which must be read next; after the last one the array is left.
+  /// Whether the array has another element, which must be read next. False after the last one; then the scanner has
+  /// left the array.
   public mutating func nextElement() throws(JSONError) -> Bool {
     try advance(to: UInt8(ascii: "]"), else: "expected ',' or ']'")
   }
@@ -84,7 +84,7 @@ public struct JSONScanner: Sendable {
     guard passWord("null") else { throw error("expected null") }
   }
 
-  /// Passes one value of any kind, as strict with it as if it were read.
+  /// Skips one value of any kind, with all checks of reading it.
   public mutating func skipValue() throws(JSONError) {
     var open: [JSONKind] = []
     repeat {
@@ -109,10 +109,10 @@ public struct JSONScanner: Sendable {
     } while !open.isEmpty
   }
 
-  /// The promise that nothing but white space follows.
+  /// Checks that only white space follows.
   public mutating func finish() throws(JSONError) {
     skipSpace()
-    guard index == bytes.count else { throw error("the text goes on after its value") }
+    guard index == bytes.count else { throw error("there is more text after the value") }
   }
 }
 
@@ -129,7 +129,7 @@ extension JSONScanner {
     }
   }
 
-  /// Passes the one byte that may stand here after white space.
+  /// Skips this byte, which must follow after white space.
   mutating func pass(_ byte: UInt8, else reason: String) throws(JSONError) {
     skipSpace()
     guard index < bytes.count, bytes[index] == byte else { throw error(reason) }
@@ -143,7 +143,7 @@ extension JSONScanner {
     justOpened = true
   }
 
-  /// Steps to the next member, or out of the container when its closing bracket stands here.
+  /// Steps to the next member, or out of the container at its closing bracket.
   private mutating func advance(to bracket: UInt8, else reason: String) throws(JSONError) -> Bool {
     skipSpace()
     guard index < bytes.count else { throw error("the text ends inside an array or object") }

@@ -1,12 +1,11 @@
-/// The loop over bytes that takes most of the time, apart from the rest so that the compiler makes tight code of it.
+/// The loop over bytes that takes most of the time. It is separate so that the compiler makes tight code of it.
 enum JSONText {
-  /// The first byte from `start` on that does not stand for itself in a string: a quote, a backslash, a control
+  /// The first byte from `start` on that needs unescaping or a check in a string: a quote, a backslash, a control
   /// character, or anything that is not ASCII.
   static func endOfPlain(_ bytes: Span<UInt8>, from start: Int) -> Int {
     var i = start
-    // Eight bytes a turn: most strings are made of runs that need no second look.
-    // The load checks its bounds. It counts as unsafe for types with padding or with patterns of bits that they lack:
-    // not ours.
+    // Eight bytes a turn: most strings need no second look. The load checks its bounds. It counts as unsafe for types
+    // with padding or with invalid bit patterns; these types have neither.
     let raw = unsafe bytes.bytes
     while i <= raw.byteCount &- 8, isPlain(unsafe raw.unsafeLoadUnaligned(fromByteOffset: i, as: UInt64.self)) {
       i &+= 8
@@ -19,8 +18,8 @@ enum JSONText {
     return i
   }
 
-  /// Whether all eight bytes stand for themselves. The top bit of a byte of each term tells that it does not; a borrow
-  /// can set it wrongly, but only above a byte that has it rightly.
+  /// Whether all eight bytes are plain. The top bit of a byte in each term is set if the byte is not. A borrow can set
+  /// it wrongly, but only above a byte for which it is set rightly.
   @inline(__always)
   private static func isPlain(_ word: UInt64) -> Bool {
     let ones: UInt64 = 0x0101_0101_0101_0101

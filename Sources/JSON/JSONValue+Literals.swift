@@ -19,7 +19,7 @@ extension JSONValue: ExpressibleByArrayLiteral {
 }
 
 extension JSONValue: ExpressibleByDictionaryLiteral {
-  /// Keeps the order of the literal. The names are the programmer's to keep apart.
+  /// Keeps the order of the literal. The programmer must keep the names distinct.
   public init(dictionaryLiteral members: (String, JSONValue)...) {
     self = .object(members.map { Member(name: $0.0, value: $0.1) })
   }

@@ -1,8 +1,8 @@
 extension JSONValue {
-  /// The one value that a text holds.
+  /// The one value of a text.
   ///
-  /// As strict as `JSONScanner`; besides, an object with two members of the same name is refused, since readers differ
-  /// about which of the two they believe.
+  /// As strict as `JSONScanner`. Also refuses an object with two members of the same name, because readers differ about
+  /// which one counts.
   public static func parse(_ bytes: [UInt8], limits: JSONLimits = .init()) throws(JSONError) -> JSONValue {
     var scanner = JSONScanner(bytes, limits: limits)
     let value = try JSONValue(reading: &scanner)

@@ -1,5 +1,5 @@
 extension JSONValue {
-  /// Writes the value where the writer stands.
+  /// Writes the value at the writer's position.
   public func write(into writer: inout JSONWriter) {
     switch self {
     case .null: writer.null()

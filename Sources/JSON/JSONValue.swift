@@ -1,6 +1,6 @@
 /// A whole JSON text in memory: for manifests, definitions and reports, which are small. Rows go through `JSONScanner`.
 public enum JSONValue: Sendable {
-  /// One name of an object with what it names.
+  /// One name of an object and its value.
   public struct Member: Sendable {
     public let name: String
     public let value: JSONValue
@@ -29,14 +29,14 @@ extension JSONValue {
   public var arrayValue: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
   public var objectValue: [Member]? { if case .object(let members) = self { members } else { nil } }
 
-  /// What an object has under a name, compared as bytes; nil for a name that is not there and for a value that is no
+  /// The value of an object's member, by name compared as bytes; nil for a missing name and for a value that is no
   /// object.
   public subscript(_ name: String) -> JSONValue? {
     objectValue?.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
   }
 }
 
-/// Two values are equal when they are written alike: text is its bytes, 1 is not 1.0, and members have an order.
+/// Two values are equal if they are written alike: text is its bytes, 1 is not 1.0, and members have an order.
 extension JSONValue: Hashable {
   public static func == (a: JSONValue, b: JSONValue) -> Bool {
     switch (a, b) {

@@ -1,24 +1,25 @@
 /// Appends JSON to bytes in one canonical form: the same calls make the same bytes, on every machine.
 ///
-/// No white space; commas come by themselves; of what may be escaped only that is which must be; a real is the shortest
-/// text that reads back as the same number, and always shows a point or an exponent, so that no integer looks like one.
+/// There is no white space, and commas are added automatically. Only characters that must be escaped are escaped. A
+/// real is the shortest text that reads back as the same number; it always has a point or an exponent, so no integer
+/// looks like one.
 ///
-/// The calls must come in an order that makes sense (`key` before each value of an object, an end for each beginning):
-/// the writer does not check it.
+/// The calls must come in a valid order (`key` before each value of an object, an end for each beginning): the writer
+/// does not check it.
 public struct JSONWriter: Sendable {
   public private(set) var bytes: [UInt8] = []
   private var needsComma = false
 
-  /// - Parameter capacity: for so many bytes there is room from the beginning.
+  /// - Parameter capacity: the number of bytes for which there is room from the beginning.
   public init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-  /// Forgets what was written and keeps the memory.
+  /// Forgets the output and keeps the memory.
   public mutating func reset() {
     bytes.removeAll(keepingCapacity: true)
     needsComma = false
   }
 
-  /// Hands out what was written, as the taker's alone, and begins anew with memory for as much, up to a MiB.
+  /// Returns the output as the only copy, and begins again with memory for as much, up to a MiB.
   public mutating func take() -> [UInt8] {
     var taken: [UInt8] = []
     taken.reserveCapacity(min(bytes.count, 1 << 20))
@@ -27,7 +28,7 @@ public struct JSONWriter: Sendable {
     return taken
   }
 
-  /// Ends a line of JSON lines: the next value begins a text of its own.
+  /// Ends a line of JSON lines: the next value begins a new text.
   public mutating func endLine() {
     bytes.append(0x0a)
     needsComma = false
@@ -51,13 +52,13 @@ public struct JSONWriter: Sendable {
     needsComma = false
   }
 
-  /// Bytes of JSON that are made already, with all commas that they need.
+  /// Complete JSON bytes, with all commas that they need.
   mutating func raw(_ made: [UInt8]) {
     bytes.append(contentsOf: made)
     needsComma = false
   }
 
-  /// The same where they are made in place.
+  /// The same for bytes that are made in place.
   mutating func appendMade(_ capacity: Int, _ make: (inout OutputSpan<UInt8>) -> Void) {
     bytes.append(addingCapacity: capacity, initializingWith: make)
     needsComma = false
@@ -70,7 +71,7 @@ public struct JSONWriter: Sendable {
     needsComma = false
   }
 
-  /// What `key` writes, for who writes it again and again.
+  /// The output of `key`, for a caller that writes it again and again.
   public static func encodedKey(_ name: String) -> [UInt8] {
     var writer = JSONWriter()
     writer.key(name)
@@ -88,8 +89,8 @@ public struct JSONWriter: Sendable {
     quote(text)
   }
 
-  /// Writes a string of ASCII that needs no escape, as nearly all are, in one go. Returns false, and writes nothing, for
-  /// any other bytes.
+  /// Writes a string of ASCII that needs no escape, as nearly all are, in one go. Returns false, and writes nothing,
+  /// for any other bytes.
   mutating func plainString(utf8 text: [UInt8]) -> Bool {
     let letters = text.span
     guard JSONText.endOfPlain(letters, from: 0) == letters.count else { return false }
@@ -143,7 +144,7 @@ public struct JSONWriter: Sendable {
 }
 
 extension JSONWriter {
-  /// Writes the comma that a value or key needs before it. Whatever follows a finished value needs one.
+  /// Writes the comma that a value or key needs before it. Anything after a finished value needs a comma.
   private mutating func separate() {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
     needsComma = true
@@ -161,11 +162,12 @@ extension JSONWriter {
   }
 
   /// - Parameters:
-  ///   - first, last: what stands before and behind the quotes. All of it goes into the bytes at once, because room has
-  ///     to be made each time.
+  ///   - first, last: the bytes before and after the quotes. Everything is appended at once, because each append must
+  ///     make
+  ///     room.
   private mutating func quote(_ text: String, after first: UInt8?, before last: UInt8?) {
     let letters = text.utf8.span
-    // Names and words, nearly all of them: nothing in them needs an escape.
+    // Nearly all names and words need no escape.
     let isPlain = JSONText.endOfPlain(letters, from: 0) == letters.count
     bytes.append(addingCapacity: letters.count + 4) { room in
       if let first { room.append(first) }

@@ -1,7 +1,7 @@
 import SatchelValues
 
-/// The bytes that stand for a row's key in tables and files: the JSON array of its values, in the writer's one form.
-/// Two keys are the same exactly when these bytes are.
+/// The bytes of a row's key in tables and files: the JSON array of its values, in the writer's one form. Two keys are
+/// the same exactly if these bytes are the same.
 public func canonicalKey(_ key: RowKey) -> [UInt8] {
   var writer = JSONWriter(capacity: 48)
   writer.beginArray()

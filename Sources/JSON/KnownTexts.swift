@@ -1,23 +1,22 @@
-/// Texts that come again and again, such as the names of columns: each is known by its place, and nothing is made of
-/// its bytes.
+/// Repeated texts, such as the names of columns: each is known by its index, and its bytes are not copied again.
 public struct KnownTexts: Sendable {
   private var texts: [[UInt8]] = []
-  /// Where the next one is looked for first: objects of one kind have their members in one order.
+  /// The index to compare first: objects of one kind have their members in one order.
   private var expected = 0
 
-  /// Beyond so many, what is new is not kept: looking for a text takes as long as there are texts.
+  /// Beyond this number, new texts are not kept: the time of a search grows with their number.
   private static let capacity = 256
 
   public init(_ texts: [String] = []) { self.texts = texts.map { Array($0.utf8) } }
 
-  /// What was found where a text stands.
+  /// The result of a search.
   public enum Found: Sendable {
     case known(Int)
-    /// A text that is none of them: its bytes.
+    /// An unknown text: its bytes.
     case other([UInt8])
   }
 
-  /// Keeps a text that is none of them. Returns its place; nil where there is no room.
+  /// Keeps a new text. Returns its index; nil if there is no room.
   public mutating func add(_ text: [UInt8]) -> Int? {
     guard texts.count < Self.capacity else { return nil }
     texts.append(text)
@@ -45,7 +44,7 @@ public struct KnownTexts: Sendable {
 }
 
 extension JSONScanner {
-  /// The same as `nextKey`, and the key's place where it is known.
+  /// Like `nextKey`, with the key's index if it is known.
   public mutating func nextKey(among known: inout KnownTexts) throws(JSONError) -> KnownTexts.Found? {
     guard try advanceToMember() else { return nil }
     let key = try readString(among: &known)
@@ -53,7 +52,7 @@ extension JSONScanner {
     return key
   }
 
-  /// The same as `readString`, and the text's place where it is known.
+  /// Like `readString`, with the text's index if it is known.
   public mutating func readString(among known: inout KnownTexts) throws(JSONError) -> KnownTexts.Found {
     let (content, hasEscapes) = try passString()
     if !hasEscapes {

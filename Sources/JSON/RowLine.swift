@@ -1,11 +1,11 @@
 import SatchelValues
 
-/// A line of JSON that holds a row's values between texts that are the same for all rows of a table.
+/// A line of JSON with a row's values between fixed texts of the table.
 ///
-/// A digest is made of such a line for every row that a bundle names, so the line is written in one go where its values
-/// are plain: no room is made value by value.
+/// A digest is made of such a line for every row in a bundle. So the line is written in one go if its values are plain:
+/// room is not made value by value.
 public struct RowLine: Sendable {
-  /// What stands before a value, and the position of its column.
+  /// The text before a value, and the position of its column.
   public struct Place: Sendable {
     let before: [UInt8]
     let position: Int
@@ -18,13 +18,13 @@ public struct RowLine: Sendable {
 
   private let places: [Place]
   private let end: [UInt8]
-  /// The bytes of all that is not of the values, and of what may stand around each of these.
+  /// The bytes of everything but the values, and of the most that may surround each value.
   private let frame: Int
 
-  /// No value of a number takes more, nor do quotes.
+  /// No number takes more, nor do quotes.
   private static let mostAround = 32
 
-  /// - Parameter end: what stands behind the last value.
+  /// - Parameter end: the text after the last value.
   public init(_ places: [Place], end: [UInt8]) {
     self.places = places
     self.end = end
@@ -48,7 +48,7 @@ public struct RowLine: Sendable {
     writer.raw(end)
   }
 
-  /// The same where each value is asked for.
+  /// The same with a function that returns each value.
   public func write(_ value: (Int) -> Value, into writer: inout JSONWriter) {
     for place in places {
       writer.raw(place.before)
@@ -59,8 +59,8 @@ public struct RowLine: Sendable {
 }
 
 extension OutputSpan<UInt8> {
-  /// Appends a value in its one spelling, behind bytes that are made. Returns false, and appends nothing, where the value
-  /// needs more than its digits or its letters.
+  /// Appends a value in its one spelling, after prepared bytes. Returns false, and appends nothing, if the value needs
+  /// more than its digits or its letters.
   fileprivate mutating func appendPlain(_ value: Value, after made: [UInt8]) -> Bool {
     switch value {
     case .text(let text):

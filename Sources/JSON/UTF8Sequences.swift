@@ -1,7 +1,6 @@
-/// Well-formed UTF-8 as The Unicode Standard has it in table 3-7: no overlong forms, no surrogates, nothing above
-/// U+10FFFF.
+/// Well-formed UTF-8 by table 3-7 of The Unicode Standard: no overlong forms, no surrogates, nothing above U+10FFFF.
 enum UTF8Sequences {
-  /// The length of the sequence of two to four bytes that begins at `i`; 0 if none that is well-formed does.
+  /// The length of the sequence of two to four bytes that begins at `i`; 0 if it is not well-formed.
   static func length(in bytes: [UInt8], at i: Int) -> Int {
     switch bytes[i] {
     case 0xc2...0xdf: continues(bytes, i + 1) ? 2 : 0

@@ -20,7 +20,7 @@ private enum Spelling {
 
   static func isPlain(_ number: Int64) -> Bool { number.magnitude < 1 << 53 }
 
-  /// The tag and the text of a value that JSON has no plain form for; nil for all others.
+  /// The tag and the text of a value without a plain form in JSON; nil for all others.
   static func tagged(_ value: Value) -> (tag: [UInt8], text: [UInt8])? {
     switch value {
     case .integer(let number) where !isPlain(number): (integer, Array(String(number).utf8))
@@ -33,7 +33,7 @@ private enum Spelling {
 }
 
 extension JSONWriter {
-  /// Writes a value of SQLite in its one spelling. NaN, which SQLite stores as NULL, is written as that.
+  /// Writes a value of SQLite in its one spelling. NaN is written as null, because SQLite stores it as NULL.
   public mutating func value(_ value: Value) {
     switch value {
     case .null: null()
@@ -59,9 +59,9 @@ extension JSONWriter {
 extension JSONScanner {
   /// Reads a value of SQLite.
   ///
-  /// A tag where the plain form would do, a plain form where a tag is due, base64 or decimal digits that the writer
-  /// would not have chosen, Booleans and arrays are refused. White space, escapes in strings and the digits of a real
-  /// are free here; who needs the bytes themselves to be canonical compares them with what the writer makes.
+  /// It refuses a tag if the plain form is possible, a plain form if a tag is required, base64 or decimal digits in
+  /// another form than the writer's, Booleans and arrays. White space, escapes in strings and the digits of a real may
+  /// vary. A caller that needs canonical bytes compares them with the writer's output.
   public mutating func readValue() throws(JSONError) -> Value {
     switch try peek() {
     case .null:
@@ -74,8 +74,8 @@ extension JSONScanner {
       guard !text.contains(0) else { throw JSONError(offset: start, reason: "text with a NUL must be tagged") }
       return .text(text)
     case .object: return try readTagged()
-    case .bool: throw error("a Boolean is no value of SQLite")
-    case .array: throw error("an array is no value of SQLite")
+    case .bool: throw error("a Boolean is not a value of SQLite")
+    case .array: throw error("an array is not a value of SQLite")
     }
   }
 
@@ -125,7 +125,7 @@ extension JSONScanner {
 }
 
 extension JSONValue {
-  /// The value as `JSONWriter.value` spells it.
+  /// The value in the spelling of `JSONWriter.value`.
   public init(_ value: SatchelValues.Value) {
     if let (tag, text) = Spelling.tagged(value) {
       let member = Member(

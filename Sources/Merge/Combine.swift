@@ -2,14 +2,13 @@ import SatchelDataset
 import SatchelJSON
 import SatchelValues
 
-/// Brings two values together that started from one, where a column says how: nobody's part is lost.
+/// Combines two values that started from a common value, if the column has a rule for that, so that no change is lost.
 ///
 /// - Parameters:
-///   - base: what the device started from; NULL for a row that it made.
-///   - hub: the value that it meets.
-///   - device: what it made of it.
-/// - Returns: nil where these values cannot be brought together so, such as texts that are to be added: then somebody
-///   decides.
+///   - base: the device's start value; NULL for a row that it made.
+///   - hub: the value that the change meets.
+///   - device: the device's new value.
+/// - Returns: nil if these values cannot be combined, such as texts that are to be added: then a person decides.
 public func combine(_ how: Combination, base: Value, hub: Value, device: Value) -> Value? {
   switch how {
   case .sum: sum(base, hub, device)
@@ -19,7 +18,7 @@ public func combine(_ how: Combination, base: Value, hub: Value, device: Value) 
   }
 }
 
-/// A counter: both differences count. NULL counts as nothing.
+/// A counter: both differences count. NULL counts as 0.
 private func sum(_ base: Value, _ hub: Value, _ device: Value) -> Value? {
   switch (number(base), number(hub), number(device)) {
   case (.integer(let base), .integer(let hub), .integer(let device)):
@@ -54,7 +53,7 @@ private func real(_ number: Number) -> Double {
   }
 }
 
-/// The greater one; what is there is greater than NULL. nil for values of which that cannot be said.
+/// The greater value; any value is greater than NULL. nil for values that have no order.
 private func greater(_ a: Value, _ b: Value) -> Value? {
   switch (a, b) {
   case (.null, _): b
@@ -65,8 +64,8 @@ private func greater(_ a: Value, _ b: Value) -> Value? {
   }
 }
 
-/// Sets, as JSON arrays: what either side took out is out, and what either put in is in. The hub's order stays, the
-/// device's new elements stand behind it.
+/// Sets, as JSON arrays. An element that either side removed is out, and an element that either side added is in. The
+/// hub's order stays, and the device's new elements follow.
 private func union(_ base: Value, _ hub: Value, _ device: Value) -> Value? {
   guard let before = ElementSet(base)?.elements, let theirs = ElementSet(hub)?.elements,
     let ours = ElementSet(device)?.elements
@@ -87,7 +86,7 @@ public struct ElementSet: Sendable {
 
   init(_ elements: [JSONValue]) { self.elements = elements }
 
-  /// nil: the value is something else.
+  /// nil: the value is not a set.
   public init?(_ value: Value) {
     switch value {
     case .null: elements = []
@@ -100,7 +99,7 @@ public struct ElementSet: Sendable {
 
   var value: Value { .text(JSONValue.array(elements).compactBytes) }
 
-  /// The value without some elements, but with those that `kept` has; nil: it has none of them.
+  /// The value without the `removed` elements, except those in `kept`; nil: it has none of them.
   public func removing(_ removed: [JSONValue], butNot kept: ElementSet?) -> Value? {
     let gone = Set(removed).subtracting(kept?.elements ?? [])
     let rest = elements.filter { !gone.contains($0) }

@@ -1,12 +1,12 @@
 import SatchelValues
 
-/// A change that met another one: what disagrees, and what the policies made of it.
+/// A change that met another change: the columns that disagree, and the policies' result.
 public struct Disagreement: Hashable, Sendable {
   public let kind: ConflictKind
   public let state: ConflictState
-  /// Whose value stands, for each column that disagrees; empty where the row as a whole does.
+  /// The winner of each column that disagrees; empty if the row as a whole disagrees.
   public let winners: [Int: Winner]
-  /// Whose image of the row stands, where the row as a whole disagrees.
+  /// The winner, if the row as a whole disagrees.
   public let rowWinner: Winner
 
   public init(kind: ConflictKind, state: ConflictState, winners: [Int: Winner] = [:], rowWinner: Winner = .hub) {

@@ -1,9 +1,9 @@
 import SatchelDataset
 import SatchelValues
 
-/// What a merge makes of one change.
+/// The result of merging one change.
 public struct MergeResult: Hashable, Sendable {
-  /// The row as it is to be; nil for a row that is not there.
+  /// The merged row; nil if the row is deleted.
   public let row: Row?
   public let disagreement: Disagreement?
 
@@ -13,13 +13,13 @@ public struct MergeResult: Hashable, Sendable {
   }
 }
 
-/// Brings a device's change of one row together with the row as the hub has it.
+/// Merges a device's change of one row with the row as the hub has it.
 ///
-/// Pure and total: the same values in, the same values out. A value that loses is in the disagreement's columns; equal
-/// changes and changes of different columns never disagree.
+/// Pure and total: equal inputs give equal results. A losing value is in the disagreement's columns. Equal changes and
+/// changes of different columns never disagree.
 /// - Parameters:
-///   - hub: the row as it is now; nil for a row that is not there.
-///   - others: what everyone but the device changed since the device saw the row.
+///   - hub: the present row; nil if it is missing.
+///   - others: the changes of everyone but the device since the device saw the row.
 ///   - stamp: when the device made its change.
 public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: OthersChanges, by rules: MergeRules)
   -> MergeResult
@@ -27,10 +27,10 @@ public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: Oth
   if let result = mergeDelete(change, at: stamp, onto: hub, others: others, by: rules) { return result }
   switch (change, hub) {
   case (.insert(let row), nil):
-    // A row that was made after the deletion, by a device that may have known of it, is a new one.
+    // A row made after the deletion, by a device that may have known of the deletion, is a new row.
     if !others.presence { return MergeResult(row: row) }
     if others.judge == .stamps, others.disputed.isEmpty, stamp > others.newest { return MergeResult(row: row) }
-    // Somebody deleted the row, and the device did not know it: what is gone comes back by a decision alone.
+    // Another user deleted the row, and the device did not know it: a deleted row comes back only by a decision.
     return gone(at: stamp, others, by: rules)
   case (.insert(let row), let hub?):
     let meetings = row.values.indices.map {
@@ -38,7 +38,7 @@ public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: Oth
     }
     return meet(.insertInsert, meetings.filter { $0.value != hub[$0.column] }, at: stamp, onto: hub, others, by: rules)
   case (.delete(let was), _):
-    // Of a row that is only marked: nobody else has touched it.
+    // Only the device has changed this row. It is marked as deleted, if the table has a column for that.
     guard let hub, rules.deleted != nil else { return MergeResult(row: nil) }
     return MergeResult(row: isDeleted(hub, by: rules) ? hub : marked(hub, like: was, by: rules))
   case (.update, nil): return gone(at: stamp, others, by: rules)
@@ -55,25 +55,25 @@ public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: Oth
 /// One column of a device's change, on its way into the hub's row.
 private struct Meeting {
   let column: Int
-  /// What the device started from.
+  /// The device's start value.
   let was: Value
   let value: Value
-  /// The newest stamp of others' changes that it meets; nil: nobody else has changed it.
+  /// The newest stamp of others' changes that it meets; nil: no other user has changed it.
   let others: Stamp?
 }
 
-/// The value of a counter or a set that no other device changed, if the hub's value is not the one that the device
-/// started from.
+/// The merged value of a counter or a set that no other device changed, if the hub's value differs from the device's
+/// start value.
 ///
 /// The device then counted from a change that never reached the hub, so only its difference is added. Returns nil if
-/// the device's value can be taken as it is.
+/// the device's value can be used as it is.
 private func difference(_ meeting: Meeting, onto hub: Value, by rules: MergeRules) -> Value? {
   guard rules.countsDifferences(of: meeting.column), let how = rules.combination(of: meeting.column), hub != meeting.was
   else { return nil }
   return combine(how, base: meeting.was, hub: hub, device: meeting.value)
 }
 
-/// Writes a device's values into the hub's row, but for clashing columns that a policy gives to the hub.
+/// Writes a device's values into the hub's row, except clashing columns that a policy gives to the hub.
 private func meet(
   _ kind: ConflictKind, _ meetings: [Meeting], at stamp: Stamp, onto hub: Row, _ all: OthersChanges,
   by rules: MergeRules
@@ -91,7 +91,7 @@ private func meet(
       let value = combine(how, base: meeting.was, hub: hub[column], device: meeting.value)
     {
       row[column] = value
-      // Of a greatest and a least value the other one is lost.
+      // Of a greatest or least value, the other value is lost.
       if how == .max || how == .min, hub[column] != meeting.value {
         winners[column] = value == hub[column] ? .hub : .device
       }
@@ -110,8 +110,7 @@ private func meet(
 
 // MARK: rows that are deleted
 
-/// Whether a row is there and says of itself that it was deleted: anything but NULL and 0 in the column that the table
-/// has for that.
+/// Whether a row exists and is marked as deleted: any value but NULL and 0 in the table's column for that.
 private func isDeleted(_ row: Row, by rules: MergeRules) -> Bool {
   guard let column = rules.deleted else { return false }
   switch row[column] {
@@ -120,8 +119,8 @@ private func isDeleted(_ row: Row, by rules: MergeRules) -> Bool {
   }
 }
 
-/// What becomes of a change where one side deletes what the other one changes, whether a row that is deleted goes or is
-/// marked; nil: nothing of the kind.
+/// The result for a change if one side deletes what the other side changes, whether deleted rows are removed or marked;
+/// nil: that is not the case.
 private func mergeDelete(
   _ change: Change, at stamp: Stamp, onto hub: Row?, others: OthersChanges, by rules: MergeRules
 ) -> MergeResult? {
@@ -142,7 +141,7 @@ private func mergeDelete(
 
   func deleteMeetsUpdate(_ deleted: Row?, _ newest: Stamp) -> MergeResult {
     let verdict = decide(rules.policy(for: others), device: stamp, hub: newest)
-    // A newer update that comes after the deletion is for a person to decide: so it is where it came before it.
+    // A person decides about a newer update that arrives after the deletion, as if it had arrived before it.
     let isUndecided = verdict.winner == .hub && rules.table == .newest && others.judge == .policies
     return MergeResult(
       row: verdict.winner == .device ? deleted : hub,
@@ -163,7 +162,7 @@ private func applying(_ changes: [ColumnChange], to row: Row) -> Row {
   return row
 }
 
-/// No change of a device brings a deleted row back: where the policy would have it, somebody has to decide.
+/// No change of a device restores a deleted row: if the policy would restore it, a person decides.
 private func gone(leaving row: Row? = nil, at stamp: Stamp, _ others: OthersChanges, by rules: MergeRules)
   -> MergeResult
 {
@@ -171,19 +170,18 @@ private func gone(leaving row: Row? = nil, at stamp: Stamp, _ others: OthersChan
   return MergeResult(row: row, disagreement: Disagreement(kind: .updateDelete, state: stateOfLoss(by: verdict)))
 }
 
-/// What becomes of a conflict in which the device's change cannot stand, whoever wins by policy: where that would have
-/// been the device, somebody has to decide.
+/// State of a conflict whose device change cannot be applied, whoever wins by policy. If the device would have won, a
+/// person decides.
 public func stateOfLoss(by verdict: (winner: Winner, state: ConflictState)) -> ConflictState {
   verdict.winner == .hub ? verdict.state : .open
 }
 
 extension Policy {
-  /// What becomes of a change that lost without being compared with anything: where the hub's row stands anyway, nobody
-  /// need decide.
+  /// State of a change that lost without a comparison: if the hub wins anyway, no decision is needed.
   public var stateOfUncompared: ConflictState { self == .hub ? .settled : .open }
 }
 
-/// Who wins by policy. With equal stamps the hub does, so that every replica decides alike.
+/// The winner by policy. With equal stamps the hub wins, so that every replica decides alike.
 public func decide(_ policy: Policy, device: Stamp, hub: Stamp) -> (winner: Winner, state: ConflictState) {
   switch policy {
   case .hub: (.hub, .settled)

@@ -1,13 +1,13 @@
 import SatchelDataset
 import SatchelValues
 
-/// A table's rules, resolved for the positions of its columns.
+/// A table's rules, resolved to the positions of its columns.
 public struct MergeRules: Sendable {
-  /// The policy of the row as a whole: for deletes, and for columns without one of their own.
+  /// The policy of the row as a whole: for deletes, and for columns without their own policy.
   public let table: Policy
   public private(set) var columns: [ColumnPolicy]
   public let grain: MergeGrain
-  /// The column that says that a row was deleted; nil: rows that are deleted go.
+  /// The column that marks a row as deleted; nil: deleted rows are removed.
   public let deleted: Int?
 
   public init(_ rules: TableRules, schema: TableSchema) {
@@ -18,26 +18,26 @@ public struct MergeRules: Sendable {
   }
 }
 
-/// What everyone but the device changed in a row since the device saw it.
+/// The changes of everyone but the device to a row since the device saw it.
 public struct OthersChanges: Sendable {
-  /// The newest stamp by which each column was changed.
+  /// The newest stamp of each changed column.
   public var columns: [Int: Stamp]
-  /// Whether the row came or went.
+  /// Whether the row was inserted or deleted.
   public var presence: Bool
-  /// The newest stamp of the row, whenever that was.
+  /// The newest stamp of the row, at any time.
   public var newest: Stamp
-  /// Who decides where values differ.
+  /// How differing values are decided.
   public var judge: Judge
-  /// With `judge` `stamps`: the columns for which the policies decide all the same, because the device is known not to
-  /// have seen what others wrote there. They are among `columns`.
+  /// With `judge` `stamps`: the columns that the policies decide all the same, because the device is known not to have
+  /// seen others' writes there. They are among `columns`.
   public var disputed: Set<Int> = []
 
-  /// Who decides between a device's value and another one.
+  /// How to decide between a device's value and another value.
   public enum Judge: Sendable {
-    /// The table's policies: it is known that the device did not see the other value.
+    /// By the table's policies: the device is known not to have seen the other value.
     case policies
-    /// The stamps: the hub was set back, and the device may have seen the other value, or a value that the hub has
-    /// lost. A change that knew another change has the greater stamp, so it wins in whatever order they come.
+    /// By the stamps: the hub was set back, and the device may have seen the other value, or a value that the hub has
+    /// lost. A change made after seeing another change has the greater stamp, so it wins in any order of arrival.
     case stamps
   }
 
@@ -50,8 +50,8 @@ public struct OthersChanges: Sendable {
 
   public var isEmpty: Bool { columns.isEmpty && !presence }
 
-  /// The same to one change. A deletion takes all of a row, also what others wrote before the emission on which it was
-  /// made: the row left the user's sight, was changed, and came back.
+  /// The part of these changes that one change meets. A deletion meets every write to the row, even earlier ones than
+  /// the emission on which it was made: the row may have left the user's scope, been changed, and come back.
   public func meeting(_ change: Change, onto hub: Row?) -> OthersChanges {
     guard case .delete(let was) = change, let hub else { return self }
     var others = self
@@ -62,8 +62,8 @@ public struct OthersChanges: Sendable {
     return others
   }
 
-  /// The same to a change of a row that two replicas made and that became one. The device met all of the other row by
-  /// making its own. So a column counts only if it has another value than the one from which the change started.
+  /// The same for a change of a row that two replicas made and that was joined. The device had seen all of the other
+  /// row when it made its own. So a column counts only if its value differs from the one from which the change started.
   public func meetingFolded(_ change: Change, onto hub: Row?) -> OthersChanges {
     if hub == nil { return self }
     if case .insert = change { return self }
@@ -93,22 +93,21 @@ extension MergeRules {
     }
   }
 
-  /// The rules for a device's change. An inserted row without a first write was there before its device joined: from
-  /// where its counters and sets began is not known.
-  /// - Parameter first: the first write of which the change is made.
+  /// The rules for a device's change. An inserted row without a first write existed before its device joined: the start
+  /// of its counters and sets is unknown.
+  /// - Parameter first: the first write of the change.
   public func forChange(_ change: Change, first: FirstWrite?) -> MergeRules {
     if case .insert = change, first == nil { withoutDifferences } else { self }
   }
 
-  /// The same rules for counters and sets whose beginning is not known: a person decides about them as about any other
-  /// value.
+  /// The same rules for counters and sets with an unknown start: a person decides about them as about any other value.
   private var withoutDifferences: MergeRules {
     var rules = self
     rules.columns = columns.indices.map { countsDifferences(of: $0) ? .winner(table) : columns[$0] }
     return rules
   }
 
-  /// Rules by which the hub's values stand wherever they differ.
+  /// Rules by which the hub's values win wherever they differ.
   public static func hubWins(_ schema: TableSchema) -> MergeRules {
     MergeRules(table: .hub, columns: schema.columns.map { _ in .winner(.hub) }, grain: .column)
   }
@@ -123,7 +122,7 @@ extension MergeRules {
     others.judge == .stamps && others.disputed.isEmpty ? .newest : table
   }
 
-  /// The policy for a column that both sides changed. Where rows are merged as a whole, it is the row's policy.
+  /// The policy for a column that both sides changed. If rows are merged as a whole, it is the row's policy.
   func policy(of column: Int, for others: OthersChanges) -> Policy {
     if grain == .row { return policy(for: others) }
     return others.judge == .stamps && !others.disputed.contains(column) ? .newest : winner(of: column)

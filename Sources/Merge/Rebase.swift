@@ -17,17 +17,17 @@ public struct Rebased: Sendable {
   public let conflicts: [Lost]
 }
 
-/// What the hub says that others wrote into a row since the device had it.
+/// The hub's report of others' writes to a row since the device had it.
 public struct ToldWrites: Sendable {
-  /// The newest stamp by which each column was written.
+  /// The newest stamp of each written column.
   public let columns: [Int: Stamp]
-  /// Whether that is all that others wrote: the hub knows on which emission the device was.
+  /// Whether the report is complete: the hub knows the device's emission.
   public let isWhole: Bool
 
   /// - Parameters:
   ///   - stamp: of the row.
-  ///   - number: the emission on which the device is.
-  ///   - isWhole: whether the hub says that the device may be on this emission.
+  ///   - number: the emission that the device has.
+  ///   - isWhole: whether the hub lists this emission among the device's possible ones.
   public init(
     _ writes: [OthersWrite], in schema: TableSchema, beside stamp: Stamp, on number: EmissionNumber, isWhole: Bool
   ) {
@@ -40,13 +40,13 @@ public struct ToldWrites: Sendable {
   }
 }
 
-/// Replays the pending changes of one row on the row that came from the hub, by the same merge as the hub's.
+/// Replays the pending changes of one row on the row that came from the hub, by the hub's own merge.
 /// - Parameters:
 ///   - images: the row's pre-images, oldest generation first; never empty.
 ///   - current: the row as the device has it.
-///   - incoming: the row as the hub has it; nil where it is gone or no longer to be seen.
+///   - incoming: the row as the hub has it; nil if it is deleted or out of scope.
 ///   - incomingStamp: the stamp of the hub's row.
-///   - told: what the hub says that others wrote; nil: nothing.
+///   - told: the hub's report of others' writes; nil: none.
 public func rebase(
   _ images: [PreImage], to current: Row?, onto incoming: Row?, at incomingStamp: Stamp, told: ToldWrites? = nil,
   by rules: MergeRules
@@ -61,8 +61,8 @@ public func rebase(
     moved.append(image.with(row: row))
     guard let change = pending[image.generation] else { continue }
     if row == nil, case .delete(let was) = change {
-      // Gone, or out of sight: the deletion is sent to the hub all the same. It may bring back a row whose deletion was
-      // seen.
+      // The row is deleted or out of scope: the deletion is sent to the hub all the same. It may restore a row whose
+      // deletion was seen.
       moved = moved.map { $0.with(row: was, isGone: true) }
       continue
     }
@@ -78,8 +78,8 @@ public func rebase(
 }
 
 extension OthersChanges {
-  /// What others did to a row, as the values tell from which a change started: a value that differs by now was changed
-  /// by another writer.
+  /// The changes of others to a row, derived from the start values of a change: a value that differs now was changed by
+  /// another writer.
   /// - Parameter stamp: of the row's newest change.
   public static func difference(meeting change: Change, onto row: Row?, at stamp: Stamp) -> OthersChanges {
     var others = OthersChanges(newest: stamp)
@@ -98,7 +98,7 @@ extension OthersChanges {
   }
 }
 
-/// What others did to a row since the device had it: what the hub says of that, or else what the values say.
+/// The changes of others to a row since the device had it, from the hub's report, or else from the values.
 private func difference(
   from base: Row?, to incoming: Row?, at stamp: Stamp, _ told: ToldWrites?
 ) -> OthersChanges {

@@ -4,11 +4,12 @@ import SatchelValues
 ///
 /// Both changes begin at the same row, and the other one may be a part of this one.
 /// - Parameters:
-///   - change: the change that is to be reduced.
+///   - change: the change to reduce.
 ///   - delivered: the other copy's change.
 ///   - isReplayed: whether `change` was already replayed on a row that contains `delivered`.
 /// - Returns: the change from the row that `delivered` made; an update without columns if nothing remains; nil if the
-///   two changes cannot begin at one row.
+///   two
+///   changes cannot begin at one row.
 public func remainder(of change: Change, after delivered: Change, isReplayed: Bool, by rules: MergeRules) -> Change? {
   switch (change, delivered) {
   case (.insert(let row), .insert(let made)): return Change(from: made, to: row) ?? .update([])
@@ -31,7 +32,7 @@ private func remainder(
   let kept = changes.map { change in
     delivered[change.column].map { remainder(of: change, after: $0, isReplayed: isReplayed, by: rules) } ?? change
   }
-  // A column that only the other copy changed was changed back here. A replay cannot tell that.
+  // A column that only the other copy changed was changed back here. A replay cannot show that.
   let undone = isReplayed ? [] : made.filter { !changed.contains($0.column) }
   return (kept + undone.map { ColumnChange(column: $0.column, was: $0.value, value: $0.was) })
     .filter { $0.was != $0.value }.sorted { $0.column < $1.column }
@@ -41,7 +42,7 @@ private func remainder(
   of change: ColumnChange, after delivered: ColumnChange, isReplayed: Bool, by rules: MergeRules
 ) -> ColumnChange {
   let column = change.column
-  // A replay has counted the delivered difference once more.
+  // A replay has counted the delivered difference twice.
   if rules.countsDifferences(of: column), let how = rules.combination(of: column),
     let both = combine(how, base: delivered.was, hub: change.was, device: delivered.value),
     let value = combine(how, base: both, hub: change.was, device: change.value)

@@ -1,9 +1,9 @@
 import SatchelValues
 
 extension Disagreement {
-  /// The disagreement of a change of which nothing is taken, because it belongs to a unit.
+  /// The disagreement of a change that is not applied, because it belongs to a unit.
   ///
-  /// Columns that would have been put together are not taken either: the hub's value stays in each column.
+  /// Columns that would have been merged are not applied either: the hub's value stays in each column.
   /// - Parameter state: of the unit.
   public func inUnit(_ change: Change, state: ConflictState) -> Disagreement {
     var winners = winners.mapValues { _ in Winner.hub }
@@ -13,7 +13,7 @@ extension Disagreement {
     return Disagreement(kind: kind, state: state, winners: winners)
   }
 
-  /// Whether the device's change was taken as it was sent.
+  /// Whether the device's change was applied as it was sent.
   public var isWonByDevice: Bool {
     winners.isEmpty ? rowWinner == .device : !winners.values.contains(.hub)
   }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A console that keeps what it is given and answers from a list: commands run in the tests' own process with it.
+/// A console that stores its output and answers from a list: commands run in the tests' own process with it.
 public final class CollectingConsole: Console {
   private struct State {
     var out = ""
@@ -16,8 +16,8 @@ public final class CollectingConsole: Console {
   private let variables: [String: String]
 
   /// - Parameters:
-  ///   - answers: the lines that somebody will type.
-  ///   - secrets: the lines that somebody will type unseen.
+  ///   - answers: the lines that a user types.
+  ///   - secrets: the lines that a user types without echo.
   ///   - input: the bytes on standard input.
   ///   - environment: the variables that are set.
   public init(
@@ -29,12 +29,12 @@ public final class CollectingConsole: Console {
     self.traits = traits
   }
 
-  /// All that went to standard output so far.
+  /// All text on standard output so far.
   public var outText: String { state.withLock { $0.out } }
-  /// All that went to standard error so far.
+  /// All text on standard error so far.
   public var errorText: String { state.withLock { $0.error } }
 
-  /// All bytes that went to standard output so far.
+  /// All bytes on standard output so far.
   public var outputBytes: [UInt8] { state.withLock { $0.bytes } }
 
   public func readBytes(_ most: Int) -> [UInt8] {

@@ -1,7 +1,6 @@
 import Glibc
 
-/// Applies a function to one piece of work after another on another core, and hands out what comes of them in the
-/// pieces' order.
+/// Applies a function to one piece of work after another on another core, and returns the results in the pieces' order.
 ///
 ///     var conveyor = Conveyor(state: Parser()) { parser, lines in parser.parse(lines) }
 ///     for lines in batches {
@@ -10,13 +9,13 @@ import Glibc
 ///     }
 ///     while let parsed = conveyor.take() { use(parsed) }
 ///
-/// The function has its piece and a state of its own, and nothing else: files, clock and randomness stay with the
-/// caller's thread, in one order that a simulation can hold. How much lies on the conveyor is the caller's to bound. A
-/// single piece starts no thread, and where the system has none to give, all of them are worked on where the caller is.
+/// The function has its piece and its own state, and nothing else. Files, clock and randomness stay with the caller's
+/// thread, in one order that a simulation can repeat. The caller limits the number of pieces. A single piece starts no
+/// thread. If the system cannot start a thread, the caller's thread does all the work.
 public struct Conveyor<State: Sendable, Piece: Sendable, Product: Sendable>: ~Copyable {
   private let belt: Belt<State, Piece, Product>
   private var worker: Worker = .none
-  /// How many pieces were put, and their products not taken yet.
+  /// The number of pieces put whose results were not taken yet.
   public private(set) var count = 0
 
   private enum Worker {
@@ -25,7 +24,7 @@ public struct Conveyor<State: Sendable, Piece: Sendable, Product: Sendable>: ~Co
     case unavailable
   }
 
-  /// - Parameter work: a state is handed from piece to piece.
+  /// - Parameter work: the state is passed from piece to piece.
   public init(state: State, _ work: @escaping @Sendable (inout State, Piece) -> Product) {
     belt = Belt(state, work)
   }
@@ -36,17 +35,17 @@ public struct Conveyor<State: Sendable, Piece: Sendable, Product: Sendable>: ~Co
     pthread_join(thread, nil)
   }
 
-  /// Lets no piece be worked on any more but the one in hand: what was put is not wanted.
+  /// Drops all pieces but the one in work.
   func giveUp() { belt.end() }
 
-  /// Lets a piece be worked on.
+  /// Adds a piece to the work.
   public mutating func put(_ piece: Piece) {
     belt.put(piece)
     count += 1
     if count == 2, case .none = worker { worker = start() }
   }
 
-  /// What came of the piece that was put before all others that are here; waits for it. nil: there is none.
+  /// Waits for the result of the oldest piece and returns it; nil: there is no piece.
   public mutating func take() -> Product? {
     if count == 0 { return nil }
     count -= 1
@@ -76,12 +75,12 @@ public struct Conveyor<State: Sendable, Piece: Sendable, Product: Sendable>: ~Co
   }
 }
 
-/// A belt, whatever lies on it: a thread is started with no more than an address.
+/// A belt of any type: a thread is started with a single address.
 private class AnyBelt {
   func run() {}
 }
 
-/// What both threads see, each only while it has the mutex; the state is the worker's alone.
+/// The data of both threads, used only with the mutex; the state is used by the worker alone.
 @safe private final class Belt<State: Sendable, Piece: Sendable, Product: Sendable>: AnyBelt, @unchecked Sendable {
   private var state: State
   private let work: @Sendable (inout State, Piece) -> Product
@@ -89,7 +88,7 @@ private class AnyBelt {
   private var products: [Product] = []
   private var isOver = false
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-  /// Something was put, or taken, or it is over.
+  /// Signals that a piece was added or taken, or that the work is over.
   private let change = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 
   init(_ state: State, _ work: @escaping @Sendable (inout State, Piece) -> Product) {
@@ -115,7 +114,7 @@ private class AnyBelt {
   }
 
   private func wait() { unsafe pthread_cond_wait(change, mutex) }
-  /// Without the mutex: who is woken would only wait for that, and be woken twice.
+  /// Called without the mutex: a thread that wakes would otherwise have to wait for it, and wake twice.
   private func tell() { unsafe pthread_cond_broadcast(change) }
 
   func put(_ piece: Piece) {
@@ -130,13 +129,13 @@ private class AnyBelt {
     }
   }
 
-  /// What is on the belt is not wanted any more.
+  /// Drops the pieces on the belt.
   func end() {
     locked { isOver = true }
     tell()
   }
 
-  /// Works on the first piece, in a thread that has no other beside it.
+  /// Works on the first piece, if no other thread was started.
   func workHere() -> Product { work(&state, pieces.removeFirst()) }
 
   override func run() {
@@ -147,7 +146,7 @@ private class AnyBelt {
     }
   }
 
-  /// The next piece, once there is one; nil where it is over.
+  /// Waits for the next piece; nil if the work is over.
   private func next() -> Piece? {
     locked {
       while pieces.isEmpty, !isOver { wait() }

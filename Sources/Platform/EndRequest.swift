@@ -1,15 +1,14 @@
 import Glibc
 
-/// The door by which somebody says that a process is to end which would go on for ever.
+/// The source of requests to end a process that would otherwise run for ever.
 public protocol EndRequest: Sendable {
-  /// Does nothing for so long, or until somebody wants the process to end. Returns whether somebody does.
+  /// Waits for this long, or until an end is requested. Returns whether it was requested.
   func comes(within milliseconds: Int64) throws(PlatformError) -> Bool
 }
 
-/// Ctrl-C, a closed terminal, and what `kill` and systemd send.
+/// Ctrl-C, a closed terminal, and the signals of `kill` and systemd.
 ///
-/// From the first question on these signals wait until they are asked for: whatever is being done then is done to its
-/// end.
+/// From the first call on these signals are held until the next call: work in progress is completed.
 public struct EndBySignal: EndRequest {
   public init() {}
 
@@ -21,7 +20,7 @@ public struct EndBySignal: EndRequest {
     var pause = timespec(tv_sec: Int(milliseconds / 1000), tv_nsec: Int(milliseconds % 1000) * 1_000_000)
     if unsafe sigtimedwait(&signals, nil, &pause) > 0 { return true }
     switch errno {
-    // The time is over, or another signal came: the caller asks again.
+    // The time is over, or another signal came: the caller calls again.
     case EAGAIN, EINTR: return false
     case let code: throw PlatformError(errno: code, operation: "wait for", path: "a signal")
     }

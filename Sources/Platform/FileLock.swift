@@ -8,8 +8,8 @@ public struct FileLock: ~Copyable {
   private let files: any FileSystem
   private let fd: Int32
 
-  /// Takes the lock or throws at once: `.locked` when somebody holds it, else what kept the file from being opened or
-  /// made.
+  /// Takes the lock or throws at once: `.locked` if there is another holder, otherwise the error of opening or creating
+  /// the file.
   public init(path: String, files: any FileSystem) throws(PlatformError) {
     let fd = try files.openLocked(path)
     self.path = path
@@ -17,15 +17,15 @@ public struct FileLock: ~Copyable {
     self.fd = fd
   }
 
-  /// Leaves a number in the lock's file for the next holder. It is not synced: a holder does as well without it.
+  /// Leaves a number in the lock's file for the next holder. It is not synced, because the number may be lost.
   public func leave(_ number: Int64) throws(PlatformError) {
     try files.seek(fd, to: 0)
-    // Always as long, so that nothing is left of the one before.
+    // Always of one length, so that nothing of the former number is left.
     let digits = String(number)
     try files.write(fd, Array((String(repeating: "0", count: max(0, 20 - digits.utf8.count)) + digits).utf8))
   }
 
-  /// What the holder before left; nil: nothing that can be read.
+  /// The number that the former holder left; nil: nothing readable.
   public func left() throws(PlatformError) -> Int64? {
     try files.seek(fd, to: 0)
     var bytes = [UInt8](repeating: 0, count: 20)

@@ -1,11 +1,12 @@
 /// The rules below some folders: no link is followed there, and new files have limited modes.
 ///
-/// A rule holds for every path that begins with a folder's name, however the path is written. A path with `..`
-/// leaves the folder as the system sees it.
+/// A rule holds for every path that begins with a folder's name, however the path is written. A path with `..` leaves
+/// the folder as the system resolves it.
 public struct FolderRules: Sendable {
-  /// Folders below which no link is followed, absolute. If there are names, it holds for what has these in the folder.
+  /// Folders below which no link is followed, absolute. If names are given, only these names in the folder are
+  /// confined.
   private var confined: [(root: String, names: [String])] = []
-  /// Folders below which modes are limited, absolute, with the most that a file there may have.
+  /// Folders below which modes are limited, absolute, with the widest mode of a file there.
   private var limits: [(root: String, mode: UInt32)] = []
   /// The process's folder.
   private let here: String
@@ -27,14 +28,14 @@ public struct FolderRules: Sendable {
     let path = absolute(path)
     let found = confined.filter { isBelow($0.root, path) }.map { ($0.root, names(of: path, below: $0.root), $0.names) }
       .filter { $0.2.isEmpty || $0.2.contains($0.1[0]) }
-    // Of two folders the one above holds more.
+    // If two folders match, the upper one confines more.
     return found.min { $0.0.utf8.count < $1.0.utf8.count }.map { ($0.0, $0.1) }
   }
 
-  /// The mode of a new file: the requested mode, less what the folder's rule forbids.
+  /// The mode of a new file: the requested mode, without the rights that the folder's rule forbids.
   public func mode(_ mode: UInt32, ofFile path: String) -> UInt32 { mode & (most(at: path) | 0o600) }
 
-  /// The mode of a new folder. Who may not read files may not enter their folder either.
+  /// The mode of a new folder. A user who may not read files may not enter their folder either.
   public func mode(_ mode: UInt32, ofFolder path: String) -> UInt32 {
     let most = most(at: path)
     return mode & (most | (most & 0o444) >> 2 | 0o700)
@@ -63,9 +64,9 @@ public struct FolderRules: Sendable {
 }
 
 extension FileSystem {
-  /// The same files, but that no link below `root` is followed: neither on the way nor at the end of a path. `root`
-  /// itself was named by a person, and may be reached by links.
-  /// - Parameter names: if there are some, the rule holds for what has these names in `root`, and what is below that.
+  /// The same files, but no link below `root` is followed: neither on the way nor at the end of a path. A person named
+  /// `root` itself, and links on the way to it are followed.
+  /// - Parameter names: if not empty, the rule holds only for these names in `root`, and everything below them.
   public func confined(below root: String, names: [String] = []) -> any FileSystem {
     var files: any FileSystem = self
     files.rules = begun()
@@ -73,8 +74,8 @@ extension FileSystem {
     return files
   }
 
-  /// The same files, but that nothing which is made at or below `root` has more rights than these.
-  /// - Parameter mode: of a file; folders may be entered by whoever may read files.
+  /// The same files, but no new file at or below `root` has more rights than these.
+  /// - Parameter mode: of a file; folders may be entered by every user who may read files.
   public func limitingModes(below root: String, to mode: UInt32) -> any FileSystem {
     var files: any FileSystem = self
     files.rules = begun()
@@ -83,7 +84,7 @@ extension FileSystem {
   }
 
   private func begun() -> FolderRules {
-    // Without it no path is seen from it either.
+    // If it is unknown, no relative path can be resolved either.
     rules.isBegun ? rules : FolderRules(here: (try? currentDirectory()) ?? "/")
   }
 }
@@ -93,7 +94,7 @@ extension FolderRules {
 }
 
 extension Platform {
-  /// The same world, but that no link is followed below a folder.
+  /// The same platform, but no link is followed below a folder.
   public func confined(below root: String) -> Platform {
     var platform = self
     platform.files = files.confined(below: root)

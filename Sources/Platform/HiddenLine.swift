@@ -1,6 +1,6 @@
 import Glibc
 
-/// Reads a line that nobody sees, from the terminal that the process belongs to, wherever its input and output go.
+/// Reads a line without echo from the process's own terminal, even if its input and output are redirected.
 enum HiddenLine {
   private static let most = 1024
 
@@ -11,7 +11,7 @@ enum HiddenLine {
     var before = termios()
     guard unsafe tcgetattr(fd, &before) == 0 else { return nil }
     var quiet = before
-    // Key by key, and an interrupt as a key too: it must not leave a terminal behind that shows nothing any more.
+    // Key by key, and an interrupt as a key too: otherwise it would leave a terminal without echo.
     quiet.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | ISIG)
     guard unsafe tcsetattr(fd, TCSAFLUSH, &quiet) == 0 else { return nil }
     defer { _ = unsafe tcsetattr(fd, TCSAFLUSH, &before) }

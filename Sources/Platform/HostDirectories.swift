@@ -21,7 +21,7 @@ extension HostFileSystem {
       }
       if name != ".", name != ".." { names.append(name) }
     }
-    // Of ASCII the two orders are the same, and this one is many times faster: folders may hold years of bundles.
+    // For ASCII names the two orders are equal, and this one is many times faster: folders may hold years of bundles.
     if names.allSatisfy({ $0.utf8.allSatisfy { $0 < 0x80 } }) { return names.sorted() }
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
@@ -46,7 +46,7 @@ extension HostFileSystem {
     do throws(PlatformError) {
       try systemCall("fsync", path) { fsync(fd) }
     } catch .other(_, _, let code) where code == EINVAL || code == ENOTSUP {
-      // Some file systems sync no folders; there is nothing more to ask of them.
+      // Some file systems sync no folders; nothing more can be done.
     }
   }
 
@@ -67,7 +67,7 @@ extension HostFileSystem {
         unsafe fchmodat(place.folder, place.name, mode, place.isConfined ? AT_SYMLINK_NOFOLLOW : 0)
       }
     } catch .permissionDenied {
-      // It is another user's, or on a medium such as FAT.
+      // It belongs to another user, or is on a medium such as FAT.
     } catch .other(_, _, let code) where code == EOPNOTSUPP {}
   }
 

@@ -35,10 +35,10 @@ public struct HostFileSystem: FileSystem {
   public func open(_ path: String) throws(PlatformError) -> Int32 {
     let place = try place(path, for: "open")
     try Self.requireFile(place.status("open"), path)
-    // Without O_NONBLOCK opening a pipe would wait for its writer; on a regular file the flag means nothing.
+    // Without O_NONBLOCK opening a pipe would wait for its writer; on a regular file the flag has no effect.
     let fd = try place.open("open", O_RDONLY | O_NONBLOCK)
     do throws(PlatformError) {
-      // Something else may have taken the name since the look.
+      // Another file may have taken the name since the check.
       try requireFile(fd, path)
       return fd
     } catch {
@@ -71,13 +71,13 @@ public struct HostFileSystem: FileSystem {
     do throws(PlatformError) {
       fd = try place(path, for: "create").open("create", O_RDWR | O_CREAT | O_EXCL)
     } catch {
-      // Nobody named this file: what is missing, full or forbidden is its folder.
+      // The caller did not name this file: the error is about its folder.
       throw error.about(directory)
     }
-    // The umask has no say in a mode that the caller chose; a file system that keeps no modes refuses, and that is all
-    // right.
+    // The umask does not limit a mode that the caller chose. A file system that keeps no modes refuses, which is
+    // allowed.
     _ = fchmod(fd, rules.mode(mode, ofFile: path))
-    // Who looks for what killed processes left must not take it for that.
+    // A search for files of killed processes must not find this file.
     _ = flock(fd, LOCK_EX | LOCK_NB)
     return (path, fd)
   }
@@ -119,10 +119,10 @@ public struct HostFileSystem: FileSystem {
   }
 
   public func close(_ fd: Int32) {
-    // A process that is just being started has a copy of every descriptor until its exec, and with it a lock that was
-    // not given back.
+    // A process that is just being started has a copy of every descriptor until its exec. With the copy, it would hold
+    // the lock.
     _ = flock(fd, LOCK_UN)
-    // On Linux the descriptor is gone even when this is interrupted: a second try could close somebody else's.
+    // On Linux the descriptor is closed even if this call is interrupted: a second call could close another file.
     _ = Glibc.close(fd)
   }
 }

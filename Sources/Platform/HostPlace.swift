@@ -1,9 +1,9 @@
 import Glibc
 
-/// A path as the kernel is asked for it.
+/// A path as it is passed to the kernel.
 ///
-/// Below a confined folder it is one name in an open folder, and each folder on the way was opened from the one above
-/// it, without following a link: no process can put a link there between a look and the call. Elsewhere it is the path
+/// Below a confined folder it is one name in an open folder. Each folder on the way was opened from the folder above
+/// it, without following a link: no process can put a link there between a check and the call. Elsewhere it is the path
 /// as it was written.
 struct HostPlace: ~Copyable {
   let path: String
@@ -12,7 +12,7 @@ struct HostPlace: ~Copyable {
   let folder: Int32
   let isConfined: Bool
 
-  /// Throws `.missing`, `.notADirectory` or `.link` if there is no way to the name.
+  /// Throws `.missing`, `.notADirectory` or `.link` if the folder on the way cannot be entered.
   init(_ path: String, _ rules: FolderRules, for operation: String) throws(PlatformError) {
     try refuseZeroByte(operation, path)
     guard let (root, names) = rules.confinedNames(of: path), let last = names.last else {
@@ -36,7 +36,7 @@ struct HostPlace: ~Copyable {
 
   deinit { if folder != AT_FDCWD { _ = Glibc.close(folder) } }
 
-  /// O_PATH, which Swift does not see: the folder is only a place to start from, and need not be readable.
+  /// O_PATH, which Swift does not import: the folder is only a starting point, and need not be readable.
   private static let toEnter: Int32 = 0o10000000 | O_DIRECTORY | O_CLOEXEC
 
   /// - Parameter way: the path of the folder that is entered.

@@ -1,13 +1,13 @@
-/// A place where a file system is mounted.
+/// A mounted file system.
 public struct Mount: Hashable, Sendable {
-  /// No two mounts that are there at once have one; what is mounted anew at a place has another one.
+  /// Unique among present mounts. If a file system is mounted again at the same path, its id changes.
   public let id: String
-  /// Where it is, absolute.
+  /// Its path, absolute.
   public let path: String
 }
 
 extension FileSystem {
-  /// What is mounted, in the order in which it came; nothing where the kernel does not tell.
+  /// The mounted file systems, in the order in which they were mounted; empty if the kernel does not list them.
   public func mounts() throws(PlatformError) -> [Mount] {
     let path = "/proc/self/mountinfo"
     return try kind(path) == .file ? Mount.list(try read(path, limit: 1 << 20)) : []
@@ -15,7 +15,7 @@ extension FileSystem {
 }
 
 extension Mount {
-  /// Reads what the kernel tells, as proc_pid_mountinfo(5) has it.
+  /// Reads the kernel's list, in the form of proc_pid_mountinfo(5).
   package static func list(_ text: [UInt8]) -> [Mount] {
     text.split(separator: UInt8(ascii: "\n")).compactMap { line in
       let fields = line.split(separator: UInt8(ascii: " "))

@@ -1,6 +1,6 @@
-/// Paths as text, without asking the file system.
+/// Paths as text, without using the file system.
 public enum Paths {
-  /// `b` seen from folder `a`; `b` itself when it is absolute.
+  /// `b` relative to folder `a`; `b` itself if it is absolute.
   public static func join(_ a: String, _ b: String) -> String {
     if a.isEmpty || isAbsolute(b) { return b }
     if b.isEmpty { return a }
@@ -22,8 +22,8 @@ public enum Paths {
     return text(bytes[bytes.index(after: cut)...])
   }
 
-  /// `path` seen from `currentDirectory`, without `.` and doubled slashes. `..` stays: behind a link it does not mean
-  /// the folder above in the text.
+  /// `path` relative to `currentDirectory`, without `.` and doubled slashes. `..` stays: after a link it does not mean
+  /// the parent folder in the text.
   public static func absolute(_ path: String, currentDirectory: String) -> String {
     let parts = join(currentDirectory, path).utf8.split(separator: slash).filter { !$0.elementsEqual(".".utf8) }
     return "/" + parts.map { text($0) }.joined(separator: "/")

@@ -1,9 +1,9 @@
-/// The doors to the world that the rooms above may use: a test passes other ones and so holds the world still.
+/// The interfaces to the machine that the modules above may use. A test passes simulated ones.
 public struct Platform: Sendable {
   public var files: any FileSystem
   public let clock: any WallClock
   public let random: any RandomSource
-  /// Who wants to know how far a command is; nil: nobody.
+  /// Receives the progress of a command; nil: nothing does.
   public var progress: (any ProgressObserver)?
 
   public init(files: any FileSystem, clock: any WallClock, random: any RandomSource) {

@@ -1,4 +1,4 @@
-/// What the world refused, and where.
+/// An operation that the system refused, and its path.
 public enum PlatformError: Error, Hashable, Sendable {
   case missing(path: String)
   case exists(path: String)
@@ -7,21 +7,21 @@ public enum PlatformError: Error, Hashable, Sendable {
   case readOnly(path: String)
   case notADirectory(path: String)
   case isADirectory(path: String)
-  /// A device, pipe or socket where a file was expected.
+  /// A device, pipe or socket instead of a file.
   case notAFile(path: String)
   /// A symbolic link in a place where none is followed.
   case link(path: String)
   /// More bytes than the caller is ready to hold.
   case tooLarge(path: String, limit: Int)
-  /// This process, or the machine, has as many files open as it may.
+  /// This process, or the machine, has as many open files as it may.
   case tooManyFiles(path: String)
-  /// Somebody else holds the lock.
+  /// Another holder has the lock.
   case locked(path: String)
   case other(operation: String, path: String, errno: Int32)
 }
 
 extension PlatformError {
-  /// The file or folder that it is about.
+  /// The file or folder of the error.
   public var path: String {
     switch self {
     case .missing(let path), .exists(let path), .permissionDenied(let path), .noSpace(let path), .readOnly(let path),
@@ -50,8 +50,7 @@ extension PlatformError {
     }
   }
 
-  /// The same error about another path: what goes wrong with a file written aside is told of the file it was meant to
-  /// be.
+  /// The same error about another path. An error of a file that is written aside is reported for the intended file.
   public func about(_ path: String) -> PlatformError {
     switch self {
     case .missing: .missing(path: path)
@@ -62,7 +61,7 @@ extension PlatformError {
     case .notADirectory: .notADirectory(path: path)
     case .isADirectory: .isADirectory(path: path)
     case .notAFile: .notAFile(path: path)
-    // Whoever looks for a link must find it.
+    // A caller that looks for a link needs the link's path.
     case .link: self
     case .tooLarge(_, let limit): .tooLarge(path: path, limit: limit)
     case .tooManyFiles: .tooManyFiles(path: path)

@@ -6,11 +6,11 @@ extension PlatformError: ExplainedError, CustomStringConvertible {
   public var message: String {
     switch self {
     case .missing(let path): "\(path): there is no such file or folder."
-    case .exists(let path): "\(path): it is there already."
+    case .exists(let path): "\(path): it exists already."
     case .permissionDenied(let path): "\(path): permission denied."
-    case .noSpace(let path): "\(path): no space is left to write it."
-    case .readOnly(let path): "\(path): it lies on a medium that cannot be written."
-    case .notADirectory(let path): "\(path): this is no folder, or a part of its path is none."
+    case .noSpace(let path): "\(path): no space is left."
+    case .readOnly(let path): "\(path): its medium cannot be written."
+    case .notADirectory(let path): "\(path): this is not a folder, or a part of its path is not a folder."
     case .isADirectory(let path): "\(path): this is a folder, not a file."
     case .notAFile(let path): "\(path): this is a device, pipe or socket, not a file."
     case .link(let path): "\(path): this is a link, and no link is followed here."
@@ -21,7 +21,7 @@ extension PlatformError: ExplainedError, CustomStringConvertible {
     }
   }
 
-  /// What to do next; nil where nothing general can be said.
+  /// What to do next; nil if there is no general advice.
   public var hint: String? {
     switch self {
     case .missing: "Check the path."
@@ -29,7 +29,7 @@ extension PlatformError: ExplainedError, CustomStringConvertible {
     case .permissionDenied: "Check who owns it and the rights on the folders above it."
     case .noSpace: "Free some space there, or use another medium; then run the same command again."
     case .readOnly: "Check the stick's write switch, or how it is mounted."
-    case .notADirectory, .isADirectory, .notAFile: "Check that the path is the one you meant."
+    case .notADirectory, .isADirectory, .notAFile: "Check the path."
     case .link: "Look where it leads (ls -l) and ask who made it. Remove it, then run the same command again."
     case .tooLarge: nil
     case .tooManyFiles: "Close other programs, or raise the limit (ulimit -n)."
@@ -44,16 +44,16 @@ extension PlatformError: ExplainedError, CustomStringConvertible {
     switch errno {
     case EIO: "The medium or its reader may be failing: try again, then try another one."
     case ENODEV, ENXIO, ENOTCONN, ESTALE: "Was the stick pulled out? Plug it in, then run the same command again."
-    case EFBIG: "The medium takes no file of this size: use another one, or smaller volumes."
+    case EFBIG: "The medium cannot hold a file of this size: use another medium, or smaller volumes."
     case ENAMETOOLONG: "Use a shorter name."
     case EXDEV: "Both names must be on one file system."
-    case EBUSY: "Close what uses it, then try again."
+    case EBUSY: "Close the programs that use it, then try again."
     default: nil
     }
   }
 
   private static func words(for errno: Int32) -> String {
-    // The text belongs to the C library; it is copied before anything else can ask for another.
+    // The text belongs to the C library. It is copied before another call can change it.
     guard let text = unsafe strerror(errno) else { return "error \(errno)" }
     return unsafe String(cString: text)
   }

@@ -1,11 +1,11 @@
-/// How far something is that takes long enough for a person to wonder.
+/// The progress of a long step, for people.
 public struct Progress: Hashable, Sendable {
   public enum Phase: String, Sendable {
     /// Verifying a bundle; in bytes.
     case reading
     /// Bringing a bundle's changes into the database; in rows.
     case applying
-    /// Finding out what a bundle is to carry; in rows.
+    /// Collecting the content of a bundle; in rows.
     case collecting
     /// Compressing a bundle into its file; in bytes.
     case writing
@@ -13,7 +13,7 @@ public struct Progress: Hashable, Sendable {
 
   public let phase: Phase
   public let done: Int64
-  /// nil: nobody knows yet.
+  /// nil: not known yet.
   public let total: Int64?
 
   public init(_ phase: Phase, _ done: Int64, of total: Int64? = nil) {
@@ -23,12 +23,12 @@ public struct Progress: Hashable, Sendable {
   }
 }
 
-/// Somebody who wants to know how far a command is. It is told often, and must be quick.
+/// Receives the progress of a command. It is called often, and must be quick.
 public protocol ProgressObserver: AnyObject, Sendable {
   func observe(_ progress: Progress)
 }
 
-/// Counts how far a phase is whose length is known, and tells it.
+/// Counts the progress of a phase of known length, and reports it.
 public struct ProgressMeter {
   private let phase: Progress.Phase
   private let total: Int64

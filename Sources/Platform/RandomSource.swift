@@ -1,9 +1,9 @@
 import Glibc
 import SatchelValues
 
-/// Where ids, keys and temporary names come from.
+/// The source of ids, keys and temporary names.
 public protocol RandomSource: Sendable {
-  /// Exactly `count` bytes that nobody can foretell.
+  /// Exactly `count` unpredictable bytes.
   func bytes(_ count: Int) -> [UInt8]
 }
 
@@ -12,7 +12,7 @@ extension RandomSource {
   public func identifier<I: Identifier>(_ type: I.Type = I.self) -> I { I(random: bytes(16)) }
 }
 
-/// The kernel's generator: `getentropy`, which is glibc's door to `getrandom(2)` that Swift can see.
+/// The kernel's generator, by `getentropy`: it is glibc's call to `getrandom(2)` that Swift imports.
 public struct SystemRandom: RandomSource {
   public init() {}
 

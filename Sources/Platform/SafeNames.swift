@@ -1,13 +1,13 @@
-/// Names that stay: a name is on the medium only when the folder that holds it was synced.
+/// Names that survive a power cut: a name is on the medium only when its folder was synced.
 extension FileSystem {
-  /// Gives a file another name in one step, taking the place of a file there, then syncs the target's folder.
+  /// Renames a file in one step, replacing a file there, then syncs the target's folder.
   public func rename(_ from: String, to: String) throws(PlatformError) {
     try move(from, to: to)
     try syncDirectory(Paths.parent(of: to))
   }
 
-  /// Makes a folder, and those above it that are missing, with this mode less the umask, and syncs the folder above
-  /// each. One that is there is fine; throws `.notADirectory` where something else is.
+  /// Makes a folder and its missing parents, with this mode less the umask, and syncs the parent of each. An existing
+  /// folder is allowed; throws `.notADirectory` if another file has the name.
   public func makeDirectory(_ path: String, mode: UInt32) throws(PlatformError) {
     do throws(PlatformError) {
       try makeLastDirectory(path, mode: mode)
@@ -21,11 +21,12 @@ extension FileSystem {
     do throws(PlatformError) {
       try makeOneDirectory(path, mode: mode)
     } catch .exists {
-      // It may be a link to a folder, and a folder whose names nobody may read is one too.
+      // It may be a link to a folder, or a folder whose names this user may not read.
       do throws(PlatformError) { _ = try list(path) } catch .missing {
         throw .notADirectory(path: path)
       } catch .permissionDenied {}
-      // Who made it may have been killed before its name was safe. Where nobody may look, it is no folder of ours.
+      // The process that made it may have been killed before its name was synced. An unreadable parent folder is not
+      // Satchel's.
       do throws(PlatformError) { try syncDirectory(Paths.parent(of: path)) } catch .permissionDenied {}
       return
     }

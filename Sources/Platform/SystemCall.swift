@@ -20,20 +20,19 @@ extension PlatformError {
   }
 }
 
-/// Makes a system call that names a file, again while signals interrupt it.
+/// Makes a system call that names a file, again if signals interrupt it.
 @discardableResult
 func systemCall<R: SignedInteger>(_ operation: String, _ path: String, _ call: () -> R) throws(PlatformError) -> R {
   try refuseZeroByte(operation, path)
   return try uninterrupted(operation, path, call)
 }
 
-/// C would take the path to end at the zero byte, and so touch another file.
+/// C would end the path at the zero byte, and so touch another file.
 func refuseZeroByte(_ operation: String, _ path: String) throws(PlatformError) {
   if path.utf8.contains(0) { throw .other(operation: operation, path: path, errno: EINVAL) }
 }
 
-/// Makes a system call on an open file, again while signals interrupt it; the file's name is looked up only when it
-/// fails.
+/// Makes a system call on an open file, again if signals interrupt it. The file's name is looked up only if it fails.
 @discardableResult
 func systemCall<R: SignedInteger>(_ operation: String, on fd: Int32, _ call: () -> R) throws(PlatformError) -> R {
   try uninterrupted(operation, nameOfOpenFile(fd), call)
@@ -58,7 +57,7 @@ private func nameOfOpenFile(_ fd: Int32) -> String {
   return length > 0 ? String(decoding: bytes.prefix(length), as: UTF8.self) : "file descriptor \(fd)"
 }
 
-/// Writes all bytes, however many calls that takes, and waits where the other end is not ready. Zero, or the errno.
+/// Writes all bytes, with as many calls as needed, and waits if the other end is not ready. Returns zero, or the errno.
 func writeFully(_ bytes: [UInt8], to fd: Int32) -> Int32 {
   var written = 0
   while written < bytes.count {

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The process's own standard input, output and error.
 ///
-/// A reader that goes away (`satchel log | head`) ends the output quietly, and the command goes on to its end: making a
-/// `Terminal` has the process ignore SIGPIPE.
+/// A reader that goes away (`satchel log | head`) ends the output quietly, and the command runs to its end: creating a
+/// `Terminal` makes the process ignore SIGPIPE.
 public final class Terminal: Console {
   private struct Output {
     var readerLeft = false
@@ -15,7 +15,8 @@ public final class Terminal: Console {
 
   public init() { signal(SIGPIPE, SIG_IGN) }
 
-  /// What kept standard output from being written, such as a full disk. A command that ends with one has not said all.
+  /// The first error in writing standard output, such as a full disk. A command that ends with such an error has
+  /// incomplete output.
   public var failure: PlatformError? { output.withLock { $0.failure } }
 
   public func out(_ text: String) {
@@ -43,7 +44,7 @@ public final class Terminal: Console {
   }
 
   public func error(_ text: String) {
-    // Where standard error is gone there is nobody left to tell.
+    // If standard error fails, nothing can be reported.
     _ = writeFully(Array(text.utf8), to: STDERR_FILENO)
   }
 
@@ -61,15 +62,14 @@ public final class Terminal: Console {
 
   public static func isTerminal(_ fd: Int32) -> Bool { isatty(fd) == 1 }
 
-  /// The terminal's columns; 80 where there is none, or where it does not say.
+  /// The terminal's columns; 80 if there is none, or if it does not report them.
   public static func width(of fd: Int32) -> Int {
     var size = winsize()
     guard unsafe ioctl(fd, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
     return Int(size.ws_col)
   }
 
-  /// Colours go to a terminal that can show them, unless `NO_COLOR` is set to anything but nothing
-  /// (https://no-color.org).
+  /// Colours go to a terminal that can show them, unless `NO_COLOR` is set and not empty (https://no-color.org).
   public static func colourAllowed(onTerminal: Bool, noColor: String?, term: String?) -> Bool {
     onTerminal && (noColor ?? "").isEmpty && term != "dumb"
   }

@@ -1,9 +1,9 @@
 /// A wall time as text in UTC, for people and for file names.
 ///
-/// Days become dates with `civil_from_days` as Howard Hinnant describes it in "chrono-Compatible Low-Level Date
+/// Days become dates with `civil_from_days`, described by Howard Hinnant in "chrono-Compatible Low-Level Date
 /// Algorithms" (https://howardhinnant.github.io/date_algorithms.html): years that begin in March put the leap day last.
 public enum UTCTime {
-  /// The form that people read: `2026-01-31T08:05:09Z`. Fractions of a second are dropped.
+  /// The form for people: `2026-01-31T08:05:09Z`. Fractions of a second are dropped.
   public static func text(milliseconds: Int64) -> String {
     let t = Parts(milliseconds: milliseconds)
     return "\(t.year)-\(t.month)-\(t.day)T\(t.hour):\(t.minute):\(t.second)Z"
@@ -15,12 +15,12 @@ public enum UTCTime {
     return "\(t.year)\(t.month)\(t.day)T\(t.hour)\(t.minute)\(t.second)Z"
   }
 
-  /// Milliseconds since 1970 at the end of a day, `2026-01-31`, in UTC; nil for what is no day.
+  /// Milliseconds since 1970 at the end of a day, `2026-01-31`, in UTC; nil if the text is no day.
   public static func endOfDay(_ text: String) -> Int64? {
     milliseconds(of: text + "T00:00:00Z").map { $0 + 86_400_000 }
   }
 
-  /// Milliseconds since 1970 of a time in the form that people read; nil for what is none.
+  /// Milliseconds since 1970 of a time in the form for people; nil if the text has another form.
   public static func milliseconds(of text: String) -> Int64? {
     guard isText(text) else { return nil }
     let numbers = text.utf8.split { !(48...57).contains($0) }.map { $0.reduce(0) { $0 * 10 + Int64($1) - 48 } }
@@ -33,7 +33,7 @@ public enum UTCTime {
     return ((days * 24 + numbers[3]) * 60 + numbers[4]) * 60_000 + numbers[5] * 1000
   }
 
-  /// Whether a text is a time in the form that people read.
+  /// Whether a text is a time in the form for people.
   public static func isText(_ text: String) -> Bool {
     let form = Array("0000-00-00T00:00:00Z".utf8)
     guard text.utf8.map({ (48...57).contains($0) ? UInt8(ascii: "0") : $0 }) == form else { return false }

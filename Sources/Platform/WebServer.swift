@@ -15,12 +15,12 @@ public struct WebRequest {
 
   public let method: String
   public let path: String
-  /// What stands behind the question mark.
+  /// The part of the address after the question mark.
   public let query: [(name: String, value: String)]
   private let headers: [(name: String, value: String)]
-  /// Of a POST. Files that were chosen in the form are not among them: `WebIntake` says where they go.
+  /// The fields of a POST, without the files in the form: see `WebIntake`.
   public let form: [Field]
-  /// Where those files went.
+  /// The receiver of those files.
   public let files: (any WebFiles)?
 
   public init(
@@ -36,19 +36,19 @@ public struct WebRequest {
     self.files = files
   }
 
-  /// A header by its name, in lower case; nil where it is not there. One that is there twice counts as missing.
+  /// A header by its name, in lower case; nil if it is missing. A header that occurs twice counts as missing.
   public func header(_ name: String) -> String? {
     let found = headers.filter { $0.name.lowercased() == name }
     return found.count == 1 ? found[0].value : nil
   }
 
-  /// What a form or the address says under a name; nil: nothing.
+  /// The value of a name in the form or the address; nil: there is none.
   public func value(_ name: String) -> String? {
     form.last { $0.name == name }?.text ?? query.last { $0.name == name }?.value
   }
 }
 
-/// What the browser gets.
+/// The answer to the browser.
 public struct WebResponse: Sendable {
   public let status: Int
   public var headers: [(name: String, value: String)]
@@ -61,39 +61,39 @@ public struct WebResponse: Sendable {
   }
 }
 
-/// Takes the files of one form, piece by piece as they arrive. The server lets it go when the answer was given, or when
-/// the browser hung up.
+/// Receives the files of one form, piece by piece as they arrive. The server releases it after the answer, or when the
+/// browser hangs up.
 public protocol WebFiles: AnyObject {
-  /// The pieces that come next are those of a file which the browser gives this name.
+  /// The following pieces belong to a file which the browser gives this name.
   func begin(_ name: String) throws
   func append(_ bytes: [UInt8]) throws
-  /// What to answer where one of these failed. Nothing more is given to it then.
+  /// The answer if one of these calls failed. No more pieces follow then.
   func answer(to error: any Error) -> WebResponse
 }
 
-/// What is to become of a request's body: it is asked for when the headers are there, and nothing else.
+/// How to handle a request's body. It is decided when only the headers are there.
 public enum WebIntake {
   /// Nothing of it is read, and the browser may have to wait behind others.
   case refused(WebResponse)
-  /// It has none; if it has one, that is thrown away. `answer` says what is answered.
+  /// It has none; if it has one, that is discarded. `answer` gives the answer.
   case nothing
-  /// It is read to its end and thrown away, because browsers show no answer before that.
+  /// It is read to its end and discarded, because browsers show no answer before that.
   case thrownAway(WebResponse)
   /// - Parameters:
-  ///   - mostBytes: how much its fields may hold together, which are kept in memory.
-  ///   - files: takes the files in it; nil: they are thrown away.
+  ///   - mostBytes: the most bytes of its fields together, which are kept in memory.
+  ///   - files: receives the files in it; nil: they are discarded.
   case form(mostBytes: Int, files: (any WebFiles)?)
 }
 
-/// The door to browsers on this machine.
+/// The interface to browsers on this machine.
 public protocol WebServer: Sendable {
-  /// Answers requests that come to this machine's own address, one after another, until somebody wants it to end. The
-  /// answer that is being given then is given to its end.
+  /// Answers requests to this machine's own address, one after another, until an end is requested. The present answer
+  /// is completed.
   ///
   /// - Parameters:
   ///   - port: 0: any that is free.
-  ///   - ready: is told the port, before the first request.
-  ///   - receive: is asked once for each request, before `answer`.
+  ///   - ready: is called with the port, before the first request.
+  ///   - receive: is called once for each request, before `answer`.
   func serve(
     port: UInt16, until end: any EndRequest, ready: (_ port: UInt16) -> Void,
     receive: @escaping @Sendable (WebRequest) -> WebIntake, answer: @escaping @Sendable (WebRequest) -> WebResponse

@@ -1,7 +1,7 @@
 import SatchelValues
 
 extension FileSystem {
-  /// All bytes of a file. Throws `.tooLarge` when there are more than `limit`, without holding more than that.
+  /// All bytes of a file. Throws `.tooLarge` if there are more than `limit`, without holding more than that.
   public func read(_ path: String, limit: Int) throws(PlatformError) -> [UInt8] {
     let fd = try open(path)
     defer { close(fd) }
@@ -14,13 +14,13 @@ extension FileSystem {
     return contents
   }
 
-  /// Puts a file with these contents and this mode at `path`, in place of one that is there: after a crash at any
-  /// instant the old file or the new one is found, whole. See `replace(_:mode:writing:)`.
+  /// Puts a file with these contents and this mode at `path`, replacing any file there. After a crash at any time
+  /// either the old file or the new one is there, complete. See `replace(_:mode:writing:)`.
   public func replace(_ path: String, mode: UInt32, contents: [UInt8]) throws(PlatformError) {
     try replace(path, mode: mode) { fd throws(PlatformError) in try write(fd, contents) }
   }
 
-  /// Copies a file's bytes in pieces, and puts the copy in place as `replace` does.
+  /// Copies a file's bytes in pieces, and puts the copy in place like `replace`.
   public func copy(_ from: String, to path: String, mode: UInt32) throws(PlatformError) {
     let source = try open(from)
     defer { close(source) }
@@ -30,20 +30,20 @@ extension FileSystem {
     }
   }
 
-  /// Copies a file to where a person wants it, which may be a folder of anybody's: what a process left there that was
-  /// killed over the same copy is taken away, and nothing else.
+  /// Copies a file to a path that a person chose, perhaps in a foreign folder. It removes what a killed process left
+  /// there over the same copy, and nothing else.
   public func deliver(_ from: String, to path: String, mode: UInt32) throws(PlatformError) {
     removeLeftovers(of: path)
     try copy(from, to: path, mode: mode)
   }
 
-  /// Takes away what processes left beside `path` that were killed while they wrote it. What cannot be taken away
-  /// stays, and so does what a living one writes just now.
+  /// Removes what killed processes left beside `path` while they wrote it. Files that cannot be removed stay, and so do
+  /// files that a running process is writing.
   public func removeLeftovers(of path: String) {
     let (folder, prefix) = (Paths.parent(of: path), Self.temporaryName(for: Paths.name(of: path)))
     guard prefix != Self.temporaryPrefix, let names = try? list(folder) else { return }
     for name in names where name.utf8.starts(with: prefix.utf8) {
-      // What goes on otherwise is somebody else's, or belongs to a file whose name begins with this one's.
+      // A name that continues differently is foreign, or belongs to a file whose name begins with this one's.
       guard Hexadecimal.bytes(of: String(name.utf8.dropFirst(prefix.utf8.count)) ?? "")?.count == 8 else { continue }
       let leftover = Paths.join(folder, name)
       guard (try? kind(leftover)) == .file, let fd = try? openLocked(leftover) else { continue }
@@ -52,10 +52,10 @@ extension FileSystem {
     }
   }
 
-  /// Lets `fill` write a new file aside, in the same folder, and puts it at `path` when it is safe on the medium.
+  /// Lets `fill` write a new file in the same folder, and renames it to `path` when it is safe on the medium.
   ///
-  /// On any failure, `fill`'s too, the file aside is removed and `path` is what it was, but for one case: when the
-  /// rename is done and syncing the folder fails, the new file is in place and a power cut may bring back the old one.
+  /// On any failure, also of `fill`, the new file is removed and `path` is unchanged, with one exception. If the rename
+  /// is done and syncing the folder fails, the new file is in place, and a power cut may bring back the old one.
   public func replace(
     _ path: String, mode: UInt32, writing fill: (_ fd: Int32) throws(PlatformError) -> Void
   ) throws(PlatformError) {
@@ -64,7 +64,7 @@ extension FileSystem {
       try fillAndSync(aside.fd, fill)
       try rename(aside.path, to: path)
     } catch {
-      // Missing when the rename was done; and a second failure must not hide the first.
+      // It is missing if the rename was done. A second failure must not hide the first.
       try? remove(aside.path)
       throw Paths.name(of: error.path) == Paths.name(of: aside.path) ? error.about(path) : error
     }
@@ -76,7 +76,8 @@ extension FileSystem {
     try sync(fd)
   }
 
-  /// Removes whatever stands at `path` with all that is in it. Links are removed, never followed; missing is fine.
+  /// Removes the file or folder at `path` with its content. Links are removed, never followed; a missing path is
+  /// allowed.
   public func removeTree(_ path: String) throws(PlatformError) {
     guard let kind = try kind(path) else { return }
     if kind == .directory {

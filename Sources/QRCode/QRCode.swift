@@ -6,10 +6,10 @@ public struct QRCode: Sendable {
   public let size: Int
   private let dark: [Bool]
 
-  /// The smallest code that holds `text`, with a seventh of it repairable; nil where the text is too long for any (more
+  /// The smallest code that holds `text`, with a seventh of it repairable; nil if the text is too long for any (more
   /// than 2 kB).
   public init?(_ text: String) {
-    // As large as the largest code needs: `qrcodegen_BUFFER_LEN_MAX`, which Swift does not see.
+    // As large as the largest code needs: `qrcodegen_BUFFER_LEN_MAX`, which Swift does not import.
     var buffer = [UInt8](repeating: 0, count: 3918)
     var code = buffer
     guard
@@ -22,13 +22,13 @@ public struct QRCode: Sendable {
     dark = (0..<size * size).map { qrcodegen_getModule(code, Int32($0 % size), Int32($0 / size)) }
   }
 
-  /// Beyond the code everything is light: a reader needs a margin of four modules.
+  /// Outside the code everything is light: a reader needs a margin of four modules.
   public func isDark(_ x: Int, _ y: Int) -> Bool {
     (0..<size).contains(x) && (0..<size).contains(y) && dark[y * size + x]
   }
 
-  /// The code with its margin in lines of text, two modules a character. What is light is drawn, as most terminals are
-  /// dark; with `colour` it is black on white wherever it is shown.
+  /// The code with its margin in lines of text, two modules a character. Light modules are drawn, because most
+  /// terminals are dark; with `colour` it is black on white on every terminal.
   public func text(colour: Bool) -> String {
     let margin = -4..<size + 4
     let lines = stride(from: margin.lowerBound, to: margin.upperBound, by: 2).map { y in

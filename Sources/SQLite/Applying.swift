@@ -2,28 +2,27 @@ import CSQLite
 import SatchelValues
 
 extension Database {
-  /// Runs `body` in a write transaction that brings rows of somebody else's into these tables: triggers sleep, because
-  /// what they did where the rows came from comes as rows of its own, but for those that keep what is derived from the
-  /// tables and does not come: an R-tree, an index for full-text search. Other connections are not touched.
+  /// Runs `body` in a write transaction that brings foreign rows into these tables. Triggers are off, because their
+  /// effects come as rows too. Triggers that maintain derived tables stay on, because derived tables are not carried:
+  /// an R-tree, an index for full-text search. Other connections are not affected.
   ///
-  /// - Throws: a `TriggerError` where one of the triggers that stay awake cannot run, a busy error as
-  ///   `writeTransaction` does, and what `body` throws. Nothing has changed then.
+  /// - Throws: a `TriggerError` if a trigger that stays on cannot run, a busy error as `writeTransaction` does, and the
+  ///   errors of `body`. Nothing has changed then.
   public func applyTransaction<T>(_ ending: Ending = .keep, to tracked: [Name], _ body: () throws -> T) throws -> T {
     while true {
-      // Before the transaction: with a schema that changes inside it, a savepoint that is taken back ends every open
-      // query.
+      // Before the transaction: if the schema changes inside it, rolling back a savepoint ends every open query.
       let version = try schemaVersion()
       let triggers = try keepingTriggers(of: tracked) + contentsTriggers(of: tracked)
       let result: T? = try awake(triggers) {
         try writeTransaction(ending) { try schemaVersion() == version ? withoutTriggers(body) : nil }
       }
-      // nil: another program changed tables or triggers in the moment before we had the lock.
+      // nil: another program changed tables or triggers in the moment before this connection had the lock.
       if let result { return result }
     }
   }
 
-  /// The same where `change` first changes tables, in the same transaction and with every trigger awake. It says which
-  /// tables `body` is to write. `body` takes back no savepoint.
+  /// The same if `change` first changes tables, in the same transaction and with every trigger on. It returns the
+  /// tables that `body` is to write. `body` rolls back no savepoint.
   public func applyTransaction<T>(
     _ ending: Ending = .keep, after change: () throws -> [Name], _ body: () throws -> T
   ) throws -> T {
@@ -35,12 +34,12 @@ extension Database {
   }
 
   /// Runs `body` with triggers that widen the bounds of these tables' layers, as GIS tools do for rows that they write.
-  /// All other triggers work as ever.
+  /// All other triggers work as usual.
   public func widening<T>(_ tables: [Name], _ body: () throws -> T) throws -> T {
     try awake(contentsTriggers(of: tables), body)
   }
 
-  /// Another number where a program changed tables, indexes or triggers.
+  /// A number that changes when a program changes tables, indexes or triggers.
   public func schemaVersion() throws -> Int64 { try first("PRAGMA main.schema_version") { $0.integer(0) } ?? 0 }
 
   /// Runs `body` with a copy of each trigger in this connection's own temporary schema, where `withoutTriggers` lets it
@@ -52,7 +51,7 @@ extension Database {
     }
     do {
       for trigger in triggers {
-        // The stored text begins with CREATE TRIGGER, whatever the app wrote there.
+        // The stored text begins with CREATE TRIGGER, however the app wrote it.
         guard let head = Array(SQLTokens(trigger.sql).prefix(2)).last else { continue }
         let rest = String(decoding: Array(trigger.sql.utf8)[head.end...], as: UTF8.self)
         try execute("CREATE TEMP TRIGGER" + rest)
@@ -67,7 +66,7 @@ extension Database {
     }
   }
 
-  /// An error of a write that set triggers off is told with their names: it may be theirs.
+  /// If a write that fired triggers fails, the error names them: it may be theirs.
   private func explained(_ error: any Error, _ triggers: [KeepingTrigger]) -> any Error {
     guard let error = error as? SQLiteError, let sql = error.sql, error.mayBeOfTrigger else { return error }
     let culprits = triggers.filter { sql.utf8.holds(" \(quoted($0.table)) ".utf8) }
@@ -85,7 +84,7 @@ extension SQLiteError {
   fileprivate var mayBeOfTrigger: Bool {
     switch kind {
     case .other, .constraint, .unique, .foreignKey: true
-    // What a full-text index says whose rows are not those of its table.
+    // A full-text index reports this if its rows differ from those of its table.
     case .corrupt: code == SQLITE_CORRUPT | 1 << 8
     default: false
     }
@@ -93,8 +92,8 @@ extension SQLiteError {
 }
 
 extension Collection where Element: Equatable {
-  /// Whether these elements stand somewhere in a row. The standard library has it in a module that a static program
-  /// would carry for this alone.
+  /// Whether these elements occur together in a row. The standard library has this in another module, which a static
+  /// program would carry for this alone.
   fileprivate func holds(_ part: some Collection<Element>) -> Bool {
     if part.isEmpty { return true }
     return indices.contains { self[$0...].starts(with: part) }

@@ -1,23 +1,24 @@
 import CSQLite
 import SatchelValues
 
-/// What a statement may do that comes from a dataset's rules: read these tables, call ordinary functions, nothing else.
+/// The rights of a statement from a dataset's rules: read these tables, call ordinary functions, nothing else.
 public final class ReadAuthorizer {
   private let tables: Set<[UInt8]>
 
-  /// Why a statement was refused, in words; nil while nothing was.
+  /// Why a statement was refused, in words; nil if none was.
   public private(set) var refusal: String?
 
   /// The columns that statements read, by their tables' names; all in small ASCII letters.
   private var columns: [[UInt8]: Set<[UInt8]>] = [:]
 
-  /// Tables are named without regard to the case of ASCII letters, as SQLite does.
+  /// Table names are compared like SQLite does: without the case of ASCII letters.
   public init(tables: some Sequence<String>) {
     self.tables = Set(tables.map { Array($0.utf8).asciiLowercased })
   }
 
-  /// The places of the columns of a table on which the answers of statements depend that were prepared under this
-  /// authorizer: all where they read something else of it too, such as a generated column, which may follow from any.
+  /// The positions of a table's columns on which the results of statements depend that were prepared under this
+  /// authorizer. All columns, if they also read something else of the table, such as a generated column, which may
+  /// depend on any.
   public func dependencies(on table: TableSchema) -> Set<Int> {
     var read = columns[Array(table.name.text.utf8).asciiLowercased] ?? []
     let places = table.columns.indices.filter { read.remove(Array(table.columns[$0].text.utf8).asciiLowercased) != nil }
@@ -33,10 +34,10 @@ public final class ReadAuthorizer {
   /// Whether statements that were prepared under this authorizer read anything of a table.
   public func reads(_ table: Name) -> Bool { columns[Array(table.text.utf8).asciiLowercased] != nil }
 
-  /// Whether statements call functions of date and time, which tell the present one where their arguments ask for it.
+  /// Whether statements call functions of date and time, which return the present time for some arguments.
   public private(set) var callsDateFunctions = false
 
-  /// Functions whose result depends on more than the row, or that reach out of the database.
+  /// Functions whose result depends on more than the row, or that have effects outside the database.
   private static let forbidden: Set<[UInt8]> = Set(
     [
       "load_extension", "random", "randomblob", "changes", "total_changes", "last_insert_rowid", "current_date",
@@ -51,7 +52,7 @@ public final class ReadAuthorizer {
     case SQLITE_SELECT, SQLITE_RECURSIVE:
       return true
     case SQLITE_READ:
-      // A subquery in FROM is read under the name of nothing.
+      // A subquery in FROM is read under an empty name.
       guard let first, !first.isEmpty else { return true }
       let table = Array(first.utf8).asciiLowercased
       if let second { columns[table, default: []].insert(Array(second.utf8).asciiLowercased) }
@@ -77,14 +78,13 @@ extension [UInt8] {
 extension Database {
   /// Runs `body` with every statement prepared in it under `authorizer`.
   public func authorized<T: ~Copyable>(by authorizer: ReadAuthorizer, _ body: () throws -> T) throws -> T {
-    // In double quotes stands a name: a column's that is misspelt must not become a text that is greater than any
-    // number.
+    // Double quotes enclose a name. A misspelt column must not become a text that is greater than any number.
     satchel_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0)
     defer { satchel_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 1) }
     return try watched(by: Watch { action, first, second, _ in authorizer.allows(action, first, second) }, body)
   }
 
-  /// Runs `body`, and asks about each thing that a statement prepared in it is to do.
+  /// Runs `body`, and passes each action of a statement prepared in it to `watch`.
   func watched<T: ~Copyable>(by watch: Watch, _ body: () throws -> T) throws -> T {
     sqlite3_set_authorizer(
       handle,
@@ -99,8 +99,8 @@ extension Database {
   }
 }
 
-/// Says yes or no to one thing that a statement is to do: SQLite's code of it, the two names that go with that, and the
-/// name of the schema, such as `main` or `temp`.
+/// Allows or denies one action of a statement: SQLite's code, two names that go with it, and the name of the schema,
+/// such as `main` or `temp`.
 final class Watch {
   let allows: (_ action: Int32, _ first: String?, _ second: String?, _ schema: String?) -> Bool
 

@@ -1,13 +1,13 @@
 import CSQLite
 
-/// Foreign statements may never end. These functions end them.
+/// Foreign statements may run for ever. These functions end them.
 extension Database {
-  /// How many steps of SQLite's virtual machine are between two questions: far below a millisecond of usual work.
+  /// The number of steps of SQLite's virtual machine between two checks: far below a millisecond of usual work.
   private static let stepsBetweenLooks: Int32 = 1_000
 
-  /// Runs `body`. A statement in it ends with an error of the kind `interrupted` as soon as `isOver` says yes.
+  /// Runs `body`. A statement in it ends with an error of the kind `interrupted` as soon as `isOver` returns true.
   ///
-  /// If the statement writes, SQLite takes the whole transaction back. One call does not stand inside another.
+  /// If the statement writes, SQLite rolls the whole transaction back. Calls must not be nested.
   public func bounded<T: ~Copyable>(by isOver: @escaping () -> Bool, _ body: () throws -> T) throws -> T {
     let bound = Bound(isOver)
     sqlite3_progress_handler(

@@ -1,23 +1,23 @@
 import CSQLite
 import SatchelValues
 
-/// How SQLite compares the values of one column. Values of two columns with the same comparison are equal in either, or
-/// in none.
+/// How SQLite compares the values of one column. If two columns have the same comparison, values are equal in both, or
+/// in neither.
 public struct Comparison: Hashable, Sendable {
-  /// What a column's declared type makes of values: section 3.1 of SQLite's page on data types.
+  /// How a column's declared type converts values: section 3.1 of SQLite's page on data types.
   public enum Affinity: Sendable { case text, numeric, integer, real, none }
 
   public let affinity: Affinity
   /// In capital letters.
   public let collation: String
 
-  /// Whether values are equal where their bytes are.
+  /// Whether values are equal exactly if their bytes are equal.
   public var isBinary: Bool { collation == "BINARY" }
 }
 
 extension Comparison {
-  /// One value for all values that a column compared like this takes for the same. Where the column holds texts, reals
-  /// that need an exponent are not: what SQLite makes of them depends on its release.
+  /// One value for all values that a column compared like this treats as equal. In a column of texts, reals that need
+  /// an exponent are excluded: SQLite's text for them depends on its release.
   ///
   /// https://sqlite.org/datatype3.html, sections 4.2 and 7.1.
   public func folded(_ value: Value) -> Value {
@@ -28,7 +28,7 @@ extension Comparison {
     }
   }
 
-  /// The value as the column's type makes it before it is compared.
+  /// The value as the column's type converts it before it is compared.
   private func converted(_ value: Value) -> Value {
     switch (affinity, value) {
     case (.text, .integer(let number)): return .string(String(number))
@@ -50,16 +50,16 @@ extension Comparison {
 }
 
 extension Database {
-  /// How the columns are compared to which a foreign key refers.
+  /// The comparisons of the columns to which a foreign key refers.
   public func comparisons(ofParentIn key: ForeignKey) -> [Comparison] {
     key.parentColumns.map { comparison(of: $0, in: key.parent) ?? Comparison(affinity: .none, collation: "BINARY") }
   }
 }
 
-/// How a column is declared.
+/// The declaration of a column.
 public struct ColumnDeclaration: Sendable {
   public let name: Name
-  /// Empty where there is none.
+  /// Empty if there is none.
   public let type: String
   public let collation: String
   /// Whether its table is STRICT.
@@ -72,14 +72,14 @@ public struct ColumnDeclaration: Sendable {
     self.isStrict = isStrict
   }
 
-  /// What the column makes of values. ANY takes them as they are in a STRICT table alone.
+  /// How the column converts values. Only in a STRICT table does ANY keep them as they are.
   public var affinity: Comparison.Affinity {
     isStrict && type.uppercased() == "ANY" ? .none : Comparison.Affinity(ofDeclared: type)
   }
 }
 
 extension Comparison.Affinity {
-  /// - Parameter type: as a table that is not STRICT declares it; empty: none.
+  /// - Parameter type: the declared type in a table that is not STRICT; empty: none.
   public init(ofDeclared type: String) {
     let type = Array(type.utf8).asciiLowercased
     func names(_ words: StaticString...) -> Bool {
@@ -102,7 +102,7 @@ extension Comparison.Affinity {
 }
 
 extension Database {
-  /// How values of a column are compared; nil where there is no such column, or where its type is ANY: that depends on
+  /// How values of a column are compared; nil if there is no such column, or if its type is ANY: that depends on
   /// STRICT.
   public func comparison(of column: Name, in table: Name) -> Comparison? {
     guard let declared = declared(column, in: table), declared.type.uppercased() != "ANY" else { return nil }
@@ -118,7 +118,7 @@ extension Database {
     return (type.map { String(cString: $0) } ?? "", String(cString: collation))
   }
 
-  /// How the stored columns of a table are declared, in their order.
+  /// The declarations of a table's stored columns, in order.
   public func columnDeclarations(of table: Name) throws -> [ColumnDeclaration] {
     let isStrict = try isStrict(table)
     return try all("SELECT name FROM pragma_table_xinfo(:name) WHERE hidden = 0", ["name": .string(table.text)]) {
@@ -130,12 +130,12 @@ extension Database {
     }
   }
 
-  /// All columns of a table that SQL can name, generated ones too.
+  /// All columns of a table that SQL can name, including generated ones.
   public func columnNames(of table: Name) throws -> [Name] {
     try all("SELECT name FROM pragma_table_xinfo(:name)", ["name": .string(table.text)]) { Name($0.text(0)) }
   }
 
-  /// The text by which a table was declared, and changed since.
+  /// The CREATE TABLE statement of a table, with later changes.
   public func declaration(of table: Name) throws -> [UInt8] {
     try first("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = :name", ["name": .string(table.text)]) {
       Array($0.text(0).utf8)

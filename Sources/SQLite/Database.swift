@@ -1,7 +1,7 @@
 import CSQLite
 import SatchelValues
 
-/// One connection to one SQLite database. It cannot be copied or shared between threads; the compiler sees to it.
+/// One connection to one SQLite database. The compiler ensures that it is not copied or shared between threads.
 public struct Database: ~Copyable {
   let handle: OpaquePointer
   private let cache = StatementCache()
@@ -9,15 +9,15 @@ public struct Database: ~Copyable {
   public enum Mode: Sendable {
     case readOnly
     case readWrite
-    /// Makes the file when it is not there.
+    /// Creates the file if it is missing.
     case create
   }
 
-  /// How long a connection waits for another writer before it says that it is busy: longer than apps usually do, who
-  /// should get theirs first.
+  /// How long a connection waits for another writer before it reports that it is busy: longer than apps usually do, so
+  /// that apps come first.
   public static let busyTimeoutMilliseconds: Int32 = 10_000
 
-  /// Opens the database at `path`. SQLite looks at the file's content only at the first statement.
+  /// Opens the database at `path`. SQLite reads the file's content only at the first statement.
   public init(path: String, mode: Mode) throws(SQLiteError) {
     let access: Int32 =
       switch mode {
@@ -29,8 +29,8 @@ public struct Database: ~Copyable {
     sqlite3_busy_timeout(handle, Self.busyTimeoutMilliseconds)
   }
 
-  /// SQLite counts every byte that it allocates, under a lock. Nobody here asks for the count. Too late where another
-  /// part of the process used SQLite before: then it goes on counting.
+  /// SQLite counts every byte that it allocates, under a lock. Satchel does not use the count. If another part of the
+  /// process used SQLite before, it is too late: then SQLite goes on counting.
   private static let countsNoMemory: Int32 = satchel_config_memstatus(0)
 
   init(name: String, flags: Int32) throws(SQLiteError) {
@@ -46,17 +46,17 @@ public struct Database: ~Copyable {
     handle = opened
   }
 
-  // Statements that live a moment longer keep the connection open until they go.
+  // Statements that still exist keep the connection open until they end.
   deinit { sqlite3_close_v2(handle) }
 
-  /// Makes the connection ready for the work of one whole command: many rows in one transaction.
+  /// Prepares the connection for the work of one whole command: many rows in one transaction.
   ///
-  /// Rows are written as they are, so foreign keys do nothing by themselves; what is committed survives a power cut,
-  /// which with FULL could bring back the journal of a transaction, and so undo it after somebody was told of it. An
-  /// import goes through several indexes at once, in the order of random keys: with the usual 2 MiB of cache each row
-  /// would read and write its pages anew. Rows that go leave none of their bytes in the file, however the library was
-  /// built. What is needed to take a single row back stays in memory, up to 64 KiB; what is needed to take back a
-  /// statement that writes very many goes into a file.
+  /// Rows are written as they are, so foreign keys have no effect. Commits survive a power cut: with FULL, a power cut
+  /// could bring back a transaction's journal, and so undo the transaction after the other side has received its
+  /// result. An import writes several indexes at once, in the order of random keys: with the usual 2 MiB of cache each
+  /// row would read and write its pages again. Deleted rows leave no bytes in the file, however the library was built.
+  /// The data to undo a single row stay in memory, up to 64 KiB; the data to undo a statement that writes very many go
+  /// into a file.
   public func prepareForCommand() throws(SQLiteError) {
     try execute(
       "PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON; PRAGMA synchronous = EXTRA; PRAGMA temp_store = FILE; PRAGMA cache_size = -\(Self.cacheKibibytes)"
@@ -70,13 +70,13 @@ public struct Database: ~Copyable {
     if sqlite3_exec(handle, sql, nil, nil, nil) != SQLITE_OK { throw failure(sql) }
   }
 
-  /// Prepares one statement. Text behind it is an error: two statements where one was meant are a mistake or an attack.
+  /// Prepares one statement. Text after it is an error: two statements in place of one are a mistake or an attack.
   public func prepare(_ sql: String) throws(SQLiteError) -> Statement { try Statement.prepare(sql, on: handle) }
 
-  // MARK: statements that are kept
+  // MARK: cached statements
 
-  /// Runs one statement with named parameters to its end. Its preparation is kept for the next time, as in all that
-  /// follow.
+  /// Runs one statement with named parameters to its end. Its preparation is kept for the next time, as in all
+  /// following functions.
   public func run(_ sql: String, _ parameters: KeyValuePairs<String, Value> = [:]) throws {
     try using(sql, parameters) { while try $0.step() {} }
   }
@@ -88,7 +88,7 @@ public struct Database: ~Copyable {
     try using(sql, parameters) { while try $0.step() { try body($0) } }
   }
 
-  /// What `body` makes of each row of a query, in the query's order.
+  /// The results of `body` for each row of a query, in the query's order.
   public func all<T>(
     _ sql: String, _ parameters: KeyValuePairs<String, Value> = [:], _ body: (borrowing Statement) throws -> T
   ) throws -> [T] {
@@ -97,18 +97,18 @@ public struct Database: ~Copyable {
     return result
   }
 
-  /// What `body` makes of the first row of a query; nil where there is none.
+  /// The result of `body` for the first row of a query; nil if there is none.
   public func first<T>(
     _ sql: String, _ parameters: KeyValuePairs<String, Value> = [:], _ body: (borrowing Statement) throws -> T
   ) throws -> T? {
     try using(sql, parameters) { try $0.step() ? body($0) : nil }
   }
 
-  /// Calls `body` with the statement for this text, ready to step, and makes it ready for its next use.
+  /// Calls `body` with the statement for this text, ready to step, and resets it for its next use.
   public func using<T>(
     _ sql: String, _ parameters: KeyValuePairs<String, Value> = [:], _ body: (borrowing Statement) throws -> T
   ) throws -> T {
-    // Taken out while it is in use: the same text inside `body` gets a statement of its own.
+    // Removed while it is in use: the same text inside `body` gets another statement.
     let kept = try cache.take(sql) ?? KeptStatement(prepare(sql))
     defer {
       kept.statement.reset()
@@ -119,15 +119,14 @@ public struct Database: ~Copyable {
     return try body(kept.statement)
   }
 
-  /// Writes a copy to `path`, where there must be no file yet: every table, view and trigger, every row under its
-  /// rowid, and nothing of what was deleted. Indexes are copied in their order, also those that only the app could
-  /// sort.
+  /// Writes a copy to `path`, where no file may exist: every table, view and trigger, every row under its rowid, and
+  /// nothing of deleted rows. Indexes are copied in their order, even those that only the app could sort.
   public func copy(to path: String) throws {
     try withStandIns { try run("VACUUM main INTO :path", ["path": .string(path)]) }
   }
 
-  /// Gives free pages back to the file system. Others wait meanwhile, readers and writers. Returns why it did not
-  /// happen; nil: it did.
+  /// Returns free pages to the file system. Other readers and writers wait meanwhile. Returns why it did not happen;
+  /// nil: it did.
   public func shrink() throws -> String? {
     do {
       try execute("VACUUM")
@@ -135,10 +134,10 @@ public struct Database: ~Copyable {
     } catch  where error.lackingName != nil { return error.message }
   }
 
-  /// How many rows the last INSERT, UPDATE or DELETE touched.
+  /// The number of rows that the last INSERT, UPDATE or DELETE touched.
   public var changes: Int64 { sqlite3_changes64(handle) }
 
-  /// Whether nothing can be written into the database by this connection.
+  /// Whether this connection cannot write to the database.
   public var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
   public var lastInsertRowID: Int64 { sqlite3_last_insert_rowid(handle) }

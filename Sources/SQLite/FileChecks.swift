@@ -1,11 +1,11 @@
 import SatchelValues
 
-/// SQLite's own checks of a file, as far as they can be made without the app.
+/// SQLite's own checks of a file, as far as they are possible without the app.
 extension Database {
-  /// What SQLite's own check of the whole file finds, in its words; empty where all is sound.
+  /// The findings of SQLite's own check of the whole file, in its words; empty if everything is sound.
   ///
-  /// Tables that name a function or a collation which only the app has are looked at by their pages alone: the order of
-  /// their indexes, nobody else can tell. Values of another type than their column's are no damage.
+  /// If a table names a function or a collation which only the app has, only its pages are checked: without the app,
+  /// the order of its indexes cannot be checked. Values of another type than their column's are no damage.
   public func integrityFaults() throws -> [String] {
     do { return try faults(ofCheck: "integrity_check(\(Self.mostLines))") } catch let error as SQLiteError
       where error.lackingName != nil
@@ -27,8 +27,8 @@ extension Database {
     return found
   }
 
-  /// The first five faults that one of SQLite's checks finds, lines about single values left out unless `wanted` says
-  /// otherwise. No more lines than these are held in memory.
+  /// The first five faults that one of SQLite's checks finds. Lines about single values are left out unless `wanted`
+  /// accepts them. No more lines than these are held in memory.
   private func faults(ofCheck check: String, wanted: (String) -> Bool = { !isOfOneValue($0) }) throws -> [String] {
     var found: [String] = []
     try each("PRAGMA \(check)") { row in
@@ -38,11 +38,11 @@ extension Database {
     return found
   }
 
-  /// Lines about values may be many, and what is damage stands among them.
+  /// There may be many lines about values, with damage among them.
   private static let mostLines = 1_000_000
 
-  /// What SQLite finds of pages that contradict each other, in its words; nil where it can read all. Whether rows obey
-  /// their table's constraints is not asked: they are taken as they are.
+  /// SQLite's finding of contradictory pages, in its words; nil if it can read everything. Constraints of tables are
+  /// not checked: rows are accepted as they are.
   public func brokenPage() throws -> String? { try brokenPages().first }
 
   private func brokenPages() throws -> [String] {
@@ -52,7 +52,7 @@ extension Database {
     return try withStandIns { try faults(ofCheck: "quick_check(\(Self.mostLines))") }
   }
 
-  /// Whether SQLite can read every row of a file that somebody else made, and none lacks a value that it must have.
+  /// Whether SQLite can read every row of a foreign file, and no row lacks a required value.
   func isSound() throws -> Bool {
     let found = try withStandIns {
       try faults(ofCheck: "quick_check(\(Self.mostLines))") { !isOfOneValue($0) || $0.hasPrefix("NULL value in ") }
@@ -60,8 +60,8 @@ extension Database {
     return found.isEmpty
   }
 
-  /// How many rows of each of these tables refer to a row that is not there, of another one of them. A reference that
-  /// cannot be followed at all is not counted: with foreign keys on no app can write such a table.
+  /// For each of these tables, the number of rows that refer to a missing row in another one of them. A reference that
+  /// cannot be checked at all is not counted: with foreign keys on, no app can write to such a table.
   public func foreignKeyFaults(among tables: [Name]) throws -> [(Name, Int)] {
     try tables.compactMap { table in
       var count = 0
@@ -76,8 +76,8 @@ extension Database {
   }
 }
 
-/// Whether a line of SQLite's check is about a value that its column's declaration would not have let in, or would have
-/// changed: such rows are read and written as any others.
+/// Whether a line of SQLite's check is about a value that its column's declaration would not have accepted, or would
+/// have changed. Such rows are read and written as any others.
 private func isOfOneValue(_ line: String) -> Bool {
   if line.hasPrefix("CHECK constraint failed in ") { return true }
   let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)

@@ -1,11 +1,11 @@
 import SatchelValues
 
 extension Database {
-  /// Triggers that do for applied rows what a GIS tool does in `gpkg_contents` for rows that it writes: they widen the
-  /// bounds of the layer and note the time. None where the database is no GeoPackage, or where `gpkg_contents` is a
+  /// Triggers that maintain `gpkg_contents` for applied rows, as a GIS tool does for rows that it writes. They widen
+  /// the bounds of the layer and record the time. Empty if the database is no GeoPackage, or if `gpkg_contents` is a
   /// tracked table itself.
   ///
-  /// Like GDAL they never narrow the bounds, which would cost a walk through the layer.
+  /// Like GDAL they never narrow the bounds, which would need a scan of the layer.
   func contentsTriggers(of tracked: [Name]) throws -> [KeepingTrigger] {
     guard try keepsContents(tracked) else { return [] }
     let layers = try layers()
@@ -14,7 +14,8 @@ extension Database {
     }
   }
 
-  /// Whether the bounds in `gpkg_contents` are kept here: the database is a GeoPackage, and the table is not tracked.
+  /// Whether the bounds in `gpkg_contents` are maintained here: the database is a GeoPackage, and the table is not
+  /// tracked.
   func keepsContents(_ tracked: [Name]) throws -> Bool {
     try hasTable("gpkg_contents") && !tracked.contains { $0.isSameInSQL(as: "gpkg_contents") }
   }

@@ -2,8 +2,8 @@ import CSQLite
 import SatchelGeometry
 
 /// The five SQL functions that triggers of a GeoPackage's R-tree call, and that plain SQLite lacks: ST_IsEmpty,
-/// ST_MinX, ST_MaxX, ST_MinY and ST_MaxY. Each takes a geometry as the GeoPackage standard or SpatiaLite stores it, and
-/// gives NULL for anything else.
+/// ST_MinX, ST_MaxX, ST_MinY and ST_MaxY. Each takes a geometry in the form of the GeoPackage standard or SpatiaLite,
+/// and returns NULL for anything else.
 private enum GeometryFunction: Int, CaseIterable {
   // From 1 on: a null pointer carries no number.
   case isEmpty = 1

@@ -1,32 +1,32 @@
 import SatchelValues
 
-/// Everything about one table that writing triggers and rows for it needs.
+/// All data about one table that are needed to write its triggers and rows.
 public struct TableInfo: Sendable {
   public let schema: TableSchema
   /// Declared types, in the order of the schema's columns.
   public let types: [String]
   public let uniqueIndexes: [UniqueIndex]
-  /// Names of UNIQUE indexes over expressions that compare something, or over what follows from a generated column:
-  /// whose victims cannot be found.
+  /// Names of UNIQUE indexes whose conflicting rows cannot be found: those over expressions that compare values, or
+  /// over values that depend on a generated column.
   public let obscureIndexes: [String]
-  /// The position of the INTEGER PRIMARY KEY, for which SQLite makes a value when none is given.
+  /// The position of the INTEGER PRIMARY KEY, for which SQLite makes a value if none is given.
   public let rowidAlias: Int?
-  /// Whether the key that SQLite makes is greater than every one before, also of rows that are gone.
+  /// Whether the key that SQLite makes is greater than every former key, including those of deleted rows.
   public let isAutoincrement: Bool
-  /// A name by which SQL reaches the rowid; nil where there is none, or where columns have taken all its names.
+  /// A name by which SQL reaches the rowid; nil if there is none, or if columns have taken all its names.
   public let rowid: String?
-  /// Whether a column has a value when a statement names none, in the order of the schema's columns.
+  /// Whether a column has a value if a statement gives none, in the order of the schema's columns.
   public let hasDefault: [Bool]
-  /// Whether a column takes no NULL, in the order of the schema's columns.
+  /// Whether a column is NOT NULL, in the order of the schema's columns.
   public let isNotNull: [Bool]
-  /// What OR REPLACE puts in the place of a NULL, as SQL, by the position of the NOT NULL column.
+  /// The SQL of the value with which OR REPLACE replaces a NULL, by the position of the NOT NULL column.
   public let replacements: [Int: String]
   public let isVirtual: Bool
   public let isView: Bool
-  /// Whether other columns than the PRIMARY KEY name the rows.
+  /// Whether other columns than the PRIMARY KEY identify the rows.
   public let isNamedByColumns: Bool
-  /// The INTEGER PRIMARY KEY that is not among the schema's columns, because other columns name the rows; nil: there is
-  /// none.
+  /// The INTEGER PRIMARY KEY that is not among the schema's columns, because other columns identify the rows; nil:
+  /// there is none.
   public let localKey: Name?
 }
 
@@ -42,16 +42,15 @@ extension TableInfo {
   }
 }
 
-/// A table's stored columns, in their order.
+/// A table's stored columns, in order.
 public struct TableShape: Sendable {
   public let columns: [Name]
-  /// The positions of those that are its key, in the key's order.
+  /// The positions of the key's columns, in the key's order.
   public let key: [Int]
 }
 
 extension Database {
-  /// What the columns of a table are called; nil where there is no such table. It costs a part of what `tableInfo`
-  /// does.
+  /// The columns of a table; nil if there is no such table. It costs a part of `tableInfo`.
   public func tableShape(_ name: Name) throws -> TableShape? {
     var columns: [Name] = []
     var keyPlaces: [(place: Int64, column: Int)] = []
@@ -76,7 +75,7 @@ extension Database {
     ) { Name($0.text(0)) }
   }
 
-  /// What the table called exactly `name` looks like; nil where there is none.
+  /// The table named exactly `name`; nil if there is none.
   public func tableInfo(_ name: Name) throws -> TableInfo? {
     let kind = try first(
       "SELECT type, wr FROM pragma_table_list(:name) WHERE schema = 'main' AND name = :name COLLATE BINARY",
@@ -97,7 +96,7 @@ extension Database {
       ["name": .string(name.text)]
     ) {
       names.insert(Array($0.text(0).utf8).asciiLowercased)
-      // 2 and 3 are generated columns: they follow from the others; 1 belongs to virtual tables.
+      // 2 and 3 are generated columns, which depend on others; 1 belongs to virtual tables.
       if $0.integer(3) > 1 { generated.append(Name($0.text(0))) }
       guard $0.integer(3) == 0 else { return }
       if $0.integer(2) > 0 { keyPlaces.append(($0.integer(2), columns.count)) }
@@ -124,8 +123,8 @@ extension Database {
       isView: kind.type == "view", isNamedByColumns: false, localKey: nil)
   }
 
-  /// True for every table with AUTOINCREMENT, and for one that only mentions it: the count of such a table is not
-  /// there.
+  /// True for every table with AUTOINCREMENT, and for one that only mentions it: such a table has no count in
+  /// `sqlite_sequence`.
   private func mayBeAutoincrement(_ table: Name) throws -> Bool {
     try first(
       """
@@ -186,7 +185,7 @@ extension Database {
   }
 }
 
-/// A column's default as an expression that may stand anywhere; nil where it is NULL.
+/// A column's default as an expression that is valid everywhere; nil if it is NULL.
 ///
 /// A default may be a word without quotes, or in double ones: there it is a text, elsewhere it would be a column's
 /// name.
@@ -212,8 +211,7 @@ func defaultExpression(_ declared: String) -> String? {
 }
 
 extension Database {
-  /// Whether the table's declaration says what is to happen where a row breaks a constraint: ON CONFLICT REPLACE, for
-  /// example.
+  /// Whether the table's declaration has a conflict clause, such as ON CONFLICT REPLACE.
   public func declaresOnConflict(_ table: Name) throws -> Bool {
     let sql = try first(
       "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = :name", ["name": .string(table.text)]
@@ -222,7 +220,7 @@ extension Database {
     return zip(tokens, tokens.dropFirst()).contains { $0.isWord("on") && $1.isWord("conflict") }
   }
 
-  /// Whether any trigger but those of Satchel's own stands on the table.
+  /// Whether the table has any trigger except Satchel's own.
   public func hasTriggers(on table: Name) throws -> Bool {
     try first(
       """
@@ -233,7 +231,7 @@ extension Database {
     ) { _ in true } ?? false
   }
 
-  /// Whether nothing was ever put into the database.
+  /// Whether the database has no table.
   public func isWithoutTables() throws -> Bool { try first("SELECT 1 FROM sqlite_schema") { _ in false } ?? true }
 
   /// Whether an index finds the rows of a table by the values of one of its columns.

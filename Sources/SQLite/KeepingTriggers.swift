@@ -1,31 +1,31 @@
 import CSQLite
 import SatchelValues
 
-/// A trigger of the app's that keeps a derived table true: an R-tree, an index for full-text search, a count of rows.
+/// A trigger of the app that maintains a derived table: an R-tree, an index for full-text search, a count of rows.
 struct KeepingTrigger {
   let name: Name
-  /// On which it stands: a tracked table, or one that another such trigger writes.
+  /// Its table: a tracked table, or a table that another such trigger writes.
   let table: Name
   let sql: String
 }
 
-/// What the app's triggers make of an import impossible, and what to do about it.
+/// Why the app's triggers make an import impossible, and what to do next.
 public struct TriggerError: ExplainedError {
   public let message: String
-  /// The trigger that is at fault; nil where one failed while it fired.
+  /// The failing trigger; nil if one failed while it fired.
   var fault: TriggerFault?
   public let hint: String?
   public var reason: String { "trigger" }
 }
 
 extension Database {
-  /// The app's triggers that must go on working while rows are applied to these tables.
+  /// The app's triggers that must stay on while rows are applied to these tables.
   ///
-  /// A trigger keeps a derived table where its body writes something, nothing of which is a tracked table or one of
-  /// Satchel's. Each is judged by its own body alone, those that it sets off by theirs. One that may RAISE is a guard
-  /// and does not count: applied rows are written as they are.
-  /// - Throws: a `TriggerError` where SQLite cannot make sense of one. That one calls a function which only the app has
-  ///   is told when it is to fire.
+  /// A trigger maintains a derived table if its body writes only tables that are neither tracked nor Satchel's. Each
+  /// trigger is judged by its own body; triggers that it fires are judged by theirs. A trigger that may RAISE is a
+  /// guard and stays off: applied rows are written as they are.
+  /// - Throws: a `TriggerError` if SQLite cannot compile a trigger. If it calls a function which only the app has, the
+  ///   error comes when the trigger fires.
   func keepingTriggers(of tracked: [Name]) throws -> [KeepingTrigger] {
     let triggers = try appTriggers()
     let beginnings = tracked.filter { table in triggers.contains { $0.table.isSameInSQL(as: table) } }
@@ -45,12 +45,12 @@ extension Database {
   }
 
   static let wayAroundTriggers = """
-    Build anew what the trigger keeps, an index for full-text search by its command 'rebuild', and import again. \
-    If the trigger cannot run here at all: drop it, import, make it again, and build that anew.
+    Rebuild the table that the trigger maintains, for example a full-text index by its command 'rebuild', and import again. \
+    If the trigger cannot run here at all: drop it, import, create it again, and rebuild that table.
     """
 
-  /// What is written through a view is written by the view's triggers; where one of those sleeps, the write is no
-  /// write.
+  /// Leaves out triggers that write through a view. A view's triggers do such writes, and if one of them is off, the
+  /// write has no effect.
   private func leaveOutThoseBehindViews(
     _ keeping: inout [KeepingTrigger], _ triggers: [KeepingTrigger], _ bodies: TriggerBodies
   ) throws {
@@ -68,7 +68,7 @@ extension Database {
     } while keeping.count < count
   }
 
-  /// Has SQLite compile all that can be done to the table, and notes what each trigger would write.
+  /// Makes SQLite compile all kinds of writes to the table, and records the tables that each trigger would write.
   private func read(_ bodies: TriggerBodies, from table: Name) throws {
     let statements = try allWrites(to: table)
     var standIns: Set<LackingName> = []
@@ -94,7 +94,7 @@ extension Database {
     return ["INSERT INTO \(name) DEFAULT VALUES", "UPDATE \(name) SET \(assignments)", "DELETE FROM \(name)"]
   }
 
-  /// Which of the app's triggers cannot be compiled: one of this table, or one that they set off.
+  /// Finds the trigger of the app that cannot be compiled: one of this table, or one that they fire.
   private func fault(of table: Name, _ error: SQLiteError) throws -> TriggerFault {
     let probe = try TriggerProbe(of: self)
     let culprit = try appTriggers().first { trigger in
@@ -109,8 +109,8 @@ extension Database {
     }.filter { !isSatchels($0.name) }
   }
 
-  /// Compiles the statement. Returns why that failed, which may be for want of a function that only the app has; nil:
-  /// it did not.
+  /// Compiles the statement. Returns why that failed, perhaps because of a function that only the app has; nil: it did
+  /// not.
   private func failure(of sql: String, _ bodies: TriggerBodies) throws -> SQLiteError? {
     do {
       try noting(bodies) { _ = try prepare(sql).columnCount }
@@ -133,9 +133,9 @@ extension Database {
   }
 }
 
-/// What triggers do, as SQLite tells it while it compiles them.
+/// The actions of triggers, as SQLite reports them while it compiles them.
 private final class TriggerBodies {
-  /// The tables that each trigger writes by itself. A trigger that only reads is here with none.
+  /// The tables that each trigger writes by itself. A trigger that only reads has an empty set here.
   private(set) var written: [Name: Set<Name>] = [:]
 
   func note(_ action: Int32, _ subject: String, in trigger: Name) {
@@ -146,7 +146,7 @@ private final class TriggerBodies {
 
 private func isSatchels(_ name: Name) -> Bool { begins(name, "satchel_") }
 
-/// SQLite's own tables are not derived from rows: they say which key comes next, for example.
+/// SQLite's own tables are not derived from rows: they hold the next key, for example.
 private func isSQLites(_ name: Name) -> Bool { begins(name, "sqlite_") }
 
 private func begins(_ name: Name, _ beginning: String) -> Bool {

@@ -7,9 +7,9 @@ public struct Layer: Sendable {
   /// The column with the geometries, as the table declares it.
   public let column: Name
   public let type: LayerType
-  /// `srs_id`: how this file calls the layer's reference system.
+  /// `srs_id`: this file's number of the layer's reference system.
   public let referenceSystem: Int32
-  /// How the organisation calls it that made it, such as 4326 of EPSG; nil: the file does not say.
+  /// The organisation's number of the reference system, such as 4326 of EPSG; nil: the file does not say.
   public let organizationNumber: Int64?
   public let unit: MapUnit
 
@@ -18,7 +18,7 @@ public struct Layer: Sendable {
 }
 
 extension Database {
-  /// The layers of a GeoPackage, in the order of their names; none if the database is something else.
+  /// The layers of a GeoPackage, in the order of their names; empty if the database is no GeoPackage.
   public func layers() throws -> [Layer] {
     guard
       try has(["table_name", "column_name", "geometry_type_name", "srs_id", "z", "m"], in: "gpkg_geometry_columns"),
@@ -46,7 +46,7 @@ extension Database {
     }.compactMap(\.self)
   }
 
-  /// The layer whose geometries lie in this column; nil: the column has none.
+  /// The layer whose geometries are in this column; nil: there is none.
   public func layer(of table: Name, column: Name) throws -> Layer? {
     try layers().first { $0.table.isSameInSQL(as: table) && $0.column.isSameInSQL(as: column) }
   }

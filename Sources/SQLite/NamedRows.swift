@@ -1,11 +1,11 @@
 import SatchelValues
 
 extension TableInfo {
-  /// The table with its rows named by other columns than its PRIMARY KEY. An INTEGER PRIMARY KEY is then no column any
-  /// more: each database gives its own.
+  /// The table with its rows identified by other columns than its PRIMARY KEY. An INTEGER PRIMARY KEY is then no column
+  /// any more: each database chooses its own.
   ///
-  /// Declarations over that key are left out: references by it, and UNIQUE indexes that hold it as a column, through
-  /// which no other row can be deleted than through the key itself.
+  /// Declarations over that key are left out: references by it, and UNIQUE indexes that hold it as a column. Through
+  /// these, no other row can be deleted than through the key itself.
   /// - Parameter key: positions in the schema, none of them the INTEGER PRIMARY KEY.
   public func named(by key: [Int]) -> TableInfo {
     guard let local = rowidAlias else { return with(key: key, without: nil) }
@@ -44,7 +44,7 @@ extension UniqueIndex {
       }, condition: condition)
   }
 
-  /// Whether an expression of the index, or its condition, has the column's name in it.
+  /// Whether an expression of the index, or its condition, contains the column's name.
   public func mentions(_ column: Name) -> Bool {
     let expressions = parts.compactMap { part -> String? in
       switch part.source {
@@ -57,7 +57,7 @@ extension UniqueIndex {
 }
 
 extension Database {
-  /// The generated columns of a table that follow from one of its columns, straight or by way of others.
+  /// The generated columns of a table that depend on one of its columns, directly or through others.
   public func columns(of table: Name, generatedFrom column: Name) throws -> [Name] {
     let generated = try all(
       "SELECT name FROM pragma_table_xinfo(:name) WHERE hidden > 1", ["name": .string(table.text)]
@@ -68,7 +68,7 @@ extension Database {
     while count < found.count {
       count = found.count
       for source in sources where !found.contains(source.name) {
-        // One whose text cannot be told may follow from anything.
+        // If its expression cannot be read, it may depend on any column.
         let depends = source.sql.map { sql in ([column] + found).contains { mentions($0, in: sql) } } ?? true
         if depends { found.append(source.name) }
       }

@@ -2,8 +2,8 @@
 let dateFunctions: Set<[UInt8]> = Set(
   ["date", "time", "datetime", "julianday", "unixepoch", "strftime"].map { Array($0.utf8) })
 
-/// What in an SQL expression makes functions of date and time ask for the present time, or for where this machine
-/// stands; nil where nothing does. It is a word, or a function that lacks its argument.
+/// The part of an SQL expression that makes functions of date and time return the present time or use the local time
+/// zone; nil if there is none. It is a word, or a function that lacks its argument.
 public func presentTime(in expression: String) -> String? {
   let words = ["now", "localtime", "utc"]
   var bytes = Array(expression.utf8)[...]
@@ -33,7 +33,7 @@ private func lacksTime(_ function: SQLTokens.Token, _ call: ArraySlice<SQLTokens
     if depth == 1, token.isSign(",") { return false }
     guard depth == 0 else { continue }
     if function.isWord("strftime") { return true }
-    // What stands in quotes is no token.
+    // Text in quotes is no token.
     let inside = Array(expression.utf8)[call[call.startIndex].end..<token.end - 1]
     return place == call.startIndex + 1 && inside.allSatisfy { $0 == 32 || (9...13).contains($0) }
   }

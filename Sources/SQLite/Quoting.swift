@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// An identifier as SQL takes it literally. The one place where a name becomes SQL.
+/// An identifier in the form that SQL reads literally. The one place where a name becomes SQL.
 public func quoted(_ identifier: String) -> String {
   var result = "\""
   for scalar in identifier.unicodeScalars {
@@ -22,7 +22,7 @@ public func quotedText(_ text: String) -> String {
 
 public func quoted(_ name: Name) -> String { quoted(name.text) }
 
-/// Quoted names with a comma between them, each behind `prefix`, for example `"T"."a", "T"."b"`.
+/// Quoted names with commas between them, each after `prefix`, for example `"T"."a", "T"."b"`.
 public func quotedList(_ names: some Sequence<Name>, prefix: String = "") -> String {
   names.map { prefix + quoted($0) }.joined(separator: ", ")
 }

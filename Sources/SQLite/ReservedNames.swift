@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// The things in a schema that have Satchel's own names, and the other things that name them. A script may change
+/// The objects of a schema that have Satchel's own names, and other objects that name them. A script may change
 /// neither.
 struct ReservedNames {
   fileprivate static let prefix = Array("satchel_".utf8)
@@ -15,7 +15,7 @@ struct ReservedNames {
 
   /// Tables, indexes, triggers and views with such a name, or of a table with such a name.
   private let own: Set<Thing>
-  /// Others that name one of these in their SQL, without that SQL.
+  /// Other objects that name one of these in their SQL, without that SQL.
   private let namers: Set<Thing>
   private let version: Int64
 
@@ -26,7 +26,7 @@ struct ReservedNames {
     namers = Set(things.filter { !$0.isOwn }.map(\.withoutSQL))
   }
 
-  /// Returns what is wrong with the schema by now, as the rest of a sentence; nil if nothing is.
+  /// Returns the present fault of the schema, as the rest of a sentence; nil if there is none.
   func fault(in database: borrowing Database) throws -> String? {
     if try database.schemaVersion() == version { return nil }
     let things = try Self.things(in: database)
@@ -38,7 +38,7 @@ struct ReservedNames {
     return "\(namer.words) names something that begins with satchel_, which is Satchel's own"
   }
 
-  /// Things that have a reserved name, or that name such a thing.
+  /// Objects that have a reserved name, or that name such an object.
   private static func things(in database: borrowing Database) throws -> [Thing] {
     try database.all(
       """
@@ -59,7 +59,7 @@ struct ReservedNames {
 extension ReservedNames.Thing {
   fileprivate var isOwn: Bool { [name, table].contains { $0.asciiLowercased.starts(with: ReservedNames.prefix) } }
 
-  /// Whether its SQL has a word, or a name or text in quotes, that begins so. SQLite takes a text for a name too.
+  /// Whether its SQL has a word, or a name or text in quotes, with this prefix. SQLite accepts a text as a name too.
   fileprivate var namesReserved: Bool {
     SQLTokens(String(decoding: sql, as: UTF8.self), quotes: .areWords).contains {
       $0.text.starts(with: ReservedNames.prefix)

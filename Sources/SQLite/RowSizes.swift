@@ -1,13 +1,13 @@
 import SatchelValues
 
 extension Database {
-  /// The size of the file, as far as it is in use, in bytes.
+  /// The size of the used part of the file, in bytes.
   public func pageBytes() throws -> Int64 {
     let count = try first("PRAGMA main.page_count") { $0.integer(0) } ?? 0
     return try count * (first("PRAGMA main.page_size") { $0.integer(0) } ?? 0)
   }
 
-  /// Returns the key of a row of a table whose values are larger together; nil if there is none.
+  /// Returns the key of a row of a table whose values together are larger than `limit`; nil if there is none.
   ///
   /// A small file costs nothing: no row is larger than all pages.
   public func row(of table: TableSchema, largerThan limit: Int64) throws -> RowKey? {

@@ -1,9 +1,9 @@
-/// The words and signs of an SQL text, without comments. Text in quotes is left out too, unless it is asked for.
+/// The words and signs of an SQL text, without comments. Text in quotes is left out too, unless it is requested.
 struct SQLTokens: Sequence, IteratorProtocol {
   struct Token {
     /// A word in small letters, or one sign.
     let text: [UInt8]
-    /// The place behind it, in bytes from the text's beginning.
+    /// The position after it, in bytes from the text's beginning.
     let end: Int
 
     func isWord(_ word: StaticString) -> Bool { word.withUTF8Buffer { text.elementsEqual($0) } }
@@ -53,7 +53,7 @@ struct SQLTokens: Sequence, IteratorProtocol {
     return Token(text: Array(bytes[start..<place]).asciiLowercased, end: place)
   }
 
-  /// Goes behind the next `end`; quotes that are doubled inside a name look like the end of one and the beginning of
+  /// Moves behind the next `end`. A doubled quote inside a name is read as the end of one name and the beginning of
   /// another.
   private mutating func skip(to end: [UInt8], from start: Int) {
     place = start
@@ -62,7 +62,7 @@ struct SQLTokens: Sequence, IteratorProtocol {
   }
 }
 
-/// Whether the byte may be a part of a word, a name without quotes for example.
+/// Whether the byte may be a part of a word, such as a name without quotes.
 func isWord(_ byte: UInt8) -> Bool {
   (97...122).contains(byte | 0x20) || (48...57).contains(byte) || byte == 95 || byte == 36 || byte > 127
 }

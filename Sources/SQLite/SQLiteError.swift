@@ -1,6 +1,6 @@
 import CSQLite
 
-/// What SQLite refused, in its own words, with the statement that it refused.
+/// An error of SQLite, in its own words, with the statement that failed.
 public struct SQLiteError: Error, CustomStringConvertible {
   /// SQLite's extended result code.
   public let code: Int32
@@ -13,27 +13,27 @@ public struct SQLiteError: Error, CustomStringConvertible {
     self.sql = sql
   }
 
-  /// What went wrong last on a connection.
+  /// The last error of a connection.
   init(of connection: OpaquePointer?, _ sql: String?) {
     self.init(
       code: sqlite3_extended_errcode(connection), message: String(cString: sqlite3_errmsg(connection)), sql: sql)
   }
 
-  /// That pages contradict each other, which SQLite's check has found before any statement came upon it.
+  /// Contradictory pages, which SQLite's check has found before any statement read them.
   public init(corrupt message: String) { self.init(code: SQLITE_CORRUPT, message: message) }
 
-  /// That a row breaks a rule of its table which SQLite does not check.
+  /// A row breaks a rule of its table which SQLite does not check.
   public init(constraint message: String) { self.init(code: SQLITE_CONSTRAINT, message: message) }
 
   public var description: String { message }
 
-  /// What kind of failure this is, for callers that act on it.
+  /// The kind of this failure, for callers that act on it.
   public enum Kind: Sendable {
     case busy, full, readOnly, cannotOpen, notADatabase, corrupt, inputOutput
     case unique, foreignKey, constraint
     /// The statement's time was over: `Database.bounded`.
     case interrupted
-    /// A value is larger than the connection takes.
+    /// A value is larger than the connection accepts.
     case tooLarge
     case other
   }
@@ -63,13 +63,13 @@ public struct SQLiteError: Error, CustomStringConvertible {
 }
 
 extension SQLiteError {
-  /// Whether the machine failed, for lack of room, rights or open files, or because somebody else was at work: it says
-  /// nothing of the file.
+  /// Whether the machine failed, because of room, rights, open files, or another program: it says nothing about the
+  /// file.
   public var isOfTheMachine: Bool { [.busy, .full, .readOnly, .cannotOpen, .inputOutput].contains(kind) }
 }
 
-// The importer leaves out macros that are expressions; these are the documented values of SQLITE_CONSTRAINT_UNIQUE and
-// so on.
+// Swift does not import macros that are expressions; these are the documented values of SQLITE_CONSTRAINT_UNIQUE and so
+// on.
 private enum ExtendedCode {
   static let unique: Int32 = 19 | 8 << 8
   static let primaryKey: Int32 = 19 | 6 << 8

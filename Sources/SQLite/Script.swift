@@ -3,30 +3,30 @@ import SatchelValues
 
 /// Why a script could not be run, and where.
 public struct ScriptError: Error {
-  /// Of the statement, from 1 on.
+  /// The line of the statement, from 1 on.
   public let line: Int
   /// The rest of a sentence.
   public let message: String
 }
 
-/// What the statements of a migration may do: anything with the app's own tables, and nothing beside them.
+/// The rights of a migration's statements: everything with the app's own tables, and nothing else.
 private final class ScriptWatch {
   private(set) var refusal: String?
 
-  /// A GeoPackage and an index for full-text search ask for some of them by themselves.
+  /// A GeoPackage and an index for full-text search use some of them by themselves.
   private static let pragmas: Set<[UInt8]> = Set(
     [
       "user_version", "data_version", "page_size", "quick_check", "table_info", "table_xinfo", "table_list",
       "index_list",
       "index_info", "foreign_key_list",
     ].map { Array($0.utf8) })
-  /// Those of them that are allowed only as a question: with a value they would change something.
+  /// Those of them that may only be read: with a value they would change something.
   private static let questions: Set<[UInt8]> = Set(["data_version", "page_size"].map { Array($0.utf8) })
   private static let temporary: Set<Int32> = [
     SQLITE_CREATE_TEMP_TABLE, SQLITE_CREATE_TEMP_INDEX, SQLITE_CREATE_TEMP_TRIGGER, SQLITE_CREATE_TEMP_VIEW,
     SQLITE_DROP_TEMP_TABLE, SQLITE_DROP_TEMP_INDEX, SQLITE_DROP_TEMP_TRIGGER, SQLITE_DROP_TEMP_VIEW,
   ]
-  /// SQLite asks so too if it is the name that says where the new thing is to be: `temp.t`.
+  /// SQLite also uses this action if the name says where the new object goes: `temp.t`.
   private static let creating: Set<Int32> = [
     SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_CREATE_TRIGGER, SQLITE_CREATE_VIEW, SQLITE_CREATE_VTABLE,
   ]
@@ -38,7 +38,7 @@ private final class ScriptWatch {
     switch action {
     case SQLITE_ATTACH, SQLITE_DETACH: refusal = "it opens another database"
     case _ where Self.temporary.contains(action) || schema == "temp" && Self.creating.contains(action):
-      refusal = "it makes or drops something temporary, which would stand in the way of the app's own"
+      refusal = "it makes or drops a temporary object, which could hide one of the app's"
     case SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
       refusal = "it begins or ends a transaction, and a migration is one already: leave BEGIN, COMMIT and the like out"
     case SQLITE_PRAGMA where !Self.pragmas.contains(one) || Self.questions.contains(one) && second != nil:
@@ -59,21 +59,21 @@ private final class ScriptWatch {
 }
 
 extension Database {
-  /// How many statements a script may have.
+  /// The most statements of a script.
   private static let mostStatements = 1_000
 
   /// Runs the statements of a script that a person wrote, inside the caller's transaction. They may change the app's
-  /// tables, rows and triggers, and nothing of Satchel's; they can open no other database, make nothing temporary, load
-  /// nothing, and end no transaction.
+  /// tables, rows and triggers, and nothing of Satchel's. They cannot open another database, make temporary objects,
+  /// load extensions, or end a transaction.
   ///
   /// - Parameters:
-  ///   - isOver: whether the script has run for long enough. It is asked all the time.
+  ///   - isOver: returns whether the script has run for long enough. It is called all the time.
   ///   - look: is called after each statement.
-  /// - Throws: a `ScriptError` with the line of the statement that failed, and what `look` throws.
+  /// - Throws: a `ScriptError` with the line of the statement that failed, and the errors of `look`.
   public func runScript(_ sql: String, until isOver: @escaping () -> Bool, look: () throws -> Void) throws {
     let bytes = Array(sql.utf8)
     if let zero = bytes.firstIndex(of: 0) {
-      throw ScriptError(line: Self.line(zero, of: bytes), message: "there is a NUL in it")
+      throw ScriptError(line: Self.line(zero, of: bytes), message: "it contains a NUL byte")
     }
     let reserved = try ReservedNames(in: self)
     var place = 0
@@ -101,7 +101,7 @@ extension Database {
     }
   }
 
-  /// Where the first word behind a place begins, past space and comments.
+  /// The beginning of the first word after a position, past space and comments.
   private static func beginning(after place: Int, in bytes: [UInt8]) -> Int {
     var tokens = SQLTokens(String(decoding: bytes[place...], as: UTF8.self))
     while let token = tokens.next() { if !token.isSign(";") { return place + token.end - token.text.count } }
@@ -110,7 +110,7 @@ extension Database {
 
   private static func line(_ place: Int, of bytes: [UInt8]) -> Int { 1 + bytes[..<place].count { $0 == 10 } }
 
-  /// Returns where the text goes on, and whether there was a statement: it may have been space and comments.
+  /// Returns the position after the statement, and whether there was one: the text may be space and comments.
   private func runStatement(at place: Int, of bytes: [UInt8]) throws -> (end: Int, isStatement: Bool) {
     var prepared: OpaquePointer?
     var end = bytes.count

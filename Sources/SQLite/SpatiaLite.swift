@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// A spatial index of SpatiaLite: an R-tree that triggers keep by a function which only SpatiaLite has.
+/// A spatial index of SpatiaLite: an R-tree that triggers maintain with a function which only SpatiaLite has.
 struct SpatiaLiteIndex: Equatable {
   let table: String
   let column: String
@@ -17,8 +17,8 @@ struct SpatiaLiteIndex: Equatable {
 }
 
 extension Database {
-  /// The index that SpatiaLite keeps by this trigger, which it calls `gii_TABLE_COLUMN`, `giu_` or `gid_`; nil: the
-  /// trigger does something else.
+  /// The index that SpatiaLite maintains with this trigger, named `gii_TABLE_COLUMN`, `giu_` or `gid_`; nil: the
+  /// trigger has another purpose.
   func spatiaLiteIndex(keptBy trigger: Name) throws -> SpatiaLiteIndex? {
     guard try has(["f_table_name", "f_geometry_column"], in: "geometry_columns") else { return nil }
     return try first(
@@ -33,7 +33,7 @@ extension Database {
     ) { SpatiaLiteIndex(table: $0.text(0), column: $0.text(1)) }
   }
 
-  /// Whether SpatiaLite keeps geometries in this column.
+  /// Whether this column holds geometries of SpatiaLite.
   public func isSpatiaLiteColumn(_ column: Name, of table: Name) throws -> Bool {
     guard try has(["f_table_name", "f_geometry_column"], in: "geometry_columns") else { return false }
     return try first(

@@ -2,12 +2,12 @@ import CSQLite
 import SatchelGeometry
 import SatchelValues
 
-/// The faults in the R-tree of a layer: GIS tools look for features by it.
+/// The faults in the R-tree of a layer, in which GIS tools look for features.
 public struct SpatialIndexFault: Sendable {
   public let layer: Layer
   /// Features that have no entry.
   public internal(set) var lacking = 0
-  /// Entries of features that are not there, or that have no geometry.
+  /// Entries of features that are missing, or that have no geometry.
   public internal(set) var excess = 0
   /// Entries with another box than their feature has.
   public internal(set) var otherBoxes = 0
@@ -21,7 +21,7 @@ public struct SpatialIndexFault: Sendable {
 extension Database {
   /// Compares the R-tree of each of these tables that is a layer with the layer's geometries, in one pass each.
   ///
-  /// A blob that is no geometry known here is not judged: another program may know it.
+  /// A blob of an unknown kind of geometry is not judged: another program may know it.
   public func spatialIndexFaults(of tables: [Name]) throws -> [SpatialIndexFault] {
     try spatialIndexes(of: tables).compactMap { index in
       try withBoxState {
@@ -57,10 +57,10 @@ extension Database {
     } catch let error as SQLiteError where error.kind == .corrupt { return error.message }
   }
 
-  /// Makes the R-trees of these tables right: entries that are wrong go, and those that lack come. The layers' bounds
-  /// in `gpkg_contents` are widened as an import does. The caller holds a write transaction.
+  /// Repairs the R-trees of these tables: wrong entries are removed, and missing ones added. The layers' bounds in
+  /// `gpkg_contents` are widened as by an import. The caller holds a write transaction.
   /// - Parameter tracked: all tables that are kept in step: if `gpkg_contents` is one, it stays as it is.
-  /// - Returns: what was wrong.
+  /// - Returns: the faults that were repaired.
   public func mendSpatialIndexes(of tables: [Name], among tracked: [Name]) throws -> [SpatialIndexFault] {
     let faults = try spatialIndexFaults(of: tables)
     let keepsContents = try keepsContents(tracked)
@@ -94,7 +94,7 @@ extension Database {
       """, ["table": .string(index.layer.table.text)])
   }
 
-  /// The R-trees that are there for these tables.
+  /// The existing R-trees of these tables.
   private func spatialIndexes(of tables: [Name]) throws -> [SpatialIndex] {
     try layers().filter { layer in tables.contains { $0.isSameInSQL(as: layer.table) } }.compactMap { layer in
       let isThere = try first(
@@ -126,7 +126,7 @@ private struct SpatialIndex {
   static let function = "satchel_box_state"
 
   let layer: Layer
-  /// By which SQL reaches the features' numbers.
+  /// The name by which SQL reaches the features' numbers.
   let rowid: String
   /// The R-tree's columns: the number, then the least and the greatest x, then those of y.
   let columns: [String]
@@ -188,13 +188,13 @@ private enum BoxState: Int32 {
     self = zip(sides, wanted).allSatisfy(Self.isNear) ? .right : .otherBox
   }
 
-  /// Another program may have computed an arc's bounds in another way: one step of 32 bits more or less is right.
+  /// Another program may have computed an arc's bounds differently: one step of 32 bits more or less is right.
   private static func isNear(_ side: Double, _ wanted: Float) -> Bool {
     side >= Double(wanted.nextDown) && side <= Double(wanted.nextUp)
   }
 }
 
-/// The least side of a box as SQLite's R-tree stores it: in 32 bits, and never above the number itself.
+/// The least side of a box in the form of SQLite's R-tree: in 32 bits, and never above the number itself.
 private func roundedDown(_ number: Double) -> Float {
   let short = Float(number)
   return Double(short) > number ? Float(number * (number < 0 ? awayFromZero : towardsZero)) : short

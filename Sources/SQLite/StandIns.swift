@@ -8,7 +8,7 @@ enum LackingName: Hashable {
 }
 
 extension SQLiteError {
-  /// What SQLite lacks to understand the schema; nil for every other failure.
+  /// The missing name that SQLite needs to read the schema; nil for every other failure.
   var lackingName: LackingName? {
     func rest(_ beginning: String) -> String? {
       message.hasPrefix(beginning) ? String(message.dropFirst(beginning.count)) : nil
@@ -20,15 +20,15 @@ extension SQLiteError {
     return rest("no such collation sequence: ").map { .collation($0) }
   }
 
-  /// Whether the schema names a collation that only the app knows.
+  /// Whether the schema names a collation that only the app has.
   public var namesAppsCollation: Bool { if case .collation? = lackingName { true } else { false } }
 }
 
 extension Database {
-  /// Runs `body`, and again with a stand-in for each function and collation that it lacks, until it lacks none.
+  /// Runs `body`, and again with a stand-in for each missing function and collation, until none is missing.
   ///
-  /// It may do nothing that depends on what these return: a function gives NULL, and a collation puts what goes into an
-  /// index behind all that is in it. VACUUM does not ask functions, and takes the entries of an index in their order.
+  /// `body` may do nothing that depends on their results: a function returns NULL, and a collation puts a new entry of
+  /// an index behind all entries in it. VACUUM calls no functions, and reads the entries of an index in their order.
   func withStandIns<T>(_ body: () throws -> T) throws -> T {
     var standIns: Set<LackingName> = []
     defer { for name in standIns { removeStandIn(for: name) } }
@@ -47,8 +47,7 @@ extension Database {
         handle, name, -1, SQLITE_UTF8 | SQLITE_INNOCUOUS | SQLITE_DETERMINISTIC, nil,
         { context, _, _ in sqlite3_result_null(context) }, nil, nil, nil)
     case .collation(let name):
-      // SQLite hands over what is in the index first, and then what goes in; where the index descends, it turns the
-      // answer around.
+      // SQLite passes the existing entry first, and then the new one. If the index descends, it inverts the answer.
       switch try isDescending(name) {
       case false: sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, nil, { _, _, _, _, _ in -1 }, nil)
       case true: sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, nil, { _, _, _, _, _ in 1 }, nil)
@@ -56,7 +55,7 @@ extension Database {
     }
   }
 
-  /// Whether indexes descend by a collation. Throws where some do and others do not.
+  /// Whether indexes descend by a collation. Throws if some do and others do not.
   private func isDescending(_ collation: String) throws -> Bool {
     let found = try all(
       """
@@ -70,7 +69,7 @@ extension Database {
     throw SQLiteError(
       code: SQLITE_ERROR,
       message:
-        "indexes go both up and down by the collation \(collation), which only the app knows: without it the file cannot be copied"
+        "indexes go both up and down by the collation \(collation), which only the app has: without it the file cannot be copied"
     )
   }
 

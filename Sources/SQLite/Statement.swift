@@ -2,7 +2,7 @@ import CSQLite
 import Glibc
 import SatchelValues
 
-/// One prepared statement. It belongs to the connection that prepared it and is closed when it goes out of sight.
+/// One prepared statement. It belongs to the connection that prepared it and is closed when this value ends.
 public struct Statement: ~Copyable {
   let handle: OpaquePointer
 
@@ -24,13 +24,13 @@ public struct Statement: ~Copyable {
     try check(code)
   }
 
-  /// Binds `:name`. A name that the statement does not have is left alone: rules need not use every attribute.
+  /// Binds `:name`. A name that the statement does not have is ignored: rules need not use every attribute.
   public func bind(_ value: Value, to name: String) throws(SQLiteError) {
     let index = sqlite3_bind_parameter_index(handle, ":" + name)
     if index > 0 { try bind(value, at: index) }
   }
 
-  /// Binds the parameters in their order, from `first` on.
+  /// Binds the parameters in order, from `first` on.
   public func bind(_ values: [Value], from first: Int32 = 1) throws(SQLiteError) {
     var index = first
     for value in values {
@@ -39,14 +39,14 @@ public struct Statement: ~Copyable {
     }
   }
 
-  /// Binds the columns of the row at which another statement stands, in their order. No value of ours is made of them.
+  /// Binds the columns of another statement's current row, in order, without making values of them.
   public func bind(rowOf other: borrowing Statement) throws(SQLiteError) {
     for index in 0..<sqlite3_column_count(other.handle) {
       try check(satchel_bind_value(handle, index + 1, sqlite3_column_value(other.handle, index)))
     }
   }
 
-  /// The names of the parameters, without their colon; nil for one that has none.
+  /// The names of the parameters, without their colon; nil for a parameter without a name.
   public var parameterNames: [String?] {
     let count = sqlite3_bind_parameter_count(handle)
     return (0..<count).map { index in
@@ -54,7 +54,7 @@ public struct Statement: ~Copyable {
     }
   }
 
-  /// True where there is a row to read, false at the end.
+  /// True if there is a row to read, false at the end.
   public func step() throws(SQLiteError) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
@@ -63,22 +63,22 @@ public struct Statement: ~Copyable {
     }
   }
 
-  /// Makes the statement ready to run again; bindings stay.
+  /// Resets the statement to run again; bindings stay.
   public func reset() { sqlite3_reset(handle) }
 
   func clearBindings() { sqlite3_clear_bindings(handle) }
 
-  /// Runs a statement that returns no row, with these parameters, and makes it ready again.
+  /// Runs a statement that returns no row, with these parameters, and resets it.
   public func run(_ values: [Value]) throws(SQLiteError) {
     defer { reset() }
     for (place, value) in values.enumerated() { try bindInPlace(value, at: Int32(place + 1)) }
-    // The statement reads text and blobs where they lie. It is run once by that; each later time binds all of its
-    // parameters anew.
+    // The statement reads text and blobs in place. This step runs it completely; each later run binds all parameters
+    // again.
     _ = try withExtendedLifetime(values) { () throws(SQLiteError) in try step() }
   }
 
-  /// The same as `bind`, but that SQLite makes no copy: the value must live, and stay as it is, until the statement is
-  /// reset. Copies were a twentieth of an import.
+  /// Like `bind`, but SQLite makes no copy: the value must exist unchanged until the statement is reset. Copies took a
+  /// twentieth of an import.
   private func bindInPlace(_ value: Value, at index: Int32) throws(SQLiteError) {
     switch value {
     case .text(let bytes) where !bytes.isEmpty:
@@ -94,7 +94,7 @@ public struct Statement: ~Copyable {
     try Statement.prepare(sql, on: sqlite3_db_handle(handle))
   }
 
-  /// Text behind the statement is an error: two statements where one was meant are a mistake or an attack.
+  /// Text after the statement is an error: two statements in place of one are a mistake or an attack.
   static func prepare(_ sql: String, on connection: OpaquePointer) throws(SQLiteError) -> Statement {
     var prepared: OpaquePointer?
     var rest = 0
@@ -113,7 +113,7 @@ public struct Statement: ~Copyable {
 
   public var columnCount: Int { Int(sqlite3_column_count(handle)) }
 
-  /// The value in the column at `index`, counted from 0, with the storage class that it has.
+  /// The value in the column at `index`, counted from 0, with its storage class.
   public func value(_ index: Int) -> Value {
     let column = ColumnValue(of: handle, at: index)
     switch column.type {
@@ -133,7 +133,7 @@ public struct Statement: ~Copyable {
     return values
   }
 
-  /// Whether a column holds what another statement's column holds: `==` of their values, of which no copy is made.
+  /// Whether a column holds the same value as another statement's column, compared by `==` without copies.
   public func isSame(_ index: Int, as other: borrowing Statement, _ otherIndex: Int) -> Bool {
     let (own, theirs) = (ColumnValue(of: handle, at: index), ColumnValue(of: other.handle, at: otherIndex))
     guard own.type == theirs.type else { return false }
@@ -171,10 +171,10 @@ public struct Statement: ~Copyable {
   }
 }
 
-/// What a statement has in a column, where it lies: good until the statement's next step.
+/// A column's value in place: valid until the statement's next step.
 ///
-/// SQLite's own object is asked, and not the statement by the column's number for each thing that is to be known: that
-/// costs half as much again. It may be asked because no connection here is shared between threads.
+/// SQLite's own object is read directly. Reading each property through the statement and the column's number costs half
+/// as much again. This is allowed because connections are not shared between threads.
 private struct ColumnValue {
   private let value: OpaquePointer?
   let type: Int32
@@ -187,9 +187,9 @@ private struct ColumnValue {
   var integer: Int64 { sqlite3_value_int64(value) }
   var real: Double { sqlite3_value_double(value) }
 
-  /// Of a text or blob; no address where there are none.
+  /// The bytes of a text or blob; no address if there are none.
   var bytes: UnsafeRawBufferPointer {
-    // Its pointer first: text may be of another encoding in the file, and is counted as it is read.
+    // The pointer comes first: text may have another encoding in the file, and is counted when it is converted.
     let start = type == SQLITE_TEXT ? UnsafeRawPointer(sqlite3_value_text(value)) : sqlite3_value_blob(value)
     let count = Int(sqlite3_value_bytes(value))
     return UnsafeRawBufferPointer(start: count > 0 ? start : nil, count: start == nil ? 0 : count)

@@ -1,10 +1,11 @@
 import Glibc
 
-/// Statements of one connection that are not in use, by their text. Preparing one costs more than running it once.
+/// Statements of one connection that are not in use, by their text. Preparing a statement costs more than running it
+/// once.
 final class StatementCache {
   private var kept: [SQLText: KeptStatement] = [:]
 
-  /// More texts than a command has; texts made of many tables' names push each other out.
+  /// More texts than a command has; texts with many tables' names push each other out.
   private static let capacity = 256
 
   func take(_ sql: String) -> KeptStatement? { kept.removeValue(forKey: SQLText(sql)) }
@@ -15,15 +16,15 @@ final class StatementCache {
   }
 }
 
-/// A statement that can lie in an array or a dictionary.
+/// A statement that can be in an array or a dictionary.
 public final class KeptStatement {
   public let statement: Statement
 
   public init(_ statement: consuming Statement) { self.statement = statement }
 }
 
-/// The text of a statement as a dictionary's key: the same where the bytes are. It is hashed and compared as a block,
-/// because a text is long and is looked up for every row.
+/// The text of a statement as a dictionary's key, compared by its bytes. It is hashed and compared as a block, because
+/// a text is long and is looked up for every row.
 private struct SQLText: Hashable {
   private var text: String
 

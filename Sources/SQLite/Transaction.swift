@@ -2,9 +2,9 @@ import CSQLite
 import SatchelValues
 
 extension Database {
-  /// Runs `body` in one transaction that has the write lock from its first moment: all of it is kept, or nothing.
+  /// Runs `body` in one transaction that has the write lock from its beginning: all of it is kept, or nothing.
   ///
-  /// Throws a busy error when another writer holds the lock for longer than the busy timeout.
+  /// Throws a busy error if another writer holds the lock for longer than the busy timeout.
   public func writeTransaction<T>(_ ending: Ending = .keep, _ body: () throws -> T) throws -> T {
     try execute("BEGIN IMMEDIATE")
     return try finish(ending, body)
@@ -16,7 +16,7 @@ extension Database {
     return try finish(.keep, body)
   }
 
-  /// Runs `body` so that what it wrote can be taken back alone; the transaction around it goes on either way.
+  /// Runs `body` so that its writes can be rolled back alone; the transaction around it continues either way.
   public func savepoint<T>(_ body: () throws -> T) throws -> T {
     try run("SAVEPOINT satchel")
     do {
@@ -30,8 +30,8 @@ extension Database {
     }
   }
 
-  /// Runs `body` with every trigger of this connection asleep: rows are written as they are, and what the triggers did
-  /// where the rows came from comes as rows of its own.
+  /// Runs `body` with every trigger of this connection off. Rows are written as they are, and the effects of triggers
+  /// at the sender come as rows too.
   public func withoutTriggers<T>(_ body: () throws -> T) throws -> T {
     satchel_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     defer { satchel_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 1) }
@@ -44,7 +44,7 @@ extension Database {
       try execute(ending == .keep ? "COMMIT" : "ROLLBACK")
       return result
     } catch {
-      // SQLite has rolled back by itself after some errors; a second time is then one too many and changes nothing.
+      // SQLite has rolled back by itself after some errors; then there is no transaction to roll back.
       if sqlite3_get_autocommit(handle) == 0 { try execute("ROLLBACK") }
       throw error
     }

@@ -1,15 +1,16 @@
 import SatchelValues
 
-/// A trigger of the app's that cannot run on a connection of ours.
+/// A trigger of the app that cannot run on Satchel's connections.
 public struct TriggerFault: Sendable {
-  /// nil where it cannot be told which of the table's triggers it is.
+  /// nil if it is unknown which of the table's triggers it is.
   public let trigger: Name?
   public let table: Name
-  /// What SQLite says.
+  /// SQLite's words.
   public let words: String
-  /// Whether it makes every import fail. Another one calls what only the app has, and fails when it fires.
+  /// Whether it makes every import fail. Any other trigger calls a function which only the app has, and fails when it
+  /// fires.
   public let isFatal: Bool
-  /// SpatiaLite's index that the trigger keeps; nil: it keeps something else.
+  /// SpatiaLite's index that the trigger maintains; nil: it maintains something else.
   var spatiaLiteIndex: SpatiaLiteIndex?
 
   public var message: String {
@@ -18,20 +19,20 @@ public struct TriggerFault: Sendable {
   }
 
   public var hint: String {
-    if isFatal { return "Mend or drop it, then give the command again." }
+    if isFatal { return "Mend or drop it, then run the command again." }
     return spatiaLiteIndex?.wayAround
       ?? "An import fails where it fires. Drop it, and build anew what it keeps after each import."
   }
 }
 
 extension Database {
-  /// A trigger of the app's that makes every import fail; nil: there is none.
+  /// A trigger of the app that makes every import fail; nil: there is none.
   public func fatalTriggerFault(of tracked: [Name]) throws -> TriggerFault? {
     do { _ = try keepingTriggers(of: tracked) } catch let error as TriggerError { return error.fault }
     return nil
   }
 
-  /// The triggers of the app's that stand in the way of rows which are applied to these tables.
+  /// The triggers of the app that prevent rows from being applied to these tables.
   public func triggerFaults(of tracked: [Name]) throws -> [TriggerFault] {
     let keeping: [KeepingTrigger]
     do { keeping = try keepingTriggers(of: tracked) } catch let error as TriggerError {
@@ -43,7 +44,7 @@ extension Database {
     for trigger in keeping {
       guard let failure = try probe.failure(of: trigger), failure.lackingName != nil else { continue }
       let index = try spatiaLiteIndex(keptBy: trigger.name)
-      // Two triggers keep one index, and are dropped with it.
+      // Two triggers maintain one index, and are dropped with it.
       if let index, faults.contains(where: { $0.spatiaLiteIndex == index }) { continue }
       faults.append(
         TriggerFault(
@@ -59,7 +60,7 @@ struct TriggerProbe: ~Copyable {
 
   init(of database: borrowing Database) throws {
     let probe = try Database(path: ":memory:", mode: .create)
-    // A table of a module that only the app has is not made. What names it cannot run here either.
+    // A table of a module that only the app has is not created. A trigger that names it cannot run here either.
     try database.each(
       "SELECT sql FROM sqlite_schema WHERE type IN ('table', 'view') AND sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
     ) { row in

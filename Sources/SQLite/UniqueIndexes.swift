@@ -1,13 +1,13 @@
 import SatchelValues
 
-/// A UNIQUE or PRIMARY KEY index: what SQLite may delete a row for when a statement says OR REPLACE.
+/// A UNIQUE or PRIMARY KEY index, for which SQLite may delete a row if a statement has OR REPLACE.
 public struct UniqueIndex: Hashable, Sendable {
   /// One part of the index, and the collation by which the index compares it.
   public struct Part: Hashable, Sendable {
     public enum Source: Hashable, Sendable {
       /// A stored column's position.
       case column(Int)
-      /// A generated column, and the SQL over the stored ones that it follows from.
+      /// A generated column, and its SQL over the stored columns.
       case generated(Name, String)
       /// SQL over the table's columns.
       case expression(String)
@@ -21,13 +21,13 @@ public struct UniqueIndex: Hashable, Sendable {
       self.collation = collation
     }
 
-    /// The position of the stored column that the part is; nil where it is none.
+    /// The position of the stored column of the part; nil if it is none.
     public var column: Int? { if case .column(let position) = source { position } else { nil } }
   }
 
   public let name: String
   public let parts: [Part]
-  /// Which rows are in the index, as SQL over the table's columns; nil: all.
+  /// The condition of a partial index, as SQL over the table's columns; nil: all rows are in the index.
   public let condition: String?
 
   /// Whether the condition has a name with a dot in it.
@@ -44,13 +44,13 @@ extension Database {
   /// The UNIQUE indexes of one table.
   struct UniqueIndexes {
     var known: [UniqueIndex] = []
-    /// Names of those whose text does not say plainly what they index.
+    /// Names of indexes whose SQL does not show clearly what they index.
     var obscure: [String] = []
     var hasPrimaryKey = false
   }
 
   /// - Parameters:
-  ///   - columns: those that are stored.
+  ///   - columns: the stored columns.
   ///   - generated: the other ones.
   func uniqueIndexes(of table: Name, columns: [Name], generated: [Name]) throws -> UniqueIndexes {
     var result = UniqueIndexes()
@@ -95,7 +95,7 @@ extension Database {
 }
 
 extension Database {
-  /// What stands behind AS in a generated column's declaration; nil where that cannot be told.
+  /// The expression after AS in a generated column's declaration; nil if it cannot be found.
   func generatingExpression(of column: Name, in table: Name) throws -> String? {
     let name: KeyValuePairs<String, Value> = ["name": .string(table.text)]
     let all = try all("SELECT name FROM pragma_table_xinfo(:name) ORDER BY cid", name) { Name($0.text(0)) }
@@ -120,7 +120,7 @@ extension Database {
   }
 }
 
-/// Whether the expression has the name in it, as a word or in any quotes.
+/// Whether the expression contains the name, as a word or in any quotes.
 func mentions(_ name: Name, in sql: String) -> Bool {
   let wanted = Array(name.text.utf8).asciiLowercased
   if SQLTokens(sql).contains(where: { $0.text == wanted }) { return true }
@@ -131,7 +131,7 @@ func mentions(_ name: Name, in sql: String) -> Bool {
   }
 }
 
-/// What stands behind WHERE in the statement that made a partial index.
+/// The condition after WHERE in the statement that made a partial index.
 private func condition(ofIndex sql: String) -> String? {
   var depth = 0
   for token in SQLTokens(sql) {
@@ -149,7 +149,7 @@ private func indexedExpressions(in sql: String) -> [String] {
   var parts: [String] = []
   var depth = 0
   var start = 0
-  // Where a part ends that has a direction behind it.
+  // The end of a part that has a direction after it.
   var direction: Int?
   for token in SQLTokens(sql) {
     if token.isSign("(") {
@@ -168,7 +168,8 @@ private func indexedExpressions(in sql: String) -> [String] {
   return []
 }
 
-/// Whether the expression gives the same over columns without their types: it compares nothing, and names no table.
+/// Whether the expression has the same result over columns without their types: it compares nothing, and names no
+/// table.
 private func isPlainExpression(_ sql: String) -> Bool {
   let comparing: [StaticString] = [
     "is", "in", "like", "glob", "between", "case", "match", "regexp", "not", "isnull", "notnull", "select",

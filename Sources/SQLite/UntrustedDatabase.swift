@@ -2,9 +2,9 @@ import CSQLite
 import SatchelValues
 
 extension Database {
-  /// Opens a file that someone else made, read-only and with every defence that SQLite has, and checks its structure.
+  /// Opens an untrusted file, read-only and with every defence that SQLite has, and checks its structure.
   ///
-  /// Throws where the file is not a sound database. Its schema is still the caller's to compare: a sound file may hold
+  /// Throws if the file is not a sound database. The caller must still compare its schema: a sound file may hold
   /// anything.
   public static func untrusted(path: String) throws -> Database {
     let database = try hardened(path: path)
@@ -12,8 +12,7 @@ extension Database {
     return database
   }
 
-  /// The same without a look at its pages. The caller compares the schema first, and then has the pages checked:
-  /// `requireSound`.
+  /// The same without a check of its pages. The caller compares the schema first, and then calls `requireSound`.
   public static func hardened(path: String) throws -> Database {
     let database = try Database(path: path, mode: .readOnly)
     satchel_db_config(database.handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -21,7 +20,7 @@ extension Database {
     satchel_db_config(database.handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     satchel_db_config(database.handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
     sqlite3_limit(database.handle, SQLITE_LIMIT_ATTACHED, 0)
-    // A row is taken whether it obeys a CHECK or not: so none is computed.
+    // Rows are accepted whether they obey a CHECK or not, so none is computed.
     try database.execute(
       """
       PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA query_only = ON;

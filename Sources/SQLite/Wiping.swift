@@ -1,13 +1,13 @@
 import CSQLite
 import SatchelValues
 
-/// Bytes of rows that are gone. A connection that is ready for a command writes zeros over what it deletes, but pages
-/// that SQLite brought into a new order before that hold copies of it, and so may those that an app wrote.
+/// Wipes bytes of deleted rows. A command's connection overwrites deleted rows with zeros. But pages that SQLite
+/// rearranged before hold copies of them, and so may pages that an app wrote.
 extension Database {
-  /// Writes the whole file anew, so that it holds rows and nothing else, and empties the write-ahead log.
+  /// Rewrites the whole file, so that it holds rows and nothing else, and empties the write-ahead log.
   ///
-  /// Says false where that did not happen: another program reads just now, the disk is full, the file is large, or a
-  /// table of the app's would not stay as it is. Nothing has changed then.
+  /// Returns false if that did not happen: another program is reading, the disk is full, the file is large, or a table
+  /// of the app would change. Nothing has changed then.
   public func wipe() throws -> Bool {
     guard try isSmall(), try keepsRowNumbers() else {
       try emptyLog()
@@ -20,27 +20,27 @@ extension Database {
     return try emptyLog() && isAnew
   }
 
-  /// Brings what lies in the write-ahead log into the database's file, and empties the log. Says false where another
-  /// program is reading just now.
+  /// Moves the content of the write-ahead log into the database's file, and empties the log. Returns false if another
+  /// program is reading.
   @discardableResult public func emptyLog() throws -> Bool {
     try patient { try first("PRAGMA wal_checkpoint(TRUNCATE)", [:]) { $0.integer(0) == 0 } ?? true }
   }
 
-  /// A reader may take as long as it likes, and nothing that was promised to somebody waits for this.
+  /// A reader may take as long as it likes, and nothing that was promised to another side waits for this.
   private func patient<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
     sqlite3_busy_timeout(handle, 500)
     defer { sqlite3_busy_timeout(handle, Self.busyTimeoutMilliseconds) }
     return try body()
   }
 
-  /// What an import costs must not depend on the size of a large file. So many bytes take about half a second.
+  /// The cost of an import must not depend on the size of a large file. This many bytes take about half a second.
   private func isSmall() throws -> Bool {
     let pages = try first("PRAGMA page_count") { $0.integer(0) } ?? 0
     return try pages * (first("PRAGMA page_size") { $0.integer(0) } ?? 0) <= 64 << 20
   }
 
-  /// Whether no table's rows get other numbers when the file is written anew: those of tables that have neither a key
-  /// nor an index do.
+  /// Whether all rows keep their rowids when the file is rewritten. Tables without a key and without an index may lose
+  /// them.
   private func keepsRowNumbers() throws -> Bool {
     try first(
       """

@@ -1,14 +1,14 @@
-/// Where a file lies below a workspace's `files/`, as a row names it: names of folders and at last of the file, joined
-/// by `/`, each of which any medium can hold.
+/// The path of a file below a workspace's `files/`, as a row names it: names of folders and the file's name, joined by
+/// `/`. Any medium can hold each name.
 public struct AttachmentPath: Hashable, Comparable, Sendable, CustomStringConvertible {
   private let name: Name
 
   public static let mostBytes = 512
-  /// Of one name on the way: a file that is kept beside another one has a longer name, and media take 255.
+  /// The limit for one name: a file that is kept beside another one has a longer name, and media allow 255.
   static let mostNameBytes = 200
 
-  /// nil where the text is no such path: an absolute one, one with `..`, with a name that begins with a point, or with
-  /// what media refuse.
+  /// nil if the text is no such path: an absolute one, one with `..`, with a name that begins with a point, or with
+  /// characters that media refuse.
   public init?(_ text: String) {
     guard text.utf8.count <= Self.mostBytes else { return nil }
     let names = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -32,13 +32,13 @@ public struct AttachmentPath: Hashable, Comparable, Sendable, CustomStringConver
 
   public static func < (a: AttachmentPath, b: AttachmentPath) -> Bool { a.name < b.name }
 
-  /// The names on the way, the file's own at last.
+  /// The names on the way, the file's own name last.
   public var names: [String] {
     text.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: Array($0), as: UTF8.self) }
   }
 
-  /// Where another content goes that is to have this path: in the same folder, under the name with `~` and the
-  /// beginning of the digest before its ending.
+  /// The path for another content of this path: in the same folder, with `~` and the beginning of the digest before the
+  /// ending.
   public func beside(_ digest: some StringProtocol) -> AttachmentPath? {
     let bytes = Array(text.utf8)
     let folder = bytes.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
@@ -49,7 +49,7 @@ public struct AttachmentPath: Hashable, Comparable, Sendable, CustomStringConver
 }
 
 extension AttachmentPath {
-  /// The path that a column holds; nil where it holds none.
+  /// The path in a column; nil if it holds none.
   public init?(_ value: Value) {
     guard case .text(let bytes) = value, let text = String(validating: bytes, as: UTF8.self) else { return nil }
     self.init(text)

@@ -1,4 +1,4 @@
-/// How a device's change failed to be taken as it was.
+/// Why a device's change could not be applied as it was.
 public enum ConflictKind: String, Sendable, CaseIterable {
   case updateUpdate = "update/update"
   case deleteUpdate = "delete/update"
@@ -9,26 +9,26 @@ public enum ConflictKind: String, Sendable, CaseIterable {
   case constraint
   case forbidden
   case revoked
-  /// No change that was captured: the device's row is not what the hub had sent.
+  /// No captured change: the device's row differs from the row that the hub had sent.
   case unseen
-  /// Another change of the same unit could not be taken.
+  /// Another change of the same unit could not be applied.
   case unit
 }
 
-/// Whose value stands in a column, or in the row.
+/// The side whose value is in a column, or in the row.
 public enum Winner: String, Sendable {
   case hub, device
 }
 
-/// What became of a conflict.
+/// The state of a conflict.
 public enum ConflictState: String, Sendable, CaseIterable {
-  /// Somebody has to decide.
+  /// A person has to decide.
   case open
   /// A policy decided.
   case settled
-  /// The change waits until what it lacks is there.
+  /// The change waits until the missing row is there.
   case held
-  /// Somebody decided.
+  /// A person decided.
   case resolved
 }
 
@@ -43,7 +43,7 @@ public struct Field: Hashable, Sendable {
   }
 }
 
-/// A conflict's id: the same disagreement, found at the hub or at the device, once or twice, has the same one.
+/// A conflict's id: the same disagreement has the same id, whether the hub or the device found it, once or twice.
 public struct ConflictID: Hashable, Sendable, CustomStringConvertible {
   /// Thirty-two hexadecimal digits.
   public let text: String
@@ -58,12 +58,12 @@ public struct ConflictID: Hashable, Sendable, CustomStringConvertible {
   public var description: String { text }
 }
 
-/// What kind of change a line, a log entry or a conflict is about.
+/// The kind of change of a line, a log entry or a conflict.
 public enum Operation: String, Sendable, CaseIterable {
   case insert, update, delete
 }
 
-/// A device's change that could not be taken as it was, with everything that people need to decide.
+/// A device's change that could not be applied as it was, with everything that people need to decide.
 public struct ConflictRecord: Hashable, Sendable {
   public var id: ConflictID
   public var device: ReplicaID
@@ -75,24 +75,24 @@ public struct ConflictRecord: Hashable, Sendable {
   public var operation: Operation
   public var kind: ConflictKind
   public var state: ConflictState
-  /// The values from which the device's change started; nil where there was no row.
+  /// The values from which the device's change started; nil if there was no row.
   public var baseValues: [Field]?
-  /// The hub's values that the change met; nil where there was no row, or where its reader may not see it.
+  /// The hub's values that the change met; nil if there was no row, or if its reader may not see it.
   public var hubValues: [Field]?
-  /// The device's values; nil where the device deleted the row.
+  /// The device's values; nil if the device deleted the row.
   public var deviceValues: [Field]?
-  /// Whose value stands, for each column that disagrees; empty where the row as a whole does.
+  /// The winner of each column that disagrees; empty if the row as a whole disagrees.
   public var winners: [ColumnWinner]
-  /// Whose image of the row stands, where the row as a whole disagrees.
+  /// The winner, if the row as a whole disagrees.
   public var rowWinner: Winner
-  /// Why it could not be taken, where the values alone do not say so; or what somebody noted when resolving it.
+  /// Why it could not be applied, if the values alone do not show it; or a person's note on resolving it.
   public var note: String?
-  /// Who decided, and what; there exactly where the state is `resolved`.
+  /// The decision and the person who made it; present exactly if the state is `resolved`.
   public var decision: Decision?
   /// The conflict that represents the unit to which the change belongs; nil: the change belongs to no unit.
   public var unit: ConflictID?
 
-  /// Whether the change was taken although its user has lost the right to make it since.
+  /// Whether the change was applied although its user has lost the right to make it since.
   public var isTakenLate: Bool { kind == .revoked && state == .settled && rowWinner == .device }
 
   public struct Decision: Hashable, Sendable {
@@ -132,7 +132,7 @@ public struct ConflictRecord: Hashable, Sendable {
   }
 }
 
-/// Whose value stands in one column of a conflict.
+/// The winner in one column of a conflict.
 public struct ColumnWinner: Hashable, Sendable {
   public let name: Name
   public let winner: Winner

@@ -30,7 +30,7 @@ public struct EmissionNumber: Counter {
   public init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// The number of a unit: of changes that one generation of a device holds, and that belong together.
+/// The number of a unit: a group of changes in one generation of a device that belong together.
 public struct UnitNumber: Counter {
   public let rawValue: Int64
   public init(rawValue: Int64) { self.rawValue = rawValue }

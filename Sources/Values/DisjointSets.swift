@@ -1,10 +1,10 @@
-/// Sets of numbers from 0 on, of which no two have a number in common, and which can be joined.
+/// Sets of numbers from 0 on. No two sets share a number, and sets can be joined.
 ///
 /// The head of a set is its least number. Joining and finding take nearly constant time: paths are halved.
 public struct DisjointSets: Sendable {
   private var parents: [Int]
 
-  /// - Parameter count: how many sets there are at first, of one number each.
+  /// - Parameter count: the number of sets at first, of one number each.
   public init(count: Int = 0) { parents = Array(0..<count) }
 
   /// Adds a set of one number. Returns the number.

@@ -1,6 +1,6 @@
-/// What becomes of a command's work when it has succeeded.
+/// How a command's work ends after success.
 public enum Ending: Sendable {
   case keep
-  /// A rehearsal: everything is done, looked at, and taken back.
+  /// A dry run: everything is done and reported, and then rolled back.
   case takeBack
 }

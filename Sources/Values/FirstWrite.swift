@@ -1,7 +1,6 @@
-/// The first write that a change of a row is made of, by which two copies of one database know that they have the
-/// change in common.
+/// The first write of a row's change. It shows two copies of one database that they share the change.
 public struct FirstWrite: Hashable, Sendable {
-  /// When it was, by the clock as it stood then: no two writes of a row in one database have the same, but where that
+  /// When it was, by the clock of that time. No two writes of a row in one database have the same stamp, unless that
   /// clock was set back.
   public let stamp: Stamp
   /// Whether nothing was written into the row after it.
@@ -12,7 +11,7 @@ public struct FirstWrite: Hashable, Sendable {
     self.isOnly = isOnly
   }
 
-  /// As it lies in a table of pre-images: below zero where more was written.
+  /// As stored in a table of pre-images: below zero if more was written.
   public init(stored: Int64) { self.init(stamp: Stamp(abs(max(stored, -Int64.max))), isOnly: stored > 0) }
 
   public var stored: Int64 { isOnly ? stamp.rawValue : -stamp.rawValue }

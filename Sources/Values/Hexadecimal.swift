@@ -22,7 +22,7 @@ public enum Hexadecimal {
     utf8(of: (0..<8).lazy.map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) })
   }
 
-  /// The number that sixteen digits mean; nil: these are no such digits.
+  /// The number of sixteen digits; nil: these are no such digits.
   @inlinable public static func bits(of digits: some Collection<UInt8>) -> UInt64? {
     if digits.count != 16 { return nil }
     var bits: UInt64 = 0
@@ -36,7 +36,7 @@ public enum Hexadecimal {
     return bits
   }
 
-  /// nil where it is no such text.
+  /// nil if it is no such text.
   public static func bytes(of text: some StringProtocol) -> [UInt8]? {
     let values = text.utf8.compactMap { digits.firstIndex(of: $0).map(UInt8.init) }
     guard values.count == text.utf8.count, values.count % 2 == 0 else { return nil }

@@ -5,7 +5,7 @@ public protocol Identifier: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Identifier {
-  /// Takes the canonical lower-case form and nothing else, so that one id has one spelling.
+  /// Accepts only the canonical lower-case form, so that an id has one spelling.
   public init?(_ text: String) {
     let bytes = Array(text.utf8)
     guard bytes.count == 36 else { return nil }
@@ -47,7 +47,7 @@ public struct Epoch: Identifier {
   public init(unchecked text: String) { self.text = text }
 }
 
-/// One life of a device's folder: renewed when it is provisioned, enrolled or restored.
+/// One period of a device's folder: renewed when it is provisioned, enrolled or restored.
 public struct Incarnation: Identifier {
   public let text: String
   public init(unchecked text: String) { self.text = text }

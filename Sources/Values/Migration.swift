@@ -1,6 +1,6 @@
-/// The SQL that brings a database from the version of the dataset before to this one.
+/// The SQL that brings a database from the former dataset version to this one.
 public struct Migration: Hashable, Sendable {
-  /// To which version it leads.
+  /// The version to which it leads.
   public let version: Int64
   public let sql: String
 

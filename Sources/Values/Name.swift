@@ -1,7 +1,7 @@
 /// A name of a table, column, user or device, compared as bytes.
 ///
-/// Swift calls two strings equal when they are canonically equivalent; SQLite does not. As a dictionary's key a
-/// `String` would make one table of two.
+/// Swift's strings are equal if they are canonically equivalent; SQLite's are not. With a `String` as a dictionary's
+/// key, two tables could become one.
 public struct Name: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   public let text: String
 
@@ -19,12 +19,12 @@ extension Name: Hashable, Comparable {
   }
   public static func < (a: Name, b: Name) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
 
-  /// Names of the same bytes have the same hash; two that only look the same may share it.
+  /// Names of the same bytes have the same hash; two names that only look the same may share it.
   public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 
 extension Name {
-  /// Whether SQL takes both for one name: bytes, but for the case of ASCII letters.
+  /// Whether SQL treats both as one name: equal bytes, ignoring the case of ASCII letters.
   public func isSameInSQL(as other: Name) -> Bool {
     text.utf8.elementsEqual(other.text.utf8) { a, b in
       a == b || (a ^ b == 0x20 && (97...122).contains(a | 0x20))

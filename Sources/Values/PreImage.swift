@@ -4,12 +4,12 @@ public struct PreImage: Hashable, Sendable {
   public let stamp: Stamp
   /// nil: not known.
   public let first: FirstWrite?
-  /// nil: the row was not there.
+  /// nil: the row did not exist.
   public let row: Row?
-  /// Whether the hub's row is gone already, or out of sight: the image is there because a deletion is still to reach
-  /// the hub.
+  /// Whether the hub's row is already deleted or out of scope: the image exists because a deletion must still reach the
+  /// hub.
   public let isGone: Bool
-  /// The unit in which the row was written first in its generation; nil: none was noted.
+  /// The unit of the row's first write in its generation; nil: none was recorded.
   public let unit: UnitNumber?
 
   public init(
@@ -27,7 +27,7 @@ public struct PreImage: Hashable, Sendable {
   /// The row as the hub has it, as far as is known here; nil: the hub has none.
   public var hubRow: Row? { isGone ? nil : row }
 
-  /// The same image with the row as `body` makes it.
+  /// The same image with the row as `body` converts it.
   public func mapRow(_ body: (Row) -> Row) -> PreImage {
     with(row: row.map(body), isGone: isGone)
   }
@@ -38,12 +38,12 @@ public struct PreImage: Hashable, Sendable {
   }
 }
 
-/// What a row's pre-images and its present state say happened to it, one change a generation, oldest first.
+/// The changes of a row, derived from its pre-images and its present state: one change a generation, oldest first.
 public func changes(from images: [PreImage], to current: Row?) -> [(image: PreImage, change: Change)] {
   images.indices.compactMap { i in
     let next = i + 1 < images.count ? images[i + 1] : nil
     let after = next.map(\.row) ?? current
-    // A row that the hub took away while its deletion was pending, and that the app wrote again, is a new one.
+    // A row that the hub deleted while its deletion was pending, and that the app wrote again, is a new row.
     let isNew = images[i].isGone && next?.isGone != true && after != nil
     return Change(from: isNew ? nil : images[i].row, to: after).map { (images[i], $0) }
   }

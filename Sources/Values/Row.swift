@@ -4,10 +4,10 @@ public struct Row: Hashable, Sendable {
 
   public init(_ values: [Value]) { self.values = values }
 
-  /// How many bytes of memory its texts and blobs keep, roughly.
+  /// The approximate memory of its texts and blobs, in bytes.
   public var byteCount: Int { values.reduce(0) { $0 + $1.byteCount } }
 
-  // Read in the caller's own code, so that a value which is only looked at is not retained for it.
+  // Inlined into the caller's code, so that a value which is only read is not retained.
   @inlinable public subscript(column: Int) -> Value {
     get { values[column] }
     set { values[column] = newValue }
@@ -19,7 +19,7 @@ public struct ForeignKey: Hashable, Sendable {
   /// Positions in the referring table.
   public let columns: [Int]
   public let parent: Name
-  /// Names in the table that is referred to.
+  /// Names in the parent table.
   public let parentColumns: [Name]
   /// Whether the delete of a row deletes the rows that refer to it: ON DELETE CASCADE.
   public let cascadesDeletes: Bool
@@ -32,10 +32,10 @@ public struct ForeignKey: Hashable, Sendable {
   }
 }
 
-/// What one table of a database looks like to everything above SQL: its columns, its key, what it refers to.
+/// The structure of one table for everything above SQL: its columns, its key, its references.
 public struct TableSchema: Hashable, Sendable {
   public let name: Name
-  /// The columns that are stored and can be written: generated ones are not among them.
+  /// The columns that are stored and can be written: generated columns are excluded.
   public let columns: [Name]
   /// Positions of the primary key's columns, in the key's order.
   public let key: [Int]

@@ -1,8 +1,8 @@
-/// The values of a row's primary key, in the key's own order, as one row spells them.
+/// The values of a row's primary key, in the key's own order, in one row's spelling.
 ///
-/// SQLite holds one row for the numbers 1 and 1.0, so they are one key here, too: two keys are the same if their texts
-/// and blobs have the same bytes and their numbers are the same number. A column without a type keeps the spelling, so
-/// a row may change it, and it stays the same row. Texts that a collation takes for the same are different keys.
+/// SQLite holds one row for the numbers 1 and 1.0, so they are one key here, too. Two keys are the same if their texts
+/// and blobs have the same bytes and their numbers are equal. A column without a type keeps the spelling, so a row may
+/// change it, and it stays the same row. Texts that are only equal by a collation are different keys.
 ///
 /// https://sqlite.org/datatype3.html, section 4.2.
 public struct RowKey: Sendable {
@@ -22,7 +22,7 @@ extension RowKey: Hashable {
 }
 
 extension Value {
-  /// Whether SQLite holds one row for this value of a key and for another one with the same bytes or the same number.
+  /// Whether SQLite treats this value and another one as the same key value: the same bytes or the same number.
   public func isSameInKey(as other: Value) -> Bool {
     switch (self, other) {
     case (.integer, .real), (.real, .integer), (.real, .real):
@@ -32,7 +32,7 @@ extension Value {
     }
   }
 
-  /// The whole number that this value is, as integer or as real; nil: it is none.
+  /// The value as a whole number, if it is an integer or a real without a fraction; nil otherwise.
   fileprivate var wholeNumber: Int64? {
     switch self {
     case .integer(let number): number

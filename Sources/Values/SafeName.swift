@@ -1,13 +1,12 @@
-/// Whether a name may be part of a bundle's file name on any medium: FAT tells no case apart and refuses many
-/// characters.
+/// Whether a name may be part of a bundle's file name on any medium: FAT ignores case and refuses many characters.
 public func isSafeName(_ name: String) -> Bool {
   let bytes = Array(name.utf8)
   guard (1...40).contains(bytes.count), let first = bytes.first, isLetterOrDigit(first) else { return false }
   return bytes.allSatisfy { isLetterOrDigit($0) || $0 == 45 || $0 == 95 } && !isReserved(bytes)
 }
 
-/// Names that Windows gives to devices: a stick's folder of such a name cannot be opened there. A digit may be written
-/// above the line.
+/// Names that Windows gives to devices: a stick's folder of such a name cannot be opened there. A digit may be a
+/// superscript.
 func isReserved(_ name: [UInt8]) -> Bool {
   let text = String(decoding: name, as: UTF8.self)
   if ["con", "prn", "aux", "nul", "conin$", "conout$"].contains(text) { return true }

@@ -17,12 +17,12 @@ public struct Stamp: Counter {
   /// Sixteen hexadecimal digits: sorts as text, and no JSON reader rounds it.
   public var hexadecimal: String { String(decoding: hexadecimalBytes, as: UTF8.self) }
 
-  /// The same as bytes, as they stand in a line.
+  /// The same as bytes, as in a line.
   public var hexadecimalBytes: [UInt8] { Hexadecimal.utf8(of: UInt64(bitPattern: rawValue)) }
 
   public init?(hexadecimal text: String) { self.init(hexadecimal: Array(text.utf8)) }
 
-  /// From the bytes of the text, as they stand in a line.
+  /// From the bytes of the text, as in a line.
   public init?(hexadecimal text: [UInt8]) {
     guard let value = Hexadecimal.bits(of: text).flatMap(Int64.init(exactly:)) else { return nil }
     rawValue = value

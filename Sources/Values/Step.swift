@@ -1,4 +1,4 @@
-/// One column of an update: what it was, and what it became.
+/// One column of an update: its former value and its new value.
 public struct ColumnChange: Hashable, Sendable {
   public let column: Int
   public let was: Value
@@ -12,13 +12,13 @@ public struct ColumnChange: Hashable, Sendable {
 }
 
 extension Row {
-  /// Writes what a change wrote.
+  /// Writes the new values of an update.
   public mutating func write(_ changes: [ColumnChange]) {
     for change in changes { self[change.column] = change.value }
   }
 }
 
-/// What happened to one row between two of its images.
+/// The change of one row between two of its images.
 public enum Change: Hashable, Sendable {
   case insert(Row)
   case update([ColumnChange])
@@ -30,12 +30,12 @@ public struct Step: Hashable, Sendable {
   public let table: Name
   public let key: RowKey
   public let generation: Generation
-  /// Of the last write.
+  /// The stamp of the last write.
   public let stamp: Stamp
-  /// Of the first write that the step is made of; nil: not known.
+  /// The first write of the step; nil: not known.
   public let first: FirstWrite?
   public let change: Change
-  /// The unit of its generation to which the change belongs; nil: it is taken by itself.
+  /// The unit of its generation to which the change belongs; nil: it is applied by itself.
   public var unit: UnitNumber?
 
   public init(
@@ -60,8 +60,8 @@ extension Step {
 }
 
 extension Change {
-  /// The change that leads from one image of a row to the next; nil where they are equal. A nil image is a row that is
-  /// not there.
+  /// The change that leads from one image of a row to the next; nil if they are equal. A nil image means that the row
+  /// does not exist.
   public init?(from before: Row?, to after: Row?) {
     switch (before, after) {
     case (nil, nil): return nil

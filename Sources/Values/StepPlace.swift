@@ -1,7 +1,7 @@
-/// Where a step stands among all that are applied together.
+/// The position of a step among all steps that are applied together.
 public struct StepPlace: Hashable, Comparable, Sendable {
   public let generation: Generation
-  /// Of one generation, what goes first.
+  /// Within one generation: lower numbers are applied first.
   public let order: Int
 
   public init(generation: Generation, order: Int) {

@@ -1,21 +1,22 @@
-/// The candidate that somebody probably meant: the nearest one within two edits, and nearer than a new word would be.
+/// The candidate that was probably meant: the nearest one within two edits, and nearer than a new word would be.
 public func suggestion(for word: String, among candidates: [String]) -> String? {
   let near = candidates.map { (candidate: $0, distance: editDistance(word, $0)) }
     .filter { $0.distance <= 2 && $0.distance < $0.candidate.drop { $0 == "-" }.count }
   return near.min { $0.distance < $1.distance }?.candidate
 }
 
-/// `; did you mean 'X'?`, or nothing.
+/// `; did you mean 'X'?`, or an empty text.
 public func didYouMean(_ word: String, among candidates: [String]) -> String {
   suggestion(for: word, among: candidates).map { "; did you mean '\($0)'?" } ?? ""
 }
 
-/// How many letters must be added, dropped, changed or swapped with their neighbour to make one word of the other (the
-/// "optimal string alignment" distance).
+/// The number of letters to add, drop, change or swap with their neighbour to make one word of the other (the "optimal
+/// string alignment" distance).
 public func editDistance(_ a: String, _ b: String) -> Int {
   let a = Array(a.unicodeScalars)
   let b = Array(b.unicodeScalars)
-  if abs(a.count - b.count) > 2 { return abs(a.count - b.count) }  // too far already; spares the work on long words
+  // a larger difference needs no exact count, which saves work on long words
+  if abs(a.count - b.count) > 2 { return abs(a.count - b.count) }
   var beforeLast: [Int] = []
   var last = Array(0...b.count)
   for i in a.indices {

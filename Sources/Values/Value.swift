@@ -1,12 +1,12 @@
-/// What one column of one row holds, with the storage class that SQLite keeps for it.
+/// The value of one column of one row, with its SQLite storage class.
 ///
-/// Two values are equal when a copy of one could not be told from the other: 1 is not 1.0, -0.0 is not 0.0, and text is
-/// its bytes, whatever Unicode thinks of them.
+/// Two values are equal only if copies of them cannot be distinguished: 1 is not 1.0, -0.0 is not 0.0, and text is its
+/// bytes, whatever Unicode treats as equal.
 public enum Value: Sendable {
   case null
   case integer(Int64)
   case real(Double)
-  /// Bytes that are meant as UTF-8, but that SQLite never checked.
+  /// Bytes that should be UTF-8, but that SQLite never checked.
   case text([UInt8])
   case blob([UInt8])
 
@@ -15,7 +15,7 @@ public enum Value: Sendable {
 
   public var isNull: Bool { if case .null = self { true } else { false } }
 
-  /// How many bytes of memory its text or blob keeps, roughly.
+  /// The approximate memory of its text or blob, in bytes.
   public var byteCount: Int {
     switch self {
     case .text(let bytes), .blob(let bytes): bytes.count
@@ -48,7 +48,7 @@ extension Value: Hashable {
 }
 
 extension Value {
-  /// Whether both are the same to a person: a number may lie in a column as a number, or as the text that shows it.
+  /// Whether both are the same to a person: a number may be stored as a number, or as the text that shows it.
   public func saysSame(as other: Value) -> Bool {
     if self == other { return true }
     return switch (shown, other.shown) {

@@ -25,8 +25,7 @@ extension Value {
 }
 
 extension Int64 {
-  /// A double cannot hold every whole number, nor a whole number every double: they are compared as the numbers that
-  /// they are.
+  /// A double cannot hold every whole number, nor a whole number every double: they are compared by their exact values.
   fileprivate func isBefore(_ other: Double) -> Bool {
     if other >= 0x1p63 { return true }
     if other < -0x1p63 { return false }

@@ -1,15 +1,15 @@
 import CMicroHTTPD
 
-/// The connections that are open. Those that have no request which was let in give way to new ones, the oldest first:
-/// silent connections cannot lock others out.
+/// The open connections. Connections without an admitted request give way to new ones, oldest first: silent connections
+/// cannot lock others out.
 final class Connections {
-  /// How many may be open without a request that was let in. The server has room for twice as many.
+  /// The most open connections without an admitted request. The server has room for twice as many.
   private static let mostIdle = 64
 
-  /// How long a connection with a request may say nothing, in seconds: a browser may read from a slow stick.
+  /// How long a connection with a request may be silent, in seconds: a browser may read from a slow stick.
   private static let patience: UInt32 = 60
 
-  /// Those without a request that was let in, the oldest first.
+  /// Connections without an admitted request, oldest first.
   private var idle: [OpaquePointer] = []
 
   func open(_ connection: OpaquePointer) {
@@ -17,7 +17,7 @@ final class Connections {
     if idle.count > Self.mostIdle { satchel_http_hang_up(idle.removeFirst()) }
   }
 
-  /// Its request was let in.
+  /// Its request was admitted.
   func admit(_ connection: OpaquePointer) {
     idle.removeAll { $0 == connection }
     satchel_http_set_timeout(connection, Self.patience)

@@ -3,16 +3,16 @@ import SatchelPlatform
 
 /// One request while its body arrives. It belongs to the server's thread.
 final class Exchange {
-  /// How many fields and files a form has at most: two for each column that a table can have, and more.
+  /// The most fields and files of a form: two for each column that a table can have, and more.
   private static let mostFields = 5000
 
   private(set) var form: [WebRequest.Field] = []
   private(set) var files: (any WebFiles)?
-  /// What is answered whatever else comes; nil: nothing has gone wrong so far.
+  /// The answer, whatever else comes; nil: nothing has failed so far.
   private(set) var failure: WebResponse?
   private var left: Int
   private var fields = 0
-  /// Parts the body of a form; nil: it is none.
+  /// The parser of a form's body; nil: it is no form.
   private var parser: OpaquePointer?
 
   init(_ connection: OpaquePointer, mostBytes: Int, files: (any WebFiles)?) {
@@ -29,8 +29,8 @@ final class Exchange {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Reads what comes and keeps nothing of it.
-  /// - Parameter answer: what is answered whatever comes; nil: what a request without a body is answered.
+  /// Reads the body and keeps nothing of it.
+  /// - Parameter answer: the answer, whatever comes; nil: the answer to a request without a body.
   init(throwingAwayFor answer: WebResponse?) {
     left = 0
     failure = answer

@@ -10,7 +10,7 @@ public struct LoopbackServer: WebServer {
     port: UInt16, until end: any EndRequest, ready: (_ port: UInt16) -> Void,
     receive: @escaping @Sendable (WebRequest) -> WebIntake, answer: @escaping @Sendable (WebRequest) -> WebResponse
   ) throws(PlatformError) {
-    // Before the server has a thread: signals are for who asks for them, and not for that one.
+    // Called before the server has a thread, so that signals reach the caller's thread and not the server's.
     if try end.comes(within: 0) { return }
     let answering = Answering(receive: receive, answer: answer)
     let address = "127.0.0.1:\(port)"
@@ -39,16 +39,16 @@ public struct LoopbackServer: WebServer {
           }
         })
     else { throw PlatformError.other(operation: "listen at", path: address, errno: errno == 0 ? EADDRINUSE : errno) }
-    // Ends the thread, after the answer that it is giving.
+    // Ends the thread, after its present answer.
     defer { withExtendedLifetime(answering) { MHD_stop_daemon(daemon) } }
     ready(satchel_http_port(daemon))
     while try !end.comes(within: 60_000) {}
   }
 }
 
-/// What the server's thread works with.
+/// The data of the server's thread.
 private final class Answering: @unchecked Sendable {
-  /// The server's thread alone uses it.
+  /// Only the server's thread uses it.
   let connections = Connections()
   private let receive: @Sendable (WebRequest) -> WebIntake
   private let answer: @Sendable (WebRequest) -> WebResponse
@@ -60,7 +60,7 @@ private final class Answering: @unchecked Sendable {
     self.answer = answer
   }
 
-  /// Is called first when the headers are there, then for each piece of the body, and at last with no bytes.
+  /// Called first when the headers are there, then for each piece of the body, and at last with no bytes.
   func handle(
     _ connection: OpaquePointer, _ path: String, _ method: String, _ bytes: UnsafePointer<CChar>?,
     _ count: UnsafeMutablePointer<Int>, _ place: UnsafeMutablePointer<UnsafeMutableRawPointer?>

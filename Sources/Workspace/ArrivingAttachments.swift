@@ -4,46 +4,47 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// The attached files of a verified bundle on their way to their places.
+/// The attached files of a verified bundle, on their way to their final paths.
 ///
-/// They are written aside and synced before the bundle's transaction begins; at its end `put` gives them their names. A
-/// command that is killed in between leaves a file without its row, which the same bundle then finds in place.
+/// They are written aside and synced before the bundle's transaction begins. At its end `put` gives them their names.
+/// If the command is killed in between, a file without its row may be left; the same bundle then finds it in place.
 public struct ArrivingAttachments: ~Copyable {
-  /// What became of one.
+  /// What happened to one file.
   public struct Arrival: Sendable {
     public let path: AttachmentPath
     public let digest: Digest
-    /// Where it is: another path where a file of another content has its own.
+    /// Its final path. If another file has its own path, this is a different path beside it.
     public let kept: AttachmentPath
-    /// It was not here before.
+    /// Whether it was not here before.
     public let isNew: Bool
-    /// How the version looks whose place it takes; nil: of none.
+    /// The size and time of the version that it replaces; nil: it replaces none.
     let replaced: FileMark?
 
     public var isNewer: Bool { replaced != nil }
   }
 
-  /// What to do with a file that comes.
+  /// How to store a file that comes.
   public enum Reception {
-    /// To take it, and to keep it beside another content that has its place.
+    /// Store it, beside another content that has its path if there is one.
     case take
-    /// What is there is an earlier version of it, and makes room.
+    /// The existing file is an earlier version and is replaced.
     case replace
-    /// A later version came before.
+    /// A later version came before, so the file is not stored.
     case overtaken
   }
 
-  /// What the other side is known to have by now.
+  /// The files that the other side is known to have.
   public let receipts: [AttachmentLine]
   public let arrivals: [Arrival]
   private let attached: AttachedFiles
-  /// The files aside, by the places in `arrivals`.
+  /// The paths of the files written aside, by index in `arrivals`.
   private let aside: [Int: String]
   private let folder: StagingFolder?
 
   /// - Parameters:
-  ///   - ending: a rehearsal writes nothing aside.
-  ///   - reception: what to do with a file where this content has its place already; nil: nothing has.
+  ///   - ending: a dry run writes nothing aside.
+  ///   - reception: decides how to store a file; its digest is that of the existing file at the path, nil: there is
+  ///     none.
   public init(
     _ bundle: borrowing VerifiedBundle, in folder: WorkspaceFolder, platform: Platform, ending: Ending,
     reception: (_ line: AttachmentLine, _ present: Digest?) throws -> Reception = {
@@ -84,7 +85,7 @@ public struct ArrivingAttachments: ~Copyable {
     self.folder = staging
   }
 
-  /// How the file of an arrival looks that is new here; nil where it is not, or nothing is written.
+  /// The size and time of a new file; nil if the file is not new here, or nothing is written.
   public func mark(of number: Int) throws -> FileMark? { try aside[number].map { try attached.mark(aside: $0) } }
 
   /// Gives the files their names. The last step before the commit.
@@ -100,11 +101,11 @@ public struct ArrivingAttachments: ~Copyable {
 }
 
 extension AttachedFiles {
-  /// Where the file of a line goes. What is there already does not make room for another content.
-  /// - Parameter present: of what has its place.
+  /// Chooses the path for a line's file. An existing file is not replaced by another content.
+  /// - Parameter present: the digest of the existing file at the path.
   fileprivate func arrival(of line: AttachmentLine, _ present: Digest?) throws -> ArrivingAttachments.Arrival {
     let digest = line.digest
-    // Whatever is in its way: a row's file is no reason to leave its row, and it cannot be made again.
+    // A row is imported even if its file's path is blocked, and the file cannot be sent a second time.
     let places = [line.path, line.path.beside(digest.hexadecimal), AttachmentPath("\(digest.hexadecimal.prefix(40))")]
     for path in places.compactMap(\.self) {
       switch try standing(at: path) {
@@ -122,26 +123,26 @@ extension AttachedFiles {
   private func obstacle(at path: AttachmentPath) -> WorkspaceError {
     WorkspaceError(
       "bad-file",
-      "The file \(path) of the bundle cannot be put into \(root): a link, a folder or an empty file is in its way.",
+      "The file \(path) of the bundle cannot be put into \(root): a link, a folder or an empty file is in its place.",
       hint: "Move that away, and import the bundle again.")
   }
 
   private func rewritten(_ path: AttachmentPath) -> WorkspaceError {
     WorkspaceError(
-      "bad-file", "The file \(path) in \(root) was written while a newer version of it came.",
+      "bad-file", "The file \(path) in \(root) was changed while a newer version of it came.",
       hint: "Import the bundle again.")
   }
 
   fileprivate func checkRoot() throws {
     guard try [nil, .directory].contains(files.kind(root)) else {
       throw WorkspaceError(
-        "bad-file", "\(root) is no folder, and no link is followed there.",
-        hint: "Make it a folder of the workspace's own.")
+        "bad-file", "\(root) is not a folder, and no link is followed there.",
+        hint: "Make it a folder in the workspace.")
     }
   }
 
-  /// Returns when a file that was found in its place is on the medium. The app may not have synced it, and a command
-  /// that failed may not have synced its name.
+  /// Returns when a file that was found in place is on the medium. The app may not have synced it, and a failed command
+  /// may not have synced its name.
   fileprivate func secure(_ path: AttachmentPath) throws {
     let fd = try files.open(place(path))
     defer { files.close(fd) }
@@ -149,7 +150,7 @@ extension AttachedFiles {
     try files.syncDirectory(Paths.parent(of: place(path)))
   }
 
-  /// Moves a synced file to its place, below folders that are no links.
+  /// Moves a synced file to its path. No folder on the way may be a link.
   fileprivate func put(_ aside: String, for arrival: ArrivingAttachments.Arrival) throws {
     let path = arrival.kept
     var folder = root
@@ -158,7 +159,7 @@ extension AttachedFiles {
       try files.makeDirectory(folder, mode: 0o755)
       guard try files.kind(folder) == .directory else { throw obstacle(at: path) }
     }
-    // The app may have made one meanwhile, or written it anew.
+    // The app may have created the file meanwhile, or rewritten it.
     if let replaced = arrival.replaced {
       guard try mark(at: path) == replaced else { throw rewritten(path) }
     } else {

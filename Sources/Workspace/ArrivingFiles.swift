@@ -2,9 +2,8 @@ import SatchelBundle
 import SatchelPlatform
 import SatchelValues
 
-/// Files that come piece by piece, such as by a pipe or from a browser: they are kept in the inbox, in a folder of
-/// their own, which goes when this does. Commands that clear away what others left behind let it be as long as it is
-/// held.
+/// Files that come piece by piece, for example from a pipe or a browser. They are kept in a folder of their own in the
+/// inbox, which is deleted with this value. Commands that clean up do not touch the folder while this value holds it.
 public struct ArrivingFiles: ~Copyable {
   static let prefix = HostFileSystem.temporaryPrefix + "arriving-"
 
@@ -12,7 +11,7 @@ public struct ArrivingFiles: ~Copyable {
   private let files: any FileSystem
   private let lock: FileLock
   private let limit = BundleLimits().totalBytes
-  /// The file that arrives just now.
+  /// The file that is arriving now.
   private var open: (fd: Int32, bytes: Int64)?
 
   public init(in folder: WorkspaceFolder, platform: Platform) throws {
@@ -33,7 +32,7 @@ public struct ArrivingFiles: ~Copyable {
   private static func lock(of place: String) -> String { Paths.join(place, "lock") }
 
   /// Begins a file, after the end of the one before it.
-  /// - Parameter name: for people; no two have the same.
+  /// - Parameter name: for people; each name is used once.
   /// - Returns: its path.
   public mutating func begin(_ name: String) throws -> String {
     end()
@@ -44,22 +43,22 @@ public struct ArrivingFiles: ~Copyable {
     return path
   }
 
-  /// Adds a piece to the file that was begun last.
+  /// Appends bytes to the newest file.
   public mutating func append(_ bytes: [UInt8]) throws {
     guard let (fd, before) = open else { return }
     let total = before + Int64(bytes.count)
-    guard total <= limit else { throw BundleError.tooLarge("What arrived", limit: limit) }
+    guard total <= limit else { throw BundleError.tooLarge("The file that arrived", limit: limit) }
     try files.write(fd, bytes)
     open = (fd, total)
   }
 
-  /// Nothing more comes of the file that was begun last.
+  /// Ends the newest file.
   public mutating func end() {
     if let open { files.close(open.fd) }
     open = nil
   }
 
-  /// Takes a file whose bytes `read` gives, to the first time that it gives none. Returns its path.
+  /// Writes a file from the pieces that `read` returns, until it returns an empty one. Returns the file's path.
   public mutating func take(_ name: String, _ read: () throws -> [UInt8]) throws -> String {
     let path = try begin(name)
     while true {
@@ -71,7 +70,7 @@ public struct ArrivingFiles: ~Copyable {
     return path
   }
 
-  /// Whether somebody still holds what lies at `place`.
+  /// Whether another process still holds the files at `place`.
   static func isHeld(_ place: String, _ files: any FileSystem) throws -> Bool {
     guard Paths.name(of: place).hasPrefix(prefix) else { return false }
     do {

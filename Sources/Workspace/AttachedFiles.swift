@@ -4,10 +4,10 @@ import SatchelDataset
 import SatchelPlatform
 import SatchelValues
 
-/// `files/`: what rows name in the columns that the dataset marks. The app puts its files there, and imports those of
-/// others.
+/// `files/`: the files that rows name in the columns that the dataset marks. The app puts its files there, and imports
+/// put the files of others there.
 ///
-/// No link is followed, on no part of a path.
+/// No link is followed on any part of a path.
 public struct AttachedFiles: Sendable {
   public let root: String
   let files: any FileSystem
@@ -19,12 +19,12 @@ public struct AttachedFiles: Sendable {
     clock = platform.clock
   }
 
-  /// What stands at a path.
+  /// The state of a path.
   public enum Standing: Equatable, Sendable {
     case there(bytes: Int64)
-    /// Nothing, or a file without content: whoever made it may be about to fill it.
+    /// Nothing, or an empty file: its creator may be about to fill it.
     case missing
-    /// A link, a folder or the like, where a file or a folder on the way should be.
+    /// A link, a folder or the like is in the place of a file or of a folder on the way.
     case unfit
   }
 
@@ -48,29 +48,29 @@ public struct AttachedFiles: Sendable {
     return bytes == 0 ? .missing : .there(bytes: bytes)
   }
 
-  /// Whether a file is there that may travel.
+  /// Whether a file that may travel exists at this path.
   public func isThere(_ path: AttachmentPath, within limits: AttachmentLimits) throws -> Bool {
     if case .there(let bytes) = try standing(at: path) { return bytes <= limits.fileBytes }
     return false
   }
 
-  /// Whether nothing at all is there, and nothing in the way of a file.
+  /// Whether nothing is at this path, and nothing blocks it.
   public func isGone(_ path: AttachmentPath) throws -> Bool {
     try standing(at: path) == .missing && files.kind(place(path)) == nil
   }
 
-  /// How the file there looks; nil where there is none.
+  /// The size and time of the file; nil if there is none.
   public func mark(at path: AttachmentPath) throws -> FileMark? {
     guard case .there(let bytes) = try standing(at: path) else { return nil }
     return FileMark(bytes: bytes, modified: try files.modified(place(path)), now: clock.milliseconds())
   }
 
-  /// How a file looks that is about to get its place.
+  /// The size and time of a file that is about to get its name.
   func mark(aside path: String) throws -> FileMark {
     FileMark(bytes: try files.size(path), modified: try files.modified(path), now: clock.milliseconds())
   }
 
-  /// All files that are here, but for those of which no row can name the path.
+  /// All files here, except those whose path no row can name.
   public func all() throws -> [AttachmentPath] {
     try files.kind(root) == .directory ? all(below: "") : []
   }
@@ -86,7 +86,7 @@ public struct AttachedFiles: Sendable {
     }
   }
 
-  /// The digest of the file there; nil where there is none.
+  /// The digest of the file; nil if there is none.
   public func digest(at path: AttachmentPath) throws -> Digest? {
     guard case .there = try standing(at: path) else { return nil }
     let fd = try files.open(place(path))
@@ -95,7 +95,7 @@ public struct AttachedFiles: Sendable {
     return try pieces.digest().digest
   }
 
-  /// Copies into a draft what fits of the files at these paths, the first ones first: the limits are the dataset's.
+  /// Copies files at these paths into a draft, in order, as far as the dataset's limits allow.
   public func stage(
     _ paths: some Sequence<AttachmentPath>, limits: AttachmentLimits, into draft: inout BundleDraft
   ) throws -> [AttachmentPath: Staged] {
@@ -112,20 +112,20 @@ public struct AttachedFiles: Sendable {
     return staged
   }
 
-  /// A file's content in a draft, and how the file looked before it was read.
+  /// A file's content in a draft, and its size and time before it was read.
   public struct Staged {
     public let file: BundleDraft.StagedFile
     public let mark: FileMark
   }
 
-  /// The size of a file, if it still is what came; nil where it is not there, or another one.
+  /// The size of a file if it still has this digest; nil if it is missing or was changed.
   public func bytes(at path: AttachmentPath, ifStill digest: String) throws -> Int64? {
     guard let mark = try mark(at: path), try self.digest(at: path)?.hexadecimal == digest else { return nil }
     return mark.bytes
   }
 
-  /// Takes a file away that nobody here is to see any more, with the folders that are empty then. One that is not what
-  /// came stays.
+  /// Deletes a file that this user must not see any more, and folders that are then empty. A file that was changed
+  /// stays.
   public func remove(_ path: AttachmentPath, ifStill digest: String) throws {
     guard try bytes(at: path, ifStill: digest) != nil else { return }
     try files.remove(place(path))
@@ -140,9 +140,9 @@ public struct AttachedFiles: Sendable {
 
 /// Why a row's file cannot travel.
 public enum MissingReason: String, Sendable, CaseIterable {
-  /// There is no such file, or it has no content yet.
+  /// The file does not exist, or is still empty.
   case missing
-  /// The text is no path below `files/` that any medium could hold.
+  /// The text is not a valid path below `files/`.
   case path
   /// A link or a folder is in its place.
   case link
@@ -150,10 +150,10 @@ public enum MissingReason: String, Sendable, CaseIterable {
   case large
 }
 
-/// A file that a row names, and that is not there to be sent or to be seen.
+/// A file that a row names and that cannot be sent or opened.
 public struct MissingAttachment: Hashable, Sendable {
   public let table: Name
-  /// As the row names it.
+  /// The path as the row has it.
   public let path: String
   public let why: MissingReason
 }

@@ -2,7 +2,7 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// Keys that one replica may hand out, and no other.
+/// Keys that one replica alone may use for new rows.
 public struct KeyBlock: Hashable, Sendable {
   public let table: Name
   public let first: Int64
@@ -17,7 +17,7 @@ public struct KeyBlock: Hashable, Sendable {
     self.number = number
   }
 
-  /// How many keys are left when `next` is the one that SQLite hands out next.
+  /// The number of keys left if SQLite's next key is `next`.
   public func left(from next: Int64) -> Int64 { next < first ? last - first + 1 : max(0, last - next + 1) }
 
   /// Whether less than a tenth is left.
@@ -26,9 +26,9 @@ public struct KeyBlock: Hashable, Sendable {
 
 /// `satchel_blocks`, the same at the hub and on a device: the ranges of keys that replicas were given.
 ///
-/// A replica keeps to its range with nothing but SQLite's own count of an AUTOINCREMENT table, which goes on from where
-/// it is set and never goes back. A range lies above every key that its replica knows; where rows come that lie above
-/// it, a new range comes with them.
+/// A replica stays in its range by SQLite's own count of an AUTOINCREMENT table, which continues from where it is set
+/// and never goes back. A range is above every key that its replica knows. If rows with greater keys come, a new range
+/// comes with them.
 public enum BlockTable {
   public static let schema = """
     CREATE TABLE satchel_blocks (
@@ -52,8 +52,7 @@ public enum BlockTable {
       ])
   }
 
-  /// The same for a range that was given in a time of which nothing else is known here. One that begins where another
-  /// does stays as it is.
+  /// Adds a range whose other data are unknown here. A range with the same first key stays as it is.
   public static func takeOver(_ block: KeyBlock, of replica: ReplicaID, in database: borrowing Database) throws {
     let isKnown = try database.first(
       "SELECT 1 FROM satchel_blocks WHERE table_name = :table AND first_key = :first",
@@ -62,7 +61,7 @@ public enum BlockTable {
     if isKnown != true { try add(block, of: replica, in: database) }
   }
 
-  /// The range that a replica was given last; nil where it has none.
+  /// The newest range of a replica; nil if it has none.
   public static func newest(of table: Name, for replica: ReplicaID, in database: borrowing Database) throws -> KeyBlock?
   {
     try database.first(
@@ -73,7 +72,7 @@ public enum BlockTable {
     ) { block($0) }
   }
 
-  /// The ranges that a replica does not know while it stands on this emission, in the order in which they were given.
+  /// The ranges that a replica does not know while it holds this emission, in the order in which they were given.
   public static func given(
     to replica: ReplicaID, after number: EmissionNumber, in database: borrowing Database
   ) throws -> [KeyBlock] {
@@ -85,7 +84,7 @@ public enum BlockTable {
     ) { block($0) }
   }
 
-  /// The greatest key that was ever given to anybody.
+  /// The greatest key in any range of any replica.
   public static func greatest(of table: Name, in database: borrowing Database) throws -> Int64 {
     try database.first(
       "SELECT max(last_key) FROM satchel_blocks WHERE table_name = :table", ["table": .string(table.text)]
@@ -101,7 +100,7 @@ public enum BlockTable {
 }
 
 extension TrackedTable {
-  /// The key that SQLite hands out next in an AUTOINCREMENT table.
+  /// The key that SQLite uses next in an AUTOINCREMENT table.
   public func nextKey(in database: borrowing Database) throws -> Int64 {
     let counted = try database.first(
       "SELECT seq FROM sqlite_sequence WHERE name = :name", ["name": .string(name.text)]
@@ -110,8 +109,8 @@ extension TrackedTable {
     return last == Int64.max ? last : last + 1
   }
 
-  /// That SQLite hands out keys from below this replica's range, in words; nil: it does not. The count goes with a
-  /// table that is dropped.
+  /// Describes that SQLite takes keys from below this replica's range; nil: it does not. SQLite loses its count if a
+  /// table is dropped.
   public func lostCount(for replica: ReplicaID, in database: borrowing Database) throws -> String? {
     guard rules.keys == .blocks, let block = try BlockTable.newest(of: name, for: replica, in: database) else {
       return nil
@@ -122,7 +121,7 @@ extension TrackedTable {
       "new rows of \(name) get keys from \(next) on, and the keys for this database are \(block.first) to \(block.last)"
   }
 
-  /// Makes SQLite go on in this replica's range where it has lost the count: behind every key of it that is known here.
+  /// If SQLite has lost its count, sets it behind every known key of this replica's range.
   public func resumeCount(for replica: ReplicaID, in database: borrowing Database) throws {
     guard try lostCount(for: replica, in: database) != nil, let alias = info.rowidAlias,
       let block = try BlockTable.newest(of: name, for: replica, in: database)
@@ -136,7 +135,7 @@ extension TrackedTable {
     try count(from: KeyBlock(table: name, first: next, last: block.last, number: block.number), in: database)
   }
 
-  /// Makes SQLite go on from the first key of a range. Rows that lie above it already win: SQLite goes on behind them.
+  /// Makes SQLite continue from the first key of a range. If rows with greater keys exist, SQLite continues after them.
   public func count(from block: KeyBlock, in database: borrowing Database) throws {
     let parameters: KeyValuePairs<String, Value> = ["name": .string(name.text), "last": .integer(block.first - 1)]
     try database.run("UPDATE sqlite_sequence SET seq = :last WHERE name = :name", parameters)

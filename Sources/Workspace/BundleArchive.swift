@@ -1,8 +1,7 @@
 import SatchelBundle
 import SatchelPlatform
 
-/// `bundles/archive`: the bundles that a workspace's rows came from. With them what was known last can be put together
-/// again.
+/// `bundles/archive`: the bundles from which a workspace's rows came. A lost database can be rebuilt from them.
 public struct BundleArchive: Sendable {
   private let folder: WorkspaceFolder
   private let files: any FileSystem
@@ -12,8 +11,8 @@ public struct BundleArchive: Sendable {
     self.files = files
   }
 
-  /// Keeps the file of a verified bundle, unless it was read from here. Before the commit that makes it matter: a file
-  /// too many does no harm.
+  /// Keeps the file of a verified bundle, unless it was read from here. Called before the commit that refers to it: an
+  /// unneeded file does no harm.
   /// - Parameter path: where the bundle was read.
   public func keep(_ bundle: borrowing VerifiedBundle, from path: String) throws {
     try files.makeDirectory(folder.archive, mode: 0o755)
@@ -27,8 +26,8 @@ public struct BundleArchive: Sendable {
     try files.copy(path, to: Paths.join(folder.archive, name), mode: 0o644)
   }
 
-  /// Returns when the names of the files here are on the medium. A command that failed may have put a file here without
-  /// that: whatever is about to rest on it would outlive it in a power cut.
+  /// Returns when the names of the files here are on the medium. A failed command may have put a file here without
+  /// syncing its name. Data that relies on the file must not survive a power cut without it.
   public func secure() throws { try files.syncDirectory(folder.archive) }
 
   /// Whether any bundle is kept here.
@@ -36,43 +35,43 @@ public struct BundleArchive: Sendable {
     try files.kind(folder.archive) == .directory && files.list(folder.archive).contains { $0.hasSuffix(".satchel") }
   }
 
-  /// The numbers of the files here that are called `prefix`, a number and `.satchel`, in their order.
+  /// The numbers of the files here that are named `prefix`, a number and `.satchel`, in order.
   public func numbers(_ prefix: String) throws -> [Int64] { try Self.numbers(prefix, in: folder.archive, files) }
 
   public func path(_ prefix: String, _ number: Int64) -> String {
     Paths.join(folder.archive, "\(prefix)\(number).satchel")
   }
 
-  /// Where the bundle lies that was made here; nil where nowhere.
+  /// The path of a bundle that was made here; nil if it is in no folder.
   public func place(ofOutgoing name: String) throws -> String? {
     try placesOfOutgoing.map { Paths.join($0, name) }.first { try files.kind($0) == .file }
   }
 
-  /// The numbers of the bundles that were made here and have a file somewhere, in their order.
+  /// The numbers of the bundles that were made here and whose files exist, in order.
   public func outgoing(_ prefix: String) throws -> [Int64] {
     try Set(placesOfOutgoing.flatMap { try Self.numbers(prefix, in: $0, files) }).sorted()
   }
 
-  /// Where what was made here is kept, was carried and is still remembered, or waits.
+  /// The folders of bundles made here: kept, sent, or waiting.
   private var placesOfOutgoing: [String] { [folder.archive, folder.sent, folder.outbox] }
 
-  /// The highest number of a bundle that was made here, as far as its files tell.
+  /// The highest number of a bundle that was made here, as far as its files show.
   public func highestOutgoing(_ prefix: String) throws -> Int64 {
     try placesOfOutgoing.map { place in
-      // A look at every file would cost more than a year of exports is worth.
+      // Checking every file would be too slow after a year of exports.
       try Self.numbers(prefix, in: place, files).last { number in
         try files.kind(Paths.join(place, "\(prefix)\(number).satchel")) == .file
       } ?? 0
     }.max() ?? 0
   }
 
-  /// Removes the files that are called `prefix` and a number below `number`.
+  /// Removes the files that are named `prefix` and a number below `number`.
   public func forget(_ prefix: String, below number: Int64) throws {
     for old in try numbers(prefix) where old < number { try files.remove(path(prefix, old)) }
   }
 
-  /// Puts the files that are called `prefix` and another number than `kept` where nothing looks for them by itself, and
-  /// a person can.
+  /// Moves the files named `prefix` with another number than `kept` to a folder that no command reads, but a person
+  /// can.
   public func setAside(_ prefix: String, but kept: Int64?) throws {
     for old in try numbers(prefix) where old != kept { try setAside(prefix, old) }
   }
@@ -90,7 +89,7 @@ public struct BundleArchive: Sendable {
     return try files.list(folder).compactMap { number(in: $0, prefix) }.sorted()
   }
 
-  /// The number in a file's name that is `prefix`, a number and `.satchel`; nil where the name is another.
+  /// The number in a file's name that is `prefix`, a number and `.satchel`; nil for other names.
   public static func number(in name: String, _ prefix: String) -> Int64? {
     let end = ".satchel"
     guard name.hasPrefix(prefix), name.hasSuffix(end), name.utf8.count > prefix.utf8.count + end.utf8.count else {

@@ -3,10 +3,10 @@ import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 
-/// `bundles/inbox/parts`: the pieces of volumes that came, until all of a bundle's are there.
+/// `bundles/inbox/parts`: the pieces of volumes that came, until all pieces of a bundle are here.
 ///
-/// They take as much room as was sent, and no more than `BundlePartsLimits` says. Those to which nothing was added for
-/// 90 days go.
+/// They take as much room as was sent, and no more than `BundlePartsLimits` allows. Pieces to which nothing was added
+/// for 90 days are deleted.
 public struct BundleParts {
   private let folder: WorkspaceFolder
   let platform: Platform
@@ -18,31 +18,32 @@ public struct BundleParts {
 
   var root: String { Paths.join(folder.inbox, "parts") }
 
-  /// The pieces of one bundle, cut to one size: how often it was cut, and in which order the pieces come, does not
+  /// The pieces of one bundle, cut to one size. How often it was cut, and in which order the pieces come, does not
   /// matter.
   public struct Waiting: Sendable {
-    /// The name of the whole's file.
+    /// The file name of the whole bundle.
     public let whole: String
     public let parts: Int64
     public let missing: [Int64]
     let path: String
-    /// Of each piece but the last.
+    /// The size of each piece except the last.
     let pieceBytes: Int64
 
-    /// The bytes of its pieces that are here.
+    /// The bytes of the pieces that are here.
     var bytes: Int64 { (parts - Int64(missing.count)) * pieceBytes }
   }
 
-  /// Keeps the piece of a verified volume. Throws a `Refusal` if its sender's pieces, or all of them, take too much
+  /// Keeps the piece of a verified volume. Throws a `Refusal` if its sender's pieces, or all pieces, take too much
   /// room.
   public func keep(
     _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, within limits: BundlePartsLimits
   ) throws -> Waiting {
     guard let part = bundle.path(of: .part), let size = bundle.entryList.first?.bytes,
       let piece = volume.pieceBytes(ofPartWith: size)
-    else { throw BundleError.manifest("it has no piece") }
+    else { throw BundleError.manifest("it carries no piece") }
     let place = Paths.join(root, Self.name(bundle.manifest, volume, piece: piece))
-    // A piece of a compressed file hardly becomes smaller: what grows so much is no such piece.
+    // A piece of a compressed file hardly shrinks when it is compressed again. A volume that expands more is no such
+    // piece.
     let most = BundlePartsLimits.mostBytes(ofPieceIn: try bundle.file.bytes)
     guard size <= most else { throw BundleError.tooLarge("The piece that it carries", limit: most) }
     try makeRoom(for: size, at: place, of: bundle.manifest, within: limits)
@@ -55,14 +56,14 @@ public struct BundleParts {
     return try waiting(at: place, named: bundle.manifest.wholeFileName, parts: volume.parts, piece: piece)
   }
 
-  /// What `keep` would answer, where nothing is to be kept.
+  /// The result that `keep` would have, without keeping anything.
   public func rehearse(_ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume) -> Waiting {
     let others = volume.parts == 1 ? [] : (1...volume.parts).filter { $0 != volume.part }
     return Waiting(whole: bundle.manifest.wholeFileName, parts: volume.parts, missing: others, path: "", pieceBytes: 0)
   }
 
-  /// Joins the pieces, which are all there, and lets `body` take the whole. They go when it has, or where it could
-  /// never be taken; they stay where it only has to wait for something, and where `body` failed by no fault of theirs.
+  /// Joins the pieces, which are all here, and passes the whole bundle to `body`. The pieces are deleted when it was
+  /// imported or can never be imported. They stay if the bundle has to wait, or if `body` failed for another reason.
   public func join<T>(_ waiting: Waiting, _ volume: Manifest.Volume, _ body: (_ path: String) throws -> T) throws -> T {
     let staging = try StagingFolder(in: folder.inbox, platform: platform)
     let path = staging.file(waiting.whole)
@@ -96,7 +97,7 @@ public struct BundleParts {
     try files.rename(whole.path, to: path)
   }
 
-  /// The bundles of which some pieces are here, and others are not.
+  /// The bundles of which only some pieces are here.
   public func waiting() throws -> [Waiting] {
     guard try platform.files.kind(root) == .directory else { return [] }
     return try platform.files.list(root).compactMap { name in
@@ -109,8 +110,8 @@ public struct BundleParts {
     }
   }
 
-  /// Forgets the pieces of bundles that are called `prefix` and a number up to `number`: that one was taken, and those
-  /// before it are of no use any more.
+  /// Deletes the pieces of bundles named `prefix` with a number up to `number`: that bundle was imported, and replaces
+  /// those before it.
   public func forget(_ prefix: String, upTo number: Int64) throws {
     for waiting in try waiting() {
       guard let found = BundleArchive.number(in: waiting.whole, prefix), found <= number else { continue }
@@ -131,11 +132,11 @@ public struct BundleParts {
 }
 
 extension Manifest {
-  /// Checks that this is the bundle that a volume, which said so itself, is a piece of.
+  /// Checks that this is the bundle of which a verified volume is a piece.
   public func check(isWholeOf volume: Manifest?) throws(BundleError) {
     guard let volume, case .volume(let body) = volume.body else { return }
     guard kind == body.whole, bundle == body.of, number == body.number, dataset == volume.dataset, from == volume.from,
       to == volume.to
-    else { throw .manifest("it is not the bundle that its volumes told of") }
+    else { throw .manifest("it is not the bundle that its volumes describe") }
   }
 }

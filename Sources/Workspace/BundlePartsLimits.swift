@@ -2,21 +2,22 @@ import SatchelBundle
 import SatchelPlatform
 import SatchelValues
 
-/// The limits for pieces of bundles that are not whole yet.
+/// The limits for pieces of incomplete bundles.
 public struct BundlePartsLimits: Sendable {
-  /// Of one sender, in bytes.
+  /// The limit for one sender, in bytes.
   let ofOne: Int64
-  /// Of all senders.
+  /// The limit for all senders, in bytes.
   let ofAll: Int64
 
-  /// So many bundles of one sender, or cuts of one bundle, wait at most.
+  /// The most bundles of one sender, or cuts of one bundle, that wait.
   static let mostWholes = 8
   /// The bytes that stay free for everything else on the medium.
   static let leastFree: Int64 = 1 << 30
   static let keptDays: Int64 = 90
 
-  /// - Parameter bytes: the most that one sender's bundle should have. Two of them may be on their way, each on sticks
-  ///   of its own.
+  /// - Parameter bytes: the largest expected size of one sender's bundle. Two bundles may be on their way, each on its
+  ///   own
+  ///   sticks.
   public init(ofBundlesWith bytes: Int64) {
     ofOne = 2 * max(bytes, 2 << 30)
     ofAll = 4 * ofOne
@@ -27,8 +28,8 @@ public struct BundlePartsLimits: Sendable {
 }
 
 extension BundleParts {
-  /// Throws a `Refusal` if there is no room for one more piece. Pieces of the sender's oldest bundle go for those of a
-  /// newer one, which says what the older one says.
+  /// Throws a `Refusal` if there is no room for one more piece. First deletes pieces of the sender's older bundles for
+  /// those of a newer one: the newer bundle contains the older.
   func makeRoom(
     for bytes: Int64, at place: String, of manifest: Manifest, within limits: BundlePartsLimits
   ) throws {
@@ -51,17 +52,17 @@ extension BundleParts {
 
   private static func full(_ manifest: Manifest) -> Refusal {
     Refusal(
-      "volumes-full", "There is no more room for pieces of bundles from \(manifest.from.name) that are not whole yet.",
+      "volumes-full", "There is no more room for pieces of incomplete bundles from \(manifest.from.name).",
       hint:
-        "status names the bundles and what is missing of them. Bring that, or delete what is not needed any more: bundles/inbox/parts"
+        "status lists the bundles and their missing volumes. Bring those, or delete the pieces that are not needed any more: bundles/inbox/parts"
     )
   }
 
-  /// Forgets pieces to which nothing was added for long.
+  /// Deletes pieces to which nothing was added for a long time.
   public func forgetOld() throws {
     for waiting in try waiting() {
       guard let last = try lastDay(in: waiting.path) else {
-        // They came before anybody wrote that down.
+        // These pieces came before dates were recorded.
         try noteDay(in: waiting.path)
         continue
       }
@@ -69,19 +70,19 @@ extension BundleParts {
     }
   }
 
-  /// By this machine's clock, from 1970 on.
+  /// By this machine's clock, in days since 1970.
   private var today: Int64 { platform.clock.milliseconds() / 86_400_000 }
 
   private static let dayPrefix = "day-"
 
-  /// When the last piece came, as a file's name beside it says; nil: there is none.
+  /// The day when the last piece came, from the name of a file beside it; nil: there is none.
   private func lastDay(in place: String) throws -> Int64? {
     try platform.files.list(place).compactMap { name in
       name.hasPrefix(Self.dayPrefix) ? Int64(name.dropFirst(Self.dayPrefix.count)) : nil
     }.max()
   }
 
-  /// Writes down that a piece came today.
+  /// Records that a piece came today.
   func noteDay(in place: String) throws {
     let name = "\(Self.dayPrefix)\(today)"
     let all = try platform.files.list(place).filter { $0.hasPrefix(Self.dayPrefix) }
@@ -90,7 +91,7 @@ extension BundleParts {
     for former in all { try platform.files.remove(Paths.join(place, former)) }
   }
 
-  /// Forgets the pieces of bundles that are called `prefix` and a number from `number` on.
+  /// Deletes the pieces of bundles named `prefix` with a number from `number` on.
   public func forget(_ prefix: String, from number: Int64) throws {
     for waiting in try waiting() {
       guard let found = BundleArchive.number(in: waiting.whole, prefix), found >= number else { continue }

@@ -4,20 +4,18 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// The database that a bundle carries, opened as the work of a stranger.
+/// The database that a bundle carries, opened as untrusted.
 public enum BundleSnapshot {
-  /// How large a row may be, in bytes: as large as a line.
+  /// The largest size of a row, in bytes: the limit of a line.
   public static let mostRowBytes = Int64(BundleLimits().lineBytes)
 
-  /// Opens the database and checks that there is nothing in it but these tables, their indexes, and the stamps of rows.
+  /// Opens the database and checks that it holds only these tables, their indexes, and the stamps of rows.
   ///
-  /// The schema is compared before SQLite computes anything by it. Values are limited, and so is the
-  /// time of all checks.
+  /// The schema is compared before SQLite evaluates any of it. Values are limited, and so is the time of all checks.
   ///
-  /// Throws a `BundleError` where it is no sound database, or holds anything else. Returns nil where the bundle carries
-  /// none.
+  /// Throws a `BundleError` if it is no sound database, or holds anything else. Returns nil if the bundle carries none.
   /// - Parameters:
-  ///   - tables: say which columns name their rows.
+  ///   - tables: give the columns that identify their rows.
   ///   - look: compares more of the schema, such as columns.
   public static func open(
     _ bundle: borrowing VerifiedBundle, holding tables: [TableRules],
@@ -35,7 +33,7 @@ public enum BundleSnapshot {
     } catch let error as SQLiteError { throw refusal(error) }
   }
 
-  /// Ten minutes, and a second for each MiB: reading alone takes a slow device that long.
+  /// Ten minutes, and a second for each MiB: a slow device needs that long for reading alone.
   private static func timeLimit(for database: borrowing Database, clock: any WallClock) throws -> TimeLimit {
     TimeLimit(milliseconds: 600_000 + (try database.pageBytes() >> 20) * 1_000, by: clock)
   }
@@ -45,7 +43,7 @@ public enum BundleSnapshot {
     switch error.kind {
     case .interrupted: return problem("takes longer to read than a database of its size may")
     case .tooLarge: return tooLarge
-    default: return problem("is no sound database (\(error.message))")
+    default: return problem("is not a sound database (\(error.message))")
     }
   }
 
@@ -62,26 +60,26 @@ extension BundleSnapshot {
 
   private static func checkSchema(of database: borrowing Database, _ tables: [TableRules]) throws {
     if let encoding = try database.otherTextEncoding() {
-      throw problem("holds its texts in \(encoding), and not in UTF-8")
+      throw problem("holds its texts in \(encoding), not in UTF-8")
     }
     let known = tables.map(\.name) + [Name(SnapshotBuilder.stampTable)]
     try database.each("SELECT type, name, tbl_name, sql LIKE 'CREATE VIRTUAL%' FROM sqlite_schema") {
       let (type, name, table) = ($0.text(0), $0.text(1), Name($0.text(2)))
       let isPart = known.contains { $0.isSameInSQL(as: table) } || ownTables.contains(name) && type == "table"
       guard type == "table" || type == "index", isPart, $0.integer(3) == 0 else {
-        throw problem("holds what is no part of the dataset: the \(type) \(name)")
+        throw problem("holds an object outside the dataset: the \(type) \(name)")
       }
     }
     for table in tables { _ = try schema(of: table, in: database) }
     let stamps = try database.tableShape(Name(SnapshotBuilder.stampTable))?.columns.map(\.text) ?? []
     guard stamps.starts(with: SnapshotBuilder.stampColumns) else {
-      throw problem("does not say when its rows were changed: it has no table \(SnapshotBuilder.stampTable)")
+      throw problem("does not show when its rows were changed: it has no table \(SnapshotBuilder.stampTable)")
     }
   }
 }
 
 extension BundleSnapshot {
-  /// A table with the columns that name its rows: those that the dataset lists, or else its PRIMARY KEY.
+  /// A table with the columns that identify its rows: those of the dataset, or else its PRIMARY KEY.
   private static func schema(of rules: TableRules, in database: borrowing Database) throws -> TableSchema {
     guard let info = try database.tableInfo(rules.name) else { throw problem("has no table \(rules.name)") }
     guard let columns = rules.key else {
@@ -90,7 +88,7 @@ extension BundleSnapshot {
     }
     let key = try columns.map { column in
       guard let position = info.schema.position(of: column) else {
-        throw problem("has no column \(column), which names the rows of \(rules.name)")
+        throw problem("has no column \(column), which identifies the rows of \(rules.name)")
       }
       return position
     }
@@ -118,7 +116,7 @@ extension BundleSnapshot {
     let stamps = SnapshotBuilder.stampTable
     let isWrong = "typeof(stamp) <> 'integer' OR stamp < 0 OR typeof(key) <> 'text' OR typeof(table_name) <> 'text'"
     if try database.first("SELECT 1 FROM \(stamps) WHERE \(isWrong)", [:], { _ in true }) ?? false {
-      throw problem("has a time in \(stamps) that is none")
+      throw problem("has an invalid time in \(stamps)")
     }
     try database.each("SELECT DISTINCT table_name FROM \(stamps)") { row in
       let name = Name(row.text(0))

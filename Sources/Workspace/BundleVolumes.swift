@@ -3,9 +3,9 @@ import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 
-/// Bundles that were made here, cut into volumes.
+/// Cuts bundles that were made here into volumes.
 public struct BundleVolumes {
-  /// The least that a volume's file may have: below that it would be wrapping more than content.
+  /// The smallest size of a volume's file: a smaller one would be mostly overhead.
   public static let leastBytes: Int64 = 64 << 10
 
   private let folder: WorkspaceFolder
@@ -18,13 +18,13 @@ public struct BundleVolumes {
     self.reader = reader
   }
 
-  /// Cuts a bundle that was made here, unless it fits as it is. Returns the volumes' paths; none: it fits.
+  /// Cuts a bundle that was made here, unless it fits as it is. Returns the volumes' paths; empty: it fits.
   ///
-  /// Volumes in the outbox take the bundle's place there: it goes to `sent`.
+  /// Volumes in the outbox replace the bundle there: it moves to `sent`.
   /// - Parameters:
-  ///   - target: the folder to put the volumes in; nil: the outbox.
-  ///   - trust: all keys that it may be signed with.
-  ///   - recipients: for whom the volumes are encrypted, where the bundle is.
+  ///   - target: the folder for the volumes; nil: the outbox.
+  ///   - trust: all keys with which the bundle may be signed.
+  ///   - recipients: for whom the volumes are encrypted, if the bundle is.
   public func cut(
     _ file: String, size: Int64, into target: String?, trust: [PublicKey], key: borrowing SigningKey,
     recipients: () throws -> [AgeRecipient]
@@ -55,8 +55,8 @@ public struct BundleVolumes {
     }
   }
 
-  /// Removes the volumes of bundles that are called `prefix` and a number below `number` from the outbox: they can be
-  /// cut again.
+  /// Removes volumes from the outbox if their bundle is named `prefix` with a number below `number`. They can be cut
+  /// again.
   public static func remove(_ prefix: String, below number: Int64, folder: WorkspaceFolder, files: any FileSystem)
     throws
   {
@@ -67,12 +67,12 @@ public struct BundleVolumes {
   }
 }
 
-/// What the name of a volume's file says, as the manifest makes it. It finds files; what they are, their manifests say.
+/// The parts of a volume's file name. The name only finds the file: its manifest says what the file is.
 struct VolumeName {
-  /// The name of the whole's file.
+  /// The file name of the whole bundle.
   let whole: String
 
-  /// nil: no volume is called so.
+  /// nil: the name is not a volume's.
   init?(_ name: String) {
     let words = name.split(separator: "-", omittingEmptySubsequences: false)
     guard let last = words.last, words.count > 3, last.hasSuffix(".satchel") else { return nil }
@@ -84,14 +84,14 @@ struct VolumeName {
     whole = words.dropLast().joined(separator: "-") + ".satchel"
   }
 
-  /// The whole's number, where its name begins with `prefix` and only the number follows.
+  /// The number of the whole bundle, if its name is `prefix` and a number.
   func number(_ prefix: String) -> Int64? { BundleArchive.number(in: whole, prefix) }
 }
 
 /// The common part of the names of bundles and volumes.
 public enum BundleName {
-  /// Whether a bundle of a dataset could be called so: `camp-tablet-hub-1.satchel`, `camp-tablet-hub-1-2of5.satchel`.
-  /// The look is cheap: a stick may hold very many files.
+  /// Whether a bundle of a dataset could have this name: `camp-tablet-hub-1.satchel`, `camp-tablet-hub-1-2of5.satchel`.
+  /// The check is cheap: a stick may hold very many files.
   public static func fits(_ name: String, dataset: String) -> Bool {
     guard name.utf8.count <= mostBytes, name.utf8.starts(with: "\(dataset)-".utf8) else { return false }
     let whole = VolumeName(name)?.whole ?? name

@@ -1,11 +1,11 @@
 import SatchelCrypto
 
 extension PublicKey {
-  /// Throws a `Refusal` unless this is the key whose fingerprint a person has compared. The words never say which one
-  /// it has: a person in a hurry would give that one next.
+  /// Throws a `Refusal` unless this is the key whose fingerprint a person has compared. The message never shows the
+  /// key's own fingerprint: a person in a hurry would enter it next.
   /// - Parameters:
-  ///   - what: is signed by this key, in one word.
-  ///   - hint: what to do where it is another one's.
+  ///   - what: the signed thing, in one word.
+  ///   - hint: what to do if another key signed it.
   public func requireFingerprint(_ compared: String, of what: String, hint: String) throws {
     guard let words = PublicKey.normalisedFingerprint(compared) else {
       throw Refusal(

@@ -1,13 +1,13 @@
 import SatchelMerge
 import SatchelValues
 
-/// What somebody decides about a conflict.
+/// A person's decision about a conflict.
 public enum ConflictDecision: Sendable {
   /// The hub's values stay.
   case hub
-  /// The device's values are taken after all.
+  /// The device's values are applied after all.
   case device
-  /// Some columns get values of their own.
+  /// Some columns get new values.
   case set([EnteredField])
 
   public var word: Resolution.Decision {
@@ -18,17 +18,17 @@ public enum ConflictDecision: Sendable {
     }
   }
 
-  /// The conflict's row as it is to be by this decision; nil: gone.
+  /// The conflict's row as this decision makes it; nil: deleted.
   /// - Parameters:
-  ///   - current: the row as it is; nil where it is gone.
-  ///   - whole: the row as it was before it went, where that is known.
-  ///   - rules: of the table: a counter gets what the device added, and no other's addition goes.
-  ///   - values: makes values of what was written.
+  ///   - current: the row as it is; nil if it is deleted.
+  ///   - whole: the row before it was deleted, if that is known.
+  ///   - rules: the table's rules: a counter gets the device's addition and keeps the additions of others.
+  ///   - values: converts entered values.
   func row(
     for record: ConflictRecord, current: Row?, whole: Row?, schema: TableSchema, rules: MergeRules,
     values: EnteredValueReader
   ) throws -> Row? {
-    // Of a row that the device made, and that is not there, everything is known.
+    // Everything is known about a missing row that the device made.
     let made = record.operation == .insert ? try record.deviceValues.map { try schema.row($0) } : nil
     switch self {
     case .hub: return current
@@ -46,7 +46,7 @@ public enum ConflictDecision: Sendable {
     }
   }
 
-  /// Of a table that is no longer in the dataset nothing can be decided but that it stays as it is.
+  /// If a table has left the dataset, the only possible decision is that the row stays as it is.
   public func check(forDeparted record: ConflictRecord) throws {
     if case .hub = self { return }
     throw WorkspaceError(
@@ -58,7 +58,7 @@ public enum ConflictDecision: Sendable {
     let by = conflict.decision.map { " by \($0.by): \($0.made.rawValue)" } ?? ""
     return WorkspaceError(
       "decided", "The conflict \(conflict.record.id.text.prefix(8)) was decided already\(by).",
-      hint: "If the row is still not right, change it as any other row.")
+      hint: "If the row is still not right, change it like any other row.")
   }
 
   private static func setting(_ fields: [Field], in row: Row?, _ record: ConflictRecord, _ schema: TableSchema) throws
@@ -81,7 +81,7 @@ public enum ConflictDecision: Sendable {
     }
     guard values.allSatisfy({ $0 != nil }) else {
       throw WorkspaceError(
-        "row-gone", "The row is gone, and what it held in its other columns is not known here.",
+        "row-gone", "The row is gone, and the values of its other columns are not known here.",
         hint: "Decide it at the hub, which has the row's history.")
     }
     return Row(values.compactMap(\.self))

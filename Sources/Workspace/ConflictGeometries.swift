@@ -2,10 +2,10 @@ import SatchelGeometry
 import SatchelSQLite
 import SatchelValues
 
-/// The geometries that a conflict has in one column, and how far they are from each other.
+/// The geometries of a conflict in one column, and the distances between them.
 public struct ConflictGeometries: Sendable {
   public let column: Name
-  /// In which distances are measured.
+  /// The unit of the distances.
   public let unit: MapUnit
   /// The column's layer; nil: the table is no layer here.
   public let layer: Layer?
@@ -25,19 +25,19 @@ public struct ConflictGeometries: Sendable {
     unit = layer?.unit ?? .unknown
   }
 
-  /// The geometry that a row has in a column; nil: it has none there, or one of a kind that is not known.
+  /// The geometry of a row in a column; nil: it has none, or one of an unknown kind.
   public static func geometry(_ column: Name, in fields: [Field]) -> Geometry? {
     guard case .blob(let bytes)? = fields.first(where: { $0.name == column })?.value else { return nil }
     return StoredGeometry(bytes)?.geometry
   }
 
-  /// From what the hub's geometry became what it is.
+  /// The change of the hub's geometry since the base.
   public var hubChange: GeometryDifference? { change(from: base, to: hub) }
 
-  /// From what the device's geometry became what it is: from the hub's, if there was none before.
+  /// The change of the device's geometry since the base, or since the hub's if there is no base.
   public var deviceChange: GeometryDifference? { change(from: base ?? hub, to: device) }
 
-  /// How far another state of the row, such as the present one, is from what was before.
+  /// The distance of another state of the row, such as the present one, from the base.
   public func change(to geometry: Geometry) -> GeometryDifference? { change(from: base ?? hub, to: geometry) }
 
   private func change(from before: Geometry?, to after: Geometry?) -> GeometryDifference? {
@@ -45,7 +45,7 @@ public struct ConflictGeometries: Sendable {
     return GeometryDifference(from: before, to: after)
   }
 
-  /// `1 of 5 points moved, 7.0 m`: what a change did; nil: there was nothing before, or nothing differs.
+  /// Describes a change: `1 of 5 points moved, 7.0 m`; nil: there was no geometry before, or nothing differs.
   public func words(_ change: GeometryDifference?, of geometry: Geometry?) -> String? {
     guard let change, let geometry else { return nil }
     return change.words(of: geometry, in: unit)

@@ -5,11 +5,11 @@ import SatchelMerge
 import SatchelValues
 
 extension ConflictID {
-  /// The id of the disagreement about one change: a digest of whose it is, of which row, and of what was written when.
+  /// The id of the disagreement about one change: a digest of its device, row, values, generation and stamp.
   ///
-  /// Row and generation alone would not do: a device whose change has lost may write the row again before its next
-  /// export, and lose again, and both values are to be kept.
-  /// - Parameter stamp: by the device's own clock, so that hub and device give one disagreement one id.
+  /// Row and generation alone are not enough. A device whose change lost may write the row again before its next
+  /// export, and lose again; both values are kept.
+  /// - Parameter stamp: by the device's own clock, so that hub and device compute the same id.
   static func of(
     device: ReplicaID, table: Name, key: RowKey, generation: Generation, stamp: Stamp, operation: Operation,
     deviceValues: [Field]?
@@ -21,7 +21,7 @@ extension ConflictID {
     return ofDigest(parts)
   }
 
-  /// The id of the record of the same change that met other values.
+  /// The id for the case that the same change met other values.
   public func meeting(_ values: [Field]) -> ConflictID { .ofDigest([.string(text)] + Self.parts(values)) }
 
   private static func parts(_ fields: [Field]) -> [Value] { fields.flatMap { [.string($0.name.text), $0.value] } }
@@ -34,21 +34,21 @@ extension ConflictID {
 }
 
 extension ConflictRecord {
-  /// The id that the format asks for, if the change is this device's.
+  /// The id that the format requires, if the change is this device's.
   public func name(asChangeOf device: ReplicaID) -> ConflictID {
     .of(
       device: device, table: table, key: key, generation: generation, stamp: stamp, operation: operation,
       deviceValues: deviceValues)
   }
 
-  /// Whether its id is the id by the format, if the change is this device's.
+  /// Whether its id is the one that the format requires, if the change is this device's.
   public func isNamed(asChangeOf device: ReplicaID) -> Bool {
     let name = name(asChangeOf: device)
     return id == name || id == name.meeting(hubValues ?? [])
   }
 
-  /// The record of a device's change of a table that is no longer in the dataset; nil where the line tells of none.
-  /// - Parameter version: with which the table left.
+  /// The record of a device's change of a table that has left the dataset; nil if the line describes no row.
+  /// - Parameter version: the version in which the table left.
   public init?(
     ofDeparted line: ChangeLine, _ generation: Generation, in version: Int64, device: ReplicaID, user: String
   ) {
@@ -70,10 +70,10 @@ extension ConflictRecord {
       rowWinner: .hub, note: "The table \(line.table) left the dataset with version \(version).")
   }
 
-  /// The record of one change of a device that met another state of the row.
+  /// The record of a device's change that met another state of the row.
   /// - Parameters:
-  ///   - stamp: of the change, as the device gave it.
-  ///   - met: the row that the change met; nil where there was none.
+  ///   - stamp: the change's stamp, as the device gave it.
+  ///   - met: the row that the change met; nil if there was none.
   public init(
     _ disagreement: Disagreement, of change: Change, at stamp: Stamp, generation: Generation, key: RowKey,
     in schema: TableSchema,

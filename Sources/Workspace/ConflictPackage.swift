@@ -9,15 +9,15 @@ import SatchelValues
 public struct ConflictPackageReport: Sendable {
   public var layers: [Name] = []
   public var features = 0
-  /// Values that are no geometry known here: they are not in it.
+  /// The number of values that are no known geometry and were left out.
   public var leftOut = 0
 }
 
-/// Writes the geometries of conflicts into a GeoPackage, so that a GIS shows them: for each layer one layer with what
-/// was before, one with the hub's, and one with the devices'.
+/// Writes the geometries of conflicts into a GeoPackage, so that a GIS shows them. For each layer there is one layer
+/// with the base, one with the hub's geometries, and one with the devices'.
 ///
-/// The file follows the GeoPackage standard, version 1.2. Each geometry is written from its parsed form: no
-/// bytes of strangers get into the file.
+/// The file follows the GeoPackage standard, version 1.2. Each geometry is written from its parsed form: no untrusted
+/// bytes get into the file.
 public struct ConflictPackage {
   private enum Side: String, CaseIterable {
     case before, hub, device
@@ -48,10 +48,10 @@ public struct ConflictPackage {
     self.devices = devices
   }
 
-  /// Writes the file, which must not be there yet.
+  /// Writes the file, which must not exist yet.
   /// - Parameters:
   ///   - source: the database with the layers' reference systems.
-  ///   - folder: where the file is written aside.
+  ///   - folder: where the file is written before it gets its name.
   public func write(
     to path: String, systemsOf source: borrowing Database, aside folder: String, platform: Platform
   ) throws -> ConflictPackageReport {
@@ -70,7 +70,7 @@ public struct ConflictPackage {
     return report
   }
 
-  /// As the standard writes times.
+  /// The standard's format of times.
   private static func time(_ milliseconds: Int64) -> String {
     UTCTime.text(milliseconds: milliseconds).dropLast() + ".000Z"
   }
@@ -186,6 +186,6 @@ public struct ConflictPackage {
 }
 
 extension GeometryKind {
-  /// Whether a GeoPackage must name the kind as an extension.
+  /// Whether a GeoPackage must list the kind as an extension.
   fileprivate var isExtension: Bool { rawValue > 7 }
 }

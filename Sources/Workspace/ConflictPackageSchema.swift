@@ -2,7 +2,7 @@ import SatchelSQLite
 import SatchelValues
 
 extension ConflictPackage {
-  /// The tables that the GeoPackage standard wants, with the three reference systems that it wants.
+  /// The tables and the three reference systems that the GeoPackage standard requires.
   static let schema = """
     PRAGMA application_id = 0x47504b47;
     PRAGMA user_version = 10200;

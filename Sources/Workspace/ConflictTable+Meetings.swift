@@ -2,17 +2,17 @@ import SatchelBundle
 import SatchelSQLite
 import SatchelValues
 
-/// One change may meet one value on its device, when a bundle of the hub's comes, and another one at the hub.
+/// One change may meet one value on its device, when a bundle from the hub comes, and another value at the hub.
 extension ConflictTable {
-  /// What was made of a record.
+  /// The result of adding a record.
   public enum Addition {
     case new
-    /// The disagreement is known, with these words.
+    /// The disagreement is known, with this record.
     case known(ConflictRecord)
   }
 
-  /// Adds a conflict. If the same change is known to have met something else, and takes the place of both, each of them
-  /// is kept: the second one under an id of its own, which follows from what it met.
+  /// Adds a conflict. If the same change is known to have met another value, and replaces both values, both records are
+  /// kept. The second record gets its own id, computed from what the change met.
   public static func addMeeting(
     _ record: ConflictRecord, bundle: BundleID?, noted: Int64, since: Cursor? = nil, told: Int64? = nil,
     hidden: HiddenPart = .nothing,
@@ -31,7 +31,7 @@ extension ConflictTable {
 }
 
 extension ConflictRecord {
-  /// Whether the device's change takes the place of a value that the record of the same change does not hold.
+  /// Whether the device's change replaces a value that the known record of the same change does not hold.
   fileprivate func replacesMore(than known: ConflictRecord) -> Bool {
     let replaced = (hubValues ?? []).filter { field in
       winners.isEmpty

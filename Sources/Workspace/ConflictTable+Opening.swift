@@ -2,9 +2,9 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// Changes that wait, and for which a person has to decide from now on.
+/// Waiting changes that a person must decide from now on.
 extension ConflictTable {
-  /// Opens the held later changes of the same rows by the same device: a person has to decide them.
+  /// Opens the waiting later changes of the same rows by the same device: a person decides them.
   public static func openHeld(behind records: [ConflictRecord], in database: borrowing Database) throws {
     for record in records {
       try database.run(
@@ -21,7 +21,7 @@ extension ConflictTable {
     try openUnits(in: database)
   }
 
-  /// Opens the held changes of a device's exports from this number on: a person has to decide them.
+  /// Opens the waiting changes of a device's exports from this number on: a person decides them.
   public static func openHeld(
     of device: ReplicaID, from number: SequenceNumber, in database: borrowing Database
   ) throws {
@@ -34,7 +34,7 @@ extension ConflictTable {
     try openUnits(in: database)
   }
 
-  /// Opens the held changes of this table: a person has to decide them.
+  /// Opens the waiting changes of this table: a person decides them.
   public static func openHeld(of table: Name, in database: borrowing Database) throws {
     try database.run(
       "UPDATE satchel_conflicts SET state = 'open', told = NULL WHERE state = 'held' AND table_name = :table",
@@ -42,8 +42,8 @@ extension ConflictTable {
     try openUnits(in: database)
   }
 
-  /// Opens changes that waited for a row which another device was to deliver again. A person decides them. Returns how
-  /// many there were.
+  /// Opens changes that waited for a row which another device was to deliver again. A person decides them. Returns
+  /// their number.
   public static func openAwaiting(in database: borrowing Database) throws -> Int {
     try database.run(
       """
@@ -56,7 +56,7 @@ extension ConflictTable {
     return count
   }
 
-  /// A unit of which one change is open waits no more: it is decided as a whole.
+  /// If one change of a unit is open, the unit waits no more: it is decided as a whole.
   private static func openUnits(in database: borrowing Database) throws {
     try database.run(
       """

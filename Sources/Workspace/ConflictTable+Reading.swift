@@ -15,8 +15,8 @@ extension ConflictTable {
     }
   }
 
-  /// Some of the conflicts in these states, oldest first, with the number of all of them. A unit counts once.
-  /// - Parameter table: nil: of all tables.
+  /// One page of the conflicts in these states, oldest first, and the number of all of them. A unit counts once.
+  /// - Parameter table: nil: all tables.
   public static func page(
     _ states: [ConflictState], table: Name?, from first: Int64, count: Int64, in database: borrowing Database
   ) throws -> (conflicts: [StoredConflict], total: Int64) {
@@ -37,10 +37,10 @@ extension ConflictTable {
     return (conflicts, total ?? 0)
   }
 
-  /// The conflicts of one device that the other side does not surely know: not told yet, or told by a bundle after
-  /// `number`, which may have been lost. Of a row that the device's user was not to see when its change met it, they
-  /// tell nothing: what is there by now may be for the user to see, what was there then is not.
-  /// - Parameter user: whose changes; nil: those of all who ever worked with the device.
+  /// The conflicts of one device that the other side is not known to have. They were not reported yet, or only by a
+  /// bundle after `number`, which may have been lost. If the row was hidden from the device's user when the change met
+  /// it, its values are left out: the user may see the present row, but not the former one.
+  /// - Parameter user: only this user's changes; nil: those of all users of the device.
   public static func untold(
     of device: ReplicaID, by user: String? = nil, after number: Int64, in database: borrowing Database
   ) throws -> [ConflictRecord] {
@@ -63,7 +63,7 @@ extension ConflictTable {
     }
   }
 
-  /// Calls `body` for each text that a conflict holds as a value, whatever became of it.
+  /// Calls `body` for each text that a conflict in any state holds as a value.
   public static func eachText(in database: borrowing Database, _ body: (Value) throws -> Void) throws {
     for column in ["base_values", "hub_values", "device_values"] {
       try database.each(
@@ -76,7 +76,7 @@ extension ConflictTable {
     }
   }
 
-  /// How many conflicts of one device no bundle has told yet.
+  /// The number of conflicts of one device that no bundle has reported yet.
   public static func countUntold(
     of device: ReplicaID, by user: String? = nil, in database: borrowing Database
   ) throws -> Int64 {
@@ -86,7 +86,7 @@ extension ConflictTable {
     ) { $0.integer(0) } ?? 0
   }
 
-  /// Forgets what others than `user` have left on a device, as far as the hub is known to have it.
+  /// Forgets the conflicts of users other than `user` on a device, if the hub is known to have them.
   /// - Parameter number: the last export that the hub has acknowledged.
   public static func forget(ofOthersThan user: String, toldUpTo number: Int64, in database: borrowing Database) throws {
     try database.run(
@@ -102,15 +102,15 @@ extension ConflictTable {
     }
   }
 
-  /// Makes the other side be told of this conflict's new state. The delete of a row that left its user's sight is not
-  /// told: the same delete of a row that is gone is no conflict, and the user must not see the difference.
+  /// Marks this conflict's new state as not yet reported to the other side. The delete of a row that left its user's
+  /// scope is not reported. The same delete of a deleted row is no conflict, and the user must not see the difference.
   public static func retell(_ id: ConflictID, in database: borrowing Database) throws {
     try database.run(
       "UPDATE satchel_conflicts SET told = NULL WHERE id = :id AND NOT (kind = 'revoked' AND operation = 'delete')",
       ["id": .string(id.text)])
   }
 
-  /// Takes over what the hub makes of a conflict by now, and lets the other side be told.
+  /// Takes over the hub's present record of a conflict, and reports it to the other side.
   public static func correct(
     _ record: ConflictRecord, at time: Int64, hidden: HiddenPart, in database: borrowing Database
   ) throws {
@@ -118,7 +118,7 @@ extension ConflictTable {
     try retell(record.id, in: database)
   }
 
-  /// The conflict whose id begins with `prefix`. Throws a `WorkspaceError` where there is none, or more than one.
+  /// The conflict whose id begins with `prefix`. Throws a `WorkspaceError` if there is none, or more than one.
   public static func find(_ prefix: String, in database: borrowing Database) throws -> StoredConflict {
     let isHexadecimal = !prefix.isEmpty && prefix.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
     let found =
@@ -154,7 +154,7 @@ extension ConflictTable {
     try countHeld(key, of: table, device: device, in: database) > 0
   }
 
-  /// How many changes of this row by this device wait.
+  /// The number of changes of this row by this device that wait.
   public static func countHeld(
     _ key: RowKey, of table: TrackedTable, device: ReplicaID, in database: borrowing Database
   ) throws -> Int64 {
@@ -165,7 +165,7 @@ extension ConflictTable {
     ) { $0.integer(0) } ?? 0
   }
 
-  /// The same where one key may stand in the table in several spellings.
+  /// The same for a key that may have several spellings in the table.
   private static func countHeld(
     spelled key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
   ) throws -> Int64 {
@@ -183,15 +183,14 @@ extension ConflictTable {
     ) { _ in true } ?? false
   }
 
-  /// The hub's cursor at the emission on which a conflict's change was made; nil: the change is of an epoch before the
-  /// present one.
+  /// The hub's cursor at the emission on which a conflict's change was made; nil: the change is of an earlier epoch.
   public static func since(_ id: ConflictID, in database: borrowing Database) throws -> Cursor? {
     try database.first("SELECT since FROM satchel_conflicts WHERE id = :id", ["id": .string(id.text)]) {
       $0.optionalInteger(0).map { Cursor($0) }
     } ?? nil
   }
 
-  /// Whether a device made a row below rows that had left its user's sight, and the row was taken all the same.
+  /// Whether a device made a row below rows that had left its user's scope, and the row was accepted all the same.
   public static func hasTakenLateInsert(
     _ key: RowKey, of table: Name, device: ReplicaID, user: String, in database: borrowing Database
   ) throws -> Bool {
@@ -226,7 +225,7 @@ extension ConflictTable {
     ) { try stored($0).record }
   }
 
-  /// Whether any new row of a device is kept out so.
+  /// Whether any new row of a device is kept out in this way.
   public static func keepsInserts(of device: ReplicaID, in database: borrowing Database) throws -> Bool {
     try database.first(
       """
@@ -237,7 +236,7 @@ extension ConflictTable {
     ) { _ in true } ?? false
   }
 
-  /// The changes of a row by a device that wait, in their order.
+  /// The waiting changes of a row by a device, in order.
   public static func held(
     _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
   ) throws -> [ConflictRecord] {
@@ -258,7 +257,7 @@ extension ConflictTable {
       ["since": cursor.map { .integer($0.rawValue) } ?? .null, "id": .string(id.text)])
   }
 
-  /// How many conflicts are in a state. A unit counts once.
+  /// The number of conflicts in a state. A unit counts once.
   public static func count(_ state: ConflictState, in database: borrowing Database) throws -> Int64 {
     try database.first(
       "SELECT count(DISTINCT iif(unit IS NULL, id, unit || device)) FROM satchel_conflicts WHERE state = :state",
@@ -268,8 +267,8 @@ extension ConflictTable {
     } ?? 0
   }
 
-  /// The ids of the conflicts that represent themselves or their units, in SQL. A device may name any conflict as the
-  /// representative: if that one is not there, another one takes its place.
+  /// SQL for the ids of the conflicts that represent themselves or their units. A device may name any conflict as the
+  /// representative: if it is missing, another one takes its place.
   private static let heads = """
     SELECT id
     FROM (
@@ -280,8 +279,8 @@ extension ConflictTable {
     WHERE place = 1
     """
 
-  /// The conflicts of the unit to which one belongs, in the order in which its changes are applied; that one alone if
-  /// it belongs to none. They are in any state.
+  /// The conflicts of a conflict's unit in any state, in the order in which its changes are applied. A conflict without
+  /// a unit is returned alone.
   public static func unit(of conflict: StoredConflict, in database: borrowing Database) throws -> [StoredConflict] {
     guard let unit = conflict.record.unit else { return [conflict] }
     return try database.all(

@@ -3,15 +3,15 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// A conflict as it stands in the table: the record, and what became of it here.
+/// A conflict in the table: the record, and its state here.
 public struct StoredConflict: Sendable {
   public let record: ConflictRecord
-  /// The bundle in which it was found; nil where it was found at an import from the hub.
+  /// The bundle in which it was found; nil if it was found at an import from the hub.
   public let bundle: BundleID?
-  /// Milliseconds since 1970 when it came into this table.
+  /// Milliseconds since 1970 when it was added to this table.
   public let noted: Int64
   public let decision: Decision?
-  /// At the hub: whether only a device says that there is this conflict.
+  /// At the hub: whether only a device has reported this conflict.
   public var isReported = false
 
   /// The same conflict with another record.
@@ -26,7 +26,7 @@ public struct StoredConflict: Sendable {
   }
 }
 
-/// What a device's user was not to see when a change of the device met it.
+/// What was hidden from a device's user when a change of the device met it.
 public enum HiddenPart: Int64, Sendable {
   case nothing = 0
   /// The row itself, or the row that has its UNIQUE value.
@@ -73,7 +73,7 @@ public enum ConflictTable {
     CREATE INDEX satchel_conflicts_by_unit ON satchel_conflicts (unit, device) WHERE unit IS NOT NULL
     """
 
-  /// Adds what is known of units, where an earlier release did not. The caller holds the transaction.
+  /// Adds data about units that an earlier release did not record. The caller holds the transaction.
   public static func addUnits(in database: borrowing Database) throws {
     try database.execute("ALTER TABLE satchel_conflicts ADD COLUMN unit TEXT")
     try database.execute(unitIndex)
@@ -85,7 +85,7 @@ public enum ConflictTable {
     noted, decision, decided_by, decided_at, unit
     """
 
-  /// Adds a conflict. One that is known already stays as it is: what was decided once is not asked again.
+  /// Adds a conflict. A known conflict stays as it is: a decided one is not opened again.
   /// - Returns: whether it is new.
   @discardableResult
   public static func add(
@@ -124,8 +124,8 @@ public enum ConflictTable {
     return database.changes > 0
   }
 
-  /// Takes over what the hub made of a conflict. Where it says who decided, that overrules what was decided here; where
-  /// it does not, what was decided here is still on its way there, and stands.
+  /// Takes over the hub's record of a conflict. If the hub says who decided, that overrules a decision made here. If it
+  /// does not, a decision made here is still on its way to the hub, and holds.
   public static func update(
     _ record: ConflictRecord, at time: Int64, hidden: HiddenPart = .nothing, in database: borrowing Database
   ) throws {
@@ -152,7 +152,7 @@ public enum ConflictTable {
       ])
   }
 
-  /// Closes a conflict. One that is decided already stays as it is: the first decision stands.
+  /// Closes a conflict. A decided conflict stays as it is: the first decision holds.
   /// - Returns: whether this decision is the first.
   public static func resolve(
     _ id: ConflictID, _ decision: Resolution.Decision, by user: String, at time: Int64, note: String?,
@@ -171,7 +171,7 @@ public enum ConflictTable {
     return database.changes > 0
   }
 
-  /// Writes down that a change and what it names have other keys. Its id stays: it is the same disagreement.
+  /// Records that a change and the rows it names have other keys. Its id stays: it is the same disagreement.
   public static func rename(_ record: ConflictRecord, in database: borrowing Database) throws {
     try database.run(
       """
@@ -183,7 +183,7 @@ public enum ConflictTable {
       ])
   }
 
-  /// Whether a row of this key waits to be made by somebody else's device.
+  /// Whether a new row of another device with this key waits.
   public static func isAwaited(
     _ key: RowKey, of table: Name, byOtherThan device: ReplicaID, in database: borrowing Database
   ) throws -> Bool {

@@ -2,11 +2,11 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// Conflicts that are listed, shown and decided as one: those of one unit, or a single one.
+/// Conflicts that are listed, shown and decided together: those of one unit, or a single conflict.
 public struct ConflictUnit: Sendable {
-  /// The conflict that represents all of them: of a unit the change that could not be taken.
+  /// The conflict that represents all of them: for a unit, the change that could not be applied.
   public let head: StoredConflict
-  /// All of them, the representative among them.
+  /// All of them, including the representative.
   public let members: [StoredConflict]
   public var isSingle: Bool { head.record.unit == nil }
 
@@ -17,13 +17,13 @@ public struct ConflictUnit: Sendable {
   }
 
   public init(_ members: [StoredConflict]) {
-    // A list of conflicts that is not empty.
+    // The list of conflicts is never empty.
     head = members.first { $0.record.id == $0.record.unit } ?? members[0]
     self.members = members
   }
 }
 
-/// A device names its units itself, so the name counts for that device alone.
+/// A device chooses the names of its units, so a name is unique only within that device.
 private enum UnitID: Hashable {
   case unit(ConflictID, ReplicaID)
   case single(ConflictID)
@@ -32,14 +32,14 @@ private enum UnitID: Hashable {
 }
 
 extension ConflictTable {
-  /// The unit of a conflict, in any state; of a conflict that belongs to none that one alone.
+  /// The unit of a conflict, in any state. A conflict without a unit is returned alone.
   public static func whole(_ conflict: StoredConflict, in database: borrowing Database) throws -> ConflictUnit {
     ConflictUnit(try unit(of: conflict, in: database))
   }
 }
 
 extension [StoredConflict] {
-  /// The conflicts with those of one unit put together, in the order of the first of each.
+  /// The conflicts grouped by unit, ordered by the first conflict of each unit.
   public var units: [ConflictUnit] {
     var groups: [UnitID: [StoredConflict]] = [:]
     var order: [UnitID] = []
@@ -53,7 +53,7 @@ extension [StoredConflict] {
 }
 
 extension ConflictRecord {
-  /// Why a change is not taken that nothing prevents but another one of its unit.
+  /// Why a change is not applied if only another change of its unit prevents it.
   public static func words(of unit: ConflictRecord) -> String {
     "It belongs to a unit: the change of \(unit.words) could not be taken."
   }
@@ -63,8 +63,8 @@ extension ConflictRecord {
 }
 
 extension ConflictState {
-  /// The state of a unit, from the states of the changes in it that could not be taken. A person decides if one of them
-  /// needs that; what lost by a policy does not wait.
+  /// The state of a unit, computed from the states of its changes that could not be applied. If one of them needs a
+  /// person, the unit does. A change that lost by a policy does not wait.
   public static func ofUnit(_ states: some Sequence<ConflictState>) -> ConflictState {
     let states = Set(states)
     return states.contains(.open) ? .open : states.contains(.settled) ? .settled : .held

@@ -3,17 +3,17 @@ import SatchelMerge
 import SatchelSQLite
 import SatchelValues
 
-/// What a decision makes of one row that it is about.
+/// The result of a decision for one of its rows.
 public struct DecidedRow: Sendable {
   public let key: RowKey
   public let current: Row?
-  /// nil: it is to be gone.
+  /// nil: the row is to be deleted.
   public let target: Row?
 }
 
 extension ConflictRecord {
-  /// The key of the other row that has what only one row may have, where the disagreement is about that; nil where it
-  /// is about one row alone, or where the other one may not be seen here.
+  /// If the disagreement is about a UNIQUE value, the key of the other row that has it. nil if the disagreement is
+  /// about one row alone, or if the other row is hidden here.
   public func rivalKey(in schema: TableSchema) -> RowKey? {
     guard kind == .unique, let hubValues else { return nil }
     let values = schema.key.compactMap { column in hubValues.first { $0.name == schema.columns[column] }?.value }
@@ -21,17 +21,17 @@ extension ConflictRecord {
     return values.count == schema.key.count && other != key ? other : nil
   }
 
-  /// The key of the row whose values stood when this was found.
+  /// The key of the row whose values were in the table when this was found.
   public func foundKey(in schema: TableSchema) -> RowKey { rowWinner == .hub ? rivalKey(in: schema) ?? key : key }
 }
 
 extension ConflictDecision {
-  /// The rows that a decision is about, as they are to be: one, or where two rows cannot both be there, both.
+  /// The rows of a decision, as it makes them: one row, or both if two rows cannot exist together.
   /// - Parameters:
   ///   - row: looks up a row as it is now.
   ///   - rules: how changes of the table are merged.
-  ///   - whole: the conflict's row as it was before it went, where that is known.
-  ///   - values: makes values of what a person wrote.
+  ///   - whole: the conflict's row before it was deleted, if that is known.
+  ///   - values: converts what a person entered.
   public func rows(
     for record: ConflictRecord, in schema: TableSchema, by rules: MergeRules, whole: Row?,
     values: EnteredValueReader, row: (RowKey) throws -> Row?
@@ -43,7 +43,7 @@ extension ConflictDecision {
     guard let rivalKey = record.rivalKey(in: schema) else {
       if case .hub = self, record.kind == .unique, record.rowWinner == .device {
         throw WorkspaceError(
-          "row-gone", "The other row went by the policy, and what was in it is not known here.",
+          "row-gone", "The policy removed the other row, and its values are not known here.",
           hint: "Decide it at the hub, which has kept it.")
       }
       return [DecidedRow(key: record.key, current: current, target: try target(current))]
@@ -56,7 +56,7 @@ extension ConflictDecision {
     }
     let other: Row?
     switch self {
-    // What went by the policy comes back; what somebody deleted since does not.
+    // A row that the policy deleted comes back. A row that a user deleted since does not.
     case .hub: other = try rival ?? (record.rowWinner == .device ? schema.row(record.hubValues ?? []) : nil)
     case .device: other = nil
     case .set: other = rival
@@ -69,7 +69,7 @@ extension ConflictDecision {
 }
 
 extension ConflictRecord {
-  /// The row without the device's change; nil where the device made it.
+  /// The row without the device's change; nil if the device made it.
   fileprivate func rowBefore(_ current: Row?, _ schema: TableSchema) throws -> Row? {
     guard operation == .update, var row = current else { return nil }
     for field in baseValues ?? [] {
@@ -80,8 +80,8 @@ extension ConflictRecord {
 }
 
 extension RowTable {
-  /// Writes rows as they were decided, first those that go. Throws a `WorkspaceError` where that cannot be, and nothing
-  /// may be kept then.
+  /// Writes decided rows, deletes first. Throws a `WorkspaceError` if that is impossible; the caller must then roll
+  /// back.
   public func write(_ decided: [DecidedRow], _ references: References, in database: borrowing Database) throws {
     for row in decided {
       guard row.target == nil, let current = row.current,
@@ -113,7 +113,7 @@ extension RowTable {
     throw hasChildren(children)
   }
 
-  /// Throws a `WorkspaceError` if a row refers to one that is not there, and did not do so before.
+  /// Throws a `WorkspaceError` if a row refers to a missing row and did not do so before.
   private func checkParents(
     of decided: DecidedRow, _ references: References, in database: borrowing Database
   ) throws {

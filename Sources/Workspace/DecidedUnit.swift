@@ -2,12 +2,12 @@ import SatchelSQLite
 import SatchelValues
 
 extension ConflictUnit {
-  /// The changes that are to be decided. Throws a `WorkspaceError` if the decision is none about a unit.
+  /// The changes to decide. Throws a `WorkspaceError` if this decision cannot be made about a unit.
   public func undecided(for decision: ConflictDecision) throws -> [StoredConflict] {
     if !isSingle, case .set = decision {
       throw WorkspaceError(
         "unit", "The conflict is about a unit of \(members.count) changes, which are decided as one.",
-        hint: "Say --keep hub or --keep device. For other values keep the hub's, and change the rows.")
+        hint: "Use --keep hub or --keep device. For other values keep the hub's, and change the rows afterwards.")
     }
     return members.filter { $0.record.state != .resolved }
   }
@@ -16,9 +16,9 @@ extension ConflictUnit {
 extension [StoredConflict] {
   /// Carries out a decision about each of them: all are written, or the first reason against it is thrown.
   ///
-  /// Rows may need each other, so each one is tried again as long as that helps. Rows that go are tried first, children
-  /// before their parents; the others follow, parents before their children.
-  /// - Parameter table: says where the table of a change is among all tables.
+  /// Rows may need each other, so each row is tried again as long as that helps. Deletes are tried first, children
+  /// before their parents. The others follow, parents before their children.
+  /// - Parameter table: returns the index of a change's table among all tables.
   public func decideEach(
     in database: borrowing Database, table: (Name) -> Int, _ body: (StoredConflict) throws -> Void
   ) throws {

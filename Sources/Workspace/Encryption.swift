@@ -3,22 +3,22 @@ import SatchelCrypto
 import SatchelDataset
 import SatchelPlatform
 
-/// Whether somebody wants a bundle encrypted.
+/// Whether a bundle is to be encrypted.
 public enum Encryption: Sendable {
   case always
   case asTheDatasetSays
 
-  /// For whom a bundle is encrypted: the other side, its sender, who may need it once more, and those that the dataset
-  /// names. None: it is not encrypted.
-  /// - Parameter other: the other side's recipient; nil where it is not known.
+  /// The recipients of a bundle: the other side, the sender, who may need it again, and those that the dataset names.
+  /// Empty: the bundle is not encrypted.
+  /// - Parameter other: the other side's recipient; nil if it is not known.
   public func recipients(
     _ other: AgeRecipient?, name: String, _ dataset: DatasetDefinition, _ keys: WorkspaceKeys
   ) throws -> [AgeRecipient] {
     if case .asTheDatasetSays = self, dataset.encryption == .never { return [] }
     guard let other else {
       throw WorkspaceError(
-        "no-recipient", "\(name) has not told yet for whom to encrypt what is for it.",
-        hint: "A bundle of its own tells that: import one first.")
+        "no-recipient", "The recipient of encrypted bundles for \(name) is not known yet.",
+        hint: "Its bundles name it: import one first.")
     }
     return try [other, keys.recipient()] + dataset.escrow
   }

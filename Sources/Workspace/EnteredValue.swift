@@ -3,7 +3,7 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// The value that a person wants in a column.
+/// The value that a person enters for a column.
 public struct EnteredField: Hashable, Sendable {
   public let name: Name
   public let value: EnteredValue
@@ -14,27 +14,27 @@ public struct EnteredField: Hashable, Sendable {
   }
 }
 
-/// A value as it was chosen or written.
+/// A value as a person chose or entered it.
 public enum EnteredValue: Hashable, Sendable {
-  /// One that is known already.
+  /// A value that is known already.
   case known(Value)
-  /// Words. What they mean depends on the column: text, a geometry, or bytes.
-  /// - Parameter file: the path behind a leading `@`, if the words may name a file.
+  /// Words, whose meaning depends on the column: text, a geometry, or bytes.
+  /// - Parameter file: the path after a leading `@`, if the words may name a file.
   case words(String, file: String?)
 }
 
-/// Makes values of what a person wrote for the columns of one table.
+/// Converts what a person entered for the columns of one table.
 ///
-/// Text stays text, but in two sorts of columns. A layer's geometries are written as well-known text and stored as the
-/// layer wants them. Bytes are written as `x'0A0B'`. Both may lie in a file: `@FILE`.
+/// Text stays text, except in two kinds of columns. A layer's geometries are entered as well-known text and stored in
+/// the layer's form. Bytes are entered as `x'0A0B'`. Both may be in a file: `@FILE`.
 public struct EnteredValueReader {
   private let table: Name
   private let layers: [Layer]
-  /// Columns that are made for bytes.
+  /// Columns with a type for bytes.
   private let blobColumns: [Name]
   private let files: any FileSystem
 
-  /// The largest file that a value may come from: with base64 around it, it still fits into a line of a bundle.
+  /// The largest file from which a value may come: encoded in base64, it still fits into a line of a bundle.
   static let mostBytes = 32 << 20
 
   public init(_ table: Name, in database: borrowing Database, files: any FileSystem) throws {
@@ -82,7 +82,7 @@ extension Value {
   fileprivate var isBlob: Bool { if case .blob = self { true } else { false } }
 }
 
-/// The bytes of `x'0A0B'`; nil: the words are something else.
+/// The bytes of `x'0A0B'`; nil: the words have another form.
 private func blobLiteral(_ words: String) -> [UInt8]? {
   let bytes = Array(words.utf8)
   guard bytes.count >= 3, bytes[0] | 0x20 == UInt8(ascii: "x"), bytes[1] == UInt8(ascii: "'"),
@@ -91,12 +91,12 @@ private func blobLiteral(_ words: String) -> [UInt8]? {
   return Hexadecimal.bytes(of: String(decoding: bytes[2..<bytes.count - 1], as: UTF8.self).lowercased())
 }
 
-/// A geometry that a person gave, and where it came from.
+/// An entered geometry, and where it came from.
 private struct GivenGeometry {
   let geometry: Geometry
-  /// As a GeoPackage stores it, if it was given so.
+  /// The GeoPackage blob, if the geometry was entered in that form.
   var blob: [UInt8]?
-  /// The number of the reference system that it names itself; nil: none.
+  /// The number of the reference system in the geometry itself; nil: none.
   var referenceSystem: Int32?
   /// The file's path, or the words.
   let source: String
@@ -132,13 +132,13 @@ private struct GivenGeometry {
 }
 
 extension Layer {
-  /// A geometry as this layer stores it.
+  /// A geometry in this layer's form.
   /// - Throws: a `WorkspaceError` if the layer cannot have it.
   fileprivate func blob(of given: GivenGeometry) throws -> [UInt8] {
     if let refusal = type.refusal(of: given.geometry) {
       throw WorkspaceError(
         "other-geometry", "The layer \(table) \(refusal).",
-        hint: "Write a geometry that the layer takes: \(given.geometry.wellKnownText.prefix(40)) is none.")
+        hint: "Write a geometry that the layer accepts: \(given.geometry.wellKnownText.prefix(40)) does not fit it.")
     }
     if let fault = given.geometry.fault {
       throw WorkspaceError("not-a-geometry", "\(given.source) is no sound geometry: \(fault).", hint: "Write it whole.")
@@ -153,7 +153,7 @@ extension Layer {
     return given.geometry.geoPackageBlob(referenceSystem: referenceSystem)
   }
 
-  /// A GeoPackage's blob has the file's own number, other formats have that of the organisation.
+  /// A GeoPackage's blob has the file's own number; other formats have the organisation's number.
   private func isCalled(_ system: Int32) -> Bool {
     system == referenceSystem || Int64(system) == organizationNumber
   }

@@ -4,8 +4,7 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// A bundle that is as it must be, and that the database would not take. It is told by `status` until an import has
-/// come through.
+/// A sound bundle that the database did not accept. `status` shows it until an import has succeeded.
 public struct FailedImport: Sendable {
   /// The bundle's name.
   public let file: String
@@ -16,7 +15,7 @@ public struct FailedImport: Sendable {
 
   private static func path(_ folder: WorkspaceFolder) -> String { folder.path("bundles/failed-import.json") }
 
-  /// Runs an import. Writes down what the database says against it, and forgets that when one has come through.
+  /// Runs an import. Records the database's error, and forgets it when an import has succeeded.
   public static func noting<T>(
     _ file: String, _ folder: WorkspaceFolder, _ platform: Platform, _ ending: Ending, _ body: () throws -> T
   ) throws -> T {
@@ -33,15 +32,14 @@ public struct FailedImport: Sendable {
     }
   }
 
-  /// Of a refusal the quarantine tells, and what lies in the machine or in another program may be over by the next
-  /// command.
+  /// Refusals are shown by the quarantine. Errors of the machine or of another program may be over by the next command.
   private static func wordsToKeep(of error: any Error) -> (any ExplainedError)? {
     if let error = error as? SQLiteError, error.isOfTheMachine { return nil }
     if error is Refusal || error is BundleError || error is PlatformError || error is WorkspaceError { return nil }
     return error as? any ExplainedError
   }
 
-  /// The failure of the last import; nil: it came through.
+  /// The failure of the last import; nil: it succeeded.
   public static func last(_ folder: WorkspaceFolder, _ files: any FileSystem) throws -> FailedImport? {
     guard let document = try folder.document(at: path(folder), files),
       let file = document["file"]?.stringValue, let message = document["message"]?.stringValue,
@@ -56,6 +54,6 @@ public struct FailedImport: Sendable {
     ]
   }
 
-  /// What `status` says of it.
+  /// The text that `status` shows.
   public var words: String { ["\(file): \(message)", hint].compactMap(\.self).joined(separator: " ") }
 }

@@ -5,12 +5,12 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// Something in a workspace that is not as it should be.
+/// A fault in a workspace.
 public struct Finding: Sendable {
   /// A stable word for machines.
   public let reason: String
   public let message: String
-  /// What to do; nil where `doctor --repair` mends it.
+  /// What to do; nil if `doctor --repair` mends it.
   public let hint: String?
 
   public init(_ reason: String, _ message: String, hint: String? = nil) {
@@ -24,7 +24,7 @@ public struct Finding: Sendable {
   }
 }
 
-/// What `doctor` found in a workspace, and what it did about it.
+/// The findings of `doctor` in a workspace, and its repairs.
 public struct DoctorReport: Sendable {
   /// Changes of one table that no trigger saw.
   public struct Unseen: Sendable {
@@ -51,17 +51,18 @@ public struct DoctorReport: Sendable {
   public var findings: [Finding] = []
   /// Tables with changes that no trigger saw.
   public var unseen: [Unseen] = []
-  /// Tables that were made anew, or of a file that was, and how many known rows they lack: these are put back.
+  /// Tables that were created again, or whose file was, and the number of known rows that they lack. These rows are put
+  /// back.
   public var restored: [(table: Name, count: Int)] = []
-  /// Whether what can be repaired was repaired.
+  /// Whether everything that can be repaired was repaired.
   public var isRepaired = false
 
   public init() {}
 
-  /// Whether nothing is left for anybody to do.
+  /// Whether nothing is left to do.
   public var isWell: Bool { findings.allSatisfy { isRepaired && $0.hint == nil } && (isRepaired || unseen.isEmpty) }
 
-  /// What was found in two ways is told once.
+  /// Adds a finding. A fault that was found in two ways is listed once.
   public mutating func add(_ finding: Finding) {
     if findings.contains(where: { Name($0.message) == Name(finding.message) }) { return }
     findings.append(finding)
@@ -72,12 +73,12 @@ public struct DoctorReport: Sendable {
   }
 }
 
-/// What `doctor` looks at in every workspace.
+/// The checks of `doctor` in every workspace.
 extension DoctorReport {
-  /// The folder: what was left lying, and who can read the secret key.
+  /// Checks the folder: files that a command left behind, and who can read the secret key.
   public mutating func check(_ folder: WorkspaceFolder, _ keys: WorkspaceKeys, platform: Platform) throws {
     for path in try folder.leftovers(platform.files) {
-      add(Finding("leftover", "\(path) was left lying by a command that was killed."))
+      add(Finding("leftover", "\(path) was left behind by a command that was killed."))
     }
     for path in try folder.missingFolders(platform.files) {
       add(Finding("no-folder", "The folder \(path) is missing."))
@@ -85,13 +86,13 @@ extension DoctorReport {
     if try folder.isOpen(platform.files) {
       add(
         Finding(
-          "open-folder", "Others can read \(folder.path("bundles")), and not the database.",
+          "open-folder", "Other users can read \(folder.path("bundles")), but not the database.",
           hint: "Its owner runs: chmod -R go= \(folder.path("bundles"))"))
     }
     do { try keys.check() } catch let error as WorkspaceError { add(Finding(error)) }
   }
 
-  /// What was done to the database behind Satchel's back.
+  /// Adds damage that was done to the database from outside.
   public mutating func add(_ damage: [CaptureDamage]) {
     for damage in damage {
       add(Finding(damage.reason, "Behind Satchel's back: \(damage.words).", hint: damage.hint))
@@ -103,13 +104,13 @@ extension DoctorReport {
     for fault in try database.integrityFaults() { add(Self.broken(path, fault)) }
   }
 
-  /// A trigger of the app's that makes every import into these tables fail.
+  /// Checks for a trigger of the app that makes every import into these tables fail.
   public mutating func checkTriggers(of tables: [TrackedTable], in database: borrowing Database) throws {
     guard let fault = try database.fatalTriggerFault(of: tables.map(\.name)) else { return }
     add(Finding("trigger", fault.message, hint: fault.hint))
   }
 
-  /// References between these tables that lead to no row.
+  /// Checks for references between these tables that lead to no row.
   public mutating func checkReferences(among tables: [TrackedTable], in database: borrowing Database) throws {
     let faults = Dictionary(uniqueKeysWithValues: try database.foreignKeyFaults(among: tables.map(\.name)))
     for table in tables {
@@ -131,8 +132,7 @@ extension DoctorReport {
 }
 
 extension DoctorReport {
-  /// Looks at a database that is to be repaired. Throws a `WorkspaceError` where something stands in the way that only
-  /// a person can mend.
+  /// Checks a database before a repair. Throws a `WorkspaceError` if a person must mend something first.
   public mutating func admit(
     _ database: borrowing Database, at path: String, _ damage: [CaptureDamage], tool: String
   ) throws {

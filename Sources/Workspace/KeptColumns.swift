@@ -3,9 +3,9 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// Values that were kept when their table had other columns, as they are used now.
+/// Values that were kept when their table had other columns, converted to the present columns.
 extension TableSchema {
-  /// A whole row: columns that are gone by now are passed over, those that came later hold their default.
+  /// A whole row: values of removed columns are skipped, new columns hold their default.
   public func row(kept fields: [Field], in database: borrowing Database) throws -> Row {
     let present = fields.filter { position(of: $0.name) != nil }
     if present.count == columns.count { return try row(present) }
@@ -15,7 +15,7 @@ extension TableSchema {
 }
 
 extension ConflictRecord {
-  /// The change in the columns that its table has now. The record that is kept has the values of the others too.
+  /// The change in the columns that its table has now. The kept record also has the values of the other columns.
   public func present(in schema: TableSchema, _ database: borrowing Database) throws -> ConflictRecord {
     var record = self
     func present(_ fields: [Field]?) -> [Field]? { fields?.filter { schema.position(of: $0.name) != nil } }

@@ -2,12 +2,11 @@ import SatchelBundle
 import SatchelCapture
 import SatchelValues
 
-/// Keys that became others, and what follows from that for whatever names them. All of them change at once: 5 may
-/// become 6 while 6 becomes 7.
+/// Changed keys, and how references to them change. All of them change at once: 5 may become 6 while 6 becomes 7.
 public struct KeyMap: Sendable {
-  /// One row's key, and the one that it became.
+  /// One row's old key and new key.
   public struct Entry: Hashable, Sendable {
-    /// Of the row's table among the dataset's.
+    /// The index of the row's table in the dataset.
     public let place: Int
     public let old: Value
     public let new: Value
@@ -35,7 +34,7 @@ public struct KeyMap: Sendable {
 
   public func new(_ old: Value, in place: Int) -> Value? { renamed[place]?[old] }
 
-  /// The value that stands in a column from now on.
+  /// The value of a column after the key changes.
   public func value(_ value: Value, in column: Int, of place: Int) -> Value {
     guard let owner = references.columns[place][column], let map = renamed[owner] else { return value }
     if let new = map[value] { return new }
@@ -75,8 +74,7 @@ public struct KeyMap: Sendable {
       first: step.first, change: change, unit: step.unit)
   }
 
-  /// A conflict, with the values that its device wrote under the keys that they name now. The hub's values are as they
-  /// were.
+  /// A conflict, with its device's values under the new keys. The hub's values are unchanged.
   public func record(_ record: ConflictRecord, of place: Int) -> ConflictRecord {
     var moved = record
     moved.key = key(record.key, of: place)
@@ -85,7 +83,7 @@ public struct KeyMap: Sendable {
     return moved
   }
 
-  /// A line of a device's, as it would be under the new keys. Lines that tell of keys stay.
+  /// A line of a device under the new keys. Lines about keys are unchanged.
   public func line(_ line: ChangeLine, of place: Int) -> ChangeLine {
     let content: ChangeLine.Content =
       switch line.content {

@@ -1,17 +1,17 @@
 import SatchelCrypto
 
-/// What `keys show` tells of a workspace's keys.
+/// The output of `keys show` about a workspace's keys.
 public struct KeyReport: Sendable {
   /// The key that signs.
   public let key: PublicKey
-  /// For whom others encrypt what is for this workspace.
+  /// The recipient to whom others encrypt bundles for this workspace.
   public let recipient: AgeRecipient
-  /// The key that will sign; nil: none is made.
+  /// The next signing key; nil: there is none.
   public let next: PublicKey?
-  /// Who is not known to know that one.
+  /// Replicas that are not known to have received the next key.
   public let unaware: [String]
   public let isProtected: Bool
-  /// Keys that nothing may be signed with any more, as this workspace knows.
+  /// Revoked keys, as far as this workspace knows.
   public let revoked: [PublicKey]
   /// At a device, the key of its hub; nil: it knows none yet.
   public let hub: PublicKey?

@@ -3,15 +3,15 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// Rows as they were known last, put together in a database of their own from what bundles and logs tell.
+/// The last known rows, in their own database, built from bundles and logs.
 ///
-/// Its tables have the columns, types and defaults of the tables as they are now, and no other constraint: rows pass
-/// through states that an app would not allow.
+/// Its tables have the columns, types and defaults of the present tables, and no other constraint: rows pass through
+/// states that an app would not allow.
 public final class KnownRows {
   private let database: Database
   public let tables: [KnownTable]
 
-  /// - Parameter path: where the file is made; the caller's to remove.
+  /// - Parameter path: the path of the new file, which the caller removes.
   public init(at path: String, like original: borrowing Database, tables: [TrackedTable]) throws {
     let database = try Database(path: path, mode: .create)
     try database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN")
@@ -21,20 +21,20 @@ public final class KnownRows {
 
   public func table(_ name: Name) -> KnownTable? { tables.first { $0.name == name } }
 
-  /// Says in which version of the dataset rows are told from now on: columns may have had other names in it.
+  /// Sets the dataset version of the rows that follow: columns may have had other names in it.
   public func expect(version: Int64, _ former: FormerColumns) {
     for table in tables { table.expect(version: version, former) }
   }
 }
 
-/// One table of what was known last.
+/// One table of the last known rows.
 public final class KnownTable: KnownTableRows {
   public let table: TrackedTable
-  /// What a row holds in columns that nobody names.
+  /// A row's values in columns that are not given.
   private let defaults: Row
-  /// The columns of whoever tells of rows.
+  /// The columns of the source of the rows.
   private var mapping: ColumnMapping
-  /// Finds the present name of a column by what it was called in the version of whoever tells; nil where it is gone.
+  /// Finds the present name of a column by its name in the source's version; nil if the column is gone.
   private var present: (Name) -> Name? = { $0 }
   private let select: Statement
   private let replace: Statement
@@ -77,7 +77,7 @@ public final class KnownTable: KnownTableRows {
     self.table = table
   }
 
-  /// Says by which names columns are called from now on where they are told.
+  /// Sets the column names of the rows that follow.
   public func expect(columns: [Name]) { expect(ColumnMapping(from: columns.compactMap(present), to: schema.columns)) }
 
   public func expect(_ mapping: ColumnMapping) { self.mapping = mapping }
@@ -106,15 +106,15 @@ public final class KnownTable: KnownTableRows {
     while try keys.step() { try body(RowKey(keys.values(from: 0, count: schema.key.count))) }
   }
 
-  /// Makes a row what it was; nil: it was not there.
+  /// Sets a row to a known value; nil: it did not exist.
   public func set(_ key: RowKey, _ row: Row?) throws {
     if let row { try replace.run(row.values) } else { try deletion.run(key.values) }
   }
 
-  /// A row of named values. Columns that are gone by now are passed over; those that came later hold their default.
+  /// A row of named values. Values of removed columns are skipped; new columns hold their default.
   public func row(of fields: [Field]) -> Row { laid(fields, over: defaults) }
 
-  /// `row` with other values in the columns that are named.
+  /// `row` with other values in the named columns.
   public func laid(_ fields: [Field], over row: Row) -> Row {
     var row = row
     for field in fields {
@@ -124,7 +124,7 @@ public final class KnownTable: KnownTableRows {
     return row
   }
 
-  /// Takes all rows of a table in another database, which has a table of this name.
+  /// Copies all rows of the table of the same name in another database.
   public func fill(from snapshot: borrowing Database) throws {
     guard let columns = try table.carriedColumns(in: snapshot) else { return }
     expect(columns: columns)

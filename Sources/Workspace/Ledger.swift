@@ -3,26 +3,26 @@ import SatchelCrypto
 import SatchelSQLite
 import SatchelValues
 
-/// What became of a bundle.
+/// What happened to a bundle.
 public enum Verdict: String, Sendable {
-  /// Taken.
+  /// Accepted.
   case imported
   /// Known already: nothing changed.
   case repeated
-  /// Overtaken by a newer one: nothing changed.
+  /// Replaced by a newer bundle: nothing changed.
   case stale
-  /// A piece of a bundle whose other pieces have not come yet: it is kept. Of such the ledger says nothing.
+  /// A volume of a bundle whose other volumes have not come yet: it is kept. The ledger does not record it.
   case part
-  /// Of a hub's own that a device brought back: it is kept, until all of the lost time is there.
+  /// A hub's own bundle that a device brought back: it is kept until all bundles of the lost time are here.
   case collected
-  /// Of a hub that was restored from a backup and lacks exports of this device's: nothing changed but that those are to
-  /// be carried once more.
+  /// A bundle from a restored hub that lacks exports of this device: nothing changed, and those exports must be carried
+  /// again.
   case redeliver
   /// Made here, to be carried.
   case written
   case refused
 
-  /// Whether a bundle of which this is said needs no carrying any more.
+  /// Whether a bundle with this verdict needs no carrying any more.
   public var isTaken: Bool {
     switch self {
     case .imported, .repeated, .stale, .part, .collected: true
@@ -38,16 +38,16 @@ public struct LedgerEntry: Sendable {
   public let direction: Direction
   public let kind: String
   public let bundle: String?
-  /// The other side's name, where it is known.
+  /// The other side's name, if it is known.
   public let peer: String?
   public let number: Int64?
   public let digest: String?
   public let verdict: Verdict
-  /// How many changes it carried.
+  /// The number of changes that it carried.
   public let changes: Int64
-  /// How many new conflicts it brought.
+  /// The number of new conflicts that it brought.
   public let conflicts: Int64
-  /// For a refused one: why. For one that was imported: that its file is not kept any more.
+  /// For a refused bundle: why. For an imported one: that its file is not kept any more.
   public let detail: String?
 
   public enum Direction: String, Sendable {
@@ -99,9 +99,9 @@ public enum Ledger {
       ])
   }
 
-  /// Notes a file that was refused before, or because of, what it says. The same file, refused again for the same
-  /// reason, is noted once if its digest is known.
-  /// - Parameter digest: of its beginning; nil: it was not read for that.
+  /// Records a refused file. If the same file is refused again for the same reason, it is recorded once, provided its
+  /// digest is known.
+  /// - Parameter digest: of the file's beginning; nil: it was not read.
   public static func addRefusal(
     file: String, _ digest: Digest? = nil, reason: String, at time: Int64, in database: borrowing Database
   ) throws {
@@ -117,17 +117,17 @@ public enum Ledger {
       """, values)
   }
 
-  /// The hub's knowledge about a bundle's id.
+  /// The ledger's knowledge about a bundle's id.
   public enum Knowledge: Sendable {
     case nothing
-    /// This very bundle was imported before, or found to be overtaken.
+    /// The same bundle was imported before, or a newer one had replaced it.
     case taken
     /// Another bundle of the same sender has the id.
     case other
   }
 
-  /// Returns the ledger's knowledge about a bundle. Its id alone proves nothing: who carries bundles can read the ids
-  /// of others'.
+  /// Returns the ledger's knowledge about a bundle. Its id alone proves nothing: a carrier can read the ids of other
+  /// bundles.
   public static func knowledge(
     of bundle: BundleID, _ digest: Digest, from peer: String, in database: borrowing Database
   ) throws -> Knowledge {
@@ -142,7 +142,7 @@ public enum Ledger {
     return known.contains { $0.peer == peer } ? .other : .nothing
   }
 
-  /// Whether a bundle was imported before, or found to be overtaken.
+  /// Whether a bundle was imported before, or a newer one had replaced it.
   public static func hasTaken(_ bundle: BundleID, in database: borrowing Database) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_ledger WHERE bundle = :bundle AND verdict IN ('imported', 'stale')",
@@ -157,7 +157,7 @@ public enum Ledger {
     ) { _ in true } ?? false
   }
 
-  /// Milliseconds since 1970 when the bundle of this number for a device was made; nil where that is not known.
+  /// Milliseconds since 1970 when the bundle of this number for a device was made; nil if that is not known.
   public static func written(_ number: Int64, for peer: String, in database: borrowing Database) throws -> Int64? {
     try database.first(
       "SELECT at FROM satchel_ledger WHERE peer = :peer AND kind = 'scope' AND number = :number AND direction = 'out'",

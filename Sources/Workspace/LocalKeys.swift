@@ -2,16 +2,16 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// Keeps the local keys of one table's rows while an import takes rows out and puts them in again.
+/// Keeps the local keys of one table's rows while an import removes rows and inserts them again.
 ///
-/// Programs on this replica name rows by a local key: an R-tree, the relations of a GIS project. So a row that comes
-/// back in the same command gets its former key, and no new row gets it meanwhile.
+/// Programs on this replica refer to rows by a local key: an R-tree, the relations of a GIS project. So a row that
+/// comes back in the same command gets its former key, and no new row gets it meanwhile.
 ///
-/// The keys lie in a temporary table, which all tables of rows on one connection share and which follows what is taken
-/// back. What is left in it from earlier transactions does no harm: a key counts only as long as no row has it.
+/// The keys are in a temporary table. All tables of rows on one connection share it, and a rollback applies to it too.
+/// Rows left in it from earlier transactions do no harm: a key counts only while no row has it.
 final class LocalKeys {
-  /// SQL for the local key of a row that is inserted, whose columns are the parameters `?1`, `?2` and so on. NULL:
-  /// SQLite makes one.
+  /// SQL for the local key of a row to insert, whose columns are the parameters `?1`, `?2` and so on. NULL: SQLite
+  /// makes one.
   let valueSQL: String
   /// The local key's name, quoted.
   let column: String
@@ -20,7 +20,7 @@ final class LocalKeys {
   private let reading: Statement
   private let assigning: Statement
 
-  /// nil: the table has no local key, or nothing can be written into it.
+  /// nil: the table has no local key, or the local key cannot be written.
   init?(_ table: TrackedTable, in database: borrowing Database) throws {
     guard let local = table.info.localKey, !database.isReadOnly else { return nil }
     let (rows, column) = (quoted(table.name), quoted(local))
@@ -63,8 +63,8 @@ final class LocalKeys {
       """)
   }
 
-  /// SQLite's own choice may be the key of a row that is out at the moment. NULL where no row was taken out, or where
-  /// the numbers are at their end.
+  /// SQL for a new key. SQLite's own choice may be the key of a row that is removed at the moment. NULL if no row was
+  /// removed, or if no greater number exists.
   private static func newKeySQL(_ table: TrackedTable, _ column: String, beside kept: String) -> String {
     let counted =
       table.info.isAutoincrement
@@ -77,12 +77,12 @@ final class LocalKeys {
       """
   }
 
-  /// Notes the local keys of all rows of these tables before a writer that does not know local keys.
+  /// Saves the local keys of all rows of these tables, before a writer that does not preserve local keys.
   static func saveAll(of tables: [TrackedTable], in database: borrowing Database) throws {
     for table in tables { try LocalKeys(table, in: database)?.savingAll.run([]) }
   }
 
-  /// Notes the local key of a row that is about to be deleted.
+  /// Saves the local key of a row that is about to be deleted.
   func save(_ key: RowKey) throws { try saving.run(key.values) }
 
   /// The local key of a row; nil: there is no such row.

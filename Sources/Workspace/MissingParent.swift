@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// The words of a conflict about a row whose parent is not there, or is hidden from the user who made the change.
+/// The words of a conflict about a row whose parent is missing, or hidden from the user who made the change.
 public enum MissingParent {
   private static let gone = " to which it refers is not there."
   private static let hidden = " to which it refers is not to be seen by this user."
@@ -8,14 +8,14 @@ public enum MissingParent {
   public static func words(goneFrom table: Name) -> String { "The row of \(table)" + gone }
   public static func words(hiddenIn table: Name) -> String { "The row of \(table)" + hidden }
 
-  /// The words for the user: a hidden parent is told as one that is gone.
+  /// The words for the user: a hidden parent is described as deleted.
   fileprivate static func forUser(_ words: String) -> String {
     words.hasSuffix(hidden) ? words.dropLast(hidden.count) + gone : words
   }
 }
 
 extension ConflictRecord {
-  /// Makes the record of a change whose parent is hidden the same as if the parent were gone.
+  /// Makes the record of a change whose parent is hidden the same as if the parent were deleted.
   mutating func showParentAsMissing() {
     kind = .foreignKey
     note = note.map(MissingParent.forUser)

@@ -2,18 +2,18 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// What becomes of rows that are known, and are not in a file or a table that an app made anew.
+/// How to treat known rows that are missing from a file or a table that an app created again.
 public enum MissingRows: Sendable {
-  /// They are put back: that they are not there does not mean that anybody deleted them.
+  /// They are put back: their absence does not mean that a user deleted them.
   case putBack
-  /// They were deleted before the file or the table was made.
+  /// They were deleted before the file or the table was created.
   case deleted
 }
 
 extension DoctorReport {
-  /// Writes back the known rows that these tables lack, and reports how many each table lacked. The caller's transaction
+  /// Writes back the known rows that these tables lack, and reports the number for each table. The caller's transaction
   /// writes rows as they are.
-  /// - Parameter lacking: finds the rows of one table; nil if nothing is known of the table.
+  /// - Parameter lacking: finds the missing rows of one table; nil if the table is unknown.
   /// - Returns: whether a row was written.
   public mutating func putBack(
     _ remade: [TrackedTable], in database: borrowing Database, lacking: (TrackedTable) throws -> LackingRows?
@@ -29,18 +29,19 @@ extension DoctorReport {
   }
 }
 
-/// Known rows that one table lacks, which an app made anew.
+/// Known rows that a table lacks, because an app created the table again.
 public struct LackingRows {
   private let table: TrackedTable
   private let rows: [(key: RowKey, row: Row)]
 
   public var count: Int { rows.count }
 
-  /// Finds them among the changes that went by unseen, and among the rows with pending changes.
+  /// Finds them among the missed changes, and among the rows with pending changes.
   ///
-  /// A pending change that no export carries was in the row alone. So such a row is known as it was before that, and a
-  /// pending delete of it cannot be told from its loss. A row that an export told to be deleted is not lost.
-  /// - Parameter sent: the rows as the last export told them.
+  /// A pending change that no export carries existed in the row alone. So such a row is known only as it was before the
+  /// change, and a pending delete looks the same as the loss of the row. A row that an export reported as deleted is
+  /// not lost.
+  /// - Parameter sent: the rows as in the last export.
   public init(
     of table: TrackedTable, among changes: [UnseenChange], sent: [RowKey: SentRow] = [:],
     in database: borrowing Database
@@ -60,11 +61,11 @@ public struct LackingRows {
     rows = found
   }
 
-  /// Puts the rows back. Returns how many: where another row has the UNIQUE value of one, that row is what became of
-  /// it.
+  /// Puts the rows back. Returns their number. If another row has the UNIQUE value of a missing row, that row is its
+  /// successor, and the missing row is not put back.
   ///
-  /// The caller's transaction writes rows as they are. Throws a `WorkspaceError` where the table takes no such row any
-  /// more.
+  /// The caller's transaction writes rows as they are. Throws a `WorkspaceError` if the table no longer accepts such a
+  /// row.
   public func putBack(in database: borrowing Database) throws -> Int {
     let target = try RowTable(table, in: database)
     var count = 0
@@ -78,7 +79,7 @@ public struct LackingRows {
         throw WorkspaceError(
           "schema-drift",
           "A row of \(table.name) that is to be put back does not fit the table as it is now: \(error.message).",
-          hint: "Make the table as it was, or say that the rows it lacks were deleted: doctor --repair --deleted")
+          hint: "Change the table back, or confirm that the missing rows were deleted: doctor --repair --deleted")
       }
     }
     return count

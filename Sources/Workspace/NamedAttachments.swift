@@ -3,8 +3,7 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// Which files the rows of a database name, in the columns that the dataset marks. Each question reads these columns
-/// once.
+/// The files that a database's rows name, in the columns that the dataset marks. Each method reads these columns once.
 public struct NamedAttachments {
   private let tables: [TrackedTable]
 
@@ -13,7 +12,7 @@ public struct NamedAttachments {
   /// Whether any column is marked at all.
   public var areAny: Bool { !tables.isEmpty }
 
-  /// Those of these paths that no row names.
+  /// The paths among these that no row names.
   public func unnamed(_ paths: Set<AttachmentPath>, in database: borrowing Database) throws -> Set<AttachmentPath> {
     var rest = paths
     if rest.isEmpty { return rest }
@@ -21,8 +20,7 @@ public struct NamedAttachments {
     return rest
   }
 
-  /// Calls `body` for each value that a row has in a marked column, each once a column, but for NULL and the empty
-  /// text.
+  /// Calls `body` for each distinct value of each marked column, except NULL and the empty text.
   public func each(in database: borrowing Database, _ body: (_ table: Name, Value) throws -> Void) throws {
     for table in tables {
       for column in table.attachmentColumns.map({ quoted(table.schema.columns[$0]) }) {
@@ -50,7 +48,7 @@ public struct NamedAttachments {
     return found
   }
 
-  /// What rows name and is not there, in the order of tables and paths.
+  /// Files that rows name and that are missing, in the order of tables and paths.
   public func missing(in database: borrowing Database, _ files: AttachedFiles, _ limits: AttachmentLimits) throws
     -> [MissingAttachment]
   {
@@ -73,7 +71,7 @@ public struct NamedAttachments {
 }
 
 extension Value {
-  /// For people, where it is no path: at most 80 characters.
+  /// For people, if it is no valid path: at most 80 characters.
   fileprivate var shownPath: String {
     guard case .text(let bytes) = self else { return "(no text)" }
     return String(String(decoding: bytes, as: UTF8.self).prefix(80))

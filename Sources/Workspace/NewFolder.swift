@@ -1,7 +1,7 @@
 import SatchelPlatform
 
-/// A folder that is made aside and gets its name when it is whole. What is left of one whose maker was killed goes when
-/// the next one is made beside it.
+/// A folder that is made under a temporary name and gets its name when it is complete. If its maker is killed, the next
+/// maker beside it removes the remains.
 public struct NewFolder: ~Copyable {
   private static let prefix = HostFileSystem.temporaryPrefix + "making-"
 
@@ -9,10 +9,10 @@ public struct NewFolder: ~Copyable {
   private let target: String
   private let files: any FileSystem
   private let lock: FileLock
-  /// Where to make it. What else is put beside it goes in the end.
+  /// Where to make it. Other files beside it are removed in the end.
   public let path: String
 
-  /// Throws `PlatformError.locked` where somebody is making the same folder just now.
+  /// Throws `PlatformError.locked` if another process is making the same folder now.
   public init(for target: String, platform: Platform) throws {
     let files = platform.files
     let parent = Paths.parent(of: target)
@@ -30,11 +30,10 @@ public struct NewFolder: ~Copyable {
     path = Paths.join(place, "whole")
   }
 
-  // Nothing can be done about a folder that does not go; the next one that is made beside it tries again.
+  // Nothing can be done if the folder cannot be removed. The next maker beside it tries again.
   deinit { try? files.removeTree(place) }
 
-  /// Gives the folder its name. An empty one of that name makes room. Where it fails, nothing is there that was not
-  /// before.
+  /// Gives the folder its name. An empty folder of that name is replaced. If this fails, nothing new is left.
   public func publish() throws(PlatformError) {
     if try files.kind(target) != nil { try files.remove(target) }
     do throws(PlatformError) { try files.rename(path, to: target) } catch {
@@ -43,7 +42,7 @@ public struct NewFolder: ~Copyable {
     }
   }
 
-  /// Takes the name back where it was given, and only syncing that failed. A second failure must not hide the first.
+  /// Undoes the rename if only the sync failed. A second failure must not hide the first.
   private func takeBack() {
     do throws(PlatformError) {
       if try files.kind(path) == nil { try files.rename(target, to: path) }

@@ -10,11 +10,11 @@ public struct OwnTables {
     names = schemas.compactMap { $0.split(separator: " ", maxSplits: 3).dropFirst(2).first.map(String.init) } + others
   }
 
-  /// Throws a `WorkspaceError` where one of them is gone: whoever took it away took what it said.
+  /// Throws a `WorkspaceError` if one of them is missing: then its contents are lost too.
   public func check(in database: borrowing Database, at path: String, hint: String) throws {
     for name in names where try !database.hasTable(name) {
       throw WorkspaceError(
-        "missing-table", "The table \(name) of Satchel's is gone from the database \(path).", hint: hint)
+        "missing-table", "Satchel's table \(name) is missing from the database \(path).", hint: hint)
     }
   }
 }

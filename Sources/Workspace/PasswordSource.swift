@@ -1,10 +1,10 @@
-/// Where a password comes from when a workspace's keys are kept behind one.
+/// The source of a password, if a workspace's keys are behind one.
 public protocol PasswordSource: Sendable {
-  /// The password, without the end of its line; nil where nobody can be asked. Asked for again, it is the same.
+  /// The password, without the end of its line; nil if no person can be asked. Every call returns the same password.
   func password() throws -> [UInt8]?
 }
 
-/// Nobody can be asked.
+/// A source that cannot ask any person.
 public struct NoPassword: PasswordSource {
   public init() {}
   public func password() -> [UInt8]? { nil }

@@ -4,11 +4,11 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// What happens to a file that was refused.
+/// Keeps copies of refused files.
 public enum Quarantine {
   /// The largest file of which a copy is kept.
   private static let maximumBytes: Int64 = 1 << 30
-  /// So many files are kept at most, with so many bytes together. What is refused after that stays where it is.
+  /// The most files that are kept. With `mostBytes` it limits the folder. Files refused after that stay in place.
   public static let mostFiles = 1_000
   public static let mostBytes: Int64 = 4 << 30
   private static let reasonEnding = ".reason.txt"
@@ -18,7 +18,7 @@ public enum Quarantine {
     let file: String
     let error: any ExplainedError
     let source: BundleSource
-    /// Whether the beginning of a file is signed with a key that is known here.
+    /// Whether a file's beginning is signed with a key that is known here.
     let isProven: (_ path: String) throws -> Bool
 
     public init(
@@ -29,11 +29,11 @@ public enum Quarantine {
     }
   }
 
-  /// Puts a copy of a refused file aside, with a text beside it that says why, and notes it in the ledger. Of two files
-  /// with the same bytes one is kept. Of a file on a stick that proves nothing there is only the note: everybody can
-  /// make as many of them as there is room.
+  /// Keeps a copy of a refused file, with a text beside it that gives the reason, and records it in the ledger. Files
+  /// with the same bytes are kept once. A file on a stick that proves no sender is only recorded: anyone can make any
+  /// number of such files.
   ///
-  /// A file that lay in the inbox, or waited there, leaves it; any other stays where the person has it.
+  /// A file in the inbox, or waiting there, is moved; any other file stays where the person has it.
   public static func keep(
     _ refused: Refusing, folder: WorkspaceFolder, platform: Platform, database: borrowing Database
   ) throws {
@@ -42,7 +42,8 @@ public enum Quarantine {
     let isFile = try files.kind(file) == .file
     let digest = refused.source == .stick && isFile ? try firstDigest(of: file, files) : nil
     try Ledger.addRefusal(file: Paths.name(of: file), digest, reason: refused.error.reason, at: time, in: database)
-    // What is no plain file, or would fill the disk, is noted and left where it is. So is what lies there already.
+    // A file that is not a plain file, or that would fill the disk, is recorded and left in place. The same holds for a
+    // file that is in the quarantine already.
     guard isFile, Paths.parent(of: file) != folder.quarantine, try files.size(file) <= maximumBytes,
       try refused.source == .named || refused.isProven(file)
     else { return }
@@ -50,12 +51,13 @@ public enum Quarantine {
     if folder.isForUs(file) { try files.remove(file) }
   }
 
-  /// Returns whether the file is kept, by now or since before; else there is no room, or it is not what was looked at.
+  /// Returns whether the file is kept, by now or since before. False: there is no room, or the file has changed since
+  /// it was checked.
   private static func copy(
     _ refused: Refusing, at time: Int64, _ folder: WorkspaceFolder, _ files: any FileSystem
   ) throws -> Bool {
     let made = try files.createTemporary(in: folder.quarantine, mode: 0o600)
-    // Missing when it has got its name.
+    // The file is missing here if it has got its final name.
     defer { try? files.remove(made.path) }
     let (bytes, digest) = try fill(made.fd, from: refused.file, files)
     let mark = "-\(digest.hexadecimal.prefix(24))-"
@@ -63,7 +65,7 @@ public enum Quarantine {
     if kept.contains(where: { $0.contains(mark) }) { return true }
     let sizes = try kept.map { try files.size(Paths.join(folder.quarantine, $0)) }
     if isFull(sizes, for: bytes) { return false }
-    // A stick may have given other bytes than before.
+    // A stick may have returned other bytes than before.
     if refused.source == .stick, try !refused.isProven(made.path) { return false }
     let name = UTCTime.fileName(milliseconds: time) + mark + Paths.name(of: refused.file)
     let target = Paths.join(folder.quarantine, name)
@@ -74,7 +76,7 @@ public enum Quarantine {
     return true
   }
 
-  /// Copies a file's bytes, at most as many as are kept of one file, and syncs them.
+  /// Copies a file's bytes, up to the limit for one file, and syncs them.
   private static func fill(_ fd: Int32, from file: String, _ files: any FileSystem) throws -> (Int64, Digest) {
     defer { files.close(fd) }
     let source = try files.open(file)
@@ -92,7 +94,8 @@ public enum Quarantine {
     return (bytes, hash.finish())
   }
 
-  /// The digest of a file's first MiB, by which people know the file. To read a large one to its end would take long.
+  /// The digest of a file's first MiB, which identifies the file for people. Reading all of a large file would take
+  /// long.
   private static func firstDigest(of file: String, _ files: any FileSystem) throws -> Digest {
     let fd = try files.open(file)
     defer { files.close(fd) }
@@ -110,13 +113,13 @@ public enum Quarantine {
 
   /// Whether there is no room for one more file.
   /// - Parameters:
-  ///   - sizes: of the files that are kept, in bytes.
+  ///   - sizes: the sizes of the kept files, in bytes.
   ///   - bytes: the size of the new file.
   public static func isFull(_ sizes: [Int64], for bytes: Int64 = 1) -> Bool {
     sizes.count >= mostFiles || sizes.reduce(bytes, +) > mostBytes
   }
 
-  /// Runs `body`. What it refuses for good is handed to `keep` before it is thrown on.
+  /// Runs `body`. A permanent refusal is passed to `keep` before it is thrown again.
   public static func guarding<T>(_ body: () throws -> T, keep: (any ExplainedError) throws -> Void) throws -> T {
     do { return try body() } catch let error as Refusal where error.keeping == .quarantine {
       try keep(error)
@@ -127,13 +130,13 @@ public enum Quarantine {
     }
   }
 
-  /// Forgets a file that was taken after all, and the words beside it.
+  /// Removes a file that was accepted after all, and its text.
   public static func release(_ file: String, files: any FileSystem) throws {
     try files.remove(file)
     try files.removeIfThere(file + reasonEnding)
   }
 
-  /// A refused file, with what was said of it.
+  /// A refused file and its text.
   public struct Refused: Sendable {
     public let file: String
     /// A word that does not change.
@@ -143,17 +146,18 @@ public enum Quarantine {
     public let bytes: Int64
   }
 
-  /// The names of the refused files, the oldest first: all but the texts beside them, and what a killed command left.
+  /// The names of the refused files, oldest first. The texts beside them and the remains of a killed command are left
+  /// out.
   private static func names(_ folder: WorkspaceFolder, files: any FileSystem) throws -> [String] {
     try files.list(folder.quarantine)
       .filter { !$0.hasSuffix(reasonEnding) && !$0.hasPrefix(HostFileSystem.temporaryPrefix) }
   }
 
-  /// The refused files, the newest first.
+  /// The refused files, newest first.
   public static func list(_ folder: WorkspaceFolder, files: any FileSystem) throws -> [Refused] {
     try names(folder, files: files).reversed().map { name in
       let path = Paths.join(folder.quarantine, name) + reasonEnding
-      // Somebody may have tidied up.
+      // A person may have tidied up.
       let lines =
         try files.kind(path) == .file
         ? String(decoding: files.read(path, limit: 64 << 10), as: UTF8.self).split(separator: "\n") : []
@@ -163,10 +167,10 @@ public enum Quarantine {
     }
   }
 
-  /// Removes refused files, with the words beside them.
+  /// Removes refused files and the texts beside them.
   /// - Parameter names: of files in the quarantine; nil: all of them.
   ///
-  /// Throws a `WorkspaceError` if one of them is not there; then all stay.
+  /// Throws a `WorkspaceError` if one of them does not exist; then all stay.
   public static func drop(
     _ names: [String]?, folder: WorkspaceFolder, files: any FileSystem, ending: Ending
   ) throws -> [Refused] {

@@ -2,8 +2,8 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// Looks for rows along one foreign key, with one statement. That is prepared at its first use: the table that is
-/// referred to may be one that is not there.
+/// Looks for rows along one foreign key, with one statement. The statement is prepared at its first use, because the
+/// parent table may not exist.
 public final class ReferenceLookup {
   public let key: ForeignKey
   /// The table that refers.
@@ -17,14 +17,15 @@ public final class ReferenceLookup {
     self.sql = sql
   }
 
-  /// Finds what a row refers to, by the values of the key's columns.
+  /// Finds the parent of a row, by the values of the key's columns.
   public static func parent(along key: ForeignKey, of child: TableSchema) -> ReferenceLookup {
     let condition = key.parentColumns.map { "\(quoted($0)) = ?" }.joined(separator: " AND ")
     return ReferenceLookup(key, child: child.name, sql: "SELECT 1 FROM \(quoted(key.parent)) WHERE \(condition)")
   }
 
-  /// Finds what refers to a row, by the values of the parent's columns; where a table refers to itself, behind them
-  /// those of the row's own key, because a row may be its own parent. SQLite compares them by the parent's collation.
+  /// Finds the rows that refer to a row, by the values of the parent's columns. If a table refers to itself, the values
+  /// of the row's own key follow, because a row may be its own parent. SQLite compares the values by the parent's
+  /// collation.
   public static func children(along key: ForeignKey, of child: TableSchema, to parent: TableInfo) -> ReferenceLookup {
     let condition = zip(key.columns, key.parentColumns).map { column, parentColumn in
       "\(quoted(child.columns[column])) = ?" + (collation(of: parentColumn, in: parent).map { " COLLATE \($0)" } ?? "")
@@ -36,7 +37,7 @@ public final class ReferenceLookup {
         + (key.parent == child.name ? " AND NOT (\(own))" : ""))
   }
 
-  /// By which a column's UNIQUE index compares; nil: by the bytes.
+  /// The collation of a column's UNIQUE index; nil: compares bytes.
   private static func collation(of column: Name, in parent: TableInfo) -> String? {
     guard let position = parent.schema.position(of: column) else { return nil }
     let parts = parent.uniqueIndexes.flatMap(\.parts).filter { $0.column == position }
@@ -56,7 +57,7 @@ public final class ReferenceLookup {
 public struct References {
   public let parents: [ReferenceLookup]
   public let children: [ReferenceLookup]
-  /// What finds the row to which the children refer, in their order.
+  /// Lookups of the row to which the children refer, in the order of the children.
   private let answers: [ReferenceLookup]
 
   public init(of table: TrackedTable, among tables: [TrackedTable]) {
@@ -68,8 +69,8 @@ public struct References {
     answers = referring.map { .parent(along: $0.key, of: $0.child) }
   }
 
-  /// Returns the first table in which `row` refers to a row that is not there; nil: there is none.
-  /// - Parameter before: what this row was. References that it had already are passed over.
+  /// Returns the first table in which `row` refers to a missing row; nil: there is none.
+  /// - Parameter before: the former row. References that it had already are skipped.
   public func missingParent(
     of row: Row, changedFrom before: Row?, in database: borrowing Database
   ) throws -> Name? {
@@ -84,16 +85,16 @@ public struct References {
 
   /// Returns a table with rows that refer to `row` by values that it loses; nil: there is none.
   /// - Parameters:
-  ///   - row: of the table whose references these are.
-  ///   - after: what the row becomes; nil: it goes.
+  ///   - row: a row of this table.
+  ///   - after: the row after the change; nil: it is deleted.
   public func tableWithChildren(
     of row: Row, becoming after: Row?, _ schema: TableSchema, in database: borrowing Database
   ) throws -> Name? {
     try table(referringTo: row, butNot: after, schema, in: database) { _, _ in true }
   }
 
-  /// The same after the row was written: rows that find another one, which spells the same value in another way, do not
-  /// count.
+  /// The same after the row was written. Children that find another parent, which spells the same value differently, do
+  /// not count.
   public func tableWithOrphans(
     of row: Row, becoming after: Row?, _ schema: TableSchema, in database: borrowing Database
   ) throws -> Name? {

@@ -3,8 +3,7 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// What is remembered of rows under their columns' names follows where a column has got another name: a change that is
-/// not found under the new name would count as none.
+/// Stored values follow a renamed column. Otherwise a change under the old name would not be found.
 public enum RenamedColumns {
   /// Renames columns in the named values of one table's rows in `holder`, one of Satchel's own tables with the column
   /// `table_name`.

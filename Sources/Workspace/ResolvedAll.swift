@@ -1,9 +1,9 @@
 import SatchelValues
 
-/// What deciding many conflicts at once did.
+/// The result of deciding many conflicts at once.
 public struct ResolvedAll: Sendable {
   public var resolved: [ConflictRecord] = []
-  /// Those that were left, with the reason.
+  /// The conflicts that were skipped, with the reason.
   public var left: [(record: ConflictRecord, why: WorkspaceError)] = []
 
   public init() {}

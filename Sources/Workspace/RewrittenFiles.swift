@@ -2,12 +2,12 @@ import SatchelCrypto
 import SatchelSQLite
 import SatchelValues
 
-/// How a file looks without being read: who finds it as it was, knows that nobody wrote it anew.
+/// A file's size and time. If they are unchanged, the file was not rewritten, and it need not be read.
 public struct FileMark: Equatable, Sendable {
   public let bytes: Int64
   /// Nanoseconds since 1970.
   let modified: Int64
-  /// Whether a write from now on would show. FAT tells times by two seconds.
+  /// Whether a later write would change the time. FAT stores times in steps of two seconds.
   private let isSettled: Bool
 
   private static let settling: Int64 = 2_000
@@ -27,14 +27,14 @@ public struct FileMark: Equatable, Sendable {
   }
 }
 
-/// A file as it was when it was read last, here or where it came from.
+/// A file as it was last read, here or where it came from.
 public struct KnownFile {
   public let path: AttachmentPath
   public let digest: String
   fileprivate let bytes: Int64?
   fileprivate let modified: Int64?
 
-  /// Of the columns `path`, `digest`, `bytes`, `modified`; nil where the first one is no path.
+  /// From the columns `path`, `digest`, `bytes`, `modified`; nil if the first is no path.
   public init?(_ row: borrowing Statement) {
     guard let path = AttachmentPath(row.text(0)) else { return nil }
     self.path = path
@@ -43,13 +43,13 @@ public struct KnownFile {
     modified = row.optionalInteger(3)
   }
 
-  /// Whether somebody once looked at it here.
+  /// Whether its size and time were recorded here.
   public var isMarked: Bool { modified != nil }
 }
 
-/// A file that looked otherwise than it was known to, and was read.
+/// A file whose size or time had changed, and that was read.
 public struct SeenFile {
-  /// What it was known to hold.
+  /// The digest of its former content.
   public let former: String
   public let path: AttachmentPath
   public let digest: Digest
@@ -58,7 +58,7 @@ public struct SeenFile {
 }
 
 extension AttachedFiles {
-  /// Looks at files, and reads those that do not look as they did. One that is gone is none.
+  /// Reads the files whose size or time has changed. A missing file is skipped.
   public func look(at known: some Sequence<KnownFile>) throws -> [SeenFile] {
     try known.compactMap { file in
       guard let mark = try mark(at: file.path), mark.bytes != file.bytes || mark.modified != file.modified,

@@ -5,9 +5,9 @@ import SatchelValues
 
 /// Makes the digests of one table's rows, by which two databases compare them. `docs/FORMAT.md` describes the bytes.
 ///
-/// The digest of a row is the BLAKE2b-256 of one line of canonical JSON: the table's name, the row's key, and its
-/// columns in the order of their names' bytes. So the order in which a table declares its columns does not count, and
-/// neither does a row's stamp.
+/// The digest of a row is the BLAKE2b-256 of one line of canonical JSON. The line has the table's name, the row's key,
+/// and its columns in the order of their names' bytes. So the declared order of columns does not count, and neither
+/// does a row's stamp.
 public struct RowDigester: Sendable {
   private let line: RowLine
   /// The row's key alone.
@@ -42,7 +42,7 @@ public struct RowDigester: Sendable {
     line = RowLine(places, end: (counted.isEmpty ? before : []) + Array("}}".utf8))
   }
 
-  /// The names of the columns that count, in the order in which they stand in a row's line.
+  /// The names of the columns that count, in the order of a row's line.
   public var columnNames: [Name] { names.map { Name($0) } }
 
   public mutating func digest(of row: Row) -> Digest256 {
@@ -58,7 +58,7 @@ public struct RowDigester: Sendable {
     return (Digest256.of(writer.bytes), digest(of: row))
   }
 
-  /// The same of the row at which a query stands that has the table's columns in their order.
+  /// The same for the current row of a query with the table's columns in their order.
   public mutating func digests(of query: borrowing Statement) -> (key: Digest256, row: Digest256) {
     writer.reset()
     keyLine.write({ query.value($0) }, into: &writer)

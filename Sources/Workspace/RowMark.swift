@@ -3,24 +3,24 @@ import SatchelCrypto
 import SatchelGeometry
 import SatchelValues
 
-/// What somebody knew of a row when they decided about it.
+/// The state of a row that a person knew when deciding about it.
 public enum RowSeen: Sendable {
-  /// The row as it stood when the disagreement was found.
+  /// The row as it was when the disagreement was found.
   case asFound
-  /// The row that has this mark, as it was shown.
+  /// The row with this mark, as it was shown.
   case mark(String)
-  /// Nothing: the decision counts whatever the row is.
+  /// Any state: the decision counts in each case.
   case anyway
 }
 
-/// A short mark of a row's values: whoever saw the row can say that it still is as it was.
+/// A short mark of a row's values. It shows whether a row is still as the person saw it.
 public func rowMark(_ fields: [Field]?) -> String {
   guard let fields else { return "gone" }
   return Hexadecimal.text(of: blake2b(FieldsCoding.json(fields), length: 16).prefix(4))
 }
 
 extension ConflictRecord {
-  /// Throws a `WorkspaceError` where the row is not what the person knows who decides: it was changed since.
+  /// Throws a `WorkspaceError` if the row was changed since the person saw it.
   /// - Parameter mark: of the unit to which the change belongs; nil: it belongs to none.
   public func check(_ seen: RowSeen, current: [Field]?, mark: String? = nil) throws {
     let present = mark ?? rowMark(current)
@@ -33,10 +33,10 @@ extension ConflictRecord {
       "row-changed",
       "The row was changed since this disagreement was found. Then: \(words(found)). Now: \(words(current.map(of(found))))",
       hint:
-        "Look at it once more (conflicts show \(id.text.prefix(8))); to decide all the same: --row \(present)")
+        "Look at it again (conflicts show \(id.text.prefix(8))); to decide all the same: --row \(present)")
   }
 
-  /// What stood where the sides disagree when that was found; nil: there was no row.
+  /// The values in the table when the disagreement was found; nil: there was no row.
   private var found: [Field]? {
     if winners.isEmpty { return rowWinner == .hub ? hubValues : deviceValues }
     return winners.compactMap { winner in
@@ -59,7 +59,7 @@ extension ConflictRecord {
 
   private func words(_ fields: [Field]?) -> String {
     guard let fields else { return "no row" }
-    // Nobody can read the bytes of a geometry.
+    // The bytes of a geometry are unreadable for people.
     let shown = fields.map { field in
       guard case .blob(let bytes) = field.value, let stored = StoredGeometry(bytes) else { return field }
       return Field(field.name, .string(stored.geometry.words))

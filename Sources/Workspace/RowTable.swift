@@ -5,37 +5,37 @@ import SatchelValues
 
 /// Reads and writes single rows of one tracked table, with statements that are prepared once.
 ///
-/// What a statement does where a UNIQUE value is taken is said here, and not by an `ON CONFLICT` in the app's schema:
-/// that would delete or drop rows without a word. It is said only where there is one, because it holds for the triggers
-/// too: what they INSERT OR REPLACE into a derived table would be refused.
+/// Each statement sets what happens if a UNIQUE value is taken. Otherwise an `ON CONFLICT` in the app's schema could
+/// delete or drop rows silently. It is set only if the schema has such a clause. The setting applies to triggers too,
+/// and would refuse their INSERT OR REPLACE into derived tables.
 ///
-/// A row is found by the key's collation and taken only if its key is the same, however its numbers are spelled.
+/// A row is found by the key's collation. It is used only if its key is the same, however its numbers are spelled.
 public final class RowTable {
   public let table: TrackedTable
   /// How changes of these rows are merged.
   public let rules: MergeRules
   public let schema: TableSchema
   public let name: Name
-  /// The name as it stands in tables of ours.
+  /// The name as it is stored in Satchel's tables.
   public let nameBytes: [UInt8]
   private let select: Statement
   private let insertion: Statement
-  /// Updates by the columns that they write; those that were needed so far.
+  /// Updates by the columns that they write, as far as they were needed.
   private var updates: [[Int]: KeptStatement] = [:]
-  /// What stands before the assignments of an update.
+  /// The text before the assignments of an update.
   private let updateHead: String
   private let deletion: Statement
   private let meeting: Statement
-  /// nil: the table has no key of each replica's own, or rows that come in are new here.
+  /// nil: the table has no local key, or incoming rows are new here.
   private let localKeys: LocalKeys?
-  /// What the key's columns make of values, in the key's order.
+  /// The affinities of the key's columns, in the key's order.
   private let keyAffinities: [Comparison.Affinity]
 
-  /// The rule for local keys of rows that are taken out and put in again.
+  /// The rule for local keys of rows that are removed and inserted again.
   public enum LocalKeyRule: Sendable {
     /// Rows keep them.
     case kept
-    /// Rows only come in, and SQLite numbers them in their order.
+    /// Rows are only inserted, and SQLite numbers them in order.
     case numbered
   }
 
@@ -62,7 +62,7 @@ public final class RowTable {
     insertion = try database.prepare("INSERT\(orAbort) INTO \(tableSQL) (\(written)) VALUES (\(values))")
     updateHead = "UPDATE\(orAbort) \(tableSQL) SET"
     deletion = try database.prepare("DELETE FROM \(tableSQL) WHERE \(table.isKeySQL)")
-    // The first column of the key is set to what it is: SQLite then says which row it has found.
+    // The first column of the key is set to itself, so that SQLite returns which row it found.
     let own = quoted(schema.columns[schema.key[0]])
     meeting = try database.prepare(
       """
@@ -72,7 +72,7 @@ public final class RowTable {
       """)
   }
 
-  /// The row with this key; nil where there is none.
+  /// The row with this key; nil if there is none.
   public func row(_ key: RowKey) throws -> Row? {
     defer { select.reset() }
     try select.bind(key.values)
@@ -87,22 +87,22 @@ public final class RowTable {
     return try find(key)
   }
 
-  /// Whether there is a row with this key, at which `select` then stands.
+  /// Whether there is a row with this key. `select` is then on that row.
   private func find(_ key: RowKey) throws -> Bool {
     try select.bind(key.values)
     guard try select.step() else { return false }
     return zip(schema.key, key.values).allSatisfy { select.value($0).isSameInKey(as: $1) }
   }
 
-  /// Inserts the row at which a query stands that has this table's columns in their order.
+  /// Inserts the current row of a query with this table's columns in their order.
   public func insert(rowOf query: borrowing Statement) throws {
     defer { insertion.reset() }
     try insertion.bind(rowOf: query)
     _ = try insertion.step()
   }
 
-  /// Inserts the row that another database's table has under this key. Returns the key as that row spells it; nil:
-  /// there is no such row.
+  /// Copies the row with this key from another database's table. Returns the key as that row spells it; nil: there is
+  /// no such row.
   public func copy(_ key: RowKey, from source: RowTable) throws -> RowKey? {
     defer { source.select.reset() }
     guard try source.find(key) else { return nil }
@@ -110,8 +110,8 @@ public final class RowTable {
     return RowKey(schema.key.map { source.select.value($0) })
   }
 
-  /// Inserts a row, unless another one holds its key or one of its UNIQUE values: then nothing is changed. Returns that
-  /// one's key; nil where the row is in.
+  /// Inserts a row, unless another row holds its key or one of its UNIQUE values: then nothing is changed. Returns the
+  /// key of that other row; nil: the row was inserted.
   public func insertUnlessTaken(_ row: Row) throws -> RowKey? {
     defer { meeting.reset() }
     try meeting.bind(row.values)
@@ -121,13 +121,13 @@ public final class RowTable {
     return found.values == schema.key(of: row).values ? nil : found
   }
 
-  /// Makes the row what it is to be: inserts, updates or deletes. `before` is the row as it is.
+  /// Inserts, updates or deletes the row, so that it becomes `after`. `before` is the present row.
   public func write(_ after: Row?, over before: Row?, key: RowKey) throws {
     if let change = Change(from: before, to: after) { try write(change, of: key) }
   }
 
-  /// Changes the row with this key, which must be as the change says that it was. Its key stays, but its numbers may be
-  /// spelled in another way from now on.
+  /// Changes the row with this key, which must be as the change expects. Its key stays, but its numbers may get another
+  /// spelling.
   ///
   /// Throws an `SQLiteError` of the kind `constraint` if a new row would have another key than it says.
   public func write(_ change: Change, of key: RowKey) throws {
@@ -143,7 +143,7 @@ public final class RowTable {
     }
   }
 
-  /// Writes the row with this key as it is, so that SQLite looks at all that the table demands of a row.
+  /// Writes the row with this key unchanged, so that SQLite checks all constraints of the table.
   ///
   /// Throws an `SQLiteError` of the kind `constraint` if the row breaks a CHECK.
   public func rewrite(_ key: RowKey) throws {
@@ -152,11 +152,10 @@ public final class RowTable {
     if !others.isEmpty { try update(of: others).statement.run(key.values + others.map { row[$0] }) }
   }
 
-  /// Only what changed is written: then SQLite need not look after an index of other columns, which would be half of
-  /// the work.
+  /// Only changed columns are written. Then SQLite skips the indexes of other columns, which would be half of the work.
   private func update(of columns: [Int]) throws -> KeptStatement {
     if let known = updates[columns] { return known }
-    // Behind the key's own parameters.
+    // After the key's own parameters.
     let assignments = columns.enumerated()
       .map { "\(quoted(schema.columns[$1])) = ?\(schema.key.count + $0 + 1)" }.joined(separator: ", ")
     let made = KeptStatement(try select.prepareAnother("\(updateHead) \(assignments) WHERE \(table.isKeySQL)"))
@@ -170,20 +169,20 @@ public final class RowTable {
 }
 
 extension RowTable {
-  /// Inserts a row. A column's type may make another key of a value, such as the number 1 of the text '1': then the row
-  /// would be here under a name that nobody else knows.
+  /// Inserts a row. A column's type may convert a key, such as the text '1' to the number 1. Then the row would have a
+  /// key here that no other replica knows.
   private func insert(_ row: Row) throws {
     try insertion.run(row.values)
     guard zip(schema.key, keyAffinities).contains(where: { $1.mayChange(row[$0]) }) else { return }
     let key = schema.key(of: row)
     if try contains(key) { return }
     try deletion.run(key.values)
-    throw SQLiteError(constraint: "The table \(name) makes another value of its key: a column has another type here.")
+    throw SQLiteError(constraint: "The table \(name) changes the value of its key: a column has another type here.")
   }
 }
 
 extension Comparison.Affinity {
-  /// Whether a column may hold another value, and not just another spelling, than the one that is put into it.
+  /// Whether a column may store another value, and not just another spelling, than the given one.
   fileprivate func mayChange(_ value: Value) -> Bool {
     switch (self, value) {
     case (.numeric, .text), (.integer, .text), (.real, .text), (.text, .integer), (.text, .real): true
@@ -193,24 +192,24 @@ extension Comparison.Affinity {
 }
 
 extension RowTable {
-  /// Makes the connection ready to keep local keys, before a transaction begins: with a schema that changes inside it,
-  /// a savepoint that is taken back ends every open query.
+  /// Prepares the connection for local keys, before a transaction begins. If a transaction changes the schema, rolling
+  /// back a savepoint ends every open query.
   public static func prepareLocalKeys(of tables: [TrackedTable], in database: borrowing Database) throws {
     for table in tables { _ = try LocalKeys(table, in: database) }
   }
 
-  /// The row's local key, by which programs on this replica may name it; nil: there is none.
+  /// The row's local key, by which programs on this replica may refer to it; nil: there is none.
   public func localKey(of key: RowKey) throws -> Int64? { try localKeys?.place(of: key) }
 
-  /// Gives a row that is about to be inserted the local key of the row that it was under another key.
+  /// Gives a row that is about to be inserted the local key that it had under its former key.
   public func keepLocalKey(_ local: Int64?, for key: RowKey) throws {
     if let local { try localKeys?.assign(local, to: key) }
   }
 }
 
 extension RowTable {
-  /// The keys of the rows that would have to go for `row` to be there, by any UNIQUE index; SQL itself says which.
-  /// Nothing is changed. A row that could not be there for another reason has none.
+  /// The keys of the rows that hold a UNIQUE value of `row`, found by SQL itself. Nothing is changed. Empty if the row
+  /// fails for another reason.
   public func rivals(of row: Row, in database: borrowing Database) throws -> [RowKey] {
     var rivals: [RowKey] = []
     do {
@@ -219,7 +218,7 @@ extension RowTable {
         try write(nil, over: try self.row(key), key: key)
         while let rival = try insertUnlessTaken(row) {
           rivals.append(rival)
-          // One whose key holds NULL has no name by which it could be found.
+          // A row whose key holds NULL cannot be found by its key.
           guard let there = try self.row(rival) else { break }
           try write(nil, over: there, key: rival)
         }

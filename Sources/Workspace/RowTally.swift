@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// How many rows an import wrote, by table and by what became of them.
+/// The number of rows that an import wrote, by table and by result.
 public struct RowTally: Sendable {
   public struct Counts: Sendable {
     public var inserted = 0
@@ -8,10 +8,10 @@ public struct RowTally: Sendable {
     public var deleted = 0
   }
 
-  /// How many disagreements a rehearsal shows one by one.
+  /// The most disagreements that a dry run lists one by one.
   public static let mostShown = 100
 
-  /// In the order in which tables were met.
+  /// In the order of the first rows of each table.
   public private(set) var tables: [(table: Name, counts: Counts)] = []
 
   public init() {}

@@ -3,12 +3,12 @@ import SatchelSQLite
 import SatchelValues
 
 /// Finds the rows that refer to other rows, at any depth. Values are compared as SQLite compares a reference with its
-/// parent. Each row is looked at once.
+/// parent. Each row is visited once.
 public struct RowsBelow {
   private struct Reference: Hashable {
     let child: Name
     let key: ForeignKey
-    /// Folded, because a reference may spell them in another way.
+    /// Folded, because a reference may spell them differently.
     let values: [Value]
   }
 
@@ -24,7 +24,7 @@ public struct RowsBelow {
     self.comparisons = comparisons
   }
 
-  /// Adds a row that may be found. Its number is how many were added before.
+  /// Adds a row that may be found. Its number is the count of rows added before.
   public mutating func add(_ row: Row, of table: Name) {
     for key in schemas[table]?.foreignKeys ?? [] {
       if let reference = reference(of: table, along: key, key.columns.map { row[$0] }) {

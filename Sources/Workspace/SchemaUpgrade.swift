@@ -1,7 +1,7 @@
 import SatchelSQLite
 import SatchelValues
 
-/// Brings Satchel's own tables in a database from an earlier release to this one.
+/// Brings Satchel's own tables in a database from an earlier release to this release.
 ///
 /// The table `satchel_schema` holds the number of the schema. A database of release 0.1 has no such table: it has
 /// schema 1.
@@ -21,13 +21,13 @@ public struct SchemaUpgrade: Sendable {
   /// - Parameter steps: the first one leads from schema 1 to schema 2.
   public init(_ steps: [Step]) { self.steps = steps }
 
-  /// Notes that the tables of a new database are those of this release. The caller holds the transaction.
+  /// Records that the tables of a new database are those of this release. The caller holds the transaction.
   public func begin(in database: borrowing Database) throws {
     try database.execute(Self.schema)
     try database.run("INSERT INTO satchel_schema VALUES (1, :version)", ["version": .integer(newest)])
   }
 
-  /// Runs the steps that the database lacks, in one transaction. One that is of this release is only looked at.
+  /// Runs the missing steps in one transaction. A database of this release is only read.
   ///
   /// Throws a `WorkspaceError` if a newer release has changed it.
   public func run(in database: borrowing Database) throws {
@@ -36,7 +36,7 @@ public struct SchemaUpgrade: Sendable {
       let version = try version(of: database)
       guard version <= newest else {
         throw WorkspaceError(
-          "newer-schema", "A newer version of Satchel has worked with this database.",
+          "newer-schema", "A newer version of Satchel has changed this database.",
           hint: "Install that version here too.")
       }
       for step in steps[Int(version - 1)...] { try step(database) }

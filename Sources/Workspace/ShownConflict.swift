@@ -1,11 +1,11 @@
 import SatchelCrypto
 import SatchelValues
 
-/// A conflict with everything that a person sees of it: of a unit all its changes.
+/// A conflict with everything that a person sees of it; for a unit, all its changes.
 public struct ShownConflict: Sendable {
   public struct Part: Sendable {
     public let conflict: StoredConflict
-    /// The row as it is now; nil: it is gone.
+    /// The row as it is now; nil: it is deleted.
     public let row: [Field]?
 
     public init(_ conflict: StoredConflict, row: [Field]?) {
@@ -14,9 +14,9 @@ public struct ShownConflict: Sendable {
     }
   }
 
-  /// The change that represents all of them, and the others in their order.
+  /// The change that represents all of them, and the others in order.
   public let parts: [Part]
-  /// Whose change it is, by name if it is known.
+  /// The device that made the change, by name if it is known.
   public let device: String
   /// New rows that wait for the conflict's row.
   public let below: [ConflictRecord]
@@ -33,14 +33,14 @@ public struct ShownConflict: Sendable {
   public var row: [Field]? { parts[0].row }
   public var isUnit: Bool { conflict.record.unit != nil }
 
-  /// A short mark of all rows: whoever decides about a unit has seen them.
+  /// A short mark of all rows, which shows that a person saw the whole unit.
   public var mark: String {
     if !isUnit { return rowMark(row) }
     let marks = parts.map { rowMark($0.row) }.joined(separator: " ")
     return Hexadecimal.text(of: blake2b(Array(marks.utf8), length: 16).prefix(4))
   }
 
-  /// Throws a `WorkspaceError` if a row is not what the person knows who decides.
+  /// Throws a `WorkspaceError` if a row was changed since the person saw it.
   /// - Parameter present: the record in the columns that its table has now, or nil for a table that left the dataset.
   public func check(_ seen: RowSeen, present: (StoredConflict) throws -> ConflictRecord?) throws {
     let mark = isUnit ? mark : nil

@@ -3,20 +3,20 @@ import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 
-/// Where a file comes from that is to be imported.
+/// The source of a file to import.
 public enum BundleSource: Sendable {
-  /// A person named it, or it lay in the workspace.
+  /// A person named it, or it was in the workspace.
   case named
-  /// It lies on a stick: it is unchecked, and anybody could put it there.
+  /// It is on a stick: it is unchecked, and anyone could put it there.
   case stick
 }
 
-/// A file on a stick, by what its beginning proves.
+/// A file on a stick, and what its beginning proves.
 public struct SightedFile: Sendable {
   public let path: String
-  /// Whose it is by a signature that is known here; nil: it proves nothing.
+  /// The sender, proved by a signature of a known key; nil: it proves nothing.
   public let sender: ReplicaID?
-  /// By which copies of one bundle are known; nil: it proves nothing.
+  /// The digest that identifies copies of one bundle; nil: it proves nothing.
   public let digest: Digest?
 
   public init(_ path: String, sender: ReplicaID? = nil, digest: Digest? = nil) {
@@ -25,11 +25,11 @@ public struct SightedFile: Sendable {
 }
 
 extension BundleReader {
-  /// Looks at the beginnings of files, which is cheap, however large they are. Those that prove whose they are come
-  /// first. Otherwise the order stays.
+  /// Checks the beginnings of files, which is cheap, however large they are. Files that prove their sender come first.
+  /// Otherwise the order stays.
   public func sight(_ paths: [String], trust: Trust) -> [SightedFile] {
     let sighted = paths.map { path in
-      // What is wrong with the file, or with the stick, the import says.
+      // The import reports faults of the file or of the stick.
       guard let found = try? identityIfSound(of: path, trust: trust) else { return SightedFile(path) }
       return SightedFile(path, sender: found.manifest.from.id, digest: found.digest)
     }
@@ -37,7 +37,7 @@ extension BundleReader {
   }
 }
 
-/// Secret keys that are read once, however many files they are to open.
+/// Secret keys that are read once, however many files they open.
 public final class RememberedIdentities {
   private let identities: () throws -> [AgeIdentity]
   private var result: Result<[AgeIdentity], any Error>?

@@ -4,7 +4,7 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// Builds a database of chosen rows in a fresh file: what is not to be seen was never in it, free pages included.
+/// Builds a database of chosen rows in a fresh file. Hidden rows were never in the file, not even in its free pages.
 ///
 /// The file has the dataset's tables and their indexes as the source declares them, its `application_id` and
 /// `user_version`, and a table `satchel_stamps` with the newest stamp of each row that was ever changed.
@@ -14,21 +14,21 @@ public final class SnapshotBuilder {
   private let stamps: Statement
 
   public static let stampTable = "satchel_stamps"
-  /// The columns that it has in any case.
+  /// The columns that it always has.
   public static let stampColumns = ["table_name", "key", "stamp"]
 
   private let saysOthers: Bool
 
-  /// - Parameter saysOthers: whether it is said of every row what others than the device wrote since it heard.
+  /// - Parameter saysOthers: whether each row's stamp lists the writes of others since the device's last contact.
   public init(
     at path: String, like original: borrowing Database, tables: [TrackedTable], saysOthers: Bool = false
   ) throws {
     self.saysOthers = saysOthers
     database = try Database(path: path, mode: .create)
-    // Free bytes within pages are zero whatever the library was built for: they would show other rows, and differ from
-    // run to run.
+    // Free bytes within pages are zero, however the library was built. Otherwise they would show other rows, and differ
+    // from run to run.
     try database.execute("PRAGMA secure_delete = ON; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-    // Rows are taken as they are: one that breaks a CHECK got past it somehow, and is a row all the same.
+    // Rows are accepted as they are: a row that breaks a CHECK is a row all the same.
     try database.execute("PRAGMA ignore_check_constraints = ON")
     for pragma in ["application_id", "user_version"] {
       let number = try original.first("PRAGMA \(pragma)") { $0.integer(0) } ?? 0
@@ -63,19 +63,19 @@ public final class SnapshotBuilder {
     stamps = try database.prepare("INSERT INTO \(Self.stampTable) VALUES (?, ?, ?\(saysOthers ? ", ?" : ""))")
   }
 
-  /// Something that takes the rows of one table, in the order in which they are to lie.
+  /// A writer for the rows of one table, in the order in which they are stored.
   public func rows(of table: TrackedTable) throws -> RowTable {
     try RowTable(table, in: database, localKeys: .numbered)
   }
 
-  /// - Parameter others: what others than the device wrote since it heard of the row.
+  /// - Parameter others: writes of others than the device, since its last contact about the row.
   public func addStamp(_ stamp: Stamp, _ others: [OthersWrite], of key: RowKey, in table: Name) throws {
     let known = [.string(table.text), .text(canonicalKey(key)), .integer(stamp.rawValue)] as [Value]
     let written = others.isEmpty ? Value.null : .text(OthersWriteCoding.json(others))
     try stamps.run(saysOthers ? known + [written] : known)
   }
 
-  /// Throws a `BundleError` if a row is larger than its readers take.
+  /// Throws a `BundleError` if a row is larger than its readers accept.
   public func refuseLargeRows(of tables: [TrackedTable]) throws {
     let limit = BundleSnapshot.mostRowBytes
     for table in tables {
@@ -85,7 +85,7 @@ public final class SnapshotBuilder {
     }
   }
 
-  /// Builds the indexes and ends the file.
+  /// Builds the indexes and completes the file.
   public func finish() throws {
     for table in source {
       for sql in table.sql { try database.execute(sql) }
@@ -95,7 +95,7 @@ public final class SnapshotBuilder {
 }
 
 extension SnapshotBuilder {
-  /// The newest stamp of a row, in a database that a builder made; zero where it was never changed.
+  /// The newest stamp of a row, in a database that a builder made; zero if it was never changed.
   public static func stamp(of key: RowKey, in table: Name, database: borrowing Database) throws -> Stamp {
     try database.first(
       "SELECT stamp FROM \(stampTable) WHERE table_name = :table AND key = :key",
@@ -103,7 +103,7 @@ extension SnapshotBuilder {
     ) { Stamp($0.integer(0)) } ?? .zero
   }
 
-  /// What others than the device wrote into a row since it heard; nil: it is not said of any row.
+  /// Writes of others than the device to a row since its last contact; nil: the database does not say.
   public static func others(
     of key: RowKey, in table: Name, database: borrowing Database
   ) throws -> [OthersWrite]? {
@@ -117,10 +117,10 @@ extension SnapshotBuilder {
 }
 
 extension SnapshotBuilder {
-  /// Puts a snapshot of all rows of these tables into a bundle that is being made. Rows without a key are left out:
-  /// no other replica could name them.
+  /// Puts a snapshot of all rows of these tables into a bundle draft. Rows without a key are left out: no other replica
+  /// could refer to them.
   ///
-  /// Throws a `BundleError` if a row is larger than a reader takes, unless such rows are taken along.
+  /// Throws a `BundleError` if a row is larger than a reader accepts, unless such rows are allowed.
   public static func addWhole(
     _ database: borrowing Database, _ tables: [TrackedTable], to draft: inout BundleDraft, largeRows: LargeRows
   ) throws {
@@ -135,7 +135,7 @@ extension SnapshotBuilder {
     try draft.addSnapshot(at: path)
   }
 
-  /// The rule for a row that no other replica would take.
+  /// The rule for a row that no other replica would accept.
   public enum LargeRows {
     case areRefused
     /// The bundle is for this replica itself.

@@ -2,7 +2,7 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// The findings of `doctor` about the R-trees by which GIS tools look for features.
+/// The findings of `doctor` about the R-trees in which GIS tools look for features.
 extension DoctorReport {
   /// Compares the R-trees of these tables with their geometries.
   public mutating func checkSpatialIndexes(of tables: [TrackedTable], in database: borrowing Database) throws {
@@ -15,7 +15,7 @@ extension DoctorReport {
     }
   }
 
-  /// Makes the R-trees of these tables right. The caller holds a write transaction.
+  /// Repairs the R-trees of these tables. The caller holds a write transaction.
   public mutating func mendSpatialIndexes(of tables: [TrackedTable], in database: borrowing Database) throws {
     for table in tables {
       if let broken = try database.brokenSpatialIndex(of: table.name) {
@@ -35,7 +35,7 @@ extension DoctorReport {
 }
 
 extension Layer {
-  /// Two commands for `ogrinfo`, which makes R-trees as the GeoPackage standard wants them.
+  /// Two commands for `ogrinfo`, which makes R-trees as the GeoPackage standard requires.
   fileprivate var rebuilding: String {
     let arguments = "('\(table)', '\(column)')"
     return """
@@ -50,20 +50,20 @@ extension Finding {
     let layer = try database.layers().first { $0.table.isSameInSQL(as: table) }
     self.init(
       "spatial-index", "The spatial index of the layer \(table) contradicts itself: \(words).",
-      hint: layer.map { "Build it anew, with GDAL: \($0.rebuilding)" } ?? "Build it anew in a GIS.")
+      hint: layer.map { "Rebuild it with GDAL: \($0.rebuilding)" } ?? "Rebuild it in a GIS.")
   }
 
   fileprivate init(_ fault: SpatialIndexFault) {
     let parts = [
       (fault.lacking, "feature is not in it", "features are not in it"),
       (fault.excess, "entry has no geometry", "entries have no geometry"),
-      (fault.otherBoxes, "feature lies elsewhere", "features lie elsewhere"),
+      (fault.otherBoxes, "feature is elsewhere", "features are elsewhere"),
     ].filter { $0.0 > 0 }.map { "\($0.0) \($0.0 == 1 ? $0.1 : $0.2)" }
     self.init(
       "spatial-index",
       """
       The spatial index of the layer \(fault.layer.table) is wrong: \(parts.joined(separator: ", ")). \
-      GIS tools do not show such features at their place.
+      GIS tools do not find such features at their place.
       """)
   }
 

@@ -3,17 +3,17 @@ import SatchelCrypto
 import SatchelSQLite
 import SatchelValues
 
-/// Adds up the digests of one table's rows, and keeps those of the rows that are asked for.
+/// Adds up the digests of one table's rows, and keeps those of the requested rows.
 public struct StateTally {
   private var digester: RowDigester
   public private(set) var table: StateEntry.Table
   private let asked: Set<Int>
-  /// The rows in the sums that are asked for. nil: they are more than a bundle may name.
+  /// The rows in the requested sums. nil: they are more than a bundle may list.
   public private(set) var answer: [RowKey: Digest256]? = [:]
 
   /// - Parameters:
   ///   - columns: only these columns count; nil: all columns of the table.
-  ///   - asked: the sums of which the rows are wanted one by one.
+  ///   - asked: the sums whose rows are requested one by one.
   public init(_ schema: TableSchema, columns: Set<Name>? = nil, asked: [Int] = []) {
     digester = RowDigester(schema, columns: columns)
     table = StateEntry.Table(schema.name, columns: digester.columnNames)
@@ -32,7 +32,7 @@ public struct StateTally {
     if isAsked(digests.key) { answer?[key] = nil }
   }
 
-  /// Adds the row at which a query stands that has the table's columns in their order.
+  /// Adds the current row of a query with the table's columns in their order.
   public mutating func add(rowOf query: borrowing Statement, key: (borrowing Statement) -> RowKey) {
     let digests = digester.digests(of: query)
     table.add(digests)
@@ -43,7 +43,7 @@ public struct StateTally {
 
   private mutating func keep(_ key: RowKey, _ digest: Digest256) {
     answer?[key] = digest
-    // Pending rows are taken out again, so a few more than the limit are kept meanwhile.
+    // Pending rows are removed again, so a few more than the limit are kept meanwhile.
     if let count = answer?.count, count > 2 * StateEntry.mostRows { answer = nil }
   }
 }

@@ -1,7 +1,7 @@
 import SatchelPlatform
 
-/// Gives apps that write their turn. Work that took long has kept them waiting, and SQLite lets nobody queue: who waits
-/// looks again after up to a tenth of a second. So the next work does not begin before that.
+/// Lets apps write between two long units of work. SQLite has no lock queue: a waiting connection polls at intervals of
+/// up to 100 ms. So the next unit of work does not begin before an app has had time to poll.
 public final class Turns {
   private let clock: any WallClock
   /// When the next work may begin, in milliseconds; nil: at once.
@@ -15,15 +15,15 @@ public final class Turns {
     return try body()
   }
 
-  /// The milliseconds of a turn, and of work after which there is one.
+  /// The length of a pause, and of the work after which there is one, in milliseconds.
   private static let turn: Int64 = 200
   private static let long: Int64 = 500
 
-  /// Waits for the time that the work before has said. Returns the time.
+  /// Waits until `until`. Returns the time.
   static func begin(after until: Int64?, _ clock: any WallClock) -> Int64 {
     let now = clock.milliseconds()
     guard let until, until > now else { return now }
-    // No longer than a turn, whatever a clock that was set meanwhile makes of it.
+    // Never longer than a pause, even if the clock was set meanwhile.
     clock.pause(milliseconds: min(until - now, turn))
     return clock.milliseconds()
   }

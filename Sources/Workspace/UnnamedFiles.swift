@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// Attached files that nothing names any more, and that came or went before: what `compact` takes away.
+/// Attached files that came or were sent before, and that nothing names any more: `compact` deletes them.
 public struct UnnamedFiles: Sendable {
   public struct File: Sendable {
     public let path: AttachmentPath
@@ -11,13 +11,12 @@ public struct UnnamedFiles: Sendable {
   public private(set) var files: [File] = []
 
   public var count: Int { files.count }
-  /// Of all of them.
+  /// The size of all of them.
   public var bytes: Int64 { files.reduce(0) { $0 + $1.bytes } }
 
   public init() {}
 
-  /// Those of `known` that nothing names, and that are still what they were. What somebody wrote anew there is
-  /// somebody's own.
+  /// The files of `known` that nothing names and that were not changed. A rewritten file belongs to the user.
   public init(
     _ known: some Sequence<(path: AttachmentPath, digest: String)>, but named: Set<AttachmentPath>,
     in attached: AttachedFiles

@@ -3,8 +3,8 @@ import SatchelMerge
 import SatchelValues
 
 extension ConflictRecord {
-  /// The values that a decision for the device writes into a row: of counters and sets what the device's difference
-  /// makes of the row's value, if that difference is not in it.
+  /// The values that a decision for the device writes into a row. For counters and sets, the device's difference is
+  /// added to the row's value, unless the value already includes it.
   func untaken(onto row: Row?, _ schema: TableSchema, _ rules: MergeRules) -> [Field] {
     let fields = deviceValues ?? []
     guard let row else { return fields }
@@ -12,9 +12,9 @@ extension ConflictRecord {
       guard let column = schema.position(of: field.name), rules.countsDifferences(of: column),
         let how = rules.combination(of: column)
       else { return field }
-      // Columns that did not disagree were put together when the change was merged.
+      // Columns without a disagreement were merged with the change.
       if !winners.isEmpty, !winners.contains(where: { $0.name == field.name }) { return nil }
-      // From where an inserted row, or one that no trigger saw, began to count, nobody knows.
+      // The start value of an inserted row, or of a row that no trigger saw, is unknown.
       guard operation == .update, let base = baseValues?.first(where: { $0.name == field.name }) else { return nil }
       return combine(how, base: base.value, hub: row[column], device: field.value).map { Field(field.name, $0) }
         ?? field

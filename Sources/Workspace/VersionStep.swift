@@ -17,19 +17,19 @@ public struct VersionError: ExplainedError {
   }
 }
 
-/// The way of a captured database to another version of its dataset: the migrations run, and capture is made anew
-/// around the tables that they leave.
+/// Brings a captured database to another version of its dataset. The migrations run, and capture is reinstalled on the
+/// tables that they leave.
 ///
-/// What a migration does to rows must not count twice, as the hub's change and as that of every device. So it is as if
-/// a migration changed columns alone: both sides keep what the rows were before, in the columns that they have by now.
-/// The hub finds by it what the migration wrote into rows, and sends that as any change of its own; a device puts back
-/// what the hub did not say.
+/// A migration's writes to rows must not count twice, as the hub's change and as every device's change. So migrations
+/// count as changes of columns alone: both sides keep the former rows, in the present columns. The hub compares them to
+/// find what the migration wrote, and sends that as an ordinary change. A device undoes writes that the hub does not
+/// send.
 public final class VersionStep {
-  /// Whether a definition names all its references, or others count too.
+  /// Whether a definition lists all its references.
   public enum References {
-    /// It says all: the hub has completed it.
+    /// It lists all: the hub has completed it.
     case complete
-    /// A GeoPackage may declare more of them, also by what a migration puts into it.
+    /// A GeoPackage may declare more, and a migration may add more to it.
     case completedByDatabase
   }
 
@@ -37,27 +37,27 @@ public final class VersionStep {
   public let definition: DatasetDefinition
   /// The tables of the new version.
   public let tables: [TrackedTable]
-  /// Of these, the tables that were in the one before.
+  /// The tables of the new version that the former version also had.
   public let kept: [TrackedTable]
-  /// Those that come into the dataset, and whether the database had the table before.
+  /// The tables that join the dataset, and whether the database had them before.
   public let added: [(table: TrackedTable, existed: Bool)]
-  /// Those that leave the dataset, as they were.
+  /// The tables that leave the dataset, in their former form.
   public let removed: [TrackedTable]
-  /// What became of the columns of the tables that are kept.
+  /// The column mappings of the kept tables.
   public let mappings: [Name: ColumnMapping]
-  /// The rows as the hub is known to have them: before the first pending change. nil: no migration ran, and rows are as
-  /// they were.
+  /// The rows that the hub is known to have: before the first pending change. nil: no migration ran, and rows are
+  /// unchanged.
   public let known: KnownRows?
-  /// The rows with pending changes, as they stood.
+  /// The rows with pending changes, in their former form.
   public let pending: KnownRows?
 
-  /// Takes the step. The caller holds the transaction, has settled what was written, and lets triggers fire.
+  /// Takes the step. The caller holds the transaction, has logged the local writes, and keeps triggers on.
   /// - Parameters:
   ///   - migrations: in the order of their versions.
-  ///   - limit: how long they may run together.
+  ///   - limit: the time limit for all of them together.
   ///   - folder: where rows are kept meanwhile. It must outlive the step.
-  /// - Throws: a `VersionError` where a migration fails, a `DatasetError` where the tables that it leaves are not the
-  ///   definition's.
+  /// - Throws: a `VersionError` if a migration fails, a `DatasetError` if the tables that it leaves do not match the
+  ///   definition.
   public init(
     from old: [TrackedTable], to given: DatasetDefinition, _ references: References, by migrations: [Migration],
     within limit: TimeLimit, in database: borrowing Database, keeping folder: borrowing StagingFolder
@@ -70,7 +70,7 @@ public final class VersionStep {
     var before: (known: KnownRows, pending: KnownRows)?
     if !migrations.isEmpty {
       before = try Self.rows(of: staying, in: database, folder)
-      // A device puts rows back that a migration deleted.
+      // A device puts back rows that a migration deleted.
       try LocalKeys.saveAll(of: staying, in: database)
       for table in old { try Capture.dropTriggers(of: table.name, in: database) }
     }
@@ -115,7 +115,7 @@ public final class VersionStep {
     pending = carried?.pending
   }
 
-  /// The rows as they are to be known afterwards, and those with pending changes as they stand.
+  /// The known rows for the new version, and the rows with pending changes.
   private static func rows(
     of tables: [TrackedTable], in database: borrowing Database, _ folder: borrowing StagingFolder
   ) throws -> (known: KnownRows, pending: KnownRows) {
@@ -146,7 +146,7 @@ public final class VersionStep {
     }
   }
 
-  /// Rows are known by their keys: with another one nobody would know which is which.
+  /// Rows are identified by their keys. If the key changed, rows could not be matched.
   private static func checkKey(of table: TrackedTable, _ old: [TrackedTable], _ mappings: [Name: ColumnMapping]) throws
   {
     guard let before = old.first(where: { $0.name == table.name })?.schema else { return }
@@ -156,13 +156,13 @@ public final class VersionStep {
       table.rules.key == nil
       ? "the migration gives it another PRIMARY KEY" : "its \"key\" names other columns than before"
     throw DatasetError(
-      "tables.\(table.name)", "\(what), and its rows would have other names than everywhere else",
-      hint: "Make a table of another name, copy the rows into it, and take this one out of the dataset.")
+      "tables.\(table.name)", "\(what), and its rows would have other keys than on other replicas",
+      hint: "Make a table of another name, copy the rows into it, and remove this table from the dataset.")
   }
 }
 
 extension KnownRows {
-  /// The same rows in the columns that their tables have by now.
+  /// The same rows in the present columns of their tables.
   fileprivate func carried(
     to tables: [TrackedTable], _ mappings: [Name: ColumnMapping], _ defaults: [Name: [Name: Value]], at path: String,
     in database: borrowing Database

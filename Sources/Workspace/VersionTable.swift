@@ -3,8 +3,7 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// `satchel_versions`, the same at the hub and on a device: the versions of the dataset that this database went
-/// through.
+/// `satchel_versions`, the same at the hub and on a device: the versions of the dataset that this database had.
 public enum VersionTable {
   public static let schema = """
     CREATE TABLE satchel_versions (
@@ -16,7 +15,7 @@ public enum VersionTable {
     )
     """
 
-  /// - Parameter mappings: what became of the columns of tables, those that stayed as they were left out or not.
+  /// - Parameter mappings: the column mappings of tables; unchanged tables may be left out.
   public static func add(
     _ version: Int64, _ definition: [UInt8], _ migration: Migration?, _ mappings: [Name: ColumnMapping] = [:],
     at time: Int64,
@@ -39,7 +38,7 @@ public enum VersionTable {
       ])
   }
 
-  /// The migrations that lead on from a version, in their order.
+  /// The migrations that follow a version, in order.
   public static func migrations(after version: Int64, in database: borrowing Database) throws -> [Migration] {
     try database.all(
       "SELECT version, migration FROM satchel_versions WHERE version > :version AND migration IS NOT NULL ORDER BY version",
@@ -56,7 +55,7 @@ public enum VersionTable {
     }
   }
 
-  /// What columns were called in earlier versions.
+  /// The names of columns in earlier versions.
   public static func columns(in database: borrowing Database) throws -> FormerColumns {
     FormerColumns(
       steps: try database.all("SELECT version, columns FROM satchel_versions WHERE columns <> '{}' ORDER BY version") {
@@ -65,16 +64,16 @@ public enum VersionTable {
   }
 }
 
-/// What became of columns from version to version: whoever still speaks in an older one is understood.
+/// The changes of columns from version to version, by which data of an older version can be read.
 public struct FormerColumns: Sendable {
-  /// By version, what changed on the way to it.
+  /// For each version, the changes that lead to it.
   fileprivate let steps: [(version: Int64, tables: JSONValue)]
 
-  /// Whether every column is called as it was in this version.
+  /// Whether every column has the same name as in this version.
   public func areSame(since version: Int64) -> Bool { steps.allSatisfy { $0.version <= version } }
 
-  /// The present name of what was called `column` in a version; nil where the column is gone. A column that nobody
-  /// knows keeps its name.
+  /// The present name of a column that was named `column` in a version; nil if the column is gone. An unknown column
+  /// keeps its name.
   public func current(_ column: Name, of table: Name, since version: Int64) -> Name? {
     var name = column
     for step in steps where step.version > version {

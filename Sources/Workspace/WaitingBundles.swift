@@ -1,7 +1,7 @@
 import SatchelBundle
 import SatchelPlatform
 
-/// `bundles/inbox/waiting`: bundles that nothing is wrong with and that cannot be taken yet.
+/// `bundles/inbox/waiting`: sound bundles that cannot be imported yet.
 public struct WaitingBundles: Sendable {
   private let folder: WorkspaceFolder
   private let files: any FileSystem
@@ -11,10 +11,10 @@ public struct WaitingBundles: Sendable {
     self.files = files
   }
 
-  /// Whether a bundle waits there already.
+  /// Whether the bundle at this path waits there already.
   public func has(_ path: String) -> Bool { Paths.parent(of: path) == folder.waiting }
 
-  /// Keeps the file of a verified bundle under a name that no other bundle has. One that lay in the inbox leaves it.
+  /// Keeps the file of a verified bundle under a name that no other bundle has. A file in the inbox is moved.
   /// - Parameter path: where the bundle was read.
   public func keep(_ bundle: borrowing VerifiedBundle, from path: String, as name: String) throws {
     if has(path) { return }
@@ -23,10 +23,10 @@ public struct WaitingBundles: Sendable {
     if Paths.parent(of: path) == folder.inbox { try files.remove(path) }
   }
 
-  /// The paths of the bundles that wait, those of lower numbers first.
+  /// The paths of the waiting bundles, lower numbers first.
   public func list() throws -> [String] { try Self.list(in: folder.waiting, files) }
 
-  /// The paths of the bundles in a folder that may not be there, those of lower numbers first.
+  /// The paths of the bundles in a folder, lower numbers first. The folder may be missing.
   public static func list(in folder: String, _ files: any FileSystem) throws -> [String] {
     guard try files.kind(folder) == .directory else { return [] }
     return try files.list(folder).filter { $0.hasSuffix(".satchel") }.sorted {

@@ -2,7 +2,7 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// `satchel.json`: which replica a workspace holds, and where its database is.
+/// `satchel.json`: the replica that a workspace holds, and the path of its database.
 public struct WorkspaceConfiguration: Sendable {
   public let role: Role
   public let dataset: String
@@ -10,17 +10,17 @@ public struct WorkspaceConfiguration: Sendable {
   public let name: String
   /// As written: relative to the workspace, or absolute.
   public let database: String
-  /// The life of this folder; nil at a hub.
+  /// The incarnation of this folder; nil at a hub.
   public let incarnation: Incarnation?
-  /// The device that this one was, until the hub answers it under its new name; nil: it was none, or has its answer.
+  /// The former id of this device, until the hub answers it under its new name; nil: it has none, or has the answer.
   public let continues: ReplicaID?
-  /// The device that this one was before it got its present name; nil: it was none.
+  /// The id of this device before it got its present name; nil: it had none.
   public let former: ReplicaID?
-  /// The signature by which a key of that device proves it, as a file; nil: there is none.
+  /// The signature of a key of the former id that proves it, as a file; nil: there is none.
   public let proof: String?
-  /// Whether rows of this device's own wait for the first bundle of its hub, to join with the hub's.
+  /// Whether rows of this device wait to join with the rows of its hub's first bundle.
   public let joins: Bool
-  /// The device that this one was at a hub that it left, until the next hub's first bundle comes; nil: it left none.
+  /// The id of this device at a hub that it left, until the next hub's first bundle comes; nil: it left none.
   public let leaves: ReplicaID?
 
   public init(
@@ -41,21 +41,21 @@ public struct WorkspaceConfiguration: Sendable {
     self.leaves = leaves
   }
 
-  /// The same with other words on how this device came to its hub.
+  /// The same configuration with other values of `joins` and `leaves`.
   public func with(joins: Bool, leaves: ReplicaID?) -> WorkspaceConfiguration {
     WorkspaceConfiguration(
       role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation,
       continues: continues, former: former, proof: proof, joins: joins, leaves: leaves)
   }
 
-  /// The same device, which its hub has answered under its present name.
+  /// The same configuration, after the hub has answered the device under its present name.
   public var answered: WorkspaceConfiguration {
     WorkspaceConfiguration(
       role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation,
       former: predecessor, proof: proof)
   }
 
-  /// The device whose history this one goes on with; nil: it began its own.
+  /// The device whose history this one continues; nil: it began its own.
   public var predecessor: ReplicaID? { continues ?? former }
 
   private static let maximumBytes = 64 << 10
@@ -79,14 +79,14 @@ public struct WorkspaceConfiguration: Sendable {
     return JSONValue.object(members).prettyBytes
   }
 
-  /// Reads the configuration of the workspace at `folder`, which must be of the given role.
+  /// Reads the configuration of the workspace at `folder`, which must have the given role.
   public static func load(_ folder: WorkspaceFolder, role: Role, files: any FileSystem) throws -> WorkspaceConfiguration
   {
     let tool = role == .hub ? "satchel-hub" : "satchel"
     guard try files.kind(folder.configuration) == .file else {
       throw WorkspaceError(
         "no-workspace", "There is no Satchel workspace in \(folder.root == "." ? "this folder" : folder.root).",
-        hint: "Go to the folder that has satchel.json in it, or name it: \(tool) -C DIR ...")
+        hint: "Go to the folder with satchel.json, or name it: \(tool) -C DIR ...")
     }
     let bytes = try files.read(folder.configuration, limit: maximumBytes)
     guard let document = try? JSONValue.parse(bytes), let configuration = WorkspaceConfiguration(document) else {

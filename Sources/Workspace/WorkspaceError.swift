@@ -1,7 +1,7 @@
 import SatchelCapture
 import SatchelValues
 
-/// Why a workspace could not be opened or made, or a command on it not be carried out. Nothing has changed.
+/// Why a workspace could not be opened or made, or why a command failed. Nothing has changed.
 public struct WorkspaceError: ExplainedError {
   public let reason: String
   public let message: String
@@ -15,24 +15,23 @@ public struct WorkspaceError: ExplainedError {
 }
 
 extension WorkspaceError {
-  /// Something was done to the database by which changes may have gone by unseen: nothing is carried before they are
-  /// found.
+  /// The database was damaged in a way by which changes may have been missed. Nothing is carried before they are found.
   public static func damaged(_ damage: CaptureDamage, tool: String) -> WorkspaceError {
     WorkspaceError(
-      damage.reason, "The database was changed behind Satchel's back: \(damage.words).",
-      hint: damage.hint ?? "Changes may have gone by unseen. Find them and go on with: \(tool) doctor --repair")
+      damage.reason, "The database was changed from outside: \(damage.words).",
+      hint: damage.hint ?? "Changes may have been missed. To find them and continue: \(tool) doctor --repair")
   }
 }
 
-/// Why a bundle that is what it says was not imported here.
+/// Why a genuine bundle was not imported here.
 public struct Refusal: ExplainedError {
-  /// What becomes of the file.
+  /// What happens to the file.
   public enum Keeping: Sendable {
-    /// It stays where it is: it is for somebody else, or for later.
+    /// It stays in place: it is for another replica, or for later.
     case inPlace
-    /// A copy goes to quarantine, because somebody has to look at it.
+    /// A copy goes to quarantine, because a person must look at it.
     case quarantine
-    /// A copy waits in the workspace, because it can be taken later.
+    /// A copy waits in the workspace, because it can be imported later.
     case waiting
   }
 

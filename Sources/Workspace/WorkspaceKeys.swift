@@ -4,16 +4,16 @@ import SatchelPlatform
 /// The keys of a workspace: its own, and the public keys of those it trusts.
 ///
 ///     keys/own.key  own.pub            signs; a minisign pair
-///     keys/own.identity  own.recipient opens what is encrypted; an age pair, with identities of before below the newest one
-///     keys/next.key  next.pub          will sign, once the other side is known to know it
-///     keys/NAME.pub                    whom this workspace trusts
+///     keys/own.identity  own.recipient opens encrypted bundles; an age pair, the newest identity first
+///     keys/next.key  next.pub          will sign, when the other side is known to have it
+///     keys/NAME.pub                    trusted by this workspace
 ///     keys/former/NAME-ID.pub          keys that signed before
 public struct WorkspaceKeys: Sendable {
   let folder: WorkspaceFolder
   let platform: Platform
   private let passwords: any PasswordSource
 
-  /// How this workspace is called among the names of key files.
+  /// The name of this workspace's own key files.
   public static let own = "own"
   private static let next = "next"
   private static let maximumBytes = 64 << 10
@@ -28,28 +28,28 @@ public struct WorkspaceKeys: Sendable {
 
   // MARK: its own
 
-  /// Makes new pairs from the platform's randomness and writes them, the secret halves readable by their owner alone.
+  /// Makes new pairs from the platform's randomness and writes them. Only the owner can read the secret keys.
   @discardableResult public func generate(name: String) throws -> PublicKey {
     let publicKey = try makeSigningKey(Self.own, of: name)
     try addIdentity(of: name)
     return publicKey
   }
 
-  /// Throws the secret halves away: who has the workspace then reads what is not encrypted, and signs nothing.
+  /// Deletes the secret keys. A person who gets the workspace can then read only unencrypted bundles, and sign nothing.
   public func discard() throws {
     let words = "This device has no secret keys: it receives, and delivers nothing.\n"
     try files.replace(folder.key(Self.own, "none"), mode: 0o644, contents: Array(words.utf8))
     for secret in ["key", "identity"] { try files.removeIfThere(folder.key(Self.own, secret)) }
   }
 
-  /// Whether they were thrown away: what was lost is told from that by the file that says so.
+  /// Whether they were deleted on purpose: a file records that, so it differs from a loss.
   public func areDiscarded() throws -> Bool { try files.kind(folder.key(Self.own, "none")) != nil }
 
-  /// The key that signs. Throws a `WorkspaceError` where it is missing, where others can read it, and where its
-  /// password is.
+  /// The key that signs. Throws a `WorkspaceError` if it is missing, if others can read it, or if its password is
+  /// missing.
   public func signing() throws -> SigningKey { try signing(Self.own) }
 
-  /// Whether the secret half of the key that signs is there.
+  /// Whether the secret key that signs exists.
   public func canSign() throws -> Bool { try files.kind(folder.key(Self.own, "key")) != nil }
 
   public func ownKey() throws -> PublicKey {
@@ -60,19 +60,19 @@ public struct WorkspaceKeys: Sendable {
     return try publicKey(at: path)
   }
 
-  /// For whom others encrypt what is for this workspace.
+  /// The recipient to whom others encrypt bundles for this workspace.
   public func recipient() throws -> AgeRecipient {
     let path = folder.key(Self.own, "recipient")
     guard let recipient = AgeRecipient(try text(path)) else {
-      throw WorkspaceError("bad-key", "\(path) holds no recipient of age's.", hint: "Bring it back from a backup.")
+      throw WorkspaceError("bad-key", "\(path) does not hold a recipient of age.", hint: "Bring it back from a backup.")
     }
     return recipient
   }
 
-  /// What opens bundles that are encrypted for this workspace, the newest first.
+  /// The identities that decrypt bundles for this workspace, newest first.
   public func identities() throws -> [AgeIdentity] { try identities(orBehind: nil) }
 
-  /// - Parameter other: a password that may be the right one where the usual one is not.
+  /// - Parameter other: a second password to try if the usual one is wrong.
   private func identities(orBehind other: Password?) throws -> [AgeIdentity] {
     let path = folder.key(Self.own, "identity")
     let bytes = try secret(path, "identity")
@@ -114,11 +114,11 @@ public struct WorkspaceKeys: Sendable {
     return isMemoryShort ? "Close other programs, and try again." : "Bring it back from a backup."
   }
 
-  /// The content of a file that nobody else may read.
+  /// The content of a file that no other user may read.
   private func secret(_ path: String, _ what: String) throws -> [UInt8] {
     guard try files.kind(path) != nil else {
       throw WorkspaceError(
-        "no-key", "The \(what) \(path) is missing.", hint: "Bring it back from a backup, or enrol this device anew.")
+        "no-key", "The \(what) \(path) is missing.", hint: "Bring it back from a backup, or enrol this device again.")
     }
     try checkFolder(of: path)
     guard try files.permissions(path) & 0o077 == 0 else {
@@ -127,7 +127,7 @@ public struct WorkspaceKeys: Sendable {
     return try files.read(path, limit: Self.maximumBytes)
   }
 
-  /// Throws a `WorkspaceError` if others can put keys where this one lies.
+  /// Throws a `WorkspaceError` if other users can put keys into this folder.
   private func checkFolder(of path: String) throws {
     let place = Paths.parent(of: path)
     guard try files.permissions(place) & 0o022 != 0 else { return }
@@ -143,8 +143,8 @@ public struct WorkspaceKeys: Sendable {
     return String(decoding: try files.read(path, limit: Self.maximumBytes).prefix { $0 != 0x0a }, as: UTF8.self)
   }
 
-  /// Throws a `WorkspaceError` where a key of the workspace's own is missing, open to others, or damaged. What is
-  /// behind a password is only looked at from outside.
+  /// Throws a `WorkspaceError` if a key of this workspace is missing, open to others, or damaged. Keys behind a
+  /// password are only checked from outside.
   public func check() throws {
     if try areDiscarded() {
       _ = try ownKey()
@@ -171,7 +171,7 @@ public struct WorkspaceKeys: Sendable {
     }
   }
 
-  /// The key that is trusted as somebody's; nil where none is.
+  /// The trusted key of a replica; nil if there is none.
   public func trusted(as name: String) throws -> PublicKey? {
     let path = folder.key(name, "pub")
     return try files.kind(path) == nil ? nil : publicKey(at: path)
@@ -187,14 +187,14 @@ public struct WorkspaceKeys: Sendable {
     if try files.kind(path) != nil { try files.remove(path) }
   }
 
-  /// The keys that somebody signed with before.
+  /// The former signing keys of a replica.
   public func former(of name: String = own) throws -> [PublicKey] {
     guard try files.kind(folder.formerKeys) == .directory else { return [] }
     return try files.list(folder.formerKeys).filter { $0.hasPrefix("\(name)-") && $0.hasSuffix(".pub") }
       .map { try publicKey(at: Paths.join(folder.formerKeys, $0)) }
   }
 
-  /// Believes nothing any more that somebody signed, now or before. The keys are kept where nothing looks for them by
+  /// Withdraws trust in all keys of a replica, present and former. The keys are kept where no command looks for them by
   /// itself.
   public func renounce(_ name: String) throws {
     for key in try [trusted(as: name)].compactMap(\.self) + former(of: name) {
@@ -204,12 +204,12 @@ public struct WorkspaceKeys: Sendable {
     try distrust(name)
   }
 
-  /// The keys that somebody signed with of whom nothing is believed any more.
+  /// The keys of a replica in which trust was withdrawn.
   public func renounced(_ name: String) throws -> [PublicKey] { try former(of: Self.renounced(name)) }
 
   private static func renounced(_ name: String) -> String { "left-\(name)" }
 
-  /// Keeps a key among those that somebody signed with before: what it signed then is still to be checked.
+  /// Keeps a key among a replica's former keys: its old signatures must still be checked.
   public func retire(_ key: PublicKey, of name: String = own) throws {
     try files.makeDirectory(folder.formerKeys, mode: 0o755)
     try files.replace(
@@ -218,22 +218,22 @@ public struct WorkspaceKeys: Sendable {
   }
 }
 
-/// New keys in the place of old ones, in steps each of which leaves keys that work.
+/// Replaces old keys in steps, each of which leaves working keys.
 extension WorkspaceKeys {
-  /// The key that will sign; nil where none is made.
+  /// The next signing key; nil if there is none.
   public func nextKey() throws -> PublicKey? { try trusted(as: Self.next) }
 
   public func nextSigning() throws -> SigningKey { try signing(Self.next) }
 
-  /// Makes new pairs. What is encrypted for this workspace is for the new recipient from now on, and the old identity
-  /// still opens what is on its way; the new key signs when `finishRotation` is called.
+  /// Makes new pairs. From now on bundles for this workspace are encrypted for the new recipient, and the old identity
+  /// still opens bundles on their way. The new key signs after `finishRotation` is called.
   public func beginRotation(name: String) throws -> PublicKey {
     let key = try makeSigningKey(Self.next, of: name)
     try addIdentity(of: name)
     return key
   }
 
-  /// Makes the new key the one that signs.
+  /// Makes the new key the signing key.
   public func finishRotation() throws {
     guard try nextKey() != nil else { return }
     try retire(ownKey())
@@ -241,22 +241,21 @@ extension WorkspaceKeys {
     try completeRotation()
   }
 
-  /// Ends what a command that was killed had begun to end: without its secret half the next public key is the present
-  /// one.
+  /// Completes `finishRotation` if its command was killed: a next public key without its secret key is the present key.
   public func completeRotation() throws {
     let (secret, publicHalf) = (folder.key(Self.next, "key"), folder.key(Self.next, "pub"))
     guard try files.kind(secret) == nil, try files.kind(publicHalf) != nil else { return }
     try files.rename(publicHalf, to: folder.key(Self.own, "pub"))
   }
 
-  /// Gives up the key that was to sign.
+  /// Deletes the next signing key.
   public func dropNext() throws {
     for ending in ["pub", "key"] where try files.kind(folder.key(Self.next, ending)) != nil {
       try files.remove(folder.key(Self.next, ending))
     }
   }
 
-  /// New pairs at once, where the old key is lost or in wrong hands: nobody is told by it.
+  /// Makes new pairs at once, if the old key is lost or stolen. The old key announces nothing.
   public func replaceLost(name: String) throws -> PublicKey {
     try retire(ownKey())
     let key = try makeSigningKey(Self.next, of: name)
@@ -268,7 +267,7 @@ extension WorkspaceKeys {
     return key
   }
 
-  /// The public half goes last: without it the secret one means nothing.
+  /// The public key is written last: without it the secret key has no effect.
   private func makeSigningKey(_ role: String, of name: String) throws -> PublicKey {
     guard let id = KeyID(bytes: platform.random.bytes(KeyID.size)) else {
       throw WorkspaceError("bad-key", "No key could be made.")
@@ -315,8 +314,8 @@ extension WorkspaceKeys {
     return try files.kind(path) != nil && SigningKey.isProtected(fileBytes: files.read(path, limit: Self.maximumBytes))
   }
 
-  /// Puts the secret keys behind a password, or takes it away. A command that was killed on its way is given once more,
-  /// and then finds some of the files behind the new password already.
+  /// Puts the secret keys behind a password, or removes the password. If the command is killed, the user runs it again;
+  /// then some files have the new password already.
   /// - Parameter new: nil: none.
   public func setPassword(_ new: Password?, name: String) throws {
     let known = try identities(orBehind: new)

@@ -1,13 +1,13 @@
 import SatchelPlatform
 import SatchelValues
 
-/// How a workspace comes to be, so that one whose making was cut off is known for what it is, and made anew.
+/// Creates a workspace in such a way that an interrupted creation is recognised and started again.
 extension WorkspaceFolder {
-  /// It is there from the first step to the last.
+  /// This file exists from the first step to the last.
   private var unfinished: String { path("satchel.unfinished") }
 
-  /// Throws where a workspace cannot be made here, because there is one, or something else of its names. One that was
-  /// never finished goes.
+  /// Throws if a workspace cannot be made here, because there is one, or because other files have its names. An
+  /// unfinished workspace is removed.
   public func checkVacant(_ files: any FileSystem, _ ending: Ending) throws {
     if try isUnfinished(files) {
       if ending == .keep { try undoCreation(files) }
@@ -18,20 +18,20 @@ extension WorkspaceFolder {
     }
     for name in ["bundles", "keys"] where try files.kind(path(name)) != nil {
       throw WorkspaceError(
-        "exists", "There is something called \(name) in \(root) already.", hint: "Choose another folder.")
+        "exists", "There is already a file named \(name) in \(root).", hint: "Choose another folder.")
     }
   }
 
-  /// Begins to make one, which is unfinished until `finish` is called.
+  /// Begins to create a workspace, which is unfinished until `finish` is called.
   public func begin(_ files: any FileSystem) throws {
     try files.makeDirectory(root, mode: 0o755)
     try sweep(files)
     try files.replace(
-      unfinished, mode: 0o644, contents: Array("The making of this workspace was cut off. Run init again.\n".utf8))
+      unfinished, mode: 0o644, contents: Array("Creating this workspace was interrupted. Run init again.\n".utf8))
     try makeFolders(files)
   }
 
-  /// Makes the folders that every workspace has, as far as they are missing.
+  /// Creates the missing folders that every workspace has.
   public func makeFolders(_ files: any FileSystem) throws {
     try files.makeDirectory(root, mode: 0o755)
     try files.makeDirectory(keys, mode: 0o700)
@@ -42,7 +42,7 @@ extension WorkspaceFolder {
 
   public func isUnfinished(_ files: any FileSystem) throws -> Bool { try files.kind(unfinished) != nil }
 
-  /// Takes away what `begin` and a failed making left, and nothing that a person had here: an app's database may be.
+  /// Removes what `begin` and a failed creation left, and nothing that a person had here, such as an app's database.
   public func undoCreation(_ files: any FileSystem) throws {
     try sweep(files)
     for name in ["bundles", "keys"] { try files.removeTree(path(name)) }

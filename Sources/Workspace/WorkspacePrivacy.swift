@@ -2,14 +2,14 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// Who else on this machine may touch what lies in a workspace.
+/// Access of other users on this machine to the files of a workspace.
 ///
-/// Bundles hold rows. So nothing below `bundles/`, and no file that comes with a row, is open to more people than the
-/// database is. Links below `bundles/` and `files/` are not followed: others may have put them there.
+/// Bundles hold rows. So neither `bundles/` nor a file that comes with a row is open to more users than the database.
+/// Links below `bundles/` and `files/` are not followed: others may have put them there.
 extension WorkspaceFolder {
   private var bundlesRoot: String { path("bundles") }
 
-  /// The world as commands in this workspace see it. What is too open is closed, as far as this user may do that.
+  /// The platform for commands in this workspace. Closes what is too open, as far as this user may do that.
   /// - Parameter database: its path.
   public func guarded(_ platform: Platform, database: String, _ ending: Ending) throws -> Platform {
     var platform = platform
@@ -18,12 +18,12 @@ extension WorkspaceFolder {
     for place in [bundlesRoot, attached] {
       platform.files = platform.files.limitingModes(below: place, to: mode)
     }
-    // An obstacle, such as a read-only medium, must not hide the rest; doctor names it.
+    // An obstacle, such as a read-only medium, must not hide the rest; doctor reports it.
     if ending == .keep { try? closeBundles(platform.files) }
     return platform
   }
 
-  /// The rights on the database's file. If it cannot be looked at, those that its bundles still show.
+  /// The mode of the database's file. If the file cannot be read, the mode that its bundles still show.
   public func databaseMode(at database: String, _ files: any FileSystem) throws -> UInt32 {
     do { return try files.permissions(database) & 0o666 } catch {
       let isThere = try files.kind(bundlesRoot) == .directory
@@ -37,14 +37,14 @@ extension WorkspaceFolder {
     where try files.kind(place) == .link { throw PlatformError.link(path: place) }
   }
 
-  /// Whether others may read in `bundles/` who may not read the database.
+  /// Whether users who may not read the database can read in `bundles/`.
   func isOpen(_ files: any FileSystem) throws -> Bool {
     guard try files.kind(bundlesRoot) == .directory else { return false }
     let mode = try files.permissions(bundlesRoot) & 0o777
     return files.rules.mode(mode, ofFolder: bundlesRoot) != mode
   }
 
-  /// Takes rights away that `bundles/` has and the database has not: the workspace is of an earlier release, or the
+  /// Removes rights on `bundles/` that the database does not give. The workspace is of an earlier release, or the
   /// database was closed to others since.
   private func closeBundles(_ files: any FileSystem) throws {
     // The folder is closed first, then each file in it.
@@ -66,8 +66,8 @@ extension WorkspaceFolder {
     }
   }
 
-  /// Keeps a copy of a database, for people to look into. It has its mode before the first row is in it.
-  /// - Parameter path: below `bundles/`; a copy that is there from a time when a command was stopped goes.
+  /// Keeps a copy of a database for people to examine. It gets its mode before the first row is in it.
+  /// - Parameter path: below `bundles/`; a copy that a stopped command left is replaced.
   public func keep(_ database: borrowing Database, at path: String, _ files: any FileSystem) throws {
     try files.makeDirectory(Paths.parent(of: path), mode: 0o755)
     try files.replace(path, mode: 0o644, contents: [])

@@ -23,7 +23,7 @@ func runBench() throws {
   ]
   for (name, measure) in parts where only.isEmpty || only.contains(name) {
     try measure()
-    // A table is there as soon as it is measured, in a file too.
+    // Each table appears as soon as it is measured, even in a file.
     fflush(nil)
   }
   let tally = Comparison.tally
@@ -32,7 +32,7 @@ func runBench() throws {
   )
 }
 
-/// What one repetition took, in seconds.
+/// The time of one repetition, in seconds.
 func seconds(_ body: () throws -> Void) rethrows -> Double {
   let clock = ContinuousClock()
   let start = clock.now
@@ -46,8 +46,7 @@ func median(_ values: [Double]) -> Double {
   return sorted.isEmpty ? .nan : sorted[sorted.count / 2]
 }
 
-/// Prints lines whose columns stand below each other: the first and what we are held against to the left, the others to
-/// the right.
+/// Prints lines with aligned columns: the first column and the names to the left, the others to the right.
 func printTable(_ lines: [[String]]) {
   let widths = (lines.first ?? []).indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
   for line in lines {

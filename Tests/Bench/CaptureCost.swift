@@ -5,8 +5,8 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// What capture adds to an app's own writes: the same writes with it and without it, by turns, on the disk that holds
-/// this folder.
+/// The cost that capture adds to an app's own writes. The same writes run with it and without it, in turn, on the disk
+/// of this folder.
 func measureCaptureCost(isQuick: Bool) throws {
   let folder = ".build/bench"
   let files = HostFileSystem()
@@ -34,7 +34,7 @@ struct CaptureCost {
   let visits: Int
   let rounds: Int
 
-  /// How the app's connection is set.
+  /// The settings of the app's connection.
   struct Setting {
     let name: String
     let pragmas: String
@@ -55,7 +55,7 @@ struct CaptureCost {
     (.normal, .integer, .plain), (.normal, .integer, .units),
   ]
 
-  /// Writes of one kind: so many rows, so many a transaction.
+  /// Writes of one kind: the number of rows, and rows for each transaction.
   struct Work {
     enum Kind: String { case insert, update, delete }
     let kind: Kind
@@ -71,14 +71,14 @@ struct CaptureCost {
     }
   }
 
-  /// Bulk loads come first: they are the ones that find nothing pending.
+  /// Bulk loads come first, because they find nothing pending.
   var works: [Work] {
     let kinds = [Work.Kind.insert, .update, .delete]
     let many = visits / 5
     let single = visits < 100_000 ? 1_000 : 3_000
     return kinds.map { Work(kind: $0, batch: many, count: many, limit: 2) }
       + kinds.map { Work(kind: $0, batch: 1_000, count: max(many / 2_000, 4) * 1_000, limit: 1.4) }
-      // So many that the write-ahead log is brought into the database several times, in both.
+      // Enough rows that the write-ahead log is moved into the database several times, in both.
       + kinds.map { Work(kind: $0, batch: 1, count: single, limit: 1.5) }
   }
 
@@ -101,7 +101,7 @@ struct CaptureCost {
     }
   }
 
-  /// Microseconds a row for each work, in a database of its own.
+  /// Microseconds a row for each work, each in a new database.
   /// - Parameter rules: nil: nothing is captured.
   private func run(_ setting: Setting, _ fresh: Survey, _ rules: Rules?) throws -> [Double] {
     let path = "\(folder)/survey.sqlite"

@@ -1,23 +1,23 @@
-/// What one piece of work took, and what it is held against: in each round all of them were taken one after the other.
+/// The times of one piece of work and of its peers. In each round all of them ran one after the other.
 struct Comparison {
   enum Unit { case seconds, milliseconds, kibibytes, mebibytes }
 
-  /// Somebody else's way to do the like.
+  /// Another program that does similar work.
   private struct Peer {
     let name: String
-    /// Of our value to the peer's; nil: none was set.
+    /// The limit of our value divided by the peer's; nil: none.
     let limit: Double?
     var values: [Double] = []
   }
 
   static let heads = ["what", "Satchel", "against", "theirs", "ratio", "limit", ""]
 
-  /// How many lines of all tables kept their limits, how many did not, and how many peers were not there to be asked.
+  /// The number of lines in all tables that kept their limits, of those that did not, and of missing peers.
   nonisolated(unsafe) static var tally = (met: 0, over: 0, missing: 0)
 
   let what: String
   let unit: Unit
-  /// Of our value itself.
+  /// The limit of our value itself.
   let limit: Double?
   private(set) var ours: [Double] = []
   private var peers: [Peer] = []
@@ -37,7 +37,7 @@ struct Comparison {
     peers[place].values.append(value)
   }
 
-  /// A line for each peer; one alone where there is none.
+  /// A line for each peer; one line if there is no peer.
   func lines() -> [[String]] {
     let head = [what, text(median(ours))]
     if peers.isEmpty {

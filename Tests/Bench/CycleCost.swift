@@ -1,6 +1,6 @@
-/// A whole cycle of the real programs (export, hub import, device import), beside what a good engineer would script by
-/// hand: sqlite3 to JSON lines, tar, zstd, minisign, and back. The script merges nothing, keeps no conflict and knows
-/// no scope.
+/// A whole cycle of the real programs (export, hub import, device import), compared with a script that a good engineer
+/// would write: sqlite3 to JSON lines, tar, zstd, minisign, and back. The script merges nothing, keeps no conflict and
+/// has no scopes.
 func measureCycleCost(_ hubs: SurveyHubs, _ peers: Peers, isQuick: Bool) throws {
   let hub = try hubs.hub(visits: isQuick ? 20_000 : 100_000)
   print("\nA cycle: \(hub.visits) visits, medians of 5; seconds, KiB of files, and peak memory in MiB")
@@ -10,7 +10,7 @@ func measureCycleCost(_ hubs: SurveyHubs, _ peers: Peers, isQuick: Bool) throws 
 }
 
 extension SurveyHub {
-  /// What was changed last on the tablet, by the script.
+  /// The script's export of the last changes on the tablet.
   private var handExport: String {
     """
     sqlite3 tablet/data.sqlite "SELECT json_object('id', id, 'household', household, 'surveyor', surveyor, 'visited', visited, 'persons', persons, 'income', income,
@@ -32,10 +32,10 @@ extension SurveyHub {
       remark = excluded.remark, state = excluded.state; COMMIT;"
     """
 
-  /// What is measured of one share of changed rows.
+  /// The measurements for one share of changed rows.
   private struct Cycle {
     var export, bundle, exportMemory, hubImport, hubMemory, deviceImport, deviceMemory: Comparison
-    /// Where so little changes, what a program needs to start counts for more than the rows, and nobody set a limit.
+    /// If very little changes, the start of a program takes longer than the rows, and there is no limit.
     let isMany: Bool
 
     init(percent: Int) {
@@ -64,7 +64,7 @@ extension SurveyHub {
     return cycle.lines()
   }
 
-  /// What the tablet changes goes to the hub.
+  /// Carries the tablet's changes to the hub.
   private func deliver(_ count: Int, _ cycle: inout Cycle, _ peers: Peers) throws {
     let sql = try changeOnTablet(count)
     let cost = try export()
@@ -87,7 +87,7 @@ extension SurveyHub {
     try apply(peers, atMost: cycle.isMany ? 1.5 : nil, against: &cycle.hubImport)
   }
 
-  /// What the office changes goes to the tablet.
+  /// Carries the office's changes to the tablet.
   private func bringBack(_ count: Int, _ cycle: inout Cycle, _ peers: Peers) throws {
     let sql = try changeAtOffice(count)
     _ = try emit()
@@ -98,7 +98,7 @@ extension SurveyHub {
     try apply(peers, atMost: cycle.isMany ? 1.3 : nil, against: &cycle.deviceImport)
   }
 
-  /// Makes SQLite's changeset of what some SQL does. The script and the peers work on databases that nothing watches.
+  /// Makes SQLite's changeset of the effects of some SQL. The script and the peers work on databases without capture.
   private func record(_ sql: String) throws {
     try bash("cp plain.sqlite floor.sqlite; ./floors record floor.sqlite changeset \"\(sql)\"")
   }

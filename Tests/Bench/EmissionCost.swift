@@ -1,5 +1,5 @@
-/// Bundles for many users of one region each, and for one who sees a tenth, beside a loop of the script and one of the
-/// least in C.
+/// Bundles for many users of one region each, and for one user who sees a tenth, compared with a loop of the script and
+/// a minimal one in C.
 func measureEmissionCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
   let hub = try hubs.hub(visits: isQuick ? 20_000 : 100_000)
   try hub.addUsers()
@@ -38,7 +38,7 @@ extension SurveyHub {
     return emission.lines() + memory.lines()
   }
 
-  /// The script is told what is new: it knows nothing of what went out before.
+  /// The script must be given the new rows: it has no record of what was sent before.
   private func handEmission(_ first: String, _ last: String, onlyNew: Bool) -> String {
     """
     sqlite3 office.sqlite "SELECT json_object('id', v.id, 'household', household, 'surveyor', surveyor, 'visited', visited, 'persons', persons, 'income', income,

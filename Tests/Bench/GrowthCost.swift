@@ -1,4 +1,4 @@
-/// What 1,000 changes cost by the rows that there are.
+/// The cost of 1,000 changes, by the number of existing rows.
 func measureGrowthCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
   let sizes = isQuick ? [10_000, 100_000] : [10_000, 100_000, 1_000_000]
   let costs = try sizes.map { try hubs.hub(visits: $0).growth() }

@@ -1,5 +1,4 @@
-/// The most memory that a command takes where everything that there is goes through it at once. It must not grow with
-/// the rows.
+/// The peak memory of a command that processes all rows at once. It must not grow with the rows.
 func measureMemoryCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
   let rows = isQuick ? 100_000 : 1_000_000
   let hub = try hubs.hub(visits: rows)

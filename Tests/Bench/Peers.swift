@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Programs of others that do a part of the like. `scripts/bench-peers.sh` installs them; one that could not be
+/// Other programs that do a part of the same work. `scripts/bench-peers.sh` installs them. A program that could not be
 /// installed is nil, and the tables say so.
 struct Peers {
   enum Peer: String, CaseIterable { case apsw, pygeodiff, sqldiff }
@@ -36,13 +36,13 @@ struct Peers {
     return seconds
   }
 
-  /// What there is, by version, and what there is not.
+  /// The installed peers, by version, and the missing ones.
   var words: String {
     Peer.allCases.map { "\($0.rawValue) \(versions[$0] ?? "NOT INSTALLED (run scripts/bench-peers.sh to see why)")" }
       .joined(separator: ", ")
   }
 
-  /// A shell's command that compiles the least of each work in C: what remains when nothing is merged, kept or watched.
+  /// A shell command that compiles a minimal program in C for each work: the cost without merging, keeping or checking.
   static func compileFloors(_ output: String) -> String {
     "cc -O2 -o \(output) '\(folder)/floors.c' -lsqlite3 -lsodium -lzstd"
   }

@@ -1,4 +1,5 @@
-/// What it costs to prove that both sides have the same rows, and to say with each line what the row must be.
+/// The cost of proving that both sides have the same rows, and of sending with each line the versions that the row may
+/// have.
 func measureProofCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
   let visits = isQuick ? 100_000 : 1_000_000
   let hub = try hubs.hub(visits: visits)
@@ -20,7 +21,7 @@ extension SurveyHub {
   fileprivate func proof(atMost limit: Double) throws -> [[String]] {
     var export = Comparison("export with digests of all rows", atMost: limit)
     var check = Comparison("  its import, which compares them", atMost: 2 * limit)
-    // The hub must have said that it reads them.
+    // The hub must have announced that it reads them.
     try changeAtOffice(1)
     _ = try emit()
     _ = try deviceImport()
@@ -33,9 +34,9 @@ extension SurveyHub {
     return export.lines() + check.lines()
   }
 
-  /// Emission and device import of changed rows, with and without what each row must be.
+  /// Emission and device import of changed rows, with and without the expected versions of each row.
   fileprivate func witness() throws -> [[String]] {
-    // By command, and with or without.
+    // By command, and with or without the versions.
     var times: [[[Double]]] = [[[], []], [[], []]]
     for round in 0..<10 {
       let place = round % 2

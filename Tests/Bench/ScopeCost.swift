@@ -1,8 +1,8 @@
 import Foundation
 import SatchelSQLite
 
-/// What it costs that each user gets the rows of one region alone: by the rows that there are, and beside one user who
-/// gets all of them.
+/// The cost of sending each user the rows of one region only: by the number of existing rows, and compared with one
+/// user who gets all of them.
 func measureScopeCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
   let sizes = isQuick ? [10_000, 100_000] : [10_000, 100_000, 1_000_000]
   let costs = try sizes.map(hubs.hub)
@@ -48,7 +48,7 @@ extension SurveyHub {
   private static let thousand =
     "UPDATE visits SET state = 'seen' WHERE rowid IN (SELECT rowid FROM visits ORDER BY rowid LIMIT 1000)"
 
-  /// What is measured, for whom, after which change at the office.
+  /// The measurements: for which user, after which change at the office.
   static let deltas = [
     ("1,000 visits changed, one user who sees everything", everybody, thousand),
     ("1,000 visits changed, 25 users", users, thousand),
@@ -60,7 +60,7 @@ extension SurveyHub {
     try bash("sqlite3 office.sqlite 'PRAGMA wal_checkpoint(TRUNCATE)' > /dev/null; cp office.sqlite before.sqlite")
     var times: [Double] = []
     for _ in 0..<5 {
-      // What was copied lies on the disk before the clock runs.
+      // The copies are on the disk before the clock runs.
       try bash("sqlite3 office.sqlite \"\(change)\" > /dev/null; sync office.sqlite")
       times.append(try tool("satchel-hub -C hub emit \(words)").seconds)
       try bash("rm -f office.sqlite-wal office.sqlite-shm; cp before.sqlite office.sqlite")
@@ -68,8 +68,8 @@ extension SurveyHub {
     return median(times)
   }
 
-  /// All sets that the hub keeps for the devices of 25 users after two emissions for each at least, by the rows that
-  /// these users see.
+  /// The bytes of all sets that the hub keeps for the devices of 25 users, after at least two emissions for each,
+  /// divided by the rows that these users see.
   func bytesKeptForARow() throws -> Double {
     try bash("sqlite3 office.sqlite \"\(Self.thousand)\"")
     try tool("satchel-hub -C hub emit \(Self.users)")

@@ -1,8 +1,8 @@
 import Foundation
 import TestSupport
 
-/// How much longer `satchel --version` takes than a program that does nothing: of the static build, where `make static`
-/// made one.
+/// How much longer `satchel --version` takes than a program that does nothing. Measures the static build, if `make
+/// static` made one.
 func measureStartCost(isQuick: Bool) throws {
   let statically = FileManager.default.currentDirectoryPath + "/.build/static/bin/satchel"
   let isStatic = FileManager.default.isExecutableFile(atPath: statically)

@@ -7,7 +7,7 @@ struct Survey {
   enum Keys: String {
     /// Random UUIDs in text.
     case text
-    /// Numbers that SQLite hands out.
+    /// Numbers that SQLite makes.
     case integer
   }
 
@@ -46,7 +46,7 @@ struct Survey {
     ]
   }
 
-  /// A visit that is there and was not chosen before.
+  /// An existing visit that was not chosen before.
   mutating func takeVisit() -> Value {
     let place = random.below(ids.count)
     ids.swapAt(place, ids.count - 1)

@@ -5,10 +5,10 @@ import TestSupport
 final class SurveyHub {
   let root: String
   let visits: Int
-  /// Where the tools lie that were built with this program.
+  /// The folder of the tools that were built with this program.
   static let tools = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().path
   private let tools = SurveyHub.tools
-  /// Grows with each change, and makes it another one.
+  /// Grows with each change, so that every change differs.
   private(set) var round = 0
   private var hasUsers = false
 
@@ -65,9 +65,9 @@ final class SurveyHub {
 
   static func region(_ number: Int) -> String { "r" + String(format: "%02d", number) }
 
-  /// Runs a script, and returns how long it took in seconds, by the shell's own clock: to notice a child's end takes
-  /// Foundation up to 60 ms. When it starts, all that was written before is on the disk: whoever syncs first would else
-  /// pay for the copies that are made here.
+  /// Runs a script. Returns its time in seconds by the shell's own clock: Foundation needs up to 60 ms to notice the
+  /// end of a child process. Before it starts, all earlier writes are synced. Otherwise the first program that syncs
+  /// would pay for the copies made here.
   @discardableResult
   func bash(_ script: String) throws -> Double {
     let timed = "sync -f .\nbegun=$EPOCHREALTIME\n{\n\(script)\n}\necho \"$begun $EPOCHREALTIME\" > took"
@@ -80,7 +80,7 @@ final class SurveyHub {
     return times[1] - times[0]
   }
 
-  /// Runs one of the tools. Returns how long it took in seconds, and the most memory that it had in MiB.
+  /// Runs one of the tools. Returns its time in seconds, and its peak memory in MiB.
   @discardableResult
   func tool(_ words: String) throws -> (seconds: Double, memory: Double) {
     let time = try bash("/usr/bin/time -o peak -f %M \(tools)/\(words) > /dev/null")
@@ -112,7 +112,7 @@ final class SurveyHub {
 
   // MARK: changes
 
-  /// Changes so many visits on the device, differently each time. Returns the SQL that did it.
+  /// Changes this many visits on the device, differently each time. Returns the SQL that did it.
   @discardableResult
   func changeOnTablet(_ count: Int) throws -> String {
     round += 1
@@ -124,7 +124,7 @@ final class SurveyHub {
     return sql
   }
 
-  /// Changes so many visits at the office. Returns the SQL that did it.
+  /// Changes this many visits at the office. Returns the SQL that did it.
   @discardableResult
   func changeAtOffice(_ count: Int, from end: String = "ASC") throws -> String {
     round += 1
@@ -134,14 +134,14 @@ final class SurveyHub {
     return sql
   }
 
-  /// Of the only file of this pattern, or the largest, in KiB.
+  /// The size of the only file, or the largest, with this pattern, in KiB.
   func size(_ pattern: String) throws -> Double {
     let result = try runProgram(at: "/usr/bin/bash", ["-c", "stat -c %s \(pattern) | sort -n | tail -1"], in: root)
     return (Double(result.text.filter(\.isNumber)) ?? .nan) / 1024
   }
 }
 
-/// The hubs of a run, by their visits: each is made once.
+/// The hubs of a run, by their number of visits: each is made once.
 final class SurveyHubs {
   private var made: [Int: SurveyHub] = [:]
 

@@ -46,7 +46,7 @@ struct AttachedFileTests {
     }
   }
 
-  @Test("a file, one content under two paths, and word of what came, are read")
+  @Test("a file, one content under two paths, and receipts are read")
   func right() throws {
     let lines = [Self.line("a/b.jpg"), Self.line("ä b.jpg"), Self.line("c.jpg", op: "has")]
     #expect(try room.reason(bundle(lines)) == nil)
@@ -99,13 +99,13 @@ struct AttachedFileTests {
         != nil)
   }
 
-  @Test("who does not know attached files is told so by the manifest, and the manifest cannot say otherwise")
+  @Test("a manifest announces attached files, and cannot leave that out")
   func critical() throws {
     #expect(try room.reason(bundle([Self.line("a.jpg")], critical: "")) == "bad-manifest")
     #expect(try room.reason(HandMade().setting("critical", #"["attachments"]"#)) == "bad-manifest")
   }
 
-  @Test("what a device asks for must be places below files/, in order, and no more than a bundle carries")
+  @Test("a device requests paths below files/, in order, and no more than a bundle carries")
   func lost() throws {
     #expect(try room.reason(HandMade().setting("lost", #"["a.jpg","b/c.jpg"]"#)) == nil)
     let many = (0...BundleLimits.mostBlobs).map { "\"\(10_000 + $0)\"" }.joined(separator: ",")

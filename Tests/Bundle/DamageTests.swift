@@ -3,7 +3,7 @@ import SatchelCrypto
 import TestSupport
 import Testing
 
-@Suite("What becomes of a bundle on its way")
+@Suite("Damage to a bundle on its way")
 struct DamageTests {
   let room: ReadingRoom
   let good = HandMade()
@@ -28,7 +28,7 @@ struct DamageTests {
     }
   }
 
-  /// Compression is not signed: a few bits of a frame mean nothing, or lead another way to the same tar.
+  /// The compression is not signed: a few bits of a frame have no effect, or encode the same tar differently.
   @Test("one bit that flips anywhere in the compressed file gives the same bundle or none")
   func compressedFlips() throws {
     let (right, digest) = try compressed()
@@ -48,7 +48,7 @@ struct DamageTests {
     for count in right.indices { #expect(try room.outcome(of: Array(right[..<count])).reason != nil, "\(count) bytes") }
   }
 
-  /// The good bundle as the stock tools make it.
+  /// The good bundle, made by stock tools.
   private func compressed() throws -> (file: [UInt8], digest: Digest) {
     try room.folder.write(tar(try good.signed()), to: "right.tar")
     try StockTool.zstd("-q", "-3", "--no-check", "right.tar", in: room.folder.path)

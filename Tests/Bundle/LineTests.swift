@@ -13,7 +13,7 @@ private let conflict =
 private let resolution =
   #""conflict":"0123456789abcdef0123456789abcdef","decision":"hub","user":"ana","generation":1,"stamp":"019c13161a880000""#
 
-@Suite("What a line may say")
+@Suite("Rules of lines")
 struct LineTests {
   let room: ReadingRoom
 
@@ -34,7 +34,7 @@ struct LineTests {
 
   private static let rekey = #"{"table":"t","op":"rekey","key":[7],\#(never),"to":[8],"number":3}"#
 
-  @Test("a line that tells of keys stands where the manifest announces such lines, and nowhere else")
+  @Test("lines about keys are accepted only if the manifest announces them")
   func keys() throws {
     for line in [Self.rekey, #"{"table":"t","op":"block","key":[7],\#(never),"to":[8],"number":3}"#] {
       let bundle = HandMade(lines: [line, HandMade.line])
@@ -44,7 +44,7 @@ struct LineTests {
   }
 
   @Test(
-    "a line that tells of keys and breaks a rule",
+    "a line about keys that breaks a rule",
     arguments: [
       #"{"table":"t","op":"rekey","key":[7],\#(never),"to":[8]}"#,
       #"{"table":"t","op":"rekey","key":[7],\#(stamp),"to":[8],"number":3}"#,
@@ -62,7 +62,7 @@ struct LineTests {
 
   private static let member = #"{"table":"t","op":"insert","key":[7],"generation":1,\#(stamp),"unit":3,\#(row)}"#
 
-  @Test("a line that belongs to a unit stands where the manifest announces units, and nowhere else")
+  @Test("lines of units are accepted only if the manifest announces units")
   func units() throws {
     let bundle = HandMade(lines: [HandMade.line, Self.member])
     #expect(try room.reason(bundle.setting("critical", #"["units"]"#)) == nil)
@@ -121,7 +121,7 @@ struct LineTests {
     ])
   func wrongChanges(line: String) throws { #expect(try reason(line) == "bad-line") }
 
-  @Test("a wide row, and one in which a column stands twice")
+  @Test("a wide row, and a row with a column twice")
   func wide() throws {
     let columns = (0..<2000).map { "\"c\($0)\":\($0)" }
     func line(_ columns: [String]) -> String {
@@ -140,7 +140,7 @@ struct LineTests {
   }
 
   @Test(
-    "of many lines the wrong one is named, and all before it were read in their order",
+    "the wrong line among many is named, and all lines before it were read in order",
     arguments: [1, 1_024, 1_025, 1_500, 1_501, 2_600])
   func many(number: Int) throws {
     func line(_ key: Int) -> String {
@@ -185,7 +185,7 @@ struct LineTests {
     }
   }
 
-  @Test("a conflict says who decided exactly where it is resolved")
+  @Test("a conflict names a decision exactly if it is resolved")
   func decided() throws {
     let resolved = conflict.replacing(#""state":"open""#, with: #""state":"resolved""#)
     let decision = #""decision":"set","decided_by":"ana""#

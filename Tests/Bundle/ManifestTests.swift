@@ -2,7 +2,7 @@ import SatchelBundle
 import TestSupport
 import Testing
 
-@Suite("What a manifest may say")
+@Suite("Rules of manifests")
 struct ManifestTests {
   let room: ReadingRoom
   let good = HandMade()
@@ -20,12 +20,12 @@ struct ManifestTests {
     #expect(try room.reason(blob) == "newer-format")
   }
 
-  @Test("members that it does not know are passed over")
+  @Test("unknown members are skipped")
   func unknownMembers() throws {
     #expect(try room.reason(good.setting("origin", #"{"hub":[1,2,null]}"#)) == nil)
   }
 
-  @Test("each member must be there")
+  @Test("no member may be missing")
   func missing() throws {
     for member in good.members {
       #expect(try room.reason(good.setting(member.name, nil)) == "bad-manifest", "\(member.name)")
@@ -33,7 +33,7 @@ struct ManifestTests {
   }
 
   @Test(
-    "each member must be of its kind",
+    "each member must have the right type",
     arguments: [
       ("format", "0"), ("format", "-1"), ("format", "1.0"), ("format", #""1""#), ("critical", "{}"),
       ("critical", "null"),
@@ -79,7 +79,7 @@ struct ManifestTests {
     #expect(try room.reason(good.setting("chain", "[]")) == nil)
   }
 
-  @Test("JSON that is not strict, or says a thing twice")
+  @Test("JSON that is not strict, or has a duplicate")
   func strictness() throws {
     #expect(try room.reason(good.changing { $0.members.append(("sequence", "2")) }) == "bad-manifest")
     #expect(try room.reason(good.setting("user", "\"\u{1}\"")) == "bad-manifest")
@@ -87,7 +87,7 @@ struct ManifestTests {
     #expect(try room.reason(good.setting("deep", deep)) == "bad-manifest")
   }
 
-  @Test("counts that are not those of the lines")
+  @Test("counts that differ from the number of lines")
   func counts() throws {
     func counting(_ changes: Int, _ resolutions: Int = 0) -> HandMade {
       good.setting("counts", #"{"changes":\#(changes),"resolutions":\#(resolutions),"conflicts":0}"#)
@@ -142,7 +142,7 @@ struct ManifestTests {
   }
 
   @Test(
-    "migrations stand in the order of their versions, none above the bundle's",
+    "migrations are in the order of their versions, none above the bundle's",
     arguments: [
       ([#"{"version":2,"sql":""}"#, #"{"version":3,"sql":"x","later":[1]}"#], nil),
       ([#"{"version":1,"sql":""}"#], "bad-line"),

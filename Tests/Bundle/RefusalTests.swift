@@ -3,7 +3,7 @@ import SatchelCrypto
 import TestSupport
 import Testing
 
-@Suite("What the reader refuses, and why")
+@Suite("Refusals of the reader, and their reasons")
 struct RefusalTests {
   let room: ReadingRoom
   let good = HandMade()
@@ -15,7 +15,7 @@ struct RefusalTests {
 
   // MARK: signature and digests
 
-  @Test("a key that nobody trusts")
+  @Test("a key that is not trusted")
   func unknownKey() throws {
     #expect(try room.reason(good.changing { $0.signer = 2 }) == "unknown-key")
   }
@@ -122,7 +122,7 @@ struct RefusalTests {
   }
 
   @Test(
-    "a name with a path, or one that only looks right",
+    "a name with a path, or a name that only looks right",
     arguments: [
       "./manifest.json", "/manifest.json", "../manifest.json", "a/manifest.json", "manifest.json/", "Manifest.json", "",
       "manifest.json\u{0}x", "manife\u{327}st.json",
@@ -163,7 +163,7 @@ struct RefusalTests {
     #expect(try room.reason(twice) == "bad-entry")
   }
 
-  @Test("sizes that are not those that were signed, or beyond a limit")
+  @Test("sizes that differ from the signed ones, or exceed a limit")
   func sizes() throws {
     #expect(try room.reason(good.changing { $0.promised = [("changes.jsonl", 1)] }) == "bad-entry")
     #expect(try room.reason(good.changing { $0.promised = [("changes.jsonl", 1 << 40)] }) == "too-large")
@@ -186,9 +186,9 @@ struct RefusalTests {
     #expect(try ReadingRoom(limits: limits).reason(good) == "bad-line")
   }
 
-  // MARK: what stands around the entries
+  // MARK: bytes around the entries
 
-  @Test("what stands behind the tar, inside the compression and behind it")
+  @Test("bytes after the tar, inside the compression and after it")
   func trailing() throws {
     let right = tar(try good.signed())
     let zeros = [UInt8](repeating: 0, count: 10_240)
@@ -233,7 +233,7 @@ struct RefusalTests {
     #expect(try room.outcome(of: zstd([UInt8](repeating: 7, count: 5000))).reason == "not-a-bundle")
   }
 
-  @Test("a frame that asks for more memory to unpack it than 8 MiB")
+  @Test("a frame that needs more than 8 MiB to unpack")
   func window() throws {
     let right = tar(try good.signed())
     var frame = zstd(right)
@@ -244,7 +244,7 @@ struct RefusalTests {
       frame[5] = exponent
       #expect(try room.outcome(of: frame).reason == "too-large")
     }
-    // One segment: the frame's size, of eight bytes, is the window's too.
+    // One segment: the frame's size, of eight bytes, is also the window's.
     let one: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd, 0xe0] + [0, 0, 0, 0, 0, 1, 0, 0] + zstd(right).dropFirst(6)
     #expect(try room.outcome(of: one).reason == "too-large")
   }

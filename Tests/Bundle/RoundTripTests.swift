@@ -5,7 +5,7 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// Values in every spelling, and at every edge of one.
+/// Values in every spelling, and at every limit of one.
 let everyValue: [Value] = [
   .null, .integer(0), .integer(-1), .integer((1 << 53) - 1), .integer(1 - (1 << 53)), .integer(1 << 53),
   .integer(-(1 << 53)),
@@ -17,7 +17,7 @@ let everyValue: [Value] = [
   .blob([1, 2, 3, 4]), .blob(Array("text".utf8)),
 ]
 
-@Suite("What is written is what is read")
+@Suite("Bundles are read as they were written")
 struct RoundTripTests {
   let folder: TemporaryFolder
   let staging: String

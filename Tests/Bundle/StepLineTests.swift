@@ -36,7 +36,7 @@ struct StepLineTests {
           sequence: SequenceNumber(1), chain: [])))
   }
 
-  /// What a bundle of these steps says, read again.
+  /// The lines of a bundle of these steps, read again.
   private func lines(_ steps: [(StepPlace, Int, Step)], behind first: [ChangeLine] = []) throws -> [ChangeLine] {
     var draft = try BundleDraft(in: folder.path, platform: platform)
     try draft.addSteps(of: Self.schemas, behind: first) { add in
@@ -51,7 +51,7 @@ struct StepLineTests {
   }
 
   @Test(
-    "they stand in the order of their places, and those of one place as they came, however many they are",
+    "lines are in the order of their places, and in one place as they came, for any number of lines",
     arguments: [1, 1_023, 1_024, 1_025, 6_000, 40_000])
   func order(count: Int) throws {
     var random = SplitMix64(seed: UInt64(count))
@@ -67,11 +67,11 @@ struct StepLineTests {
     }
     let sorted = steps.enumerated().sorted { ($0.element.0, $0.offset) < ($1.element.0, $1.offset) }.map(\.element)
     #expect(try lines(steps) == sorted.map { ChangeLine($2, schema: Self.schemas[$1]) })
-    // As they come, nearly always.
+    // Steps usually come in this order.
     #expect(try lines(sorted) == sorted.map { ChangeLine($2, schema: Self.schemas[$1]) })
   }
 
-  @Test("a row that is too large is named, wherever it stands among the others")
+  @Test("a row that is too large is named, at any position")
   func tooLarge() throws {
     let place = 700
     let large = Value.blob([UInt8](repeating: 0, count: BundleLimits().lineBytes))

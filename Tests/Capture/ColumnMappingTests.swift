@@ -4,7 +4,7 @@ import SatchelValues
 import Testing
 
 @Test(
-  "columns that came, went or got another name are told apart, in words",
+  "added, removed and renamed columns are distinguished, in words",
   arguments: [
     (["a", "b"], ["a", "b"], nil),
     (["a", "b"], ["a", "b", "c"], "has the new column c"),
@@ -20,7 +20,7 @@ func columnWords(old: [Name], current: [Name], words: String?) {
   for name in old where mapping.current(name) != nil { #expect(mapping.current(name).flatMap(mapping.old) == name) }
 }
 
-@Test("two steps are told apart that look from their end like another one")
+@Test("two steps are distinguished whose end looks like a single one")
 func columnSteps() {
   let gone = ColumnMapping(from: ["id", "a", "b"], to: ["id", "b"])
   let both = gone.then(ColumnMapping(from: ["id", "b"], to: ["id", "c"]))
@@ -31,7 +31,7 @@ func columnSteps() {
   #expect(back.current("a") == nil && back.new == ["a"] && !back.isIdentity)
 }
 
-@Test("capture that is made anew keeps what is pending, in the columns that the table has by now")
+@Test("reinstalled capture keeps pending changes, in the table's present columns")
 func reinstalled() throws {
   let captured = try CapturedDatabase(
     ["t"],
@@ -48,7 +48,7 @@ func reinstalled() throws {
     _ = try Capture.reinstall(in: database, tables: tables, generation: .zero)
   }
   #expect(try Capture.damage(in: database, tables: tables, dataset: dataset).isEmpty)
-  // `gone` stands for `c` and `a` for `b`: a new name in the place of one that is gone is taken for the same column.
+  // `gone` is read as `c` and `a` as `b`: a new name in the position of a missing name is treated as the same column.
   try database.execute("UPDATE t SET b = 'y0' WHERE id = 2")
   try Capture.settle(tables, in: database)
   let steps = try PreImageStore.steps(tables, since: .zero, in: database)

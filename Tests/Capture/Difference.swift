@@ -2,7 +2,7 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// All rows of some tables that have a name, by table and key: what two copies of a database are compared by.
+/// All rows of some tables that have a key, by table and key. Two copies of a database are compared by them.
 struct Contents: Equatable {
   private(set) var tables: [Name: [RowKey: Row]] = [:]
 
@@ -18,7 +18,7 @@ struct Contents: Equatable {
     }
   }
 
-  /// Takes one step. Says what is wrong with it where it does not fit what is here, or changes nothing.
+  /// Applies one step. Returns an error in words if the step does not fit the present rows, or changes nothing.
   mutating func apply(_ step: Step) -> String? {
     let current = tables[step.table]?[step.key]
     let next: Row?
@@ -41,7 +41,7 @@ struct Contents: Equatable {
     return nil
   }
 
-  /// Where the two differ, in words.
+  /// The differences, in words.
   func differences(from other: Contents) -> [String] {
     tables.keys.sorted().flatMap { table in
       let mine = tables[table] ?? [:]
@@ -72,7 +72,7 @@ func list(_ values: [Value]) -> String { values.map(literal).joined(separator: "
 
 func list(_ row: Row) -> String { list(row.values) }
 
-/// A step as a line of text, for example `update t 1: b 'x' -> 'y'`, with its generation in front where it is not the
+/// A step as a line of text, for example `update t 1: b 'x' -> 'y'`, with its generation in front if that is not the
 /// first.
 func text(_ step: Step, _ tables: [TrackedTable]) -> String {
   let columns = tables.first { $0.name == step.table }?.schema.columns ?? []

@@ -5,7 +5,7 @@ import Testing
 
 private let people = ["CREATE TABLE t (id INTEGER PRIMARY KEY, a)", "INSERT INTO t VALUES (1, 'x'), (2, 'y')"]
 
-@Test("each generation has its own steps, from what was to what the next one found")
+@Test("each generation has its own steps, from its own beginning to the next one's")
 func generations() throws {
   let database = try CapturedDatabase(["t"], setUp: people)
   try database.write("UPDATE t SET a = 'x0' WHERE id = 1", "INSERT INTO t VALUES (3, 'z')")
@@ -25,7 +25,7 @@ func generations() throws {
   #expect(try database.steps(since: Generation(3)) == [])
 }
 
-@Test("an acknowledgement forgets what it names and nothing that was written after it")
+@Test("an acknowledgement forgets what it names, and nothing written after that")
 func acknowledgement() throws {
   let database = try CapturedDatabase(["t"], setUp: people)
   try database.write("UPDATE t SET a = 'x0' WHERE id = 1")

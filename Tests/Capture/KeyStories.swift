@@ -4,7 +4,7 @@ private let counted = [
   "DELETE FROM t WHERE id = 9",
 ]
 
-/// Keys that change, that SQLite makes, and that are not there.
+/// Keys that change, that SQLite makes, and that are missing.
 let keyStories: [Story] = [
   Story(
     "a new key is a delete and an insert", setUp: numbered, writes: ["UPDATE t SET id = 5 WHERE id = 1"],
@@ -40,7 +40,7 @@ let keyStories: [Story] = [
     ],
     steps: ["insert t 3, 'p'", "insert t 4, 'q'", "insert t 5, 'r'", "insert t 6, NULL"]),
   Story(
-    "the first automatic key, and one that is used again", setUp: ["CREATE TABLE t (id INTEGER PRIMARY KEY, a)"],
+    "the first automatic key, and a reused key", setUp: ["CREATE TABLE t (id INTEGER PRIMARY KEY, a)"],
     writes: ["INSERT INTO t (a) VALUES (1)", "DELETE FROM t", "INSERT INTO t (a) VALUES (2)"], steps: ["insert t 1, 2"]),
   Story(
     "AUTOINCREMENT", setUp: counted, writes: ["INSERT INTO t (a) VALUES ('p'), ('q')"],
@@ -100,7 +100,7 @@ let keyStories: [Story] = [
     writes: ["UPDATE t SET a = 11 WHERE id = 1", "INSERT INTO t VALUES (3, 30)", "DELETE FROM t WHERE id = 2"],
     steps: ["delete t 2, 20", "update t 1: a 10 -> 11", "insert t 3, 30"]),
   Story(
-    "a row that gets a name, and one that loses it",
+    "a row that gets a key, and a row that loses its key",
     setUp: ["CREATE TABLE t (k TEXT PRIMARY KEY, a)", "INSERT INTO t VALUES (NULL, 1), ('b', 2)"],
     writes: [
       "INSERT INTO t VALUES (NULL, 3)", "UPDATE t SET a = 4 WHERE k IS NULL AND a = 3", "DELETE FROM t WHERE a = 4",

@@ -1,4 +1,4 @@
-/// Tables and columns with names that only quoting holds.
+/// Tables and columns with names that need quotes.
 let nameStories: [Story] =
   [
     "old", "new", "excluded", "select", "satchel", "main", "rowid", "generation", "it's \"quoted\"", "with space",

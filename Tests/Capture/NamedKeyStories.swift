@@ -11,12 +11,12 @@ private func story(_ name: String, setUp: [String] = layer, _ writes: [String], 
   Story(name, setUp: setUp, writes: writes, steps: steps, rules: rules)
 }
 
-/// Tables whose rows a UNIQUE column names, and whose INTEGER PRIMARY KEY is local.
+/// Tables whose rows a UNIQUE column identifies, and whose INTEGER PRIMARY KEY is local.
 let namedKeyStories: [Story] = [
   story(
     "another local key is no change", ["UPDATE t SET fid = fid + 10", "UPDATE t SET fid = -5 WHERE uuid = 'u'"], []),
   story(
-    "local keys given anew, as when a layer is loaded again",
+    "new local keys, as after loading a layer again",
     ["DELETE FROM t", "INSERT INTO t (uuid, a, b) VALUES ('v', 'y', 2), ('u', 'x', 1)"], []),
   story(
     "a load that changes one value",

@@ -1,6 +1,6 @@
 private let people = ["CREATE TABLE t (id INTEGER PRIMARY KEY, a, b)", "INSERT INTO t VALUES (1, 'x', 1), (2, 'y', 2)"]
 
-/// Writes without a trap.
+/// Ordinary writes.
 let plainStories: [Story] = [
   Story("nothing happened", setUp: people, writes: ["SELECT * FROM t"], steps: []),
   Story(

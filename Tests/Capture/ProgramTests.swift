@@ -8,7 +8,7 @@ private func setting(_ name: String) -> UInt64? { ProcessInfo.processInfo.enviro
 
 private let lanes: UInt64 = 4
 
-/// SATCHEL_PROGRAMS says how many programs are tried, SATCHEL_SEED which one is the first.
+/// SATCHEL_PROGRAMS sets the number of programs, SATCHEL_SEED the first one.
 @Test("the steps of random programs are the true difference", arguments: 0..<lanes)
 func randomPrograms(lane: UInt64) throws { try runPrograms(lane, RandomTable.primaryKeys) }
 
@@ -71,7 +71,7 @@ private func refusal(_ body: () throws(SQLiteError) -> Void) -> SQLiteError? {
 }
 
 extension SQLiteError {
-  /// Whether a statement could never have run, which is the generator's fault or a trigger's.
+  /// Whether a statement could never have run, because of the generator or a trigger.
   fileprivate var isMistake: Bool {
     [
       "syntax", "no such table", "no such column", "ambiguous", "mismatch -", "too many", "no query solution",

@@ -1,10 +1,10 @@
 import TestSupport
 
-/// A random database and what random writers do to it. Values are few, so that they collide.
+/// A random database and the writes of random writers. Values are few, so that they collide.
 struct RandomProgram {
   enum Action {
     case statement(String, connection: Int)
-    /// A command of ours that sorts what was written, where no writer stands in the way.
+    /// A Satchel command that logs the local writes, if no writer blocks it.
     case settle
     /// A new generation, between two transactions.
     case begin
@@ -14,10 +14,10 @@ struct RandomProgram {
   /// The rules of tables that have some, by their names.
   let rules: [String: String]
   let setUp: [String]
-  /// Rows that are there before capture, where SQLite takes them, and triggers of the app's own.
+  /// Rows that exist before capture, if SQLite accepts them, and the app's own triggers.
   let attempts: [String]
   let actions: [Action]
-  /// Whether the tables of writes are tidied up all the time.
+  /// Whether the tables of writes are compacted very often.
   let tidiesOften: Bool
 
   init(seed: UInt64, _ kinds: [RandomTable.Kind]) {
@@ -57,7 +57,7 @@ struct RandomProgram {
     }
   }
 
-  /// The whole program, to be read and run by hand.
+  /// The whole program as text, to run by hand.
   var text: String {
     let lines = actions.map { action in
       switch action {
@@ -85,8 +85,8 @@ struct RandomTable {
   private let declaration: String
   let rules: String?
 
-  /// What names a table's rows. Constraints of the table stand behind all columns: what begins with `, PRIMARY KEY` or
-  /// `, UNIQUE`.
+  /// The key of a table's rows. Constraints of the table come after all columns: they begin with `, PRIMARY KEY` or `,
+  /// UNIQUE`.
   typealias Kind = (columns: String, key: [String], made: Bool, rowid: Bool, options: String)
 
   static let primaryKeys: [Kind] = [
@@ -104,7 +104,7 @@ struct RandomTable {
     ("k ANY PRIMARY KEY", ["k"], false, true, "STRICT"),
   ]
 
-  /// `fid` and other PRIMARY KEYs beside the columns that name the rows.
+  /// `fid` and other PRIMARY KEYs beside the columns that identify the rows.
   static let namedKeys: [Kind] = [
     ("fid INTEGER PRIMARY KEY, k TEXT NOT NULL UNIQUE", ["k"], false, true, ""),
     ("k TEXT NOT NULL UNIQUE, fid INTEGER PRIMARY KEY AUTOINCREMENT", ["k"], false, true, ""),
@@ -137,7 +137,7 @@ struct RandomTable {
         + (parent.map { " REFERENCES \($0) (k) ON DELETE \(action) ON UPDATE \(update)" } ?? ""))
     let generated = isStrict ? "ANY" : ""
     own.append(random.one(of: ["g \(generated) AS (a || b) STORED", "g \(generated) AS (p) VIRTUAL"]))
-    // Constraints of the table stand behind all columns.
+    // Constraints of the table come after all columns.
     if let constraint {
       let parts = kind.columns.components(of: constraint)
       columns = [parts[0]] + own + [constraint.dropFirst(2) + parts[1]]
@@ -150,7 +150,7 @@ struct RandomTable {
     ])
     declaration = "CREATE TABLE \(name) (\(columns.joined(separator: ", "))) \(kind.options)"
     var indexes: [String] = []
-    // What others refer to must be unique.
+    // A column to which others refer must be unique.
     if kind.key.count > 1 { indexes.append("CREATE UNIQUE INDEX \(name)_k ON \(name) (k)") }
     if random.once(in: 4) { indexes.append("CREATE UNIQUE INDEX \(name)_i ON \(name) (b COLLATE NOCASE)") }
     if random.once(in: 4) { indexes.append("CREATE UNIQUE INDEX \(name)_j ON \(name) (p) WHERE \(name).a > 1") }

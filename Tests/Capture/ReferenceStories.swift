@@ -10,7 +10,7 @@ private func story(_ name: String, _ action: String, _ writes: [String], _ steps
   Story(name, tables: ["c", "p"], setUp: family(action), writes: ["PRAGMA foreign_keys = ON"] + writes, steps: steps)
 }
 
-/// What foreign keys do to rows that no statement names.
+/// Effects of foreign keys on rows that no statement names.
 let referenceStories: [Story] = [
   story(
     "ON DELETE CASCADE", "ON DELETE CASCADE", ["DELETE FROM p WHERE id = 1"],

@@ -5,7 +5,7 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// A folder in memory that goes when its test ends.
+/// A folder in memory that is deleted when its test ends.
 final class Scratch {
   let folder: URL
 
@@ -19,7 +19,7 @@ final class Scratch {
 
   func callAsFunction(_ name: String) -> String { folder.appending(path: name).path() }
 
-  /// Runs SQL through the stock shell, which goes on after a statement that fails.
+  /// Runs SQL through the stock shell, which continues after a statement that fails.
   func shell(_ database: String, _ sql: String) throws {
     let tool = "/usr/bin/sqlite3"
     try #require(

@@ -5,14 +5,14 @@ import SatchelSQLite
 import SatchelValues
 import Testing
 
-/// What somebody who never heard of Satchel writes into a captured database, and the steps that follow from it.
+/// The writes of a program without Satchel to a captured database, and the resulting steps.
 struct Story: Sendable, CustomTestStringConvertible {
   let name: String
-  /// The tables that are captured.
+  /// The captured tables.
   let tables: [String]
-  /// The database before capture is put there.
+  /// The SQL that makes the database before capture is installed.
   let setUp: [String]
-  /// One statement each. `FAILS ` in front of one says that SQLite refuses it.
+  /// One statement each. The prefix `FAILS ` means that SQLite refuses the statement.
   let writes: [String]
   let steps: [String]
   /// The rules of tables that have some, by their names.
@@ -35,7 +35,7 @@ struct Story: Sendable, CustomTestStringConvertible {
 
 enum Writer: String, Sendable, CaseIterable { case shell, connection }
 
-/// A captured database, and what it held when its current generation began.
+/// A captured database, and its content when its current generation began.
 final class CapturedDatabase {
   let scratch: Scratch
   let path: String
@@ -84,7 +84,7 @@ final class CapturedDatabase {
     try Capture.begin(generation, in: database)
   }
 
-  /// What a command of ours does first. Throws where a writer stands in the way.
+  /// The first step of each Satchel command. Throws if a writer blocks it.
   func settle() throws(SQLiteError) {
     do {
       let database = try open()
@@ -106,8 +106,8 @@ final class CapturedDatabase {
     return try PreImageStore.steps(tables, since: first, in: database).map { text($0, tables) }
   }
 
-  /// What is wrong with the steps: each must change what was there, and together they must lead from what the database
-  /// held at the beginning of each generation to what it held at the next one's, and to what it holds now.
+  /// The faults of the steps. Each step must change something. All steps of a generation together must lead from the
+  /// content at its beginning to the content at the next one's beginning, and the last ones to the present content.
   func faults(since first: Generation = .zero) throws -> [String] {
     let database = try open()
     let now = try Contents(of: tables, in: database)
@@ -127,7 +127,7 @@ final class CapturedDatabase {
   }
 }
 
-/// A dataset of these tables, with the rules that are so where none is given.
+/// A dataset of these tables, with the default rules if none are given.
 func definition(_ tables: [String], rules: [String: String] = [:]) throws -> DatasetDefinition {
   let names = try tables.map {
     String(decoding: try JSONEncoder().encode($0), as: UTF8.self) + ": " + (rules[$0] ?? "{}")

@@ -3,7 +3,7 @@ import SatchelSQLite
 import SatchelValues
 import Testing
 
-/// What an app may do to one row again and again; `#` is a number that grows.
+/// Writes that an app may repeat on one row; `#` is a growing number.
 private let habits = [
   "UPDATE t SET a = #", "INSERT OR REPLACE INTO t VALUES ('k', #)",
   "INSERT INTO t VALUES ('k', #) ON CONFLICT DO UPDATE SET a = #",
@@ -14,7 +14,7 @@ private func entries(in database: borrowing Database) throws -> Int64 {
   try database.first("SELECT count(*) FROM satchel_writes_t WHERE satchel_number > 0") { $0.integer(0) } ?? 0
 }
 
-@Test("a row that is written again and again takes the room of a few", arguments: habits)
+@Test("a row that is written again and again takes little room", arguments: habits)
 func room(habit: String) throws {
   for options in ["", "WITHOUT ROWID", "STRICT"] {
     let captured = try CapturedDatabase(
@@ -31,7 +31,7 @@ func room(habit: String) throws {
   }
 }
 
-@Test("large rows that are written again and again take the room of a few, in databases as they are")
+@Test("large rows that are written again and again take little room, in ordinary databases")
 func roomOfLargeRows() throws {
   let captured = try CapturedDatabase(
     ["t"],
@@ -47,7 +47,7 @@ func roomOfLargeRows() throws {
   #expect(try captured.steps() == ["update t 1: state 0 -> 300", "update t 2: state 0 -> 300"])
 }
 
-@Test("tidying keeps what a row was first, when it was written last, and how often")
+@Test("compaction keeps a row's first version, its last write's time, and the number of writes")
 func tidying() throws {
   let captured = try CapturedDatabase(
     ["t"], setUp: ["CREATE TABLE t (id INTEGER PRIMARY KEY, a)", "INSERT INTO t VALUES (1, 'first'), (2, 'other')"])
@@ -70,7 +70,7 @@ func tidying() throws {
   #expect(try captured.steps() == ["delete t 2, 'other'", "update t 1: a 'first' -> 5", "insert t 3, 'new'"])
 }
 
-@Test("a large load of rows that are each written once is looked at less often the more there are")
+@Test("a large load of rows that are each written once is checked less often the larger it is")
 func tidyingOfLoads() throws {
   let captured = try CapturedDatabase(["t"], setUp: ["CREATE TABLE t (id INTEGER PRIMARY KEY, a)"])
   try captured.tidyOften(room: 100, interval: 8)
@@ -87,7 +87,7 @@ func tidyingOfLoads() throws {
 }
 
 extension CapturedDatabase {
-  /// Makes the triggers tidy up after fewer writes than they usually do.
+  /// Makes the triggers compact the table after fewer writes than usual.
   func tidyOften(room: Int, interval: Int) throws {
     let database = try open()
     let triggers = try database.all(

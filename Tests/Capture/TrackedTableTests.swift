@@ -38,7 +38,7 @@ func refusals() throws {
   #expect(try refusal(["t"], "CREATE TABLE t (id INTEGER PRIMARY KEY, a)", "CREATE INDEX i ON t (lower(a))") == nil)
 }
 
-@Test("a table's name is taken by its bytes")
+@Test("table names are compared by their bytes")
 func names() throws {
   #expect(
     try refusal(["\u{e9}"], "CREATE TABLE \"e\u{301}\" (id INTEGER PRIMARY KEY)")?.problem
@@ -113,13 +113,13 @@ func nameless() throws {
   #expect(try captured.steps() == ["insert t 'x', 1"])
 }
 
-@Test("a trigger that an app drops, changes or outgrows is missed")
+@Test("a trigger that an app drops, changes or outgrows is reported")
 func drift() throws {
   func missing(_ changes: String...) throws -> [String] {
     let captured = try CapturedDatabase(["t"], setUp: ["CREATE TABLE t (id INTEGER PRIMARY KEY, u UNIQUE, \"\u{e9}\")"])
     for change in changes { try captured.write(change) }
     let database = try captured.open()
-    // The tables as they are now, which is how a command finds them.
+    // The present tables, which is how a command finds them.
     let tables = try TrackedTable.find(definition(["t"]), in: database)
     return try Capture.missingTriggers(in: database, tables: tables).map(\.text)
   }
@@ -170,7 +170,7 @@ func attached() throws {
 }
 
 extension CapturedDatabase {
-  /// A write by somebody who does not wait.
+  /// A write by a connection that does not wait.
   func busyWrite(_ statement: String) throws {
     let database = try open()
     try database.execute("PRAGMA busy_timeout = 0")

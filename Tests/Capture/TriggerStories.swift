@@ -13,7 +13,7 @@ private let counted = [
   "CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, n INT)", "INSERT INTO t VALUES (9, 0)", "DELETE FROM t",
 ]
 
-/// Triggers of the app's own, which may run before ours or after them.
+/// The app's own triggers, which may run before or after capture's triggers.
 let triggerStories: [Story] = [
   Story(
     "a trigger on the same row, older than capture", setUp: table + [touchNew, touchOld], writes: touching,
@@ -26,7 +26,7 @@ let triggerStories: [Story] = [
     writes: ["PRAGMA recursive_triggers = ON", touchNew, touchOld, "REPLACE INTO t (id, a) VALUES (1, 'y')"],
     steps: ["update t 1: a 'x' -> 'y', n 0 -> 1"]),
   Story(
-    "a key that an older trigger makes another than was foretold, and a younger one that writes the new row",
+    "a key that differs from the prediction because of an older trigger, and a younger trigger that writes the row",
     setUp: table + [inserting],
     writes: [touchNew, "INSERT INTO t (a) VALUES ('y')", "UPDATE t SET a = 'z' WHERE id = 1"],
     steps: ["update t 1: a 'x' -> 'z'", "insert t 2, 'copy', 1", "insert t 3, 'y', 1"]),

@@ -5,7 +5,7 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// Which writes of one database are numbered as one unit.
+/// The writes of one database that get one unit number.
 @Suite("Writes of one transaction have one unit")
 struct UnitCaptureTests {
   private let scratch: Scratch
@@ -29,7 +29,7 @@ struct UnitCaptureTests {
     return database
   }
 
-  /// The steps' tables and keys, unit by unit; steps of no unit are alone.
+  /// The steps' tables and keys, grouped by unit; steps without a unit are alone.
   private func units(_ database: borrowing Database) throws -> Set<Set<String>> {
     let tables = try TrackedTable.find(definition, in: database)
     try Capture.settle(tables, in: database)
@@ -55,7 +55,7 @@ struct UnitCaptureTests {
     for row in rows { try database.execute("UPDATE \(row.prefix(1)) SET v = v + 1 WHERE id = \(row.dropFirst())") }
   }
 
-  @Test("a pause parts units, and a row that both wrote joins them")
+  @Test("a pause separates units, and a row that both wrote joins them")
   func pauses() throws {
     let database = try open()
     try write("a1", "b1", "c1", in: database)
@@ -103,14 +103,14 @@ struct UnitCaptureTests {
     #expect(try units(database) == [["a1", "b1"], ["a1", "b2"]])
   }
 
-  @Test("tidying up parts nothing that a transaction wrote")
+  @Test("compaction separates no writes of one transaction")
   func tidied() throws {
     let database = try open()
     let trigger = try #require(
       try database.first("SELECT sql FROM sqlite_schema WHERE name = 'satchel_tidy:a'") { $0.text(0) })
     try database.execute("DROP TRIGGER \"satchel_tidy:a\"")
     try database.execute(trigger.replacing("> \(32 << 20)", with: "> 100"))
-    // A row is written all the time while others are written now and then: they hang together by it alone.
+    // One row is written all the time, and others now and then: only that row joins them.
     for turn in 0..<300 {
       try write("a1", in: database)
       if turn % 100 == 0 { try write("b\(turn / 100 + 1)", in: database) }

@@ -1,6 +1,6 @@
 import SatchelCommands
 
-/// What the example's commands leave behind.
+/// The effects of the example's commands.
 struct Trace {
   var calls: [ParsedCommand] = []
   var failures: [CommandFailure] = []
@@ -61,7 +61,7 @@ let bag = ToolSpec<Trace>(
       "user add", "makes a user",
       arguments: [ArgumentSpec("NAME", help: "n"), ArgumentSpec("ATTR=VALUE", .zeroOrMore, help: "a")]),
     command("user list", "who there is"),
-    command("conflicts", "what nobody has settled"),
+    command("conflicts", "conflicts that are not settled"),
     command("conflicts show", "one of them", arguments: [ArgumentSpec("ID", .optional, help: "which")]),
     command(
       "device provision", "makes a device", arguments: [ArgumentSpec("NAME", help: "n")],

@@ -14,7 +14,7 @@ struct ParsingTests {
     }
   }
 
-  @Test("what is not given is false, nil or empty")
+  @Test("options and arguments that are not given are false, nil or empty")
   func defaults() throws {
     let command = try bag.parsed("pack a b")
     #expect(!command.flag("fold") && !command.json && !command.quiet && !command.dryRun)
@@ -54,7 +54,7 @@ struct ParsingTests {
     #expect(command.arguments("ATTR=VALUE") == ["region=north", "tier=2"])
   }
 
-  @Test("a list takes what the arguments around it leave")
+  @Test("a list gets the words that the arguments around it leave")
   func lists() throws {
     let command = try bag.parsed("pack a b c d")
     #expect(command.arguments("THING") == ["a", "b", "c"])

@@ -22,7 +22,7 @@ struct RunningTests {
     #expect(console.outText == "")
   }
 
-  @Test("what a command throws is reported with the command's name and the wish for JSON")
+  @Test("an error of a command is reported with the command's name, as JSON if requested")
   func reports() {
     var trace = Trace()
     #expect(run("refuse --json", &trace) == .failed)
@@ -31,7 +31,7 @@ struct RunningTests {
     #expect(trace.failures.first?.json == true)
   }
 
-  @Test("the wish for JSON is known where the rest makes no sense")
+  @Test("a request for JSON is recognised even if the rest is invalid")
   func reportsUsage() {
     var trace = Trace()
     #expect(run("frobnicate --json", &trace) == .usage)

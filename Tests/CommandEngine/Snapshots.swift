@@ -1,4 +1,4 @@
-/// What `bag help` prints.
+/// The output of `bag help`.
 let toolHelp = """
   bag - carries things where there is no network
 
@@ -11,7 +11,7 @@ let toolHelp = """
     user add          makes a user
     user list         who there is
 
-    conflicts         what nobody has settled
+    conflicts         conflicts that are not settled
     conflicts show    one of them
 
     device provision  makes a device
@@ -30,7 +30,7 @@ let toolHelp = """
 
   """
 
-/// What `bag help pack` prints.
+/// The output of `bag help pack`.
 let packHelp = """
   bag pack - puts things into the bag
 

@@ -169,7 +169,7 @@ struct PartedHistoryTests {
     // The exports were made on bundles of the hub's that are missing: what they say cannot be replayed yet.
     try bringBack(older, from: "exports")
     let refused = camp.device("tablet", "doctor", "--repair")
-    #expect(refused.code == 1 && refused.error.contains("is not there"), "\(refused.out)\(refused.error)")
+    #expect(refused.code == 1 && refused.error.contains("is missing"), "\(refused.out)\(refused.error)")
     #expect(!FileManager.default.fileExists(atPath: camp.path("tablet/data.sqlite")))
 
     try bringBack(deltas, from: "deltas")

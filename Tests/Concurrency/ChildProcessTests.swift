@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Programs beside the tests")
 struct ChildProcessTests {
-  /// Starts programs that stay until they are let go, and lets go of them when all is read, or when that takes too
+  /// Starts programs that run until they are released. Releases them when everything is read, or when that takes too
   /// long.
   private final class Others: @unchecked Sendable {
     private let allIsRead = DispatchSemaphore(value: 0)
@@ -32,7 +32,7 @@ struct ChildProcessTests {
     }
   }
 
-  @Test("who reads what a program says waits for that program alone, though another thread starts others that stay")
+  @Test("a reader of a program's output waits for that program alone, even if another thread starts programs that stay")
   func apart() throws {
     let others = Others()
     for _ in 0..<100 { #expect(try runProgram(at: "/bin/echo", ["here"], in: "/").text == "here\n") }

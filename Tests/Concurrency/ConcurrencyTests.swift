@@ -4,11 +4,11 @@ import Testing
 
 @Suite("Other processes write and read while Satchel works", .serialized)
 struct ConcurrencyTests {
-  /// What an app does between two writes: without it a writer would write thousands of rows a second.
+  /// The app's pause between two writes: without it a writer would write thousands of rows a second.
   private static let pause =
     "SELECT count(*) FROM (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10000) SELECT i FROM n);"
 
-  /// Writes a row a turn and changes the one before, each in a transaction of its own.
+  /// Writes a row each turn and changes the row before, in separate transactions.
   private func writer(_ field: Field, _ database: String, _ author: String) -> Worker {
     Worker(field.folder(database)) { shell, turn in
       try shell.ask("INSERT INTO notes VALUES ('\(author)-\(turn)', 1, '\(author)', \(turn), 'first words', NULL);")
@@ -17,7 +17,7 @@ struct ConcurrencyTests {
     }
   }
 
-  /// Looks twice in one transaction: nothing may move meanwhile, and of a bundle there is all or nothing.
+  /// Reads twice in one transaction: nothing may change meanwhile, and a bundle must be there completely or not at all.
   private func reader(_ field: Field, _ database: String, other author: String) -> Worker {
     Worker(field.folder(database)) { shell, _ in
       let count = "SELECT count(*), sum(number), count(words) FROM notes;"
@@ -31,7 +31,7 @@ struct ConcurrencyTests {
   }
 
   @Test(
-    "no write is missed or doubled, nobody is blocked for longer than the busy timeout, and nobody sees a bundle in part",
+    "no write is missed or doubled, no program is blocked for longer than the busy timeout, and none sees a part of a bundle",
     arguments: ["wal", "delete"])
   func promise(journal: String) throws {
     let field = try Field(journal: journal)
@@ -51,7 +51,7 @@ struct ConcurrencyTests {
     }
     for worker in readers + writers.values { #expect(worker.complaint == nil) }
 
-    // What was written after the last delivery, and what that made the hub send back.
+    // The writes since the last delivery, and the hub's answer to them.
     try field.deliver()
     try field.answer()
     for (author, worker) in writers {

@@ -3,13 +3,13 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// A hub and a device in folders of their own, worked by the built tools as processes.
+/// A hub and a device in their own folders, used by the built tools as processes.
 struct Field {
   let folder: TemporaryFolder
   private let tools: String
 
-  /// How many rows lie ready at either side: `SATCHEL_ROWS`, or as many as a debug build takes in a second. More of
-  /// them want the tools of a release build, in the folder that `SATCHEL_TOOLS` names.
+  /// The number of rows on either side: `SATCHEL_ROWS`, or as many as a debug build processes in a second. For more
+  /// rows use the tools of a release build, in the folder `SATCHEL_TOOLS`.
   static let rows = ProcessInfo.processInfo.environment["SATCHEL_ROWS"].flatMap { Int($0) } ?? 1_000
 
   private static let definition = """
@@ -62,7 +62,7 @@ struct Field {
     try run("satchel", ["-C", folder("tablet")] + words)
   }
 
-  /// Runs a tool and returns what it said. Throws where it failed.
+  /// Runs a tool and returns its output. Throws if it fails.
   private func run(_ tool: String, _ words: [String]) throws -> String {
     let result = try outcome(tool, words)
     guard result.status == 0 else {
@@ -75,7 +75,7 @@ struct Field {
     try runProgram(at: Paths.join(tools, tool), words, in: folder.path)
   }
 
-  /// Carries everything that lies in an outbox to the other side.
+  /// Carries everything in an outbox to the other side.
   func deliver() throws {
     try device("export")
     for file in try waiting("tablet") { try hub("import", file) }

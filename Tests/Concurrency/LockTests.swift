@@ -3,8 +3,8 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Commands of ours beside each other, and beside an administrator with a transaction open. No journal mode lets two
-/// write at once; what waits, and what is told to come again, is for these tests.
+/// Satchel commands that run at the same time, and beside an administrator with an open transaction. No journal mode
+/// lets two write at once. These tests show which command waits, and which must be run again.
 @Suite("Commands that meet")
 struct LockTests {
   /// Starts the hub's tool and does not wait for it.
@@ -33,7 +33,7 @@ struct LockTests {
     #expect(try field.hub("doctor") == "All is well.\n")
   }
 
-  @Test("imports, an emission and a status at once: each is done or told to come again, and nothing is doubled")
+  @Test("imports, an emission and a status at once: each succeeds or reports busy, and nothing is doubled")
   func atOnce() throws {
     let field = try Field(journal: "wal")
     let file = try bundle(field)
@@ -41,7 +41,7 @@ struct LockTests {
     let ends = try commands.map { try start(field, $0) }.map(end)
     #expect(ends.allSatisfy { [0, 4].contains($0) }, "\(ends)")
     #expect(ends.contains(0))
-    // Who was told to come again does.
+    // A command that must be run again is run again.
     for words in commands { #expect(try end(of: start(field, words)) == 0) }
     try expectWhole(field)
   }
@@ -65,11 +65,11 @@ struct LockTests {
     try expectWhole(field)
   }
 
-  @Test("the lock of a command that was killed holds nobody up")
+  @Test("the lock of a killed command blocks no other command")
   func stale() throws {
     let field = try Field(journal: "wal")
     let file = try bundle(field)
-    // It dies while it holds the lock: at its first write, and when all is written.
+    // The process dies while it holds the lock: at its first write, and after its last one.
     for call in ["pwrite64", "/^rename"] {
       let killed = try StockTool.strace.run(
         ["-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e", "inject=\(call):signal=SIGKILL:when=1"]

@@ -1,22 +1,22 @@
 import Foundation
 import TestSupport
 
-/// A stock `sqlite3` process that has a database open, and is asked one thing after the other.
+/// A stock `sqlite3` process that has a database open and runs one statement after the other.
 final class Shell {
   private let process: ChildProcess
   private var unread: [UInt8] = []
   private var asked = 0
 
-  /// How long a writer waits for another one, in seconds: the time that Satchel's promise is about.
+  /// How long a writer waits for another one, in seconds: the time that Satchel promises.
   static let patience = 5.0
 
   init(_ database: String) throws {
-    // By lines, so that an answer comes when it is given and not when a block is full.
+    // By lines, so that an answer comes at once and not when a block is full.
     process = try ChildProcess("/usr/bin/stdbuf", ["-oL", "/usr/bin/sqlite3", "-batch", database], takesInput: true)
     try ask(".bail on\n.timeout \(Int(Self.patience * 1000))")
   }
 
-  /// Runs statements. Returns the lines of their rows once they are done; throws what the shell complained of.
+  /// Runs statements. Returns the lines of their rows when they are done; throws the shell's error output.
   @discardableResult func ask(_ sql: String) throws -> [String] {
     asked += 1
     process.write("\(sql)\n.print done \(asked)\n".utf8)
@@ -28,7 +28,7 @@ final class Shell {
     throw ToolFailure("sqlite3 stopped at \(sql): \(process.complaint())")
   }
 
-  /// Ends the process, which lets go of what it holds.
+  /// Ends the process, which releases its locks.
   func close() {
     process.endInput()
     process.wait()
@@ -47,7 +47,7 @@ final class Shell {
   }
 }
 
-/// Somebody who works with a database in a process of its own, for as long as the test goes on.
+/// A process that works with a database for as long as the test runs.
 final class Worker: @unchecked Sendable {
   private let lock = NSLock()
   private let ended = DispatchSemaphore(value: 0)
@@ -56,8 +56,7 @@ final class Worker: @unchecked Sendable {
   private var longest = 0.0
   private var failure: String?
 
-  /// - Parameter turn: what is done again and again, with the number of the turn. It is timed, and its error ends the
-  ///   work.
+  /// - Parameter turn: is repeated, with the number of the turn. It is timed, and its error ends the work.
   init(_ database: String, _ turn: @escaping @Sendable (Shell, Int) throws -> Void) {
     Thread.detachNewThread {
       do {
@@ -82,15 +81,14 @@ final class Worker: @unchecked Sendable {
     }
   }
 
-  /// How many turns are done.
+  /// The number of completed turns.
   var turns: Int { lock.withLock { rounds } }
   /// The longest turn, in seconds.
   var longestTurn: Double { lock.withLock { longest } }
 
   private func stop() { lock.withLock { isStopping = true } }
 
-  /// Lets all of them work until `body` is over, however that ends, and then each finish its turn. To be looked at
-  /// afterwards: each one's complaint.
+  /// Lets all of them work until `body` ends, and then finish their turns. Afterwards, check `complaint` of each.
   static func work(_ workers: [Worker], during body: () throws -> Void) throws {
     defer {
       for worker in workers { worker.stop() }
@@ -99,6 +97,6 @@ final class Worker: @unchecked Sendable {
     try body()
   }
 
-  /// What ended it before it was asked to; nil where nothing did.
+  /// The error that ended it early; nil: none.
   var complaint: String? { lock.withLock { failure } }
 }

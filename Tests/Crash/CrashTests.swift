@@ -3,14 +3,14 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// One command of the operator's day, with what must have happened before it.
+/// One command of the operator's day, with the commands that must run before it.
 struct CrashCase: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let tool: String
   let words: [String]
   /// Commands that come first, each a tool and its words.
   var before: [[String]] = []
-  /// A shell's words that must succeed afterwards, before both sides go on.
+  /// A shell command that must succeed afterwards, before both sides continue.
   var then: String?
 
   static let export = ["satchel", "-C", "tablet", "sync", "STICK"]
@@ -185,7 +185,7 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
   ]
 
   private static let leave = ["satchel", "-C", "tablet", "renew", "--hub", "--request", "HERE/request"]
-  /// The hub is lost, and the next one has what the office still knows.
+  /// The hub is lost, and the next hub has what the office still has.
   private static let nextHub = """
     rm -r hub office.sqlite
     sqlite3 office.sqlite "CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT);
@@ -200,7 +200,7 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
     satchel-hub -C hub emit --device tablet --to STICK
     """
 
-  /// Those that SATCHEL_CRASH names; without it all.
+  /// The cases named in SATCHEL_CRASH; without it all.
   static let chosen: [CrashCase] = {
     guard let name = ProcessInfo.processInfo.environment["SATCHEL_CRASH"], !name.isEmpty else { return all }
     let found = all.filter { $0.testDescription == name }
@@ -210,7 +210,7 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
     return found
   }()
 
-  /// The hub's files as a snapshot of its machine has them.
+  /// The hub's files in a snapshot of its machine.
   private static let copyHub = ["bash", "-c", "mkdir copy; cp -a hub office.sqlite copy"]
   private static let putBackHub = ["bash", "-c", "rm -r hub office.sqlite; cp -a copy/. .; rm -r copy"]
   private static let backup = ["bash", "-c", "satchel-hub -C hub backup HERE/monday.satchel; cp -a hub/keys safe"]
@@ -218,7 +218,7 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
     try words.map { try expanded($0, in: world) }
   }
 
-  /// What `keys show` says.
+  /// The output of `keys show`.
   private struct Shown: Decodable { let fingerprint: String }
 
   private func expanded(_ text: String, in world: CrashWorld) throws -> String {
@@ -240,13 +240,13 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
       of: "HERE", with: world.folder.path)
   }
 
-  /// Lets both sides go on, and checks that nothing was lost, doubled or left behind.
+  /// Lets both sides continue, and checks that nothing was lost, doubled or left behind.
   func finish(_ world: CrashWorld) throws {
     if let then { try world.shell(expanded(then, in: world)) }
     try world.finish()
   }
 
-  /// The world as it is just before the command.
+  /// The world just before the command.
   func world() throws -> CrashWorld {
     let world = try CrashWorld()
     for command in before {
@@ -256,7 +256,7 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
     return world
   }
 
-  /// Every call of the command, or as many as `share` says, evenly spread.
+  /// Every call of the command, or `share` of them, evenly spread.
   func points(in world: CrashWorld, share: Int) throws -> [(call: String, number: Int)] {
     let copy = try CrashWorld(copyOf: world)
     let counts = try copy.counts(tool, words(in: copy, words))
@@ -300,9 +300,9 @@ struct CrashTests {
       let before = try copy.contents()
       let result = try copy.fail(
         crash.tool, crash.words(in: copy, crash.words), at: fault.call, fault.number, with: fault.error)
-      // What fails behind the last thing that matters, or in what is only tidied up, need not be said.
+      // A failure after the last important step, or during cleaning up, need not be reported.
       #expect([0, 1].contains(result.status), "\(fault): \(result.status) \(result.complaint)")
-      // What was wrong and where, and what to do next.
+      // The message says what was wrong and where, and what to do next.
       if result.status == 1 {
         #expect(result.complaint.split(separator: "\n").count >= 2, "\(fault): \(result.complaint)")
       }

@@ -3,12 +3,11 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// A hub, a device and a stick in a folder, worked by the real programs, one of which is killed at a system call of its
-/// choice.
+/// A hub, a device and a stick in a folder, used by the real programs. One program is killed at a chosen system call.
 final class CrashWorld {
   let folder: TemporaryFolder
 
-  /// What changes files: a process that dies before one of these has left all that came before it.
+  /// The calls that change files: a process that dies before one of these has completed all earlier ones.
   static let calls = [
     "write", "pwrite64", "fsync", "fdatasync", "rename", "renameat", "unlink", "unlinkat", "rmdir", "mkdir", "mkdirat",
     "fchmodat", "ftruncate",
@@ -29,7 +28,7 @@ final class CrashWorld {
     INSERT INTO tools VALUES ('axe');
     """
 
-  /// Both sides have changed rows that the other does not know of; one of them is the same.
+  /// Both sides have changed rows that the other has not received; both changed one of them.
   init() throws {
     folder = try TemporaryFolder()
     try folder.write(Array(Self.definition.utf8), to: "camp.json")
@@ -61,11 +60,11 @@ final class CrashWorld {
     try folder.write(Array("a lake".utf8), to: "hub/files/lake.jpg")
   }
 
-  /// A copy of a world in a folder of its own.
+  /// A copy of a world in another folder.
   init(copyOf other: CrashWorld) throws {
     folder = try TemporaryFolder()
     try StockTool.bash("-c", "cp -a \(other.folder.path)/. \(folder.path)/", in: folder.path)
-    // The hub's workspace names its database by a path that is the other world's.
+    // The hub's workspace names its database by the other world's path.
     let path = folder("hub/satchel.json")
     let text = try folder.text("hub/satchel.json").replacingOccurrences(of: other.folder.path, with: folder.path)
     try Data(text.utf8).write(to: URL(filePath: path))
@@ -85,7 +84,7 @@ final class CrashWorld {
     return result
   }
 
-  /// How often a command makes each of the calls.
+  /// The number of times that a command makes each of the calls.
   func counts(_ tool: String, _ words: [String]) throws -> [String: Int] {
     let result = try strace(
       ["-f", "-qq", "-o", "calls", "-e", "trace=\(Self.calls.joined(separator: ","))", builtProgram(tool)] + words)
@@ -121,7 +120,7 @@ final class CrashWorld {
 
   private func strace(_ words: [String]) throws -> ToolResult { try StockTool.strace.run(words, in: folder.path) }
 
-  /// Lets both sides go on as if nothing had been, and checks that nothing was lost, doubled or left behind.
+  /// Lets both sides continue normally, and checks that nothing was lost, doubled or left behind.
   func finish() throws {
     for _ in 0..<2 {
       try run("satchel", "-C", "tablet", "sync", folder("stick"))
@@ -142,7 +141,7 @@ final class CrashWorld {
       let files = try StockTool.bash("-c", "cd \(place)/files; find . -type f | sort | xargs cat", in: folder.path).text
       #expect(files == "a froga lake", "\(place): \(files)")
     }
-    // Each of the device's three changes is in the log once, the conflict is one.
+    // Each of the device's three changes is in the log once, and there is one conflict.
     let counted = "SELECT count(*) FROM satchel_log WHERE device IS NOT NULL; SELECT count(*) FROM satchel_conflicts"
     #expect(try StockTool.sqlite3("office.sqlite", counted, in: folder.path).text == "3\n1\n")
     for (tool, name) in [("satchel", "tablet"), ("satchel-hub", "hub")] {
@@ -154,7 +153,7 @@ final class CrashWorld {
       "-c", "find . -name '.satchel-*' -not -name .satchel.lock -or -name satchel.unfinished", in: folder.path
     ).text
     #expect(left.isEmpty, "left behind: \(left)")
-    // No bundle exists that its workspace's ledger does not know.
+    // Every bundle is in its workspace's ledger.
     let files = try StockTool.bash(
       "-c", "ls tablet/bundles/sent tablet/bundles/outbox | grep -c satchel$ || true", in: folder.path
     ).text

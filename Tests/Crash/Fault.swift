@@ -1,10 +1,10 @@
 import Foundation
 import TestSupport
 
-/// A call of a command's that fails.
+/// A failing call of a command.
 struct Fault: CustomStringConvertible {
   let call: String
-  /// It is the n-th of its name.
+  /// It is the n-th call of its name.
   let number: Int
   let error: String
 
@@ -12,9 +12,9 @@ struct Fault: CustomStringConvertible {
 }
 
 extension CrashWorld {
-  /// Ways in which a command may fail, a few of each, evenly spread over its calls, or each of its calls in one of the
-  /// ways that it has: a full disk and a failing one, a medium that cannot be written, rights that are missing, too
-  /// many open files, and a stick that is pulled out while it is read.
+  /// Ways in which a command may fail: a full disk and a failing one, a medium that cannot be written, missing rights,
+  /// too many open files, and a stick that is pulled out while it is read. Either a few of each way, evenly spread over
+  /// the calls, or each call in one possible way.
   func faults(_ tool: String, _ words: [String], atEachCall: Bool) throws -> [Fault] {
     let spread = atEachCall ? Self.each : Self.spread
     let calls = try calls(["write", "pwrite64", "fsync", "renameat", "mkdirat", "openat", "read"], of: tool, words)
@@ -45,11 +45,11 @@ extension CrashWorld {
     let name: String
     let number: Int
     let line: String
-    /// Whether it found what it named, in the world's own folder.
+    /// Whether it found its file, in the world's own folder.
     let isHere: Bool
   }
 
-  /// The calls of these names that a command makes, in their order.
+  /// A command's calls of these names, in order.
   private func calls(_ names: [String], of tool: String, _ words: [String]) throws -> [Call] {
     let result = try StockTool.strace.run(
       ["-f", "-qq", "-y", "-o", "calls", "-e", "trace=\(names.joined(separator: ","))", builtProgram(tool)] + words,
@@ -65,7 +65,7 @@ extension CrashWorld {
     }
   }
 
-  /// Every file of the world with its content, but for what a look leaves behind.
+  /// Every file of the world with its content, except files that a mere look leaves behind.
   func contents() throws -> [String: Data] {
     var contents: [String: Data] = [:]
     for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
@@ -75,7 +75,7 @@ extension CrashWorld {
     return contents
   }
 
-  /// Runs words of a shell's that knows the tools. Throws where one of them fails.
+  /// Runs a shell command that can use the tools. Throws if one of them fails.
   func shell(_ words: String) throws {
     let tools = URL(filePath: builtProgram("satchel")).deletingLastPathComponent().path
     try StockTool.bash("-euc", "PATH=\(tools):$PATH\n\(words)", in: folder.path)

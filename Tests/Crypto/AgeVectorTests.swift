@@ -3,8 +3,8 @@ import SatchelCrypto
 import TestSupport
 import Testing
 
-/// The test vectors of C2SP/CCTV for the age format, which live beside the repository: files with what must become of
-/// them.
+/// The test vectors of C2SP/CCTV for the age format, which are kept beside the repository: files with their expected
+/// results.
 private struct Vector: Sendable, CustomTestStringConvertible {
   let name: String
   var fields: [(name: String, value: String)] = []
@@ -15,7 +15,7 @@ private struct Vector: Sendable, CustomTestStringConvertible {
   static let folder = URL(filePath: #filePath).deletingLastPathComponent()
     .appending(path: "../../../shared/data/cctv-age/testdata").standardizedFileURL
 
-  /// Those for X25519 and scrypt: armor and post-quantum recipients are not spoken here.
+  /// The vectors for X25519 and scrypt: armor and post-quantum recipients are not supported.
   static func all() throws -> [Vector] {
     let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path)
     return try #require(names, "age's test vectors are missing: expected them in \(folder.path)").sorted()
@@ -33,7 +33,7 @@ private struct Vector: Sendable, CustomTestStringConvertible {
       fields.append((String(parts[0]), String(parts[1])))
     }
     file = Array(rest)
-    // The larger ones lie there in zlib's form.
+    // The larger vectors are stored in zlib's form.
     if values("compressed") == ["zlib"] {
       let unpack =
         "import sys, zlib; sys.stdout.buffer.write(zlib.decompress(open(sys.argv[1], 'rb').read()[int(sys.argv[2]):]))"
@@ -50,7 +50,7 @@ private struct Vector: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// What became of a vector's file, in the words of the vectors, and what came out of it.
+/// The result of a vector's file, in the words of the vectors, and the output.
 private func outcome(of vector: Vector, piece: Int) throws -> (word: String, payload: [UInt8]) {
   var opener = AgeOpener(try vector.key())
   var payload: [UInt8] = []
@@ -79,7 +79,7 @@ func ageVectors() throws {
     for piece in vector.file.count < 5_000 ? [1, 7, 100_000] : [4_099, 65_536, 1 << 20] {
       let (word, payload) = try outcome(of: vector, piece: piece)
       #expect(word == vector.values("expect").first, "\(vector.name), \(piece)")
-      // What comes out before a failure is what the vector says, or the beginning of it.
+      // The output before a failure is the vector's payload, or the beginning of it.
       if let digest = vector.values("payload").first, word == "success" || piece == 1 {
         #expect(try sha256(payload) == digest, "\(vector.name), \(piece)")
       }

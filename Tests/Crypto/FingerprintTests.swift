@@ -30,7 +30,7 @@ func definition() throws {
   #expect(key.fingerprint.filter { $0 != "-" } == expected)
 }
 
-@Test("what people make of a fingerprint is forgiven")
+@Test("usual variations of a typed fingerprint are accepted")
 func forgiven() throws {
   for number in UInt8(0)..<40 {
     let print = try testKey(number).publicKey.fingerprint

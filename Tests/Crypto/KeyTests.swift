@@ -42,7 +42,7 @@ func publicFiles() throws {
   #expect(throws: KeyError.tooLarge) { try PublicKey(fileBytes: [UInt8](repeating: 0x20, count: 3000)) }
 }
 
-@Test("a bent secret key is refused")
+@Test("a changed secret key is refused")
 func bentSecret() throws {
   let file = try testKey().fileBytes(comment: "x")
   let start = try #require(file.firstIndex(of: 0x0a)) + 1
@@ -67,7 +67,7 @@ func passwordProtected() throws {
   #expect(throws: KeyError.passwordProtected) { _ = try SigningKey(fileBytes: protected.bytes) }
 }
 
-@Test("every error has a word of its own and a sentence")
+@Test("every error has its own word and a sentence")
 func words() throws {
   let keyErrors: [KeyError] = [
     .tooLarge, .malformed, .passwordProtected, .wrongPassword, .damaged, .unfitComment, .noMemory,

@@ -5,7 +5,7 @@ import Testing
 
 private let phrase = "neun Äpfel am Fluss".bytes
 
-/// Runs a tool that asks a person, and answers whatever it asks with a password.
+/// Runs a tool that asks for passwords, and answers each question with this password.
 private func answering(_ password: [UInt8], _ command: [String], in folder: TemporaryFolder) throws -> ToolResult {
   try folder.write(password, to: "answer")
   let script = """
@@ -54,14 +54,14 @@ func protectedKey() throws {
   #expect(Password([]) == nil)
 }
 
-@Test("a password that asks for more memory than any machine has is told of, and kills nobody")
+@Test("a password that needs more memory than any machine has is reported, and kills no process")
 func costlyPassword() throws {
   let derived = try password().scrypt(salt: [1], cost: 1 << 52, blockSize: 8, parallelization: 1, count: 32)
   let isRefused = derived == nil
   #expect(isRefused)
 }
 
-@Test("minisign signs with a key that we put behind a password, and we with one of its own")
+@Test("minisign signs with a key that Satchel put behind a password, and Satchel with a key of minisign's")
 func minisignPasswords() throws {
   let folder = try TemporaryFolder()
   let key = try testKey()
@@ -115,7 +115,7 @@ func ageBothWays(size: Int) throws {
   try folder.write(sealed(AgeSealer(password: password(), random: random)), to: "password.age")
   let told = try answering(phrase, ["age", "-d", "-o", "told", "password.age"], in: folder)
   #expect(told.status == 0, "\(told.text)\(told.complaint)")
-  // age makes no file of nothing.
+  // age writes no output file for an empty content.
   if size > 0 { #expect(try folder.read("told") == message) }
   #expect(throws: AgeError.wrongPassword) {
     _ = try opened(folder.read("password.age"), .password(#require(Password([1]))))

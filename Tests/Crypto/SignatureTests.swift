@@ -43,7 +43,7 @@ func flippedMessage() throws {
   #expect(throws: SignatureError.wrongMessage) { try key.verify(signature, message: message + [0]) }
 }
 
-@Test("a signature tells which key it wants, and another one's is refused")
+@Test("a signature names its key, and a signature of another key is refused")
 func otherKey() throws {
   let (key, signature) = try signed()
   let other = try testKey(2).publicKey

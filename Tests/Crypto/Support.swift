@@ -3,7 +3,7 @@ import SatchelCrypto
 import TestSupport
 import Testing
 
-/// A folder that goes when its test ends.
+/// A folder that is deleted when its test ends.
 final class Scratch {
   let folder: URL
 

@@ -53,7 +53,7 @@ func everything() throws {
 }
 
 @Test(
-  "an attribute takes what fits its kind",
+  "an attribute accepts values that fit its kind",
   arguments: [
     ("integer", "12", Value.integer(12)), ("integer", "-9223372036854775808", .integer(.min)), ("integer", "1.5", nil),
     ("integer", "", nil),
@@ -78,7 +78,7 @@ func snapshots() {
 
 private let whichFile = "It is the file that names tables and rules: docs/guides/developer.md shows one."
 
-/// A definition that is wrong, the place at which it is, and a part of what is said about it.
+/// A wrong definition, the place of its error, and a part of the message.
 private let wrong: [(json: String, place: String, problem: String, hint: String?)] = [
   ("", "", "it is not JSON", whichFile),
   ("{ \"dataset\": \"d\", }", "", "at byte", whichFile),
@@ -227,7 +227,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (table(#""unit": {}"#), "tables.t.unit.parent", "it is missing", nil),
 ]
 
-@Test("what is wrong is said, with its place and what to do", arguments: wrong.indices)
+@Test("an error is reported with its place and a remedy", arguments: wrong.indices)
 func errors(index: Int) throws {
   let (json, place, problem, hint) = wrong[index]
   do {

@@ -1,6 +1,6 @@
 import TestSupport
 
-/// What libFuzzer calls with each input: the first byte says where the rest comes in.
+/// libFuzzer calls this with each input: the first byte chooses the surface for the rest.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
   let bytes = Array(UnsafeBufferPointer(start: start, count: count))

@@ -7,10 +7,10 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// A hub over a database, and devices that began with a template, worked by the tools' commands.
+/// A hub over a database, and devices that began with a template, used by the tools' commands.
 final class Expedition {
   let folder: TemporaryFolder
-  /// The databases' names end like this.
+  /// The ending of the databases' names.
   let ending: String
 
   struct Outcome {
@@ -41,7 +41,7 @@ final class Expedition {
     return Outcome(code: code, out: console.outText, error: console.errorText)
   }
 
-  /// Makes the hub over the office's database, for these tables, each with the same rules.
+  /// Creates the hub over the office's database, for these tables, each with the same rules.
   func found(_ tables: [String], rules: JSONValue = .object([])) throws -> Outcome {
     let members = tables.map { JSONValue.Member(name: $0, value: rules) }
     let definition: JSONValue = ["dataset": "land", "version": 1, "tables": .object(members)]
@@ -55,7 +55,7 @@ final class Expedition {
     hub(["device", "provision", name, "--user", "ann", "--into", folder(name), "--template", folder(template)] + more)
   }
 
-  /// What one device wrote goes to the hub, and what the hub then has to every device.
+  /// One device's changes go to the hub, and then the hub's changes to every device.
   func round(from writer: String, to devices: [String]) throws {
     let exported = device(writer, "export", "--json")
     try #require(exported.code == 0, "\(exported.error)")
@@ -77,7 +77,7 @@ final class Expedition {
 
   // MARK: databases
 
-  /// Writes as an app does that has the geometry functions.
+  /// Writes like an app that has the geometry functions.
   func sql(_ path: String, _ text: String) throws { try Database(path: path, mode: .create).execute(text) }
 
   /// The rows of a query, a line each; blobs by their bytes.
@@ -87,7 +87,7 @@ final class Expedition {
     }
   }
 
-  /// What an import must leave as it was: the whole schema, and the numbers in the file's header.
+  /// Everything that an import must not change: the whole schema, and the numbers in the file's header.
   func shape(_ path: String) throws -> [String] {
     try rows(path, "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name")
       + rows(path, "PRAGMA application_id") + rows(path, "PRAGMA user_version")

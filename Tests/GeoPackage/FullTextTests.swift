@@ -2,7 +2,7 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// Full-text indexes beside a table that is kept in step, kept by the triggers that SQLite's own documentation gives.
+/// Full-text indexes beside a table that is kept in step. The triggers of SQLite's own documentation maintain them.
 @Suite("Full-text indexes")
 struct FullTextTests {
   private static let schema = """
@@ -41,7 +41,7 @@ struct FullTextTests {
     return expedition
   }
 
-  /// The indexes agree with the table, by their own word, and find what is in it.
+  /// Checks that the indexes agree with the table, by their own check, and find its content.
   private func check(_ expedition: Expedition, _ word: String, isIn ids: [Int64]) throws {
     for path in [expedition.office, expedition.database("one"), expedition.database("two")] {
       let database = try Database(path: path, mode: .readWrite)
@@ -107,7 +107,7 @@ struct FullTextTests {
     for path in [expedition.office, expedition.database("one"), expedition.database("two")] {
       try expedition.sql(path, "CREATE UNIQUE INDEX by_words ON notes (words)")
     }
-    // What OR REPLACE may delete through a new index, capture has to learn.
+    // Capture must learn which rows OR REPLACE may delete through a new index.
     expedition.hub("doctor", "--repair")
     for device in ["one", "two"] { expedition.device(device, "doctor", "--repair") }
     try expedition.sql(

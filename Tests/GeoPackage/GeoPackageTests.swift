@@ -3,10 +3,10 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// Features and their R-tree as GIS tools made them, edited by such tools, and carried between three GeoPackages.
+/// Features and their R-tree made by GIS tools, edited by such tools, and carried between three GeoPackages.
 @Suite("GeoPackages that others made", .enabled(if: Shared.isThere, Shared.absence))
 struct GeoPackageTests {
-  /// The office's file, a template made of it by emptying its tables, a hub, and two devices of the same user.
+  /// The office's file, a template made by emptying its tables, a hub, and two devices of the same user.
   private func open(_ file: String) throws -> (expedition: Expedition, tables: [String]) {
     let expedition = try Expedition()
     try Shared.copy(file, to: expedition.office)
@@ -14,7 +14,7 @@ struct GeoPackageTests {
     let tables = try Database(path: expedition.office, mode: .readOnly).all(
       "SELECT table_name FROM gpkg_contents WHERE data_type IN ('features', 'attributes') ORDER BY 1"
     ) { $0.text(0) }
-    // Deleting is what plain SQLite can do.
+    // Plain SQLite can delete without the geometry functions.
     try StockTool.sqlite3(
       "-bail", "empty.gpkg", tables.map { "DELETE FROM \(quoted($0))" }.joined(separator: ";"),
       in: expedition.folder.path)
@@ -28,7 +28,7 @@ struct GeoPackageTests {
     return (expedition, tables)
   }
 
-  /// Everything that must be right of a GeoPackage at any time, and that GDAL reads it without a word of complaint.
+  /// Everything that must hold for a GeoPackage at any time. GDAL must read it without a warning.
   private func check(_ path: String, _ tables: [String], in expedition: Expedition) throws {
     #expect(try Rtrees.faults(in: Database(path: path, mode: .readOnly)) == [], "\(path)")
     #expect(try expedition.rows(path, "PRAGMA integrity_check") == expedition.rows(":memory:", "SELECT 'ok'"))
@@ -56,7 +56,7 @@ struct GeoPackageTests {
   }
 
   @Test(
-    "what GDAL and sqlite3 write on a device is whole at the hub and on the other device: features, R-trees, counts",
+    "writes of GDAL and sqlite3 on a device arrive at the hub and on the other device: features, R-trees, counts",
     arguments: Shared.all)
   func carried(file: String) throws {
     let (expedition, tables) = try open(file)
@@ -66,7 +66,7 @@ struct GeoPackageTests {
     for (place, table) in tables.enumerated() {
       let info = try #require(try Database(path: expedition.office, mode: .readOnly).tableInfo(.init(table)))
       let columns = info.schema.columns.filter { $0 != "fid" }
-      // One less, by plain SQLite; a copy of the first feature, and a change of the last.
+      // One feature less, by plain SQLite; a copy of the first feature, and a change of the last.
       try StockTool.sqlite3(
         expedition.database("gps"),
         "DELETE FROM \(quoted(table)) WHERE fid = (SELECT min(fid) + 1 FROM \(quoted(table)))",
@@ -84,7 +84,7 @@ struct GeoPackageTests {
           "UPDATE \(quoted(table)) SET \(sources.joined(separator: ", ")) WHERE fid = (SELECT max(fid) - 1 FROM \(quoted(table)))"
         )
       }
-      // Each costs a start of GDAL: both for one table, and one for each of the others.
+      // Each edit costs a start of GDAL: both edits for one table, and one for each of the others.
       for edit in place == 0 ? edits : [edits[place % edits.count]] {
         let done = try StockTool.ogrinfo("-q", expedition.database("gps"), "-sql", edit, in: expedition.folder.path)
         #expect(done.complaint.isEmpty, "\(edit): \(done.complaint)")
@@ -100,7 +100,7 @@ struct GeoPackageTests {
   }
 
   @Test(
-    "features that ogr2ogr adds at the office, and one that it moves, reach the devices by a delta and by a full bundle"
+    "features that ogr2ogr adds or moves at the office reach the devices by a delta and by a full bundle"
   )
   func fromTheOffice() throws {
     let (expedition, tables) = try open("base.gpkg")
@@ -129,7 +129,7 @@ struct GeoPackageTests {
     }
   }
 
-  @Test("a conflict about a geometry is decided, and the R-tree has the one that was chosen")
+  @Test("a conflict about a geometry is decided, and the R-tree has the chosen geometry")
   func decided() throws {
     let (expedition, tables) = try open("base.gpkg")
     for (device, source) in [("gps", 2), ("pad", 3)] {
@@ -176,7 +176,7 @@ struct GeoPackageTests {
     }
   }
 
-  /// As the standard has them from version 1.4 on, in the place of `update1` and `update3`.
+  /// The triggers of the standard from version 1.4 on, instead of `update1` and `update3`.
   private static let newer = """
     DROP TRIGGER rtree_simple_geometry_update1;
     DROP TRIGGER rtree_simple_geometry_update3;
@@ -226,7 +226,7 @@ struct GeoPackageTests {
     #expect(try Rtrees.faults(in: Database(path: expedition.office, mode: .readOnly)) == [])
   }
 
-  @Test("who provisions a device without a template is told that its file will be no GeoPackage")
+  @Test("provisioning a device without a template warns that its file will be no GeoPackage")
   func withoutTemplate() throws {
     let expedition = try Expedition()
     try Shared.copy("base.gpkg", to: expedition.office)

@@ -123,7 +123,7 @@ struct GeometryConflictTests {
   }
 
   @Test(
-    "what a layer cannot have is refused by name, and nothing changes",
+    "a geometry that a layer cannot have is refused by name, and nothing changes",
     arguments: [
       ("hello", "hello is no geometry: at character 1, hello is no kind of geometry."),
       ("POINT (7 7", "at character 11, expected , or )"), ("@nowhere.wkt", "nowhere.wkt"),
@@ -155,7 +155,7 @@ struct GeometryConflictTests {
     try survey.found()
     let first = try survey.quarrel("ST_Translate(geom, 100, 0, 0)", "ST_Translate(geom, 0, 7, 0)")
     let expedition = survey.expedition
-    // With bounds, as GDAL does not write them for a point.
+    // With bounds, which GDAL does not write for a point.
     let blob =
       "47500003797F00000000000000001C400000000000001C400000000000001C400000000000001C4001010000000000000000001C400000000000001C40"
     #expect(expedition.hub("conflicts", "resolve", first, "--set", "geom=x'\(blob)'").code == 0)
@@ -194,7 +194,7 @@ struct GeometryConflictTests {
     #expect(!files.contains { $0.hasPrefix(".satchel-") })
   }
 
-  @Test("where no conflict has a geometry, no GeoPackage is written")
+  @Test("if no conflict has a geometry, no GeoPackage is written")
   func noPackage() throws {
     let survey = try Survey(["POINT (1 1)"])
     try survey.found()

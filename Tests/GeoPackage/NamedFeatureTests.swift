@@ -3,8 +3,8 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// A layer whose features a uuid names. GDAL and QGIS name them by `fid`, which is each file's own.
-@Suite("Features that a uuid names")
+/// A layer whose features a uuid identifies. GDAL and QGIS use `fid`, which differs from file to file.
+@Suite("Features that a uuid identifies")
 struct NamedFeatureTests {
   private static let layer = """
     <OGRVRTDataSource><OGRVRTLayer name="trees">
@@ -35,7 +35,7 @@ struct NamedFeatureTests {
   }
 
   /// A hub over five features, and two devices that began with the emptied file. In the devices' files a table of the
-  /// app's own names features by `fid`.
+  /// app refers to features by `fid`.
   private func open() throws {
     try write([1, 2, 3, 4, 5], to: "first")
     try load("first", "-f", "GPKG")
@@ -53,7 +53,7 @@ struct NamedFeatureTests {
     }
   }
 
-  /// Works as a GIS does, which has the functions of the index.
+  /// Works like a GIS, which has the functions of the index.
   private func edit(_ path: String, _ sql: String) throws {
     let done = try StockTool.ogrinfo("-q", path, "-sql", sql, in: expedition.folder.path)
     #expect(done.complaint.isEmpty, "\(sql): \(done.complaint)")
@@ -104,7 +104,7 @@ struct NamedFeatureTests {
     try StockTool.sqlite3(
       "gps/data.gpkg", "INSERT INTO seen SELECT fid, uuid FROM trees", in: expedition.folder.path)
     let before = try fids(expedition.database("gps"))
-    // One is gone, one is new, and all have other numbers.
+    // One feature is gone, one is new, and all have other numbers.
     try write([6, 5, 4, 2, 1], to: "second")
     try load("second", "-update", "-overwrite")
     #expect(expedition.hub("status").out.contains("the table trees was made anew"))
@@ -133,7 +133,7 @@ struct NamedFeatureTests {
     #expect(status.out.contains("the column uuid may be NULL"), "\(status.out)")
     #expect(expedition.hub("emit", "--all").code == 1)
     #expect(expedition.hub("doctor", "--repair").code == 1)
-    // Loaded from a source that has the constraints, it is as before.
+    // Loaded again from a source with the constraints, it works as before.
     try load("second", "-update", "-overwrite")
     #expect(expedition.hub("doctor", "--repair").code == 0)
     #expect(expedition.hub("doctor").out == "All is well.\n")

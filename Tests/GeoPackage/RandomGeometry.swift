@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// Geometries as a GeoPackage stores them, made from a seed, with what must be said of them.
+/// Geometries in GeoPackage's form, made from a seed, with their expected properties.
 struct RandomGeometry {
   private(set) var blob: [UInt8] = []
   /// minx, maxx, miny, maxy; nil: the geometry is empty.
@@ -42,7 +42,7 @@ struct RandomGeometry {
     let size = 2 + [0, 1, 1, 2][dimensions]
     switch code {
     case 1: point(size, little, mayBeEmpty: true)
-    // Arcs in one line reach no further than their points.
+    // Arcs on one line reach no further than their points.
     case 2: points(random.below(5), size, little)
     case 8: points(random.once(in: 2) ? 0 : 3, size, little, inLine: true)
     case 3, 17:

@@ -1,7 +1,7 @@
 import SatchelSQLite
 import SatchelValues
 
-/// The R-trees of a GeoPackage, held against the geometries that they are to find.
+/// Compares the R-trees of a GeoPackage with the geometries in its layers.
 enum Rtrees {
   struct Tree {
     let table: String
@@ -19,9 +19,8 @@ enum Rtrees {
     ) { Tree(table: $0.text(0), column: $0.text(1)) }
   }
 
-  /// What is wrong: features that are not in the tree, or with other bounds than the nearest that its 32 bits allow;
-  /// entries without a feature; counts of features that are not right; and what SQLite finds wrong with the tree
-  /// itself.
+  /// The faults: features missing from the tree, or with other bounds than the nearest 32-bit ones; entries without a
+  /// feature; wrong counts of features; and SQLite's findings about the tree itself.
   static func faults(in database: borrowing Database) throws -> [String] {
     var faults: [String] = []
     for tree in try all(in: database) {

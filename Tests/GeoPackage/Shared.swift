@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// GeoPackages that others made. They lie beside the checkout, and are never a part of it.
+/// GeoPackages from other programs. They are kept beside the checkout, and are never a part of it.
 enum Shared {
   private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("shared/data/geopackage")
@@ -12,7 +12,7 @@ enum Shared {
 
   static let all = ["base.gpkg", "base3.gpkg", "base_fk.gpkg", "db-base.gpkg", "db-edge-cases.gpkg", "db3d-base.gpkg"]
 
-  /// Puts a copy of the file to `path`, which may be written.
+  /// Makes a writable copy of the file at `path`.
   static func copy(_ name: String, to path: String) throws {
     try FileManager.default.copyItem(atPath: folder.appendingPathComponent(name).path, toPath: path)
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)

@@ -5,8 +5,8 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// GDAL brings SpatiaLite along: it is the judge here.
-@Suite("What GDAL and SpatiaLite write")
+/// GDAL includes SpatiaLite, which is the reference here.
+@Suite("Geometries written by GDAL and SpatiaLite")
 struct SpatiaLiteTests {
   private static let texts = [
     "POINT (1.5 -2)", "POINT Z (1 2 3)", "POINT M (1 2 3)", "POINT ZM (1 2 3 4)", "LINESTRING (0 0,1.25 1,2 7,5 5)",
@@ -64,7 +64,7 @@ struct SpatiaLiteTests {
     }
   }
 
-  /// A database of SpatiaLite with an indexed table, and a template of it.
+  /// A database of SpatiaLite with an indexed table, and a template made from it.
   private func makeOffice() throws -> Expedition {
     let expedition = try Expedition(ending: "sqlite")
     try expedition.folder.write(Array("WKT;name\nPOINT (1 2);a\nPOINT (3 4);b\n".utf8), to: "trees.csv")

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The R-tree of a layer")
 struct SpatialIndexTests {
-  @Test("spatial SQL that stores SpatiaLite's blobs moves features for everybody, and index and bounds follow")
+  @Test("spatial SQL that stores SpatiaLite's blobs moves features on every replica, and index and bounds follow")
   func spatiaLite() throws {
     let survey = try Survey(["POINT (1 1)", "POINT (2 2)"])
     try survey.found()
@@ -60,7 +60,7 @@ struct SpatialIndexTests {
     for (path, tool) in [(expedition.office, expedition.hub), (expedition.database("pad"), padTool(expedition))] {
       try expedition.sql(path, wrong)
       let words = """
-        The spatial index of the layer trees is wrong: 1 feature is not in it, 1 entry has no geometry, 1 feature lies elsewhere.
+        The spatial index of the layer trees is wrong: 1 feature is not in it, 1 entry has no geometry, 1 feature is elsewhere.
         """
       let found = tool("doctor")
       #expect(found.code == 1 && found.out.contains(words) && found.out.contains("doctor --repair"), "\(found.out)")
@@ -72,7 +72,7 @@ struct SpatialIndexTests {
       #expect(mended.code == 0 && mended.out.contains("Mended."), "\(mended.out)")
       #expect(tool("doctor").out == "All is well.\n")
       #expect(try Rtrees.faults(in: Database(path: path, mode: .readOnly)) == [])
-      // The bounds of the two features that were wrong: 2 and 3.
+      // The bounds of the two wrong features: 2 and 3.
       #expect(try expedition.rows(path, "SELECT max_x FROM gpkg_contents") == ["real(3.0)"])
     }
   }
@@ -88,7 +88,7 @@ struct SpatialIndexTests {
   }
 
   @Test(
-    "an R-tree that contradicts itself is named with the way to build it anew, which helps; the rest is still looked at"
+    "an R-tree that contradicts itself is named with the way to rebuild it, which works; everything else is still checked"
   )
   func unreadable() throws {
     let survey = try Survey(["POINT (1 1)", "POINT (2 2)"])
@@ -145,7 +145,7 @@ struct SpatialIndexTests {
       try database.execute("INSERT INTO rtree_t_g SELECT fid, ST_MinX(g), ST_MaxX(g), ST_MinY(g), ST_MaxY(g) FROM t")
     }
     #expect(try database.spatialIndexFaults(of: ["t"]).isEmpty)
-    // Far enough to be seen.
+    // Far enough to show.
     try database.execute(
       "UPDATE rtree_t_g SET maxx = maxx + abs(maxx) / 1e6 + 1e-20 WHERE abs(maxx) < 1e30 AND id < 200")
     let changed = Int(database.changes)

@@ -5,7 +5,7 @@ import SatchelValues
 import TestSupport
 import Testing
 
-/// An office with a layer of trees that GDAL made, and two devices of one user who edit it.
+/// An office with a layer of trees made by GDAL, and two devices of one user who edit it.
 struct Survey {
   let expedition: Expedition
 
@@ -23,7 +23,7 @@ struct Survey {
     try StockTool.sqlite3("empty.gpkg", "DELETE FROM trees", in: expedition.folder.path)
   }
 
-  /// Makes the hub and its devices.
+  /// Creates the hub and its devices.
   func found(_ rules: JSONValue = ["conflict": "manual", "keys": "blocks"]) throws {
     let made = try expedition.found(["trees"], rules: rules)
     try #require(made.code == 0, "\(made.error)")
@@ -34,13 +34,13 @@ struct Survey {
     }
   }
 
-  /// Writes as a person does with GDAL's spatial SQL.
+  /// Writes like a person with GDAL's spatial SQL.
   func gdal(_ path: String, _ sql: String) throws {
     let done = try StockTool.ogrinfo("-q", path, "-sql", sql, in: expedition.folder.path)
     try #require(done.complaint.isEmpty, "\(done.complaint)")
   }
 
-  /// Both devices set the geometry of the first tree to what these expressions give, and deliver. Returns the conflict.
+  /// Both devices set the geometry of the first tree to these expressions' results, and deliver. Returns the conflict.
   func quarrel(_ gps: String, _ pad: String) throws -> String {
     for (device, geometry) in [("gps", gps), ("pad", pad)] {
       try gdal(expedition.database(device), "UPDATE trees SET geom = \(geometry) WHERE fid = 1")
@@ -54,7 +54,7 @@ struct Survey {
     return try #require(list?.first?["id"]?.stringValue)
   }
 
-  /// What GDAL reads of the layer, as well-known text, a feature a line.
+  /// The layer as GDAL reads it: well-known text, a feature a line.
   func read(_ path: String) throws -> [String] {
     try StockTool.ogrinfo(
       "-q", path, "-sql", "SELECT AsText(geom) AS t FROM trees ORDER BY fid", in: expedition.folder.path
@@ -62,7 +62,7 @@ struct Survey {
     .lines.compactMap { $0.components(separatedBy: "t (String) = ").dropFirst().first }
   }
 
-  /// How many features GDAL finds in a box, by the R-tree.
+  /// The number of features that GDAL finds in a box, by the R-tree.
   func count(_ path: String, in box: [Double]) throws -> Int {
     let found = try StockTool.ogrinfo(
       ["-ro", "-so", path, "trees", "-spat"] + box.map { "\($0)" }, in: expedition.folder.path)

@@ -57,7 +57,7 @@ struct TemplateTests {
   }
 
   @Test(
-    "a template that lacks a table, or belongs to a workspace, or is none, is told as such", arguments: [false, true])
+    "a template that lacks a table, belongs to a workspace, or is none is refused as such", arguments: [false, true])
   func unfit(isRehearsal: Bool) throws {
     let expedition = try open(template: "CREATE TABLE settings (word TEXT)")
     let rehearsal = isRehearsal ? ["--dry-run"] : []
@@ -80,7 +80,7 @@ struct TemplateTests {
     #expect(try texts(expedition.office, "SELECT name FROM satchel_devices").isEmpty)
   }
 
-  @Test("what was deleted in the template is not in the device's file, and what lies in its journal is")
+  @Test("rows deleted in the template are not in the device's file, and rows in its journal are")
   func noRemains() throws {
     let expedition = try open(template: "PRAGMA journal_mode = WAL; PRAGMA secure_delete = OFF;" + Self.schema)
     let template = try Database(path: expedition.folder("empty.db"), mode: .readWrite)

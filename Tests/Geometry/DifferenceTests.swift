@@ -1,7 +1,7 @@
 import SatchelGeometry
 import Testing
 
-@Suite("How a geometry became another, and what a layer takes")
+@Suite("Differences of geometries, and the geometries that a layer accepts")
 struct DifferenceTests {
   private func difference(_ before: String, _ after: String) throws -> GeometryDifference {
     GeometryDifference(from: try Geometry(wellKnownText: before), to: try Geometry(wellKnownText: after))

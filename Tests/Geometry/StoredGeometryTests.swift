@@ -30,7 +30,7 @@ struct StoredGeometryTests {
   ]
 
   @Test(
-    "what SpatiaLite stores is read whole: points, short points, lines with short numbers, collections",
+    "SpatiaLite's geometries are read completely: points, short points, lines with short numbers, collections",
     arguments: blobs)
   func spatiaLite(blob: String, text: String, system: Int32) throws {
     let stored = try #require(StoredGeometry(bytes(blob)))

@@ -4,7 +4,7 @@ import Testing
 @Suite("Well-known text")
 struct WKTTests {
   @Test(
-    "what is written is what was read, in every kind and dimension, empty ones too",
+    "text is written as it was read, in every kind and dimension, empty ones too",
     arguments: [
       "POINT (7 7)", "POINT Z (1 2 3)", "POINT M (1 2 3)", "POINT ZM (1 2 3 4)", "POINT EMPTY", "POINT Z EMPTY",
       "LINESTRING (0 0,1.5 -2e-300)", "LINESTRING EMPTY", "POLYGON ((0 0,1 0,1 1,0 0))",
@@ -42,7 +42,7 @@ struct WKTTests {
   }
 
   @Test(
-    "what is no geometry is refused at the character where it goes wrong",
+    "text that is no geometry is refused at the wrong character",
     arguments: [
       ("", 1, "expected a geometry"), ("POINT", 6, "expected ( or EMPTY"), ("POINT (1)", 9, "expected a number"),
       ("POINT (1 2", 11, "expected , or )"), ("POINT (1 2) x", 13, "more text"),

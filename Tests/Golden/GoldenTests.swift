@@ -29,7 +29,7 @@ private func keys() throws -> [(path: String, key: PublicKey)] {
   }
 }
 
-/// The age identities of `keys/`, which were published for the tests' sake.
+/// The age identities of `keys/`, which were published for the tests.
 private func identities() throws -> [(path: String, identities: [AgeIdentity])] {
   let folder = root.appending(path: "keys")
   let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".identity") }
@@ -64,7 +64,7 @@ func readable(name: String) throws {
   #expect(try read == text(name))
 }
 
-@Test("a reader that was written from the format's description says the same", arguments: golden)
+@Test("a reader that was written from the format's description gives the same text", arguments: golden)
 func otherReader(name: String) throws {
   let folder = try TemporaryFolder()
   let reader = root.appending(path: "Tests/Interop/reader.py").path

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("What is installed")
+@Suite("Installation")
 struct InstallTests {
   private static let top = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().path
@@ -80,7 +80,7 @@ struct InstallTests {
     }
   }
 
-  @Test("where systemd and udev are not at hand, it is said that nothing was checked")
+  @Test("if systemd and udev are not installed, the report says that nothing was checked")
   func noSystemd() throws {
     let folder = try TemporaryFolder()
     try install(into: folder)

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The model of the protocol, which `make histories` plays for as long as one likes.
+/// The model of the protocol, which `make histories` plays for any time.
 @Suite("The protocol's model")
 struct ModelTests {
   private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -15,7 +15,7 @@ struct ModelTests {
     #expect(result.text.contains("400 histories: all converged, and nothing was lost"))
   }
 
-  @Test("a rule that is left out is missed", arguments: ["received", "sealed", "copies", "unseen", "lost"])
+  @Test("leaving a rule out is detected", arguments: ["received", "sealed", "copies", "unseen", "lost"])
   func rule(name: String) throws {
     let result = try StockTool.python3.run([Self.script, "150", "--without", name], in: "/")
     #expect(result.status == 1, "\(result.text)\(result.complaint)")

@@ -4,7 +4,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// A bundle that was opened with stock tools alone: its entries lie in a folder.
+/// A bundle that was opened with stock tools alone: its entries are in a folder.
 private struct Unpacked {
   let name: String
   let path: String
@@ -135,7 +135,7 @@ struct StockToolTests {
     }
   }
 
-  @Test("jq reads what the hub sends: rows, what is gone, and conflicts")
+  @Test("jq reads the hub's lines: rows, deleted rows, and conflicts")
   func scope() throws {
     #expect(
       try jq("scope-delta", "changes.jsonl", #"select(.op == "gone") | [.table, .key, .stamp]"#)
@@ -204,7 +204,7 @@ struct StockToolTests {
     }
   }
 
-  @Test("a request of a device that was another one before is understood by the other reader too")
+  @Test("the other reader too reads a request of a device with a former identity")
   func renewed() throws {
     let (device, _) = try world.device("phone", user: "ana", tier: 1)
     _ = try device.importBundle(world.emit(to: device))
@@ -271,7 +271,7 @@ struct StockToolTests {
     #expect(try world.platform.files.list(staging) == [])
   }
 
-  /// Stamps are made by triggers, from SQLite's own clock: what carries them differs from run to run.
+  /// Triggers make stamps from SQLite's own clock: a bundle with stamps differs from run to run.
   @Test("the same state gives the same bytes", arguments: ["enrolment", "scope-full"])
   func deterministic(name: String) throws {
     let again = try World()

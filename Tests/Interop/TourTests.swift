@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The documents' tours")
 struct TourTests {
-  /// The tools lie beside the tests' own program.
+  /// The tools are beside the tests' own program.
   private static let tools = Bundle.main.executableURL?.deletingLastPathComponent().path ?? ""
   private static let top = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().path
@@ -38,7 +38,7 @@ struct TourTests {
     }
     let result = try #require(done)
     #expect(result.status == 0 && result.text.contains("So it is: "), "\(result.text)\(result.complaint)")
-    // Another test may have the processor meanwhile: three times what it may take.
+    // Another test may use the processor meanwhile: three times the allowed time.
     #expect(time < .seconds(15), "\(time)")
   }
 

@@ -9,7 +9,7 @@ private func refusal(_ text: String, limits: JSONLimits = .init()) -> JSONError?
   } catch { return error }
 }
 
-@Test("the caller pulls what it expects, in the text's order")
+@Test("the caller reads the values that it expects, in the text's order")
 func pulling() throws {
   var scanner = JSONScanner(" { \"a\" : [ 1 , 2.5, true ,null ] , \"\\u0062\":\"\\ud83e\\uddfa\\/\" } \n".bytes)
   #expect(try scanner.peek() == .object)
@@ -104,7 +104,7 @@ func decimals() throws {
     let places = Int.random(in: 1...22, using: &random)
     let padded = String(repeating: "0", count: max(0, places + 1 - digits.count)) + digits
     try check("\(padded.dropLast(places)).\(padded.suffix(places))")
-    // Halfway between two doubles, and one unit of the last place off it.
+    // Halfway between two doubles, and one unit in the last place beside it.
     let odd = random.next() >> 11 | 1
     try check("\(odd / 2).\(odd % 2 * 5)")
   }
@@ -179,7 +179,7 @@ func deepestNesting() throws {
   #expect(!value.prettyBytes.isEmpty)
 }
 
-@Test("known keys are told by their place, in whatever order and however they are written; others as their bytes")
+@Test("known keys are returned by index, in any order and spelling; others as their bytes")
 func knownKeys() throws {
   var known = KnownTexts(["table", "op", "\u{e9}"])
   var scanner = JSONScanner(
@@ -207,7 +207,7 @@ func duplicates() throws {
   #expect(refusal("{\"\u{e9}\":1,\"\\u00e9\":2}")?.reason == "a name that this object has already")
 }
 
-@Test("cutting or bending a text anywhere gives an error or a value, never a crash")
+@Test("cutting or changing a text anywhere gives an error or a value, never a crash")
 func damage() {
   let good = "{\"a\":[1,-2.5e3,true,null,\"x\\n\\ud83e\\uddfa\u{e9}\"],\"b\":{\"blob\":\"AAEC\"}}".bytes
   var random = SplitMix64(seed: 1)

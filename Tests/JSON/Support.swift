@@ -7,7 +7,7 @@ private let awkwardReals: [Double] = [
 ]
 
 extension SplitMix64 {
-  /// Any value that SQLite can hold, awkward ones more often than fair.
+  /// Any value that SQLite can hold, with many awkward ones.
   mutating func value() -> Value {
     switch Int.random(in: 0..<12, using: &self) {
     case 0: .null

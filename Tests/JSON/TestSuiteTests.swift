@@ -2,13 +2,14 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// The texts of nst/JSONTestSuite, which live beside the repository.
+/// The texts of nst/JSONTestSuite, which are kept beside the repository.
 private enum Suite {
   static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
     path: "../../../shared/data/jsontestsuite/test_parsing"
   ).standardizedFileURL
 
-  /// Texts that RFC 8259 lets pass and that we refuse on purpose: readers differ about which of the two members counts.
+  /// Texts that RFC 8259 allows and that Satchel refuses on purpose: readers differ about which of the two members
+  /// counts.
   static let duplicates: Set = ["y_object_duplicated_key.json", "y_object_duplicated_key_and_value.json"]
 
   static func files() throws -> [URL] {
@@ -42,7 +43,7 @@ func testSuite() throws {
   }
 }
 
-@Test("what the suite leaves open is refused, apart from a real too small to tell from zero")
+@Test("texts that the suite leaves open are refused, except a real that rounds to zero")
 func openCases() throws {
   let accepted = try Suite.files().filter { $0.lastPathComponent.hasPrefix("i_") }.filter {
     (try? JSONValue.parse([UInt8](Data(contentsOf: $0)))) != nil
@@ -50,7 +51,7 @@ func openCases() throws {
   #expect(accepted.sorted() == ["i_number_double_huge_neg_exp.json", "i_number_real_underflow.json"])
 }
 
-@Test("what a text means survives writing it, compact and pretty")
+@Test("a text's meaning survives writing it, compact and pretty")
 func rewriting() throws {
   for file in try Suite.files() {
     guard let value = try? JSONValue.parse([UInt8](try Data(contentsOf: file))) else { continue }

@@ -2,7 +2,7 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-@Test("commas come by themselves, and nothing else does")
+@Test("commas are added automatically, and nothing else is")
 func commas() {
   var writer = JSONWriter()
   writer.beginObject()
@@ -25,7 +25,7 @@ func commas() {
   #expect(text(writer.bytes) == "7")
 }
 
-@Test("only what must be escaped is")
+@Test("only characters that must be escaped are")
 func escapes() throws {
   let awkward = String(String.UnicodeScalarView((0...0x7f).compactMap { UnicodeScalar($0) })) + "é/\u{2028}"
   #expect(

@@ -13,7 +13,7 @@ import Testing
   }()
 
   private static let lanes = min(2, seeds.count)
-  /// So many pairs begin with the same dataset and rows: to set a hub up takes as long as a history does.
+  /// This many pairs begin with the same dataset and rows: creating a hub takes as long as a history.
   private static let pairsOnAGround: UInt64 = 4
 
   @Test(
@@ -41,14 +41,14 @@ import Testing
         Issue.record("pair \(seed): \(error)\nTo see it again: make histories HISTORIES=1 SEED=\(seed)")
       }
     }
-    // A history in which nothing is emitted would prove nothing.
+    // A history without emissions would prove nothing.
     #expect(emissions > mine.count)
     #expect(departures > 0 || mine.count < 20)
     let milliseconds = Int(Date().timeIntervalSince(began) * 1000) / max(1, mine.count)
     print("lane \(lane): \(mine.count) pairs, \(emissions) bundles for una, \(milliseconds) ms a pair")
   }
 
-  @Test("a marker is found in every spelling, wherever it stands, and not where one letter is another")
+  @Test("a marker is found in every spelling and position, and not if a letter differs")
   func markers() {
     let text = "Common000123Z"
     let marker = Marker(text)

@@ -3,16 +3,16 @@ import TestSupport
 
 /// A dataset of two to six tables: parents, trees, links between two tables, assignments, and rules of every kind.
 struct RandomDataset {
-  /// What a table says of its own rows, beside what their parents allow.
+  /// A table's rule about its own rows, beside the limits of their parents.
   enum Rule {
     case all
-    /// Up to the user's own tier.
+    /// Rows up to the user's own tier.
     case tier
-    /// The user's own, and those of tier 0.
+    /// The user's own rows, and those of tier 0.
     case owner
-    /// Where the user has a post.
+    /// Rows at which the user has a post.
     case posted
-    /// A post itself: the user's own.
+    /// The user's own posts.
     case own
   }
 
@@ -24,13 +24,13 @@ struct RandomDataset {
     var matchesAny = false
     var isNumbered = false
     var isWithoutRowid = false
-    /// Whether `id` names the rows beside an INTEGER PRIMARY KEY, which each hub gives by itself.
+    /// Whether `id` identifies the rows beside an INTEGER PRIMARY KEY, which each hub chooses by itself.
     var isNamed = false
     var policies = ""
-    /// Columns that not every table has.
+    /// Columns that only some tables have.
     var extras: [String] = []
 
-    /// The columns that refer to other rows, and to which table's.
+    /// The columns that refer to other rows, and their parent tables.
     var references: [(column: String, table: String)] {
       zip(["first", "second"], parents).map { ($0, $1) } + (isTree ? [("up", name)] : [])
     }
@@ -42,10 +42,10 @@ struct RandomDataset {
 
   let tables: [Table]
 
-  /// Its name must be a table's.
+  /// `name` must be a table's name.
   func table(_ name: String) -> Table { tables.first { $0.name == name }! }
 
-  /// Whether rows of another table, or of this one, may refer to rows of this one.
+  /// Whether rows of another table, or of this one, may refer to rows of this table.
   func isReferredTo(_ table: Table) -> Bool { tables.contains { $0.references.contains { $0.table == table.name } } }
 
   /// Whether any row refers to this one.
@@ -80,12 +80,12 @@ struct RandomDataset {
       links.matchesAny = random.once(in: 2)
       tables.append(links)
     }
-    // Something hangs below them, or shares the dataset with them.
+    // Rows of another table refer to them, or another table shares the dataset.
     if tables.count == 1, areas.rule != .posted {
       tables.append(Table(name: "sites", rule: random.one(of: [.all, .tier, .owner]), parents: ["areas"]))
     }
     if areas.rule == .posted { tables.append(Table(name: "posts", rule: .own, parents: [])) }
-    // Asked beside the other questions, whose answers stay what they were.
+    // Drawn from a copy, so that the other random choices stay the same.
     var beside = random
     self.tables = tables.map { table in
       var table = table
@@ -101,7 +101,7 @@ struct RandomDataset {
     }
   }
 
-  /// And the columns that they speak of.
+  /// And the columns that they mention.
   private static let policies: [(text: String, columns: [String])] = [
     (#""conflict": "manual""#, []), (#""conflict": "manual", "merge": "row""#, []), (#""conflict": "device""#, []),
     (#""conflict": "hub""#, []), (#""conflict": "newest", "columns": { "likes": "sum" }"#, ["likes"]),

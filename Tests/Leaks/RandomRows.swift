@@ -2,16 +2,16 @@ import SatchelValues
 import TestSupport
 
 /// Makes rows, and changes of rows, as SQL. Every text in them is a marker: it is in no other row, and in no earlier
-/// version of this one.
+/// version of this row.
 struct RandomRows {
   let dataset: RandomDataset
-  /// What all markers of this maker begin with.
+  /// The prefix of all markers of this maker.
   let mark: String
-  /// Whether nobody but those of tier 9 may ever see the rows.
+  /// Whether only users of tier 9 may ever see the rows.
   let areHidden: Bool
   var random: SplitMix64
   private var count = 0
-  /// The markers since somebody took them.
+  /// The markers made since the last call of `takeMarkers`.
   private(set) var markers: [String] = []
 
   init(_ dataset: RandomDataset, mark: String, areHidden: Bool, random: SplitMix64) {
@@ -26,7 +26,7 @@ struct RandomRows {
     return markers
   }
 
-  /// Whether a row was made as one that is hidden: its key says so.
+  /// Whether a row was made as a hidden one: its key shows it.
   static func isHidden(_ key: String) -> Bool {
     if key.hasPrefix("'") { return key.hasSuffix("h'") }
     return Int64(key).map { $0 % 2 != 0 } ?? false
@@ -46,7 +46,7 @@ struct RandomRows {
     return marker
   }
 
-  /// The marker in a value; nil where it holds none.
+  /// The marker in a value; nil if it holds none.
   static func marker(in value: Value) -> String? {
     let bytes: [UInt8]
     switch value {
@@ -54,7 +54,7 @@ struct RandomRows {
     case .blob(let blob): bytes = blob
     default: return nil
     }
-    // Of those that are no text, and those in UTF-16, the other bytes are none of these.
+    // In values that are no text, and in UTF-16, the other bytes are none of these.
     let letters = bytes.filter { (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) }
     return letters.isEmpty ? nil : String(decoding: letters, as: UTF8.self)
   }
@@ -99,13 +99,13 @@ struct RandomRows {
     }
   }
 
-  /// The rows to which a new one refers; nil where there is none yet under which it would be hidden.
+  /// The rows to which a new row refers; nil if there is none yet under which it would be hidden.
   private mutating func references(_ table: RandomDataset.Table, _ keys: (String) throws -> [String]) rethrows
     -> [String:
     String]?
   {
     var result: [String: String] = [:]
-    // Nothing of its own hides it: all that it refers to must.
+    // Its own values do not hide it, so all its parents must.
     let mustHide = areHidden && table.rule == .all
     for reference in table.references {
       let all = try keys(reference.table)
@@ -118,7 +118,7 @@ struct RandomRows {
     return result
   }
 
-  /// - Parameter keys: the keys of a table's rows where the row is to be made.
+  /// - Parameter keys: the keys of a table's rows at the place of the insert.
   mutating func insert(into table: RandomDataset.Table, _ keys: (String) throws -> [String]) rethrows -> String? {
     guard let references = try references(table, keys) else { return nil }
     var values: [String] = []

@@ -1,8 +1,8 @@
 import SatchelSQLite
 import SatchelValues
 
-/// What one user may see of a random dataset, worked out row by row from the rules' meaning, and not by the SQL that is
-/// tested.
+/// The rows of a random dataset that one user may see, computed row by row from the rules' meaning, and not by the
+/// tested SQL.
 struct Sight {
   struct Row {
     let values: [String: Value]
@@ -50,7 +50,7 @@ struct Sight {
     return true
   }
 
-  /// Whatever stands above it in its own table.
+  /// Whatever is above it in its own table.
   private func isSeenByItself(_ row: Row, of table: RandomDataset.Table) -> Bool {
     isAllowed(row, by: table.rule) && hasSeenParents(row, of: table)
   }

@@ -1,6 +1,6 @@
 @testable import SatchelBundle
 
-/// The tar of a bundle's file: all entries, with what stands around and behind them.
+/// The tar of a bundle's file: all entries, with everything around and after them.
 func tarBytes(of bundle: [UInt8]) throws -> [UInt8] {
   final class Bytes: ByteSource {
     private var rest: ArraySlice<UInt8>

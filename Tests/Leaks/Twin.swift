@@ -8,7 +8,7 @@ import SatchelWorkspace
 import Synchronization
 import TestSupport
 
-/// Chance that begins anew where a test says so: what happened before, and how much of it, makes no difference.
+/// A random source that restarts when a test requests it: earlier draws, and their number, make no difference.
 final class HeldChance: RandomSource {
   private let generator = Mutex(SplitMix64(seed: 0))
 
@@ -19,7 +19,7 @@ final class HeldChance: RandomSource {
   }
 }
 
-/// A hub with its devices in a folder. Time and chance are held, and the time that triggers note too.
+/// A hub with its devices in a folder. Clock and random source are controlled, and so is the time that triggers record.
 final class Twin {
   let hub: HubWorkspace
   let root: String
@@ -32,7 +32,7 @@ final class Twin {
   private let files: HostFileSystem
   private var carried = 0
 
-  /// In 2001: what the machine's own clock says now is far behind it, and so can be told apart.
+  /// In 2001, far behind the machine's own clock: so the two times can be distinguished.
   private static let begin: Int64 = 1_000_000_000_000
 
   private init(_ root: String, _ dataset: RandomDataset, hub make: (Platform) throws -> HubWorkspace) throws {
@@ -44,7 +44,7 @@ final class Twin {
     hub = try make(platform)
   }
 
-  /// - Parameter rows: SQL that makes the rows which are there from the beginning.
+  /// - Parameter rows: SQL that makes the rows at the beginning.
   convenience init(_ root: String, _ dataset: RandomDataset, rows: String) throws {
     try self.init(root, dataset) { platform in
       let folder = Paths.join(root, "hub")
@@ -57,7 +57,7 @@ final class Twin {
     }
   }
 
-  /// One that begins as another one is, which nobody uses meanwhile.
+  /// A copy of another twin, which must not be in use meanwhile.
   convenience init(_ root: String, as other: Twin) throws {
     try FileManager.default.copyItem(atPath: other.root, toPath: root)
     try self.init(root, other.dataset) { try HubWorkspace.open(Paths.join(root, "hub"), platform: $0) }
@@ -85,7 +85,7 @@ final class Twin {
 
   // MARK: rows
 
-  /// A program that has a database open, the hub's or that of the device of this name.
+  /// A program with an open connection to the hub's database, or to that of the device of this name.
   func app(_ name: String?) throws -> App {
     if let open = apps[name ?? "hub"] { return open }
     let app = try App(Paths.join(root, "\(name ?? "hub")/data.sqlite"))
@@ -102,12 +102,12 @@ final class Twin {
     }
   }
 
-  /// The keys of a table's rows as SQL writes them, in their order.
+  /// The keys of a table's rows as SQL literals, in order.
   func keys(_ table: String, at name: String?) throws -> [String] {
     try app(name).database.all("SELECT quote(id) FROM \(table) ORDER BY id") { $0.text(0) }
   }
 
-  /// Writes as any program does, but at the time that is held. What the database does not allow changes nothing.
+  /// Writes like any program, but at the controlled time. A write that the database refuses changes nothing.
   func write(_ sql: String, at name: String?) throws {
     let app = try app(name)
     try app.database.execute("BEGIN")
@@ -116,7 +116,7 @@ final class Twin {
     try app.database.execute("COMMIT")
   }
 
-  /// Triggers know the machine's time alone.
+  /// Triggers use the machine's time.
   private func holdWrites(in database: borrowing Database) throws {
     let day = 2_440_587.5 + Double(clock.milliseconds()) / 86_400_000
     for table in dataset.tables {
@@ -126,7 +126,7 @@ final class Twin {
     }
   }
 
-  /// Una's device decides by writing the row: that is captured as any write.
+  /// Una's device decides by writing the row: that is captured like any write.
   func resolve(_ conflict: ConflictID, _ decision: ConflictDecision, on name: String) throws {
     _ = try device(name).resolve(conflict.text, decision, note: nil)
     try holdWrites(in: app(name).database)
@@ -145,13 +145,13 @@ final class Twin {
 
   // MARK: bundles
 
-  /// The file of a new bundle for a device; nil where nothing is new.
+  /// The file of a new bundle for a device; nil if nothing is new.
   func emit(to name: String, full: Bool = false) throws -> [UInt8]? {
     let report = try hub.emit(to: name, full: full)
     return report.isNew ? try files.read(report.file, limit: 1 << 30) : nil
   }
 
-  /// The file of what a device says, new or not.
+  /// The file of a device's export, new or not.
   func export(_ name: String) throws -> [UInt8] { try files.read(device(name).export().file, limit: 1 << 30) }
 
   func importAtHub(_ bundle: [UInt8]) throws { _ = try hub.importBundle(carry(bundle)) }
@@ -165,7 +165,7 @@ final class Twin {
     return path
   }
 
-  /// What a bundle for a device says, for whoever has to find out in what two of them differ.
+  /// The content of a bundle for a device as text, to find the difference between two bundles.
   func text(of bundle: [UInt8], for name: String) throws -> String {
     try device(name).verify(carry(bundle)) { try canonicalText(of: $0) }
   }

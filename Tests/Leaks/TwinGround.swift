@@ -2,14 +2,14 @@ import SatchelPlatform
 import SatchelSQLite
 import TestSupport
 
-/// From where pairs of hubs begin: a dataset with rows, users and devices that both have.
+/// The beginning of pairs of hubs: a dataset with rows, users and devices that both have.
 final class TwinGround {
   let dataset: RandomDataset
   let twin: Twin
-  /// Who goes on making such rows.
+  /// Makes further rows of this kind.
   let rows: RandomRows
   let markers: [String]
-  /// Of Una: an attribute that rules ask for.
+  /// Una's attribute, which rules use.
   let tier: Int64
 
   init(seed: UInt64, in folder: String) throws {

@@ -5,47 +5,47 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// What a history found.
+/// The finding of a history.
 struct Leak: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
 }
 
-/// One random history, played at two hubs. All that Una may see is the same at both. What she may never see is each
-/// hub's own: how many rows there are, what is in them, who wrote them when, what others' devices disagree about. She
-/// has one device, and must not be able to tell with which of the two it works: what it says goes to both, and what it
-/// imports is from either.
+/// One random history, played at two hubs. Everything that Una may see is the same at both. Everything that she may
+/// never see differs between the hubs: the number of rows, their content, their writers and times, and the
+/// disagreements of others' devices. She has one device, and must not be able to find out with which of the two it
+/// works: its exports go to both, and its imports come from either.
 ///
-/// Otto sees hidden rows too and works on both kinds; Ivy's device has to do with hidden ones alone.
+/// Otto sees hidden rows too and works on both kinds; Ivy's device has to do with hidden rows alone.
 final class TwinHistory {
   private static let length = 9
   static let una = "tab"
   static let otto = "phone"
-  /// A name that begins as Una's device's does.
+  /// A name that begins like the name of Una's device.
   static let ivy = "tab-2"
   private static let hiddenMark = "HiddenQx"
 
   private var random: SplitMix64
   private let dataset: RandomDataset
   private let twins: [Twin]
-  /// Makes what both hubs have.
+  /// Makes the rows of both hubs.
   private var common: RandomRows
-  /// Makes what each has alone.
+  /// Makes the rows of each hub alone.
   private var hidden: [RandomRows]
-  /// How busy those are whom Una does not see, at each hub: so many things between two that happen at both.
+  /// At each hub, the number of events outside Una's sight between two events at both.
   private let bustle: [Int]
   private var tier: Int64
-  /// Clean rounds take as long as the history itself, and not every one needs them.
+  /// Clean rounds take as long as the history itself, and not every history needs them.
   private let checksRows: Bool
   private var step: Int64 = 100
   /// Bundles of Una's device that were not carried yet, and bundles for it.
   private var outgoing: [[UInt8]] = []
   private var incoming: [[UInt8]] = []
-  /// All markers in rows that both hubs have, but for those that Una has seen or written.
+  /// All markers in rows that both hubs have, except those that Una has seen or written.
   private var unseen: [String: Marker] = [:]
-  /// Keys of the rows that were deleted at the one hub, and hidden from Una at the other.
+  /// Keys of the rows that were deleted at the first hub, and hidden from Una at the second.
   private var departed: Set<String> = []
-  /// Decides about them.
+  /// Chooses them.
   private var leaving: SplitMix64
   /// How many of them Una's device held.
   private(set) var departures = 0
@@ -85,7 +85,7 @@ final class TwinHistory {
 
   private func say(_ event: @autoclosure () -> String) { trace?(event()) }
 
-  /// Does the same at both hubs, at the same time and with the same chance.
+  /// Does the same at both hubs, at the same time and with the same random numbers.
   private func both(_ body: (Twin) throws -> Void) throws {
     step += 1
     let seed = random.next()
@@ -102,7 +102,7 @@ final class TwinHistory {
     try body(twins[0])
   }
 
-  /// Does the same at both hubs where `body` gives something that must be the same.
+  /// Does the same at both hubs if the results of `body` must be equal.
   private func both<T: Equatable>(_ what: String, _ body: (Twin) throws -> T) throws -> T {
     var results: [T] = []
     try both { results.append(try body($0)) }
@@ -121,7 +121,7 @@ final class TwinHistory {
       try event()
       try look()
     }
-    // Whatever was lost, she ends with what she may see.
+    // Whatever was lost, Una ends with the rows that she may see.
     for _ in 0..<(checksRows ? 3 : 1) {
       try export()
       try carryToHub(isLast: true)
@@ -133,7 +133,7 @@ final class TwinHistory {
 
   private func event() throws {
     switch random.below(100) {
-    // Bundles cost much and rows little, so several are written at a time.
+    // Bundles cost much and rows little, so several rows are written at a time.
     case 0..<16: for _ in 0...random.below(4) { try write(at: nil, deletes: dataset.tables) }
     case 16..<32: for _ in 0...random.below(4) { try write(at: Self.una, deletes: leaves) }
     case 32..<44: for _ in 0...random.below(4) { try write(at: Self.otto, deletes: leaves) }
@@ -153,11 +153,10 @@ final class TwinHistory {
     }
   }
 
-  /// Tables to whose rows none refers: a row that hidden ones refer to cannot be deleted, and that cannot be kept a
-  /// secret.
+  /// Tables to which no table refers: a row with hidden children cannot be deleted, and that cannot be kept secret.
   private var leaves: [RandomDataset.Table] { dataset.tables.filter { !dataset.isReferredTo($0) } }
 
-  /// Somebody writes a row that both hubs have: at the hub, or on a device.
+  /// A row that both hubs have is written: at the hub, or on a device.
   private func write(at name: String?, deletes: [RandomDataset.Table]) throws {
     let table = random.one(of: dataset.tables)
     func keys(_ table: String) throws -> [String] {
@@ -180,7 +179,7 @@ final class TwinHistory {
     say("\(name ?? "hub"): \(sql)")
     try (name == Self.una ? onHers : both) { try $0.write(sql, at: name) }
     let markers = common.takeMarkers()
-    // What she writes, she has seen.
+    // Una has seen what she writes.
     if name != Self.una { note(markers) }
   }
 
@@ -189,13 +188,13 @@ final class TwinHistory {
     !RandomRows.isHidden(key) && (name == Self.una || !departed.contains(key))
   }
 
-  /// A row goes from Una: it is deleted at the one hub, and at the other it is hidden from her for ever. She must not be
-  /// able to tell which.
+  /// A row leaves Una's sight: the first hub deletes it, and the second hides it from her for ever. She must not be
+  /// able to find out which.
   private func depart() throws {
     let tables = dataset.tables.filter { $0.rule == .tier || $0.rule == .owner }
     guard !tables.isEmpty else { return }
     let table = leaving.one(of: tables)
-    // Otto's changes of it are in: what he writes later could bring it back into her sight.
+    // Otto's changes of it are imported first: a later write of his could bring it back into her sight.
     try both { try $0.importAtHub($0.export(Self.otto)) }
     let keys = try twins[0].keys(table.name, at: nil).filter { key in
       try isCommon(key, at: nil)
@@ -244,7 +243,7 @@ final class TwinHistory {
         do { try twin.resolve(found.record.id, .device, on: Self.una) } catch is WorkspaceError {}
       }
     }
-    // One that is about a departed row may be held at one hub, and open at the other.
+    // A conflict about a departed row may be held at one hub, and open at the other.
     let open = try twins.map { twin in
       Set(
         try twin.hub.conflicts([.open]).map(\.record).filter {
@@ -265,7 +264,7 @@ final class TwinHistory {
     say("decided at the hub: \(words)")
   }
 
-  // MARK: what nobody but others sees
+  // MARK: hidden events
 
   private func hiddenEvents(at place: Int) throws {
     let twin = twins[place]
@@ -314,12 +313,12 @@ final class TwinHistory {
     try twin.write(sql, at: name)
   }
 
-  // MARK: what must hold
+  // MARK: checks
 
   private func emit(full: Bool) throws {
     var files: [[UInt8]?] = []
     try both { files.append(try $0.emit(to: Self.una, full: full)) }
-    // What waited may have entered.
+    // Rows that waited may have been accepted.
     let seen = try look()
     say("emitted to una: \(files.map { $0?.count ?? 0 })")
     guard let first = files[0], let second = files[1] else {
@@ -330,7 +329,7 @@ final class TwinHistory {
     if first != second { throw Leak("una's bundles differ:\n\(try difference(first, second))") }
     incoming.append(first)
     let tar = try tarBytes(of: first)
-    // Who finds nothing that is hidden must find what is not.
+    // The search that finds nothing hidden must find visible markers.
     for marker in full ? seen : [] where !Marker(marker).isIn(tar) {
       throw Leak("una's full bundle has no \(marker), which she may see")
     }
@@ -355,7 +354,7 @@ final class TwinHistory {
     for marker in markers { unseen[marker] = Marker(marker) }
   }
 
-  /// What she may see now, is no secret any more. Returns its markers.
+  /// Rows that Una may see now are no longer secret. Returns their markers.
   @discardableResult private func look() throws -> [String] {
     let rows = try Sight(dataset, of: "una", tier: tier, in: twins[0].app(nil).database).seen
     let markers = rows.flatMap(\.values.values).compactMap { RandomRows.marker(in: $0) }.filter {
@@ -380,7 +379,7 @@ final class TwinHistory {
 }
 
 extension RowKey {
-  /// As `quote()` writes it; of a key that is one number or one text.
+  /// The key as `quote()` writes it; it must be one number or one text.
   var sql: String {
     switch values.first {
     case .integer(let number): String(number)

@@ -2,12 +2,12 @@ import SatchelMerge
 import SatchelValues
 import Testing
 
-/// Two devices change one row while neither hears of the other, and bring their changes one after the other.
-@Suite("Under newest, what comes of two changes does not follow from who carries first")
+/// Two devices change one row without contact, and deliver their changes one after the other.
+@Suite("Under newest, the result of two changes does not depend on the order of arrival")
 struct ArrivalTests {
   private static let base = r(1, 2)
 
-  /// What each device does: it leaves the row so; nil: it deletes it.
+  /// The row that each device leaves; nil: it deletes the row.
   private static let outcomes: [Row?] = [r(7, 2), r(9, 2), r(1, 7), r(7, 7), r(9, 9), nil]
 
   private struct Arrival {
@@ -32,7 +32,7 @@ struct ArrivalTests {
 
   @Test("the row is the same, or a person decides in both orders", arguments: outcomes, outcomes)
   func alike(first: Row?, second: Row?) throws {
-    // Where rows are merged as a whole, an update keeps the columns that it did not write.
+    // If rows are merged as a whole, an update keeps the columns that it did not write.
     let grains = first == nil || second == nil ? ["column", "row"] : ["column"]
     for grain in grains {
       let rules = rules(.newest, #", "merge": "\#(grain)""#)

@@ -3,11 +3,10 @@ import SatchelMerge
 import SatchelValues
 import Testing
 
-/// `merge`, told as orderings: what the device saw, what the hub made of it, what the device made of it, and what
-/// stands then.
+/// `merge`, as orderings: the row that the device saw, the hub's change, the device's change, and the result.
 @Suite struct MergeTests {
   static let orderings: [Ordering] = [
-    // Nobody disagrees.
+    // No disagreement.
     Ordering("the device changes a", .manual, base: r(1, 2), hub: r(1, 2), mine: r(7, 2), gives: r(7, 2)),
     Ordering("the hub changes a, the device b", .manual, base: r(1, 2), hub: r(9, 2), mine: r(1, 7), gives: r(9, 7)),
     Ordering("both change a alike", .manual, base: r(1, 2), hub: r(9, 2), mine: r(9, 2), gives: r(9, 2)),
@@ -67,7 +66,7 @@ import Testing
       "the device changes b alone; the row counts as a whole", .manual, rest: #", "merge": "row""#, base: r(1, 2),
       hub: r(1, 2), mine: r(1, 7), gives: r(1, 7)),
 
-    // One deletes, the other changes.
+    // One side deletes, the other changes.
     Ordering(
       "the hub changes a, the device deletes; people decide", .manual, base: r(1, 2), hub: r(9, 2), mine: nil,
       gives: r(9, 2),
@@ -130,11 +129,11 @@ import Testing
       mine: r(7, 6),
       at: 20, gives: r(9, 8), (.insertInsert, .settled), "a hub, b hub"),
     Ordering(
-      "the hub has deleted the row since the device saw it; the device makes it anew, and people decide", .manual,
+      "the hub has deleted the row since the device saw it; the device makes it again, and people decide", .manual,
       base: nil,
       hub: nil, presence: true, mine: r(7, 2), gives: nil, (.updateDelete, .open), "row hub"),
 
-    // Columns in which both sides' parts count.
+    // Columns in which both sides' changes count.
     Ordering("both add to a counter", .manual, rest: sum, base: r(5, 2), hub: r(7, 2), mine: r(6, 2), gives: r(8, 2)),
     Ordering(
       "both add the same to a counter", .manual, rest: sum, base: r(5, 2), hub: r(7, 2), mine: r(7, 2), gives: r(9, 2)),
@@ -152,10 +151,10 @@ import Testing
       "of two the least", .manual, rest: #", "columns": { "a": "min" }"#, base: r(5, 2), hub: r(7, 2), mine: r(9, 2),
       gives: r(7, 2), (.updateUpdate, .settled), "a hub"),
     Ordering(
-      "nobody else changed the greatest: it may fall", .manual, rest: #", "columns": { "a": "max" }"#, base: r(5, 2),
+      "only the device changed it: it may fall", .manual, rest: #", "columns": { "a": "max" }"#, base: r(5, 2),
       hub: r(5, 2), mine: r(3, 2), gives: r(3, 2)),
 
-    // Rows that are marked as deleted: both readings of a delete agree.
+    // Rows that are marked as deleted: both forms of a delete agree.
     Ordering(
       "the device deletes; the row is marked", .manual, rest: soft, base: r(1, 0), hub: r(1, 0), mine: nil,
       gives: r(1, 1)),
@@ -210,7 +209,7 @@ import Testing
     #expect(result.row == row(.blob([2])) && result.disagreement?.state == .open)
   }
 
-  @Test("who wrote what before whom decides what stands", arguments: orderings)
+  @Test("the order of writes decides the result", arguments: orderings)
   func ordering(_ ordering: Ordering) throws {
     let change = try #require(Change(from: ordering.base, to: ordering.mine))
     let result = merge(
@@ -222,9 +221,9 @@ import Testing
     #expect(result.disagreement.map { Ordering.described($0) } ?? "" == ordering.winners)
   }
 
-  @Test("a change that the device itself had made there before disagrees with nobody")
+  @Test("a change of a value that only the device had changed causes no disagreement")
   func ownChanges() {
-    // The hub's row differs from what the device started from, but nobody else has touched it.
+    // The hub's row differs from the device's start, but no other writer has touched it.
     let result = merge(
       .update([ColumnChange(column: 1, was: .integer(1), value: .integer(7))]), at: Stamp(20), onto: r(5, 2),
       others: OthersChanges(newest: Stamp(30)), by: rules(.manual))
@@ -254,7 +253,7 @@ import Testing
   }
 }
 
-/// What must hold of any merge, tried on random rows and changes.
+/// Properties of every merge, tested on random rows and changes.
 @Suite struct MergeProperties {
   private static func value(_ random: inout SystemRandomNumberGenerator) -> Value {
     switch Int.random(in: 0..<5, using: &random) {
@@ -269,7 +268,7 @@ import Testing
   }
 
   @Test(
-    "identical changes and changes of different columns never disagree; every value was written by somebody; the loser is in the record",
+    "identical changes and changes of different columns never disagree; every value comes from one side; the loser is in the record",
     arguments: Policy.allCases, [#""merge": "column""#, #""merge": "row""#, #""columns": { "a": "max", "b": "min" }"#])
   func properties(policy: Policy, rest: String) {
     var random = SystemRandomNumberGenerator()
@@ -290,13 +289,13 @@ import Testing
       }
       for column in 1...2 {
         if let made = result.row?[column] { #expect([base, hub, mine].contains { $0?[column] == made }) }
-        // What neither stands nor was taken is named by the disagreement.
+        // The disagreement lists every value that was neither applied nor is in the row.
         if let mine, let base, let made = result.row, mine[column] != base[column], made[column] != mine[column] {
           let winners = result.disagreement?.winners
           #expect(winners?[column] == .hub || winners?.isEmpty == true, "\(base) \(hub as Any) \(mine)")
         }
       }
-      // The same change once more, now that it is in, changes nothing.
+      // The same change again, after it was applied, changes nothing.
       if result.disagreement == nil, let row = result.row {
         let again = merge(
           change, at: stamp, onto: row, others: OthersChanges(newest: stamp), by: rules(policy, ", \(rest)"))

@@ -3,7 +3,7 @@ import SatchelMerge
 import SatchelValues
 import Testing
 
-/// A row of two columns beside its key, in the short: `r(1, 2)`.
+/// Short for a row of two columns beside its key: `r(1, 2)`.
 func r(_ a: Int64, _ b: Int64) -> Row { Row([.string("k"), .integer(a), .integer(b)]) }
 
 let schema = TableSchema(name: "items", columns: ["id", "a", "b"], key: [0], foreignKeys: [])
@@ -18,29 +18,29 @@ func rules(_ policy: Policy, _ rest: String = "") -> MergeRules {
   return MergeRules(definition.tables[0], schema: schema)
 }
 
-/// Who wrote what, in time's order, and what comes of it.
+/// The writes of both sides, in time's order, and the result.
 struct Ordering: Sendable, CustomTestStringConvertible {
   /// The order in words: it names the test.
   let testDescription: String
   let policy: Policy
   var rest = ""
-  /// What the device saw when it made its change; nil: no row.
+  /// The row that the device saw when it made its change; nil: no row.
   let base: Row?
   /// The hub's row now; nil: no row.
   let hub: Row?
-  /// Whether the row came or went at the hub meanwhile, where base and hub do not show it.
+  /// Whether the row was inserted or deleted at the hub meanwhile, if base and hub do not show it.
   var presence = false
   /// When the hub's row was changed.
   var hubAt: Int64 = 10
-  /// What the device made of the row; nil: it deleted it.
+  /// The device's row; nil: it deleted the row.
   let mine: Row?
-  /// When it did.
+  /// When the device changed it.
   var mineAt: Int64 = 20
 
   let row: Row?
   /// nil: they do not disagree.
   var conflict: (kind: ConflictKind, state: ConflictState)?
-  /// Whose value stands in the columns a and b, as in "a hub, b device".
+  /// The winners of the columns a and b, as in "a hub, b device".
   var winners = ""
 
   init(
@@ -62,7 +62,7 @@ struct Ordering: Sendable, CustomTestStringConvertible {
     self.winners = winners
   }
 
-  /// What the others changed, as the hub's log tells it.
+  /// The changes of others, as the hub's log has them.
   var others: OthersChanges {
     let stamp = Stamp(hubAt)
     switch Change(from: base, to: hub) {

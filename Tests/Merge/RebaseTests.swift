@@ -3,7 +3,7 @@ import SatchelMerge
 import SatchelValues
 import Testing
 
-/// `rebase`, told as orderings: the device's pending writes by generation, then the row that comes from the hub.
+/// `rebase`, as orderings: the device's pending writes by generation, then the row that comes from the hub.
 @Suite struct RebaseTests {
   /// The row before the first pending write, and after the writes of generations 1, 2, 3, ...
   private func replay(
@@ -44,7 +44,7 @@ import Testing
     #expect(changes(from: result.images, to: result.row).isEmpty)
   }
 
-  @Test("a loses in generation 1; b of generation 2 stands and stays in its generation")
+  @Test("a loses in generation 1; b of generation 2 wins and stays in its generation")
   func partly() {
     let result = replay([r(1, 2), r(7, 2), r(7, 8)], onto: r(9, 2))
     #expect(result.row == r(9, 8))
@@ -61,7 +61,7 @@ import Testing
     #expect(generations(result.conflicts) == [1, 2])
   }
 
-  @Test("a is written in two generations and wins: the last value stands, and both steps travel")
+  @Test("a is written in two generations and wins: the last value stays, and both steps travel")
   func twiceWinning() {
     let result = replay([r(1, 2), r(7, 2), r(8, 2)], onto: r(9, 2), .device)
     #expect(result.row == r(8, 2))
@@ -85,7 +85,7 @@ import Testing
     #expect(result.conflicts.isEmpty)
   }
 
-  @Test("the device inserts and changes a row that the hub sends otherwise: both steps are kept, the hub's row stands")
+  @Test("the device inserts and changes a row that the hub sends otherwise: both steps are kept, the hub's row wins")
   func insertionMeetsInsertion() {
     let result = replay([nil, r(1, 2), r(7, 2)], onto: r(9, 2))
     #expect(result.row == r(9, 2))
@@ -122,9 +122,9 @@ import Testing
     #expect(result.conflicts.isEmpty)
   }
 
-  @Test("the newest wins: what the device wrote after the hub did stands, what it wrote before is kept")
+  @Test("the newest wins: the device's later write stays, its earlier write is kept as a conflict")
   func newest() {
-    // Generation 1 is stamped 10, generation 2 is stamped 20.
+    // Generation 1 has the stamp 10, generation 2 the stamp 20.
     let result = replay([r(1, 2), r(7, 2), r(8, 2)], onto: r(9, 2), .newest, at: 15)
     #expect(result.row == r(8, 2))
     #expect(result.conflicts.map { Ordering.described($0.disagreement) } == ["a hub", "a device"])

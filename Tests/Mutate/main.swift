@@ -2,19 +2,18 @@ import Foundation
 import SatchelPlatform
 import TestSupport
 
-// Reads mutated bundles: `mutate COUNT SEED BUNDLE...`. Prints what became of them, and fails where one took longer
-// than a second, the process more memory than 64 MiB, or as many as SATCHEL_MEBIBYTES says, or anything was left
-// behind. A crash names its seed: each input is printed to a file before it is read.
+// Reads mutated bundles: `mutate COUNT SEED BUNDLE...`. Prints the results. Fails if a bundle took longer than a
+// second, if the process took more memory than 64 MiB (or than SATCHEL_MEBIBYTES), or if anything was left behind. A
+// crash names its seed: each input is written to a file before it is read.
 
-/// The most memory that the program ever had, in KiB: what getrusage says is also of the process that it was started
-/// by.
+/// The peak memory of the program, in KiB: getrusage also counts the process that started it.
 func peakKibibytes() throws -> Int {
   let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
   let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
   return line.flatMap { Int($0.filter(\.isNumber)) } ?? .max
 }
 
-/// How long the process has worked, in seconds: what others do meanwhile does not count.
+/// The processor time of this process, in seconds: other processes do not count.
 func worked() -> Double {
   var usage = rusage()
   getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -26,8 +25,7 @@ func contents(_ paths: some Sequence<String>) throws -> [[UInt8]] {
   try paths.map { [UInt8](try Data(contentsOf: URL(filePath: $0))) }
 }
 
-// `mutate --seeds FOLDER BUNDLE...` writes what the fuzzer begins with: a byte that says where the rest comes in, and
-// the rest.
+// `mutate --seeds FOLDER BUNDLE...` writes the fuzzer's first inputs: a byte that chooses the surface, and the rest.
 if words.count > 2, words[0] == "--seeds" {
   for (number, seed) in try FuzzRoom().seeds(bundles: contents(words[2...])).enumerated() {
     try Data([seed.surface.rawValue] + seed.bytes).write(to: URL(filePath: "\(words[1])/seed-\(number)"))

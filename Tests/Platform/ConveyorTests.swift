@@ -14,7 +14,7 @@ struct ConveyorTests {
   }
 
   @Test(
-    "products come in the order of their pieces, whenever they are taken, and the state goes from piece to piece",
+    "results come in the order of their pieces, whenever they are taken, and the state passes from piece to piece",
     arguments: 1...5)
   func order(atOnce: Int) {
     var conveyor = squares()
@@ -28,7 +28,7 @@ struct ConveyorTests {
     #expect(conveyor.take() == nil)
   }
 
-  @Test("a piece alone is worked on where its caller is; two are not")
+  @Test("a single piece is processed on the caller's thread; two are not")
   func threads() {
     var conveyor = Conveyor(state: 0) { _, caller in caller == pthread_self() }
     conveyor.put(pthread_self())
@@ -39,7 +39,7 @@ struct ConveyorTests {
     #expect(conveyor.take() == false)
   }
 
-  @Test("who goes before everything was taken waits for the piece in hand, and for no other")
+  @Test("ending before everything was taken waits for the piece in work, and for no other")
   func abandoned() {
     final class Gate: Sendable {
       let begun = Mutex(0)
@@ -55,11 +55,11 @@ struct ConveyorTests {
       }
       for piece in 0..<100 { conveyor.put(piece) }
       while gate.begun.withLock({ $0 }) == 0 { sched_yield() }
-      // First of all that its end does; only then may the piece in hand end.
+      // The end comes first; only then may the piece in work end.
       conveyor.giveUp()
       gate.isOpen.withLock { $0 = true }
     }
     #expect(gate.begun.withLock { $0 } == 1)
-    #expect(gate.done.withLock { $0 } == 1, "nobody waited for it")
+    #expect(gate.done.withLock { $0 } == 1, "it was not waited for")
   }
 }

@@ -23,7 +23,7 @@ struct FileLockTests {
     #expect(try scratch.files.permissions(scratch("lock")) == 0o600)
   }
 
-  @Test("a holder leaves a number for the next one, shorter or longer than the one before, and what is none is nothing")
+  @Test("a holder leaves a number for the next one, shorter or longer than the one before, and other text is ignored")
   func leftNumbers() throws {
     for number in [Int64.max, 7, 0, 1_769_846_709_000] {
       do {

@@ -24,7 +24,7 @@ struct FileTests {
     #expect(names.map { Array($0.utf8) } == sorted.map { Array($0.utf8) })
   }
 
-  @Test("kinds are told without following a link")
+  @Test("kinds are reported without following a link")
   func kinds() throws {
     try scratch.put("a", "x")
     try scratch.files.makeDirectory(scratch("d"), mode: 0o700)
@@ -54,7 +54,7 @@ struct FileTests {
     #expect(try scratch.names() == ["a"])
   }
 
-  @Test("folders are made with those above them; one that is there is fine, a file in its place is not")
+  @Test("folders are made with their parents; an existing folder is allowed, a file in its place is not")
   func makesFolders() throws {
     try scratch.files.makeDirectory(scratch("a/b/c/"), mode: 0o700)
     try scratch.files.makeDirectory(scratch("a/b/c"), mode: 0o700)
@@ -64,7 +64,7 @@ struct FileTests {
     #expect(error == .notADirectory(path: scratch("f")))
   }
 
-  @Test("a tree is removed without following its links; a tree that is not there is fine")
+  @Test("a tree is removed without following its links; a missing tree is allowed")
   func removesTrees() throws {
     try scratch.files.makeDirectory(scratch("out"), mode: 0o700)
     try scratch.put("out/kept", "x")
@@ -88,7 +88,7 @@ struct FileTests {
     #expect(try scratch.names() == ["b"])
   }
 
-  @Test("to remove what is not there is an error")
+  @Test("removing a missing file is an error")
   func removesMissing() throws {
     let error = #expect(throws: PlatformError.self) { try scratch.files.remove(scratch("no")) }
     #expect(error == .missing(path: scratch("no")))

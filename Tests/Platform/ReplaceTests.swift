@@ -86,7 +86,7 @@ struct ReplaceTests {
     #expect(try scratch.names() == ["a"])
   }
 
-  @Test("a full medium is told as such")
+  @Test("a full medium is reported as such")
   func fullMedium() throws {
     let fd = Glibc.open("/dev/full", O_WRONLY)
     defer { scratch.files.close(fd) }

@@ -1,6 +1,6 @@
 import SatchelPlatform
 
-/// A folder that a test may fill; it is gone when the test is.
+/// A folder for a test; it is deleted with the test.
 final class Scratch {
   let path: String
   let files = HostFileSystem()

@@ -39,7 +39,7 @@ struct SmallTests {
     #expect(SystemRandom().identifier(BundleID.self) != SystemRandom().identifier(BundleID.self))
   }
 
-  @Test("colours go to a terminal that shows them, unless somebody objects")
+  @Test("colours go to a terminal that shows them, unless NO_COLOR is set")
   func colours() {
     #expect(Terminal.colourAllowed(onTerminal: true, noColor: nil, term: "xterm"))
     #expect(Terminal.colourAllowed(onTerminal: true, noColor: "", term: nil))
@@ -60,7 +60,7 @@ struct SmallTests {
     #expect(console.readLine() == nil)
   }
 
-  @Test("an error says where and what, and what to do next")
+  @Test("an error says what is wrong, where, and what to do next")
   func words() {
     let error = PlatformError.locked(path: "w/lock")
     #expect(error.message == "w/lock: another process holds this lock.")

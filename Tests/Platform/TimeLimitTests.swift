@@ -34,7 +34,7 @@ struct TimeLimitTests {
       clock.pause(milliseconds: years * 31_536_000_000)
       #expect(!limit.isOver())
     }
-    // A minute each is what they count; the time still ends.
+    // Each counts as a minute; the time still ends.
     for _ in 1...9 {
       clock.pause(milliseconds: 60_000)
       _ = limit.isOver()

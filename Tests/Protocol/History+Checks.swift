@@ -6,13 +6,13 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// What must hold at the end of a history.
+/// Conditions at the end of a history.
 extension History {
   func check() throws {
     let atHub = try admin.items()
     for device in devices {
       guard let app = try device.app() else { throw Wrong("\(device.name) has no database") }
-      // By this test's own arithmetic, not by the code that is tested.
+      // Computed by this test's own arithmetic, not by the tested code.
       let want = atHub.filter { $0.values[2] % versions.modulus != Int64(hidden[device.index]) }
       let have = try app.items()
       if have != want { throw Wrong("\(device.name) diverged: it has \(have), and the hub \(want)") }
@@ -24,15 +24,15 @@ extension History {
       if !pending.isEmpty { throw Wrong("\(device.name) still has pending steps: \(pending)") }
     }
     try checkNothingLost(atHub)
-    // What a device wrote behind the back of capture, nobody can say when it held what.
+    // If a device's writes bypassed capture, it is unknown when it held which value.
     if fate != .sneaks, let words = try admin.lost(by: overwritten) { throw Wrong(words) }
     if fate != .sneaks { try checkNothingUnseen() }
     try checkIntegrity()
-    // It costs as much as all that came before, so not every history is asked.
+    // This costs as much as everything before, so only some histories are checked.
     if seed % 4 == 0 { try checkRepetition() }
   }
 
-  /// Where every write is captured, no row is other than the hub believes it to be.
+  /// If every write is captured, each row is as the hub expects it.
   func checkNothingUnseen() throws {
     for device in devices {
       let found = try device.workspace.conflicts(ConflictState.allCases).first { $0.record.kind == .unseen }
@@ -74,7 +74,7 @@ extension History {
     }
   }
 
-  /// Every bundle that was ever made is imported once more.
+  /// Every bundle that was ever made is imported again.
   func checkRepetition() throws {
     let before = try apps().map { try $0.dump() }
     for parcel in everMade { try deliver(parcel) }

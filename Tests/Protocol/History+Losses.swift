@@ -26,7 +26,7 @@ extension History {
     }
   }
 
-  /// The hub is lost, and comes back as it was when the backup was made.
+  /// The hub is lost, and comes back from the backup.
   func restore(_ backup: String) throws {
     time.pass(days: 1)
     let root = hub.folder.root
@@ -40,12 +40,12 @@ extension History {
     say("the hub is restored: \(report.devices.map { "\($0.name) \($0.merged)" })")
   }
 
-  /// What was done at the hub itself since the backup is done again.
+  /// The changes made at the hub since the backup are made again.
   func restoreRights(of device: TestDevice) throws {
     _ = try hub.setUser("user-\(device.index)", attributes: [("hidden", String(hidden[device.index]))])
   }
 
-  /// All that the newer file held is in exports.
+  /// Everything in the newer file is in exports.
   func putBack(_ device: TestDevice) throws {
     guard let backup = device.backup else { return }
     say("\(device.name) gets an old copy of its database")
@@ -66,16 +66,16 @@ extension History {
     if try !hub.examine().isWell { throw Wrong("the hub was repaired, and is not well") }
   }
 
-  /// Each replica gives its rows other local keys now and then. Nobody else is to notice.
+  /// Each replica gives its rows other local keys now and then. No other replica may notice it.
   func moveLocalKeys(_ app: App, _ name: String) throws {
     guard names != .primaryKey, local.once(in: 3) else { return }
-    // SQLite's count knows nothing of local keys that an UPDATE gives.
+    // SQLite's count does not follow local keys that an UPDATE gives.
     let (distance, reloading) = (100 + local.below(400), local.once(in: 3) || names == .columnBesideCount)
     say("\(name) gives other local keys, \(reloading ? "loading all again" : "by \(distance)")")
     try app.moveLocalKeys(by: distance, reloading: reloading)
   }
 
-  /// Programs name rows by their local keys: those that stay keep theirs, whatever is done.
+  /// Programs name rows by their local keys: rows that stay keep theirs, whatever is done.
   func keepingLocalKeys<T>(_ app: App?, _ name: String, _ body: () throws -> T) throws -> T {
     guard names != .primaryKey, let app else { return try body() }
     let before = try app.localKeys()

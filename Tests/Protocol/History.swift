@@ -6,7 +6,7 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// What a history that went wrong says.
+/// The report of a failed history.
 struct Wrong: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }
@@ -16,13 +16,13 @@ struct Wrong: Error, CustomStringConvertible {
 final class History {
   private static let length = 120
   private static let cleanRounds = 3
-  /// The worst that happens to a hub, and the time that passes.
+  /// The worst events that happen to a hub, and the passing of time.
   enum Fate {
     case none, vandals, losses, versions
-    /// Now and then somebody writes on a device behind the back of capture.
+    /// Now and then a write on a device bypasses capture.
     case sneaks
 
-    /// Of how many histories one is played with it, because that takes longer.
+    /// One of this many histories is played with it, because it takes longer.
     var share: Int {
       switch self {
       case .none: 1
@@ -42,7 +42,8 @@ final class History {
   var hub: HubWorkspace
   var admin: App
   let devices: [TestDevice]
-  /// The remainder of c by three that each device's user may not see; 3 hides nothing. It changes: grants and revokes.
+  /// The remainder of c by three that each device's user may not see; 3 hides nothing. It changes by grants and
+  /// revokes.
   var hidden = [0, 1, 2]
 
   /// A file on the courier's stick.
@@ -57,29 +58,29 @@ final class History {
   var everMade: [Parcel] = []
   var lastValue: Int64 = 99
   var born = 0
-  /// How often the rows of a device were found to be as they must be.
+  /// How often the rows of a device were found correct.
   private(set) var verified = 0
   let trace: ((String) -> Void)?
   let fate: Fate
   let names: RowNames
   /// Decides about local keys.
   var local: SplitMix64
-  /// Whether now and then somebody drops what captures their writes.
+  /// Whether apps now and then drop the triggers that capture their writes.
   var hasVandals: Bool { fate == .vandals }
   var hasVersions: Bool { fate == .versions }
   var versions: Versions
-  /// Decides about doctors, vandals and losses, so that histories without them stay what they were.
+  /// Decides about doctors, vandals and losses, so that histories without them stay the same.
   var doctor: SplitMix64
   let time = PassingTime()
   let hubPlatform: Platform
   /// The hub's last backup.
   var backup: String?
-  /// Values that came into rows of devices unseen, and how many of them were kept as conflicts.
+  /// Values that came into rows of devices unseen, and the number of them that were kept as conflicts.
   var sneaked: Set<Int64> = []
   private(set) var keptSneaks = 0
-  /// The values that devices held, to find values that were written over unseen.
+  /// The values that devices held, to find values that were overwritten without being seen.
   var overwritten = OverwrittenValues()
-  /// What the hub's log told before it was forgotten.
+  /// The content of the hub's log before it was forgotten.
   var remembered: [(id: String, fields: [UInt8])] = []
 
   init(
@@ -118,7 +119,7 @@ final class History {
     var devices: [TestDevice] = []
     for index in 0..<3 {
       let user = "user-\(index)"
-      // Now and then a clock runs ahead or is far behind.
+      // Now and then a clock is ahead or far behind.
       let ahead: Int64 = random.below(8) == 0 ? random.one(of: [3_600_000, -3_600_000, -4_000_000_000_000]) : 0
       _ = try hub.addUser(user, attributes: [("hidden", String(index))])
       let workspace = try DeviceWorkspace.create(
@@ -131,7 +132,7 @@ final class History {
     say("history \(seed): \(rules)")
   }
 
-  /// The model knows the first two; the others must converge and lose nothing all the same.
+  /// The model covers the first two; the others must converge and lose nothing all the same.
   private static let rules = [
     #""conflict": "manual""#, #""conflict": "device""#, #""conflict": "manual""#, #""conflict": "device""#,
     #""conflict": "hub""#, #""conflict": "newest""#,
@@ -157,11 +158,11 @@ final class History {
       if fate == .losses { try lose() }
     }
     if seesDoctor { try examine() }
-    // One more in which devices hear of a new history, and one in which they deliver what it lacks.
+    // One more round in which devices learn of a new history, and one in which they deliver what it lacks.
     let rounds = Self.cleanRounds + (fate == .losses ? 2 : 0)
     say("-- \(rounds) clean rounds")
     for _ in 0..<rounds { try cleanRound() }
-    // What nobody saw, a full bundle takes away.
+    // A full bundle overwrites unseen writes.
     if fate == .sneaks {
       for device in devices { try deliver(try emit(to: device, full: true)) }
       for _ in 0..<Self.cleanRounds { try cleanRound() }
@@ -206,11 +207,11 @@ final class History {
     }
   }
 
-  /// A doctor reads everything that ever came, which takes longer than all the rest: every fourth history will do.
+  /// A doctor reads everything that ever came, which takes longer than all the rest: every fourth history is enough.
   var seesDoctor: Bool { !hasVandals && fate != .sneaks && seed % 4 == 0 }
 
-  /// Writes a row of a device that no trigger sees. One with pending changes is left alone: what is in it when it is
-  /// exported travels.
+  /// Writes a row of a device that no trigger sees. A row with pending changes is left alone: its content at the export
+  /// is sent.
   func sneak(on device: TestDevice, _ app: App) throws {
     let id = doctor.once(in: 3) ? "n\(doctor.below(4))" : try app.items().map(\.id).randomElement(using: &doctor)
     guard let id, try !app.isPending(id) else { return }
@@ -229,7 +230,7 @@ final class History {
     sneaked.insert(value)
   }
 
-  /// Every value that came into a row unseen, and that an import takes away, is kept as a conflict.
+  /// Every value that was written unseen and that an import overwrites is kept as a conflict.
   func checkSneaks(_ device: TestDevice, before: [Item]) throws {
     guard fate == .sneaks, let app = try device.app() else { return }
     let after = Set(try app.items().flatMap(\.values))
@@ -239,12 +240,12 @@ final class History {
       ($0.record.deviceValues ?? []).map(\.value)
     }
     for value in lost where !kept.contains(.integer(value)) {
-      throw Wrong("\(device.name) wrote over \(value), which nobody saw coming, without a conflict")
+      throw Wrong("\(device.name) overwrote \(value) without a conflict")
     }
     keptSneaks += lost.count
   }
 
-  /// Nobody did any harm, so nobody finds any.
+  /// Without any damage, the doctor finds none.
   func examine() throws {
     for device in devices where try device.app() != nil {
       let report = try device.workspace.examine()
@@ -254,7 +255,7 @@ final class History {
     if !report.isWell { throw Wrong("the hub is well, and the doctor finds \(report)") }
   }
 
-  /// Makes what follows go by unseen, until somebody repairs it.
+  /// Makes the following writes bypass capture, until a repair.
   func vandalise(_ app: App) throws {
     let isAll = doctor.once(in: 2)
     let names = try app.dropTriggers(all: isAll)
@@ -263,7 +264,7 @@ final class History {
   }
 
   func repair(_ device: TestDevice) throws {
-    // Without vandals nothing is damaged, and nobody need look.
+    // Without vandals nothing is damaged, and no check is needed.
     guard hasVandals, let current = try device.workspace.status().current,
       !current.damage.isEmpty || current.unknownExport != nil
     else {
@@ -289,7 +290,7 @@ final class History {
     let items = try app.items()
     let dice = random.fraction()
     if dice < temper.birth || items.isEmpty {
-      // Some keys two devices choose by themselves.
+      // Two devices may choose some keys by themselves.
       born += 1
       let id = random.fraction() < temper.sharedKey ? "n\(random.below(4))" : "k\(born)"
       if items.contains(where: { $0.id == id }) { return }
@@ -349,7 +350,7 @@ final class History {
     return try copy(report.file, to: nil)
   }
 
-  /// What a restored hub lacks of a device. Where none was, nobody need look.
+  /// The exports of a device that a restored hub lacks. Without a restore, none is needed.
   func redelivery(of device: TestDevice) throws -> [String] {
     fate == .losses ? try device.workspace.carriedBefore() : []
   }
@@ -375,7 +376,7 @@ final class History {
     if mail.isEmpty { return }
     let place = random.below(mail.count)
     let parcel = mail[place]
-    // What stays on the stick may be delivered again.
+    // A file that stays on the stick may be delivered again.
     if random.fraction() >= temper.stay { mail.remove(at: place) }
     if random.fraction() < temper.loss {
       say("\(parcel.name) is lost")
@@ -407,15 +408,15 @@ final class History {
     }
   }
 
-  /// Imports at the hub. If that shows that the hub was set back, the operator begins a new epoch, and it is done
-  /// again.
+  /// Imports at the hub. If that shows that the hub was set back, the operator begins a new epoch, and the import is
+  /// repeated.
   func importAtHub(_ path: String, called name: String) throws {
     do {
       let report = try keepingLocalKeys(admin, "the hub") { try hub.importBundle(path) }
       try checkProof(report, name)
       say("hub imports \(name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
     } catch let refusal as Refusal where ["gap", "wrong-kind"].contains(refusal.reason) && fate == .losses {
-      // A device proves with the hub's own bundle that the hub was set back, also where the hub knows the bundle.
+      // A device proves with the hub's own bundle that the hub was set back, even if the hub knows the bundle.
       say("hub refuses \(name): \(refusal.reason)")
     } catch let refusal as Refusal where refusal.reason == "set-back" && fate == .losses {
       say("the hub was set back, as \(name) shows: the operator begins a new epoch")
@@ -425,7 +426,7 @@ final class History {
     }
   }
 
-  /// By the rules of emission and echo a device has exactly what the hub believes it to have.
+  /// By the rules of emission and echo a device has exactly the rows that the hub expects.
   func checkProof(_ report: HubImportReport, _ name: String) throws {
     guard let proof = report.proof else { return }
     say("its rows are \(proof.result): \(proof.words ?? "")")

@@ -1,9 +1,9 @@
 import SatchelSQLite
 import SatchelValues
 
-/// An app that lets SQLite hand out the keys of its rows, or makes texts of its own and knows a tree by its name and a
-/// nest by its tree and name: trees, nests in them, eggs in those, and paths from a tree to a nest. Each row bears its
-/// own name and the name of the row on which it hangs.
+/// An app in which SQLite makes the keys of rows, or whose keys are texts. In the second case a tree is identified by
+/// its name, and a nest by its tree and name. There are trees, nests in them, eggs in those, and paths from a tree to a
+/// nest. Each row has its own name and the name of its parent.
 final class KeyApp {
   struct NamedRow: CustomStringConvertible {
     let key: Value
@@ -20,10 +20,10 @@ final class KeyApp {
     try database.execute("PRAGMA foreign_keys = \(foreignKeys ? "ON" : "OFF")")
   }
 
-  /// Who declares what refers to trees and nests.
+  /// Where the references to trees and nests are declared.
   enum Declaration { case schema, dataset }
 
-  /// - Parameter names: what names the rows of folding tables.
+  /// - Parameter names: the columns that identify the rows of folding tables.
   func makeTables(counting: Bool, folding: Bool, names: RowNames, declaredBy declaration: Declaration) throws {
     let key = folding ? names.columns : "id INTEGER PRIMARY KEY" + (counting ? " AUTOINCREMENT" : "")
     let isTree = folding ? ", UNIQUE (name)" : ""
@@ -83,7 +83,7 @@ final class KeyApp {
     return found
   }
 
-  /// Gives the row other local keys, which is no change of it.
+  /// Gives the row other local keys, which is no change of the row.
   func moveLocalKeys() throws {
     for table in Self.tables.dropLast() {
       try database.execute("UPDATE \(table) SET fid = -fid; UPDATE \(table) SET fid = 100 - fid")
@@ -92,7 +92,7 @@ final class KeyApp {
 
   func eat(_ egg: NamedRow) throws { try database.run("DELETE FROM eggs WHERE id = :id", ["id": egg.key]) }
 
-  /// Rows that hang on another row than the one whose name they bear, or on none.
+  /// Rows that refer to another row than the one whose name they have, or to none.
   func strays() throws -> [String] {
     try database.all(
       """
@@ -108,10 +108,10 @@ final class KeyApp {
     ) { $0.text(0) }
   }
 
-  /// The rows of a table as text; those alone that hang on trees of this height.
+  /// The rows of a table as text; only those below trees of this height.
   func all(_ table: String, height: Int = 1) throws -> [String] {
     let low = "SELECT id FROM trees WHERE height <= \(height)"
-    // Not near a nest that is hidden, nor near one that is near such a one.
+    // Not near a hidden nest, nor near a path to such a nest.
     let seen = """
       tree IN (\(low)) AND NOT EXISTS (
         WITH RECURSIVE up (nest) AS (

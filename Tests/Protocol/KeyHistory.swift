@@ -7,11 +7,11 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// A random history of replicas whose apps all hand out the keys 1, 2, 3, ..., or make the same trees and nests under
-/// keys of their own.
+/// A random history of replicas whose apps all make the keys 1, 2, 3, ..., or make the same trees and nests under
+/// different keys.
 ///
-/// Each row says who it is and whose child it is in words of its own. However often keys change, and whatever a courier
-/// does, each row must be there once in the end, everywhere, and hang on the row whose name it bears.
+/// Each row has its own name and its parent's name as texts. However often keys change, and whatever a courier does, in
+/// the end each row must be there once, everywhere, and refer to the row whose name it has.
 final class KeyHistory {
   private static let length = 90
 
@@ -25,16 +25,16 @@ final class KeyHistory {
   private var apps: [Int: KeyApp] = [:]
   private var mail: [(device: Int?, path: String)] = []
   private var made = 0
-  /// How tall rows may be that a device's user sees.
+  /// The height of rows up to which a device's user sees them.
   private var heights: [Int]
-  /// Whether users are given and taken the sight of tall trees. What they wrote then may be held, and is kept as a
-  /// conflict.
+  /// Whether users get and lose the right to see tall trees. Their writes from that time may be held, and are kept as
+  /// conflicts.
   private let rightsChange: Bool
   private let foreignKeys: Bool
   private let isFolding: Bool
   private let names: RowNames
   private let trace: ((String) -> Void)?
-  /// Everything that anybody made and nobody deleted, with the word that was noted last where only one writes it.
+  /// Everything that was made and not deleted, with the newest text if only one writer writes it.
   private var alive: Set<String> = []
   private var born = 0
 
@@ -116,7 +116,7 @@ final class KeyHistory {
     }
   }
 
-  /// Nobody did any harm, so nobody finds any.
+  /// Without any damage, the doctor finds none.
   private func examine() throws {
     for index in devices.indices where try app(index) != nil {
       let report = try devices[index].examine()
@@ -147,7 +147,7 @@ final class KeyHistory {
     return "\(kind)\(born)-\(writer)"
   }
 
-  /// The key of a row that an app makes; nil where SQLite does that.
+  /// The key of a row that an app makes; nil if SQLite makes it.
   private func ownKey(_ writer: Int) -> Value? {
     if !isFolding { return nil }
     born += 1
@@ -277,7 +277,7 @@ final class KeyHistory {
     names == .column ? try app(index)?.localKeys() ?? [:] : [:]
   }
 
-  // MARK: what must hold then
+  // MARK: checks
 
   func check() throws {
     for device in devices {

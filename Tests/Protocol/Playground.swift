@@ -1,7 +1,7 @@
 import Foundation
 import SatchelPlatform
 
-/// A folder in memory where there is one: the tests wait for no disk. It goes with this value.
+/// A folder, in memory if possible, so that the tests wait for no disk. It is deleted with this value.
 final class Playground {
   private let files = HostFileSystem()
   private let root: String

@@ -2,10 +2,10 @@ import Foundation
 import SatchelPlatform
 import Testing
 
-/// Random histories on the real code: databases, bundle files, signatures and all. The model that they follow is
-/// described in docs/DESIGN.md; what holds for it must hold here.
+/// Random histories on the real code: databases, bundle files, signatures and all. docs/DESIGN.md describes the model
+/// that they follow; its properties must hold here.
 @Suite struct ProtocolTests {
-  /// How many are played where nobody asks for more: the seasons of `Tests/Simulation` are many, these look closer.
+  /// The default number of histories. The seasons of `Tests/Simulation` are many, and these check more closely.
   private static let usual = 24
 
   private static let seeds: [UInt64] = {
@@ -21,7 +21,7 @@ import Testing
   func histories(lane: Int) throws { try play(lane, .none) }
 
   @Test(
-    "what nobody saw being written is found and lost nowhere, after any history with vandals in it",
+    "unseen writes are found and never lost, after any history with vandals in it",
     arguments: 0..<lanes)
   func vandals(lane: Int) throws { try play(lane, .vandals) }
 
@@ -44,13 +44,13 @@ import Testing
     arguments: 0..<lanes)
   func namedRows(lane: Int) throws {
     for fate in [History.Fate.none, .vandals, .losses] { try play(lane, fate, .column) }
-    // A migration that deletes a row and makes another one gives its local key away, where SQLite does.
+    // A migration that deletes a row and inserts another one frees its local key, if SQLite makes the keys.
     try play(lane, .versions, .columnBesideCount)
   }
 
   private func play(_ lane: Int, _ fate: History.Fate, _ names: RowNames = .primaryKey) throws {
     let folder = try Playground()
-    // What happens beside the writing takes longer, and fewer will do.
+    // Events beside writing take longer, so fewer histories are enough.
     let lanes = Self.lanes * (Self.seeds.count > 20 ? fate.share : 1) * (names == .primaryKey ? 1 : 2)
     let mine = Self.seeds.enumerated().filter { $0.offset % lanes == lane }.map(\.element)
     let began = Date()
@@ -59,7 +59,7 @@ import Testing
     print("lane \(lane): \(mine.count) histories, \(Int(seconds * 1000 / Double(max(1, mine.count)))) ms each")
   }
 
-  @Test("whoever hands out which keys, each row is there once and hangs on its own parent", arguments: keyRules)
+  @Test("whichever replica gives which keys, each row exists once and refers to its own parent", arguments: keyRules)
   func keys(rule: String) throws {
     let folder = try Playground()
     for seed in Self.keySeeds {
@@ -99,7 +99,7 @@ import Testing
 
   private static let keyRules = ["rekey", "blocks", "fold", "fold, named"]
 
-  /// Three that found something once, and fewer of the others: rows with children say more in one history.
+  /// Three seeds that once found a fault, and fewer of the others: rows with children test more in one history.
   private static let keySeeds: [UInt64] =
     seeds.count == 1 ? seeds : [41, 84, 124] + seeds.prefix(seeds.count == usual ? 3 : seeds.count)
 

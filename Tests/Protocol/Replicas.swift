@@ -6,7 +6,7 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// One row as the app knows it.
+/// One row of the app.
 struct Item: Hashable {
   static let columns = ["a", "b", "c"]
 
@@ -14,12 +14,12 @@ struct Item: Hashable {
   var values: [Int64]
 }
 
-/// What names the rows of the items, and how their tables begin.
+/// The columns that identify the rows of the items, and the beginning of their tables.
 enum RowNames {
   case primaryKey
-  /// `id`, beside an INTEGER PRIMARY KEY that each replica gives by itself.
+  /// `id`, beside an INTEGER PRIMARY KEY that each replica chooses by itself.
   case column
-  /// The same, and SQLite gives no local key a second time.
+  /// The same, and SQLite never gives a local key twice.
   case columnBesideCount
 
   var columns: String {
@@ -34,7 +34,7 @@ enum RowNames {
   var rule: String { self == .primaryKey ? "" : #""key": ["id"], "# }
 }
 
-/// An app, or an administrator with a shell: a connection of its own that knows nothing of Satchel.
+/// An app, or an administrator with a shell: a separate connection without Satchel.
 final class App {
   private let database: Database
 
@@ -46,14 +46,14 @@ final class App {
 
   func execute(_ sql: String) throws { try database.execute(sql) }
 
-  /// The local keys of the rows, by their ids; none if they have none.
+  /// The local keys of the rows, by their ids; empty if they have none.
   func localKeys() throws -> [String: Int64] {
     guard try allColumns().contains("fid") else { return [:] }
     return Dictionary(
       uniqueKeysWithValues: try database.all("SELECT id, fid FROM items") { ($0.text(0), $0.integer(1)) })
   }
 
-  /// Gives all rows other local keys, or loads them again, which changes nothing in them.
+  /// Gives all rows other local keys, or loads them again, without changing their content.
   func moveLocalKeys(by distance: Int, reloading: Bool) throws {
     let columns = quotedList(try allColumns().filter { $0 != "fid" })
     try database.execute(
@@ -68,12 +68,12 @@ final class App {
     try database.all("SELECT name FROM pragma_table_info('items') ORDER BY name") { Name($0.text(0)) }
   }
 
-  /// Notes what the device holds.
+  /// Records the values that the device holds.
   func see(of device: String, by overwritten: inout OverwrittenValues) throws {
     try overwritten.see(database, of: device, tables: ["items"])
   }
 
-  /// The values that were written over unseen, in words.
+  /// The values that were overwritten without being seen, in words.
   func lost(by overwritten: OverwrittenValues) throws -> String? { try overwritten.lost(in: database) }
 
   /// Runs SQL that no trigger sees, and leaves capture as it was.
@@ -88,7 +88,7 @@ final class App {
     }
   }
 
-  /// Whether a row has changes of which the hub is not known to know.
+  /// Whether a row has changes that the hub is not known to have.
   func isPending(_ id: String) throws -> Bool {
     for table in ["satchel_before_items", "satchel_writes_items"] {
       let found = try database.first("SELECT 1 FROM \(table) WHERE id = :id", ["id": .string(id)]) { _ in true }
@@ -146,7 +146,7 @@ final class App {
 
   func integrity() throws -> String { try database.first("PRAGMA integrity_check") { $0.text(0) } ?? "" }
 
-  /// What `satchel_log` ever set or replaced, as the JSON that it keeps.
+  /// All values that `satchel_log` ever set or replaced, as the JSON that it keeps.
   func logged() throws -> [(id: String, fields: [UInt8])] {
     try database.all(
       """
@@ -158,12 +158,12 @@ final class App {
   }
 }
 
-/// One device with its app, and what its user must not lose.
+/// One device with its app, and the values that its user must not lose.
 final class TestDevice {
   let index: Int
   let workspace: DeviceWorkspace
   private var opened: App?
-  /// The newest value that the user wrote into each cell and did not write over.
+  /// The newest value that the user wrote into each cell and did not overwrite.
   var duty: [Cell: Int64] = [:]
 
   init(_ index: Int, _ workspace: DeviceWorkspace) {
@@ -174,7 +174,7 @@ final class TestDevice {
   var name: String { workspace.configuration.name }
   var databasePath: String { workspace.configuration.databasePath(workspace.folder) }
 
-  /// nil before the hub's first bundle. Once opened the app stays open, whatever is imported.
+  /// nil before the hub's first bundle. Once opened the app stays open during all imports.
   func app() throws -> App? {
     if let opened { return opened }
     if try workspace.isInitial() { return nil }
@@ -182,12 +182,12 @@ final class TestDevice {
     return opened
   }
 
-  /// A copy of the database, as somebody keeps one.
+  /// A copy of the database, as a user keeps one.
   var backup: [UInt8]?
 
   func keepBackup() throws { backup = try HostFileSystem().read(databasePath, limit: 1 << 30) }
 
-  /// Puts the copy in the place of the database.
+  /// Replaces the database with the copy.
   func putBack(_ bytes: [UInt8]) throws {
     opened = nil
     try HostFileSystem().replace(databasePath, mode: 0o644, contents: bytes)
@@ -220,7 +220,7 @@ struct Cell: Hashable {
   }
 }
 
-/// The value of a cell that was seen somewhere.
+/// A value of a cell that was seen on some replica.
 struct Sighting: Hashable {
   let cell: Cell
   let value: Int64

@@ -1,8 +1,8 @@
 import Testing
 
-/// What happens in a small history, one thing after another.
+/// The events of a small history, in order.
 enum SmallEvent: Hashable {
-  /// The next of a device's writes.
+  /// A device makes its next write.
   case write(Int)
   case export(Int)
   /// The hub imports a device's newest export, or the one before it.
@@ -16,12 +16,12 @@ enum SmallEvent: Hashable {
   static func down(_ device: Int) -> [SmallEvent] { [.emit(device), .answer(device)] }
 }
 
-/// An order of events, with a name that says it.
+/// An order of events, with a name that describes it.
 struct SmallSchedule: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let events: [SmallEvent]
 
-  /// How often each device writes.
+  /// The number of writes of each device.
   var writes: [Int] {
     (0..<2).map { device in events.count { $0 == .write(device) } }
   }
@@ -32,8 +32,9 @@ struct SmallSchedule: Sendable, CustomTestStringConvertible {
   }
 
   /// - Parameter text: words such as `a` (the device A writes), `EA` (it exports), `IA` (the hub imports the newest
-  ///   export), `IA-` (the one before it), `MA` (the hub emits for it), `RA` (it imports that), `UA` and `DA` (both of
-  ///   a way).
+  ///   export), `IA-` (the one before it), `MA` (the hub emits for it), `RA` (it imports that), `UA` and `DA` (both
+  ///   steps
+  ///   of one way).
   init(_ name: String, words text: String) {
     self.init("\(name): \(text)", text.split(separator: " ").flatMap { Self.events(String($0)) })
   }
@@ -63,8 +64,8 @@ struct SmallSchedule: Sendable, CustomTestStringConvertible {
     SmallSchedule("twice", words: "a EA IA IA b EB IB MA MA RA a RA EA b EB IB IA IB"),
   ]
 
-  /// All orders of so many writes and ways of a stick, up to the exchange of the devices, and but for those that differ
-  /// only in which of two things comes first that do not touch one replica.
+  /// All orders with this many writes and ways of a stick. Orders that differ only by exchanging the devices count
+  /// once. So do orders that differ only in the order of two events on different replicas.
   static func all(depth: Int) -> [SmallSchedule] {
     let words = ["a", "b", "DA", "DB", "UA", "UB"]
     var found: [SmallSchedule] = []
@@ -74,7 +75,7 @@ struct SmallSchedule: Sendable, CustomTestStringConvertible {
         return
       }
       for word in words {
-        // The first that happens is that A writes. The same way twice carries nothing new.
+        // The first event is a write of A. The same way twice carries nothing new.
         if prefix.isEmpty ? word != "a" : prefix.last == word && word.count > 1 { continue }
         if let last = prefix.last, word < last, !touchOneReplica(last, word) { continue }
         extend(prefix + [word])
@@ -89,14 +90,14 @@ struct SmallSchedule: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// What a device writes into a row.
+/// A device's write to a row.
 enum SmallWrite: String, CaseIterable {
   case a, b
   case delete = "X"
-  /// It makes the row, or makes it anew.
+  /// It inserts the row, for the first time or again.
   case make = "I"
 
-  /// All words of so many writes.
+  /// All words of this many writes.
   static func words(of length: Int) -> [[SmallWrite]] {
     length == 0 ? [[]] : words(of: length - 1).flatMap { word in allCases.map { word + [$0] } }
   }

@@ -3,20 +3,21 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// All small histories of two devices, one row and two columns: what random ones find by chance, these find for sure.
+/// All small histories of two devices, one row and two columns: they find for certain what random histories find by
+/// chance.
 @Suite("Small histories, all of them")
 struct SmallHistoryTests {
-  /// How many writes and ways of a stick an order has at most. `make histories DEPTH=7` plays longer ones.
+  /// The most writes and ways of a stick in an order. `make histories DEPTH=7` plays longer ones.
   private static let depth = ProcessInfo.processInfo.environment["SATCHEL_DEPTH"].flatMap { Int($0) } ?? 3
 
-  @Test("all have the row alike, and no value is lost", arguments: SmallWorld.rules)
+  @Test("all replicas have the same row, and no value is lost", arguments: SmallWorld.rules)
   func all(rules: String) throws {
     let folder = try Playground()
     var world: SmallWorld?
     var wrong: [String] = []
     let schedules = SmallSchedule.troubled + (2...Self.depth).flatMap { SmallSchedule.all(depth: $0) }
     for (number, schedule) in schedules.enumerated() {
-      // Rows stay; a world with many is slow.
+      // Rows stay in the database; a world with many rows is slow.
       let place = folder.path(of: UInt64(number / 20))
       if number % 20 == 0 {
         world = nil

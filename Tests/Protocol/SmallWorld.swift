@@ -6,12 +6,12 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// A hub and two devices that play a schedule with all words of writes at once, each in a row of its own.
+/// A hub and two devices that play a schedule with all words of writes at once, each word in its own row.
 ///
-/// What holds for each row: all three have it alike in the end, and each value that somebody wrote stands, or was
-/// written over or deleted by somebody who had it, or is in a conflict.
+/// For each row: all three replicas have it alike in the end. Each written value is in the row, or was overwritten or
+/// deleted by a replica that had it, or is in a conflict.
 final class SmallWorld {
-  /// The rules of the table: a policy, and what a deletion is or how rows are merged.
+  /// The rules of the table: a policy, and the kind of deletion or the grain of merges.
   static let rules = ["newest", "hub", "device", "manual"].flatMap { policy in
     ["", #", "delete": "soft", "deleted": "gone""#, #", "merge": "row""#].map { #""conflict": "\#(policy)"\#($0)"# }
   }
@@ -33,13 +33,13 @@ final class SmallWorld {
     init(_ path: String, _ mode: Database.Mode) throws { database = try Database(path: path, mode: mode) }
   }
 
-  /// One row with what is written into it.
+  /// One row with the writes to it.
   private struct Item {
     let id: String
     let words: [[SmallWrite]]
     var next = [0, 0]
     var written: [(column: String, value: String)] = []
-    /// Values that were written over or deleted by somebody who had them.
+    /// Values that were overwritten or deleted by a replica that had them.
     var ended: Set<String> = []
   }
 
@@ -69,7 +69,7 @@ final class SmallWorld {
     apps = try devices.map { try Replica($0.configuration.databasePath($0.folder), .readWrite) }
   }
 
-  /// Plays a schedule with all words, and returns what is wrong with any of them.
+  /// Plays a schedule with all words, and returns the faults.
   func play(_ schedule: SmallSchedule) throws -> [String] {
     played += 1
     let counts = schedule.writes
@@ -116,7 +116,7 @@ final class SmallWorld {
     return path
   }
 
-  /// Both devices bring and fetch until nothing is new.
+  /// Both devices deliver and fetch until nothing is new.
   private func close() throws {
     for _ in 0..<Self.mostClosingRounds {
       let before = try state()
@@ -133,7 +133,7 @@ final class SmallWorld {
   // MARK: writes
 
   private func write(on device: Int) throws {
-    // A write is later than all that came before it.
+    // A write is later than all writes before it.
     let clock = SystemClock()
     let now = clock.milliseconds()
     while clock.milliseconds() < now + 2 {}
@@ -173,7 +173,7 @@ final class SmallWorld {
     }
   }
 
-  // MARK: what must hold then
+  // MARK: checks
 
   private func rows(of database: borrowing Database) throws -> [String] {
     try database.all(

@@ -7,24 +7,24 @@ import SatchelWorkspace
 import TestSupport
 
 /// A random history of replicas whose apps write few rows under keys of several spellings: 1, 1.0, '1' and x'31', or
-/// 'k' and 'K' in a column that takes them for the same.
+/// 'k' and 'K' in a column that treats them as equal.
 ///
-/// In the end all replicas have the same rows, byte for byte, and each value that nobody wrote over is in a row or in a
-/// conflict. No row refers to one that is not there.
+/// In the end all replicas have the same rows, byte for byte. Each value that was not overwritten is in a row or in a
+/// conflict. Every reference leads to an existing row.
 final class SpellingHistory {
-  /// How a table declares its key, and keys as SQL writes them.
+  /// The declaration of a table's key, and keys as SQL literals.
   struct Shape: Sendable {
     let name: String
     let columns: String
-    /// Behind the columns.
+    /// The constraint after the columns.
     var constraint = ""
-    /// Behind the table.
+    /// The options after the table.
     var options = ""
     let keys: [[String]]
     /// Whether other rows refer to the first column.
     var hasChildren = true
-    /// Whether what refers to it may be declared without a type. SQLite finds 1.0 for the parent '1.0', but does not
-    /// find the child when the parent goes.
+    /// Whether a reference to it may be declared without a type. SQLite finds 1.0 for the parent '1.0', but does not
+    /// find the child when the parent is deleted.
     var hasUntypedChildren = true
   }
 
@@ -78,7 +78,7 @@ final class SpellingHistory {
   private var mail: [(device: Int?, path: String)] = []
   private var made = 0
   private var written: Set<String> = []
-  /// Values that somebody wrote over, or deleted, who had seen them.
+  /// Values that were overwritten or deleted by a user who had seen them.
   private var excused: Set<String> = []
   private let trace: ((String) -> Void)?
 
@@ -217,7 +217,7 @@ final class SpellingHistory {
     } catch let refusal as Refusal where refusal.reason == "gap" { trace?("\(index) refuses a gap") }
   }
 
-  // MARK: what must hold then
+  // MARK: checks
 
   func check() throws {
     let rows = try hubApp.rows()
@@ -244,7 +244,7 @@ final class SpellingHistory {
   }
 }
 
-/// The app of a history of spellings: a connection of its own that knows nothing of Satchel.
+/// The app of a history of spellings: a separate connection without Satchel.
 final class SpellingApp {
   private let database: Database
   private var refers = false
@@ -255,7 +255,7 @@ final class SpellingApp {
     refers = try database.tableNames().contains("c")
   }
 
-  /// - Parameter typed: whether what refers to a key is declared as the key is.
+  /// - Parameter typed: whether references to a key are declared like the key.
   func makeTables(_ shape: SpellingHistory.Shape, unique: String, refers: Bool, typed: Bool) throws {
     let isStrict = shape.options.contains("STRICT")
     let text = isStrict ? "TEXT" : ""
@@ -282,7 +282,7 @@ final class SpellingApp {
     } catch let error as SQLiteError where [.unique, .foreignKey, .constraint].contains(error.kind) { return false }
   }
 
-  /// What was written into rows, each time something else.
+  /// The values that were written into rows, each of them unique.
   func values() throws -> Set<String> {
     let children = refers ? " UNION ALL SELECT x FROM c" : ""
     return Set(try database.all("SELECT a FROM t\(children)") { $0.text(0) })

@@ -1,7 +1,6 @@
 import TestSupport
 
-/// The versions through which a history's dataset goes: tables change their columns and rows, and the rule that says
-/// who sees what.
+/// The versions of a history's dataset: tables change their columns and rows, and the visibility rule changes.
 struct Versions {
   private var random: SplitMix64
   private let rules: String
@@ -9,7 +8,7 @@ struct Versions {
   private(set) var number = 1
   /// The rule hides the rows whose c has the user's remainder by it.
   private(set) var modulus: Int64 = 3
-  /// Columns beside those that the app knows.
+  /// Columns beside those that the app uses.
   private var extras: [String] = []
   private var named = 0
 
@@ -38,7 +37,7 @@ struct Versions {
     case 3: return rename()
     case 4: return replace()
     case 5: return rebuild()
-    // What a device computes from its part of the rows is another number.
+    // A device computes another number from its part of the rows.
     case 6:
       return add() + "UPDATE items SET \(extras[extras.count - 1]) = (SELECT count(*) FROM items) WHERE c % 2 = 0;"
     default:
@@ -66,7 +65,8 @@ struct Versions {
     return "ALTER TABLE items RENAME COLUMN \(old) TO \(extras[place]);"
   }
 
-  /// One goes, and another one gets a new name: from the end alone it would look as if the first had got that name.
+  /// One column goes, and another one gets a new name. The final columns alone would suggest that the first one was
+  /// renamed.
   private mutating func replace() -> String {
     guard extras.count > 1 else { return add() }
     let gone = extras.remove(at: 0)

@@ -36,7 +36,7 @@ func otherTables(sql: String, table: String) throws {
 }
 
 @Test(
-  "rules may not call what is not decided by the row",
+  "rules may not call functions whose result depends on more than the row",
   arguments: ["random", "RANDOMBLOB", "last_insert_rowid", "changes", "sqlite_version"])
 func functions(name: String) throws {
   let argument = name == "RANDOMBLOB" ? "1" : ""
@@ -54,7 +54,7 @@ func functions(name: String) throws {
   ])
 func writing(sql: String) throws { #expect(try refusal(sql) == "it does more than read") }
 
-@Test("what is prepared afterwards is free again")
+@Test("statements prepared afterwards are free again")
 func afterwards() throws {
   let database = try memory(schema)
   #expect(throws: SQLiteError.self) {
@@ -79,7 +79,7 @@ func dependencies() throws {
 }
 
 @Test(
-  "what asks for the present time or place is found",
+  "expressions that use the present time or place are found",
   arguments: [
     ("a < date('now')", "'now'"), ("date(a, 'LocalTime') > b", "'localtime'"), ("datetime ( ) > a", "datetime()"),
     ("strftime('%Y') = a", "strftime()"), ("a = julianday()", "julianday()"),
@@ -89,7 +89,7 @@ func dependencies() throws {
   ])
 func presentTimes(expression: String, word: String?) { #expect(presentTime(in: expression) == word) }
 
-@Test("it is known which tables a statement reads, and whether it calls functions of date and time")
+@Test("the tables that a statement reads are known, and whether it calls functions of date and time")
 func reading() throws {
   let database = try memory("CREATE TABLE t (a); CREATE TABLE s (a)")
   let authorizer = ReadAuthorizer(tables: ["t", "s"])

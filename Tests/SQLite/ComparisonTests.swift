@@ -2,7 +2,7 @@ import SatchelSQLite
 import SatchelValues
 import Testing
 
-@Suite("Values that SQLite takes for the same")
+@Suite("Values that SQLite treats as equal")
 struct ComparisonTests {
   private static let values: [Value] =
     [.integer(0), .integer(1), .integer(.min), .integer(.max), .integer(9_007_199_254_740_993)]
@@ -26,7 +26,7 @@ struct ComparisonTests {
   }
 
   @Test(
-    "what refers to a row is folded to the same value as the row",
+    "a reference to a row is folded to the same value as the row",
     arguments: ["", "BLOB", "TEXT", "TEXT COLLATE NOCASE", "TEXT COLLATE RTRIM", "INTEGER", "NUMERIC", "REAL"])
   func folded(column: String) throws {
     let database = try Database(path: ":memory:", mode: .create)
@@ -49,7 +49,7 @@ struct ComparisonTests {
 }
 
 extension Value {
-  /// Whether it is a real whose text needs an exponent or a sign for nothing.
+  /// Whether it is a real whose text needs an exponent or an unneeded sign.
   fileprivate var isOddReal: Bool {
     if case .real(let number) = self {
       number.magnitude > 1e15 || number.bitPattern == (-0.0).bitPattern

@@ -10,7 +10,7 @@ private func info(_ declaration: String, _ more: String..., table: Name = "t") t
 }
 
 @Test(
-  "only a column that stands for the rowid is its alias",
+  "only a column that is an alias of the rowid counts as one",
   arguments: [
     ("t (id INTEGER PRIMARY KEY)", true), ("t (id integer primary key asc)", true),
     ("t (a, id InTeGeR, PRIMARY KEY (id))", true),
@@ -25,7 +25,7 @@ private func info(_ declaration: String, _ more: String..., table: Name = "t") t
   ])
 func rowidAlias(declaration: String, isAlias: Bool?) throws {
   let info = try info("CREATE TABLE \(declaration)")
-  // SQLite itself says so: it makes a value for the alias and for no other column.
+  // SQLite confirms it: it makes a value for the alias and for no other column.
   let database = try memory("CREATE TABLE \(declaration)")
   try? database.execute("INSERT INTO t DEFAULT VALUES")
   let isMade = try database.first("SELECT id IS NOT NULL FROM t") { $0.integer(0) != 0 } ?? false
@@ -45,7 +45,7 @@ func columns() throws {
   #expect(try memory().tableInfo("t") == nil)
 }
 
-@Test("what kind of table it is")
+@Test("the kind of a table")
 func kinds() throws {
   #expect(try info("CREATE VIEW t AS SELECT 1").isView)
   #expect(try info("CREATE VIRTUAL TABLE t USING fts5(a)").isVirtual)
@@ -75,7 +75,7 @@ func autoincrement() throws {
 }
 
 @Test(
-  "what OR REPLACE puts in the place of NULL",
+  "the value with which OR REPLACE replaces NULL",
   arguments: [
     ("1", "1"), ("-1.5", "-1.5"), ("'x'", "'x'"), ("\"x\"\"y'z\"", "'x\"y''z'"), ("x", "'x'"), ("NULL", nil),
     ("TRUE", "1"),
@@ -83,7 +83,7 @@ func autoincrement() throws {
     ("CURRENT_DATE", "CURRENT_DATE"), ("(lower('ABC') || \"\")", "'abc'"),
   ] as [(String, String?)])
 func replacements(declared: String, expected: String?) throws {
-  // A default in double quotes within parentheses is refused by SQLite itself.
+  // SQLite itself refuses a default in double quotes within parentheses.
   if declared.contains("\"\")") { return }
   let info = try info("CREATE TABLE t (id INTEGER PRIMARY KEY, a NOT NULL DEFAULT \(declared), b DEFAULT \(declared))")
   #expect(info.replacements[2] == nil)

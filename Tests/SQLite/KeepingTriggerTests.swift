@@ -3,7 +3,7 @@ import SatchelSQLite
 import SatchelValues
 import Testing
 
-/// Rows go into `t`, which is kept in step, as is `other`.
+/// Applies rows to `t`, which is kept in step, as is `other`.
 private func apply(
   _ schema: String, _ write: String = "INSERT INTO \"t\" VALUES (1, 'a')", in path: String = ":memory:"
 ) throws -> Database {
@@ -27,7 +27,7 @@ private let keeping = "CREATE TRIGGER k AFTER INSERT ON t BEGIN INSERT INTO deri
 @Suite("Triggers while rows are applied")
 struct KeepingTriggerTests {
   @Test(
-    "a trigger that keeps an untracked table true fires, and one that writes a tracked table or Satchel's own sleeps")
+    "a trigger that maintains an untracked table fires; one that writes a tracked table or Satchel's own does not")
   func judged() throws {
     let database = try apply(
       """
@@ -44,7 +44,7 @@ struct KeepingTriggerTests {
     #expect(try text(database, "SELECT name FROM sqlite_sequence").isEmpty)
   }
 
-  @Test("a guard sleeps: applied rows are written as they are, and none is left out")
+  @Test("a guard does not fire: applied rows are written as they are, and none is left out")
   func guards() throws {
     let database = try apply(
       """
@@ -126,7 +126,7 @@ struct KeepingTriggerTests {
       CREATE TRIGGER g BEFORE INSERT ON t BEGIN SELECT RAISE(ABORT, 'no') WHERE theirs(NEW.a); END;
       """)
     #expect(try text(asleep, "SELECT a FROM t") == "a")
-    // What stood in for them is gone.
+    // The stand-ins are gone.
     #expect(throws: SQLiteError.self) { try asleep.execute("SELECT theirs(1)") }
 
     #expect {
@@ -136,14 +136,14 @@ struct KeepingTriggerTests {
       return error?.hint != nil
         && error?.message == "A row could not be written to the table t, with its triggers k: no such function: theirs."
     }
-    // Where no row of that table comes, it is no trouble either.
+    // If no row of that table comes, it causes no error either.
     let other = try apply(
       "CREATE TRIGGER k AFTER INSERT ON t BEGIN INSERT INTO derived VALUES (theirs(NEW.a)); END;",
       "INSERT INTO other VALUES ('1')")
     #expect(try text(other, "SELECT x FROM other") == "1")
   }
 
-  @Test("a trigger that no connection could run is told by its name")
+  @Test("a trigger that no connection could run is reported by its name")
   func broken() throws {
     #expect {
       _ = try apply("CREATE TRIGGER k AFTER DELETE ON t BEGIN INSERT INTO nowhere VALUES (1); END;")
@@ -152,7 +152,7 @@ struct KeepingTriggerTests {
     }
   }
 
-  @Test("a trigger that fails while it fires is told with its table, and the rows are as before")
+  @Test("a trigger that fails while it fires is reported with its table, and the rows are as before")
   func failing() throws {
     let scratch = try Scratch()
     #expect {
@@ -177,7 +177,7 @@ struct KeepingTriggerTests {
     #expect(try text(database, "SELECT x FROM derived") == "b")
   }
 
-  /// The other program commits while this one looks at the triggers, or just before or after: it must be all the same.
+  /// The other program commits while this one reads the triggers, or just before or after: the result must be the same.
   @Test("a trigger that another program makes at the last moment is seen")
   func lastMoment() throws {
     let scratch = try Scratch()
@@ -204,7 +204,7 @@ struct KeepingTriggerTests {
       }
       isReady.wait()
       go.signal()
-      // It has the lock, so this can begin only when its trigger is there.
+      // It has the lock, so this can begin only when its trigger exists.
       try database.applyTransaction(to: ["t"]) {
         try database.execute("DELETE FROM derived; INSERT INTO t VALUES ('a')")
       }

@@ -8,7 +8,7 @@ private func database(_ sql: String) throws -> Database {
   return database
 }
 
-@Test("a table that other columns name lacks its integer key, and all else has its place beside that")
+@Test("a table that other columns identify lacks its integer key, and keeps everything else")
 func namedTable() throws {
   let made = try database(
     """
@@ -31,7 +31,7 @@ func namedTable() throws {
   #expect(info.uniqueIndexes.contains { $0.mentions("uuid") && $0.mentions("b") && !$0.mentions("fid") })
 }
 
-@Test("a table without an integer key keeps all of its columns, whatever names its rows")
+@Test("a table without an integer key keeps all of its columns, whatever identifies its rows")
 func namedWithoutLocalKey() throws {
   let made = try database("CREATE TABLE t (id TEXT PRIMARY KEY, uuid TEXT NOT NULL UNIQUE) WITHOUT ROWID")
   let info = try #require(try made.tableInfo("t")).named(by: [1])

@@ -2,7 +2,7 @@ import Foundation
 import SatchelSQLite
 import SatchelValues
 
-/// A folder in memory that goes when its test ends.
+/// A folder in memory that is deleted when its test ends.
 final class Scratch {
   let folder: URL
 

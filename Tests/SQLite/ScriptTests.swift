@@ -12,7 +12,7 @@ private func run(_ script: String) throws -> (statements: Int, rows: String) {
 }
 
 @Test(
-  "a script runs statement by statement, whatever stands between them",
+  "a script runs statement by statement, whatever is between them",
   arguments: [
     ("", 0, ""), (" ;; -- nothing; at all\n/* ; */", 0, ""), ("INSERT INTO t VALUES (1)", 1, "1"),
     ("INSERT INTO t VALUES ('a;b'); -- one; two\nINSERT INTO t VALUES (2);;", 2, "2,a;b"),
@@ -75,7 +75,7 @@ func reachingScripts(script: String, words: String) throws {
   #expect(error.line == 2 && error.message.contains(words), "\(error)")
 }
 
-@Test("what only looks like Satchel's names is the app's own, and so is what named them before")
+@Test("names that only look like Satchel's belong to the app, and so do objects that used them before")
 func harmlessScripts() throws {
   let database = try memory(
     "CREATE TABLE t (a); CREATE TABLE satchel_t (a); CREATE VIEW v AS SELECT t.a FROM t JOIN satchel_t")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SatchelSQLite
 
-/// A collation of an app's: by what texts are without regard to case, from Z to A.
+/// A collation of an app: by the texts without regard to case, from Z to A.
 private func register(in database: borrowing Database) {
   sqlite3_create_collation_v2(
     database.handle, "unicase", SQLITE_UTF8, nil,

@@ -39,7 +39,7 @@ func sameness() throws {
   }
 }
 
-@Test("a row goes from one statement into another as it is", arguments: values)
+@Test("a row is copied from one statement to another unchanged", arguments: values)
 func rowToRow(value: Value) throws {
   let database = try memory("CREATE TABLE t (a, b); CREATE TABLE u (a, b)")
   try database.run("INSERT INTO t VALUES (1, :a)", ["a": value])
@@ -67,7 +67,7 @@ func inPlace() throws {
   }
 }
 
-@Test("parameters go by place and by name, and a name that a statement has not is left alone")
+@Test("parameters are bound by position and by name, and an unknown name is ignored")
 func parameters() throws {
   let database = try memory()
   let statement = try database.prepare("SELECT :b, :a, :b")
@@ -118,7 +118,7 @@ func errors() throws {
   #expect(kind("SELECT nothing") == .other)
 }
 
-@Test("a file that is not there, cannot be written or is no database is named so")
+@Test("a file that is missing, cannot be written or is no database is reported as such")
 func files() throws {
   let scratch = try Scratch()
   func kind(_ body: () throws -> Void) -> SQLiteError.Kind? {

@@ -74,7 +74,7 @@ func rehearsal(journal: String) throws {
   #expect(try !database.hasTable("more"))
 }
 
-/// Whether `body` ends as it says, and not with an error of SQLite's.
+/// Whether `body` ends with its own error, and not with an error of SQLite's.
 private func stops(_ body: () throws -> Void) -> Bool {
   do { try body() } catch { return error is Stop }
   return false
@@ -111,7 +111,7 @@ func savepoints() throws {
   #expect(kept == [1, 4, 6])
 }
 
-@Test("a second writer is told that the first one is busy, and a reader sees one state")
+@Test("a second writer gets a busy error, and a reader sees one state")
 func busy() throws {
   let scratch = try Scratch()
   let first = try scratch.open()
@@ -133,7 +133,7 @@ func busy() throws {
   #expect(try count(second) == 2)
 }
 
-@Test("triggers sleep in one connection, and wake when it is done, whatever happens")
+@Test("triggers are off in one connection, and on again afterwards, whatever happens")
 func sleepingTriggers() throws {
   let database = try memory(
     "CREATE TABLE t (a); CREATE TRIGGER g AFTER INSERT ON t WHEN NEW.a < 10 BEGIN INSERT INTO t VALUES (NEW.a + 10); END"
@@ -144,7 +144,7 @@ func sleepingTriggers() throws {
   #expect(try database.all("SELECT a FROM t ORDER BY a") { $0.integer(0) } == [1, 2, 12])
 }
 
-@Test("what a command deletes is not in the file, however the library was built, and not in the log once that is empty")
+@Test("rows that a command deletes are not in the file, however the library was built, nor in the emptied log")
 func deletedBytes() throws {
   let scratch = try Scratch()
   let database = try scratch.open()
@@ -161,7 +161,7 @@ func deletedBytes() throws {
   #expect(try !holds("") && !holds("-wal"))
 }
 
-@Test("a file that is written anew holds its rows and nothing else, and every row keeps its number")
+@Test("a rewritten file holds its rows and nothing else, and every row keeps its number")
 func wiped() throws {
   let scratch = try Scratch()
   let database = try scratch.open()
@@ -178,7 +178,7 @@ func wiped() throws {
   #expect(isWiped && before == after)
   let bytes = try Data(contentsOf: URL(filePath: scratch.path))
   #expect((1...500).filter { bytes.range(of: Data("secret\($0).".utf8)) != nil && $0 % 3 != 0 } == [])
-  // Whoever has such a table may count on the numbers of its rows.
+  // An app with such a table may rely on the numbers of its rows.
   try database.execute("CREATE TABLE bare (a); INSERT INTO bare VALUES (1), (2); DELETE FROM bare WHERE a = 1")
   let isWipedAgain = try database.wipe()
   let number = try database.first("SELECT rowid FROM bare") { $0.integer(0) }

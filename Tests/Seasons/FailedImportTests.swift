@@ -6,7 +6,7 @@ import Testing
 /// One import on a device, which fails at each of its steps in turn.
 @Suite struct FailedImportTests {
   @Test(
-    "whichever write of an import fails, the doctor still knows what the hub sent, and the import can be done again",
+    "whichever write of an import fails, the doctor can still read the hub's rows, and the import can be repeated",
     arguments: [false, true])
   func failsAtEachStep(usesWAL: Bool) throws {
     let season = try Season(seed: 1)
@@ -29,7 +29,7 @@ import Testing
       isOver = !season.world.hasFailed
       season.closeAll()
       season.world.restart()
-      // What a failed command may leave: a temporary file, and a copy of a bundle that is not in the database.
+      // A failed command may leave a temporary file, and a copy of a bundle that is not in the database.
       let lost = try device.workspace.examine().findings.filter { !["leftover", "not-imported"].contains($0.reason) }
       #expect(lost.isEmpty, "after a failure at step \(step), before the import is done again: \(lost)")
       try season.deliver(bundle)

@@ -18,7 +18,7 @@ import Testing
     world.restart()
     try files.makeDirectory(folder, mode: 0o755)
     try files.replace(path, mode: 0o644, contents: [1, 2, 3])
-    // What the command wrote is synced by now. Then the power fails at the next step.
+    // The command's writes are synced by now. Then the power fails at the next step.
     world.set(Fault(.powerCut, step: 0))
     #expect(throws: PlatformError.self) { try files.remove(path) }
     world.restart()

@@ -2,9 +2,9 @@ import Foundation
 import Simulation
 import Testing
 
-/// Seasons of field work in a simulated world: docs/TESTING.md says what is simulated, and how to see one again.
+/// Seasons of field work in a simulated world. docs/TESTING.md describes the simulation, and how to replay a season.
 @Suite struct SeasonTests {
-  /// `SATCHEL_SEASONS`: another number, for builds in which each one takes long.
+  /// `SATCHEL_SEASONS`: another number, for builds in which each season takes long.
   private static let count = ProcessInfo.processInfo.environment["SATCHEL_SEASONS"].flatMap { UInt64($0) } ?? 300
   private static let lanes = UInt64(ProcessInfo.processInfo.activeProcessorCount)
 
@@ -17,10 +17,10 @@ import Testing
     }
   }
 
-  /// A collected bundle that a backup lacked; an archived bundle whose name a power cut took back.
+  /// A collected bundle that a backup lacked; an archived bundle whose name was lost in a power cut.
   private static let wrongOnce: [UInt64] = [922_752, 924_529]
 
-  @Test("seasons that went wrong once, and that no other season here resembles, go well", arguments: wrongOnce)
+  @Test("seasons that once failed, and that no other season here resembles, succeed", arguments: wrongOnce)
   func onceWrong(seed: UInt64) {
     if Soak.play(seed) != nil { Issue.record("\(Soak.shrink(seed))") }
   }
@@ -34,7 +34,7 @@ import Testing
     let with: String?
   }
 
-  @Test("each mistake that is planted has its place in the code")
+  @Test("each planted mistake has its place in the code")
   func mistakes() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()

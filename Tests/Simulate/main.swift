@@ -2,11 +2,11 @@ import Foundation
 import Simulation
 import Synchronization
 
-// simulate seasons N [FIRST]    plays N seasons; one alone tells its story
-// simulate seconds N [FIRST]    plays seasons for so long
-// simulate hunt N [FIRST]       plays at most N seasons, until one goes wrong
+// simulate seasons N [FIRST]    plays N seasons; a single season prints its story
+// simulate seconds N [FIRST]    plays seasons for N seconds
+// simulate hunt N [FIRST]       plays at most N seasons, until one fails
 //
-// Ends with 1 where a season went wrong, which is then made as short as possible; a hunt ends with 1 where none did.
+// Ends with 1 if a season fails; that season is then shortened as far as possible. A hunt ends with 1 if none fails.
 
 let words = CommandLine.arguments.dropFirst()
 guard words.count >= 2, let amount = UInt64(words[2]), ["seasons", "seconds", "hunt"].contains(words[1]) else {

@@ -1,20 +1,20 @@
-/// Something that goes wrong while a program works.
+/// A failure while a program works.
 public struct Fault: Hashable, Sendable {
   public enum Kind: String, CaseIterable, Sendable {
-    /// The process is killed: what it wrote is there.
+    /// The process is killed: its writes remain.
     case killed
-    /// The power fails: what was not synced is there, not there, or torn.
+    /// The power fails: each unsynced write is there, missing, or torn.
     case powerCut
     /// Nothing can be written any more.
     case diskFull
-    /// One call fails, and the next may not.
+    /// One call fails; the next may succeed.
     case ioError
-    /// The stick is gone.
+    /// The stick is pulled out.
     case stickPulledOut
   }
 
   public let kind: Kind
-  /// Before the how manyeth step that changes something; the first is 0.
+  /// The number of the changing step before which it happens; the first is 0.
   public let step: Int
 
   public init(_ kind: Kind, step: Int) {

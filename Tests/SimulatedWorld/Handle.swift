@@ -1,6 +1,6 @@
 import CSQLite
 
-/// What SQLite holds for a file that it has open here: its own part, and which file it is.
+/// SQLite's handle of an open file: SQLite's own part, and the file.
 struct Handle {
   var base: sqlite3_file
   var file: Unmanaged<OpenDatabaseFile>?
@@ -53,7 +53,7 @@ struct Handle {
     }
     all.xFileControl = { _, _, _ in SQLITE_NOTFOUND }
     all.xSectorSize = { _ in 4096 }
-    // As SQLite takes it of every disk: a write changes no byte beside it, even where the power fails.
+    // SQLite assumes this of every disk: a write changes no byte beside it, even if the power fails.
     all.xDeviceCharacteristics = { _ in SQLITE_IOCAP_POWERSAFE_OVERWRITE }
     all.xShmMap = { pointer, number, size, extends, out in
       guard let found = Handle.file(pointer)?.region(Int(number), size: Int(size), extends: extends != 0) else {

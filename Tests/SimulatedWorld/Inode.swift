@@ -1,6 +1,6 @@
-/// A file or a folder in memory, with what a power cut could still take from it.
+/// A file or a folder in memory, with the unsynced changes that a power cut could undo.
 final class Inode {
-  /// A change of a file's bytes that was not synced: what it takes to undo it, and to do it again.
+  /// An unsynced change of a file's bytes, with the data to undo it and to repeat it.
   struct Change {
     let offset: Int
     let old: [UInt8]
@@ -10,16 +10,16 @@ final class Inode {
   }
 
   let isFolder: Bool
-  /// Where a symbolic link leads, absolute; nil: it is none.
+  /// The target of a symbolic link, absolute; nil: it is no link.
   let target: String?
   var mode: UInt32
   var bytes: [UInt8] = []
-  /// How often it was written to: no other time passes here.
+  /// The number of writes to it, which serves as its time.
   private(set) var writes: Int64 = 0
   var unsynced: [Change] = []
   var entries: [String: Inode] = [:]
 
-  /// Whether somebody holds it as a lock file.
+  /// Whether a program holds it as a lock file.
   var isLocked = false
   let databaseLock = DatabaseLock()
   let shared = SharedMemory()
@@ -58,10 +58,10 @@ final class Inode {
 
   func sync() { unsynced = [] }
 
-  /// What is on the medium when the power fails: of what was not synced each change is there, not there, or there in
-  /// part, sector by sector.
+  /// The content of the medium after a power cut: each unsynced change is there, missing, or partly there, sector by
+  /// sector.
   ///
-  /// - Parameter survives: says, for a change of so many sectors, how many of them reached the medium.
+  /// - Parameter survives: returns, for a change of this many sectors, how many of them reached the medium.
   func losePower(_ survives: (_ sectors: Int) -> Int) {
     let changes = unsynced
     for change in changes.reversed() { undo(change) }
@@ -88,7 +88,7 @@ final class Inode {
     change.old.withUnsafeBytes { put($0, at: change.offset) }
   }
 
-  /// A copy of it and of all below it, with nothing unsynced and nobody's locks.
+  /// A copy of it and of everything below it, with nothing unsynced and no locks.
   func copy() -> Inode {
     let copy = Inode(isFolder: isFolder, mode: mode, target: target)
     copy.bytes = bytes
@@ -100,20 +100,20 @@ final class Inode {
 /// SQLite's five levels of locking on one file: https://www.sqlite.org/lockingv3.html
 final class DatabaseLock {
   var readers = 0
-  /// Who holds the lock above SHARED; there is one at most.
+  /// The holder of the lock above SHARED; there is at most one.
   var writer: ObjectIdentifier?
   /// Whether the writer lets no new readers in.
   var isPending = false
 }
 
-/// The memory through which connections in write-ahead mode speak with each other, and its eight locks.
+/// The shared memory of connections in write-ahead mode, and its eight locks.
 final class SharedMemory {
   var regions: [UnsafeMutableRawPointer] = []
   var readers = [Int](repeating: 0, count: 8)
   var writers = [ObjectIdentifier?](repeating: nil, count: 8)
   var users = 0
 
-  /// The last one who leaves takes it away.
+  /// The last connection removes it.
   func leave() {
     users -= 1
     if users > 0 { return }

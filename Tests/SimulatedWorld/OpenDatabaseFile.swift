@@ -20,7 +20,7 @@ final class OpenDatabaseFile {
     removesAtClose = (flags & SQLITE_OPEN_DELETEONCLOSE) != 0
   }
 
-  /// What SQLite is told where a step fails.
+  /// Returns SQLite's error code if a step fails.
   private func attempt(_ code: Int32, _ body: () throws(Failure) -> Void) -> Int32 {
     do throws(Failure) {
       try body()
@@ -49,7 +49,7 @@ final class OpenDatabaseFile {
       }
     }
     if there == buffer.count { return SQLITE_OK }
-    // The rest is zeros, as SQLite asks.
+    // The rest must be zeros, by SQLite's rules.
     UnsafeMutableRawBufferPointer(rebasing: buffer[there...]).initializeMemory(as: UInt8.self, repeating: 0)
     return IOError.shortRead
   }

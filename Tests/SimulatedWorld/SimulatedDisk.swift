@@ -2,15 +2,15 @@ import CSQLite
 import Glibc
 import SatchelPlatform
 
-/// SQLite's door to the files of simulated worlds; every other path goes on to the machine's own files.
+/// SQLite's VFS for the files of simulated worlds; every other path goes to the machine's own files.
 ///
-/// Format and duties: https://www.sqlite.org/c3ref/vfs.html
+/// Its interface: https://www.sqlite.org/c3ref/vfs.html
 enum SimulatedDisk {
-  /// Makes it SQLite's usual door in this process.
+  /// Makes it SQLite's default VFS in this process.
   static func register() { _ = registered }
 
   private static let registered: Int32 = {
-    // What `Database` asks for, before this is SQLite's first use in the process.
+    // `Database` requests this too. It must come before SQLite's first use in the process.
     _ = satchel_config_memstatus(0)
     guard let base = sqlite3_vfs_find(nil) else { return SQLITE_ERROR }
     let disk = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
@@ -27,7 +27,7 @@ enum SimulatedDisk {
     return sqlite3_vfs_register(disk, 1)
   }()
 
-  // Written once, before SQLite knows of this door.
+  // Written once, before SQLite knows this VFS.
   nonisolated(unsafe) private static var machine: UnsafeMutablePointer<sqlite3_vfs>?
   nonisolated(unsafe) private static let name = UnsafePointer(strdup("satchel-simulated"))
 
@@ -69,8 +69,8 @@ enum SimulatedDisk {
       world.change([(folder, Paths.name(of: path), inode)])
     }
     let opened = OpenDatabaseFile(inode, path: path, world: world, flags: flags)
-    // As SQLite does on Unix: the name of a journal is on the medium with the first bytes of whoever might have made
-    // it, that of a database is not.
+    // As in SQLite on Unix: the name of a journal is on the medium with its first synced bytes, that of a database is
+    // not.
     let journals = SQLITE_OPEN_MAIN_JOURNAL | SQLITE_OPEN_SUPER_JOURNAL | SQLITE_OPEN_WAL
     if (flags & journals) != 0, (flags & SQLITE_OPEN_CREATE) != 0 { opened.unsyncedFolder = folder }
     return opened
@@ -104,7 +104,7 @@ enum SimulatedDisk {
     }
     do throws(Failure) { try world.look(at: name) } catch { return IOError.access }
     let inode = world.find(name)
-    // SQLite takes an empty journal for none.
+    // SQLite treats an empty journal as missing.
     out?.pointee =
       inode != nil && !(flags == SQLITE_ACCESS_EXISTS && inode?.isFolder == false && inode?.bytes.isEmpty == true)
       ? 1 : 0

@@ -1,8 +1,7 @@
 import Glibc
 import SatchelPlatform
 
-/// The door to the files of a simulated world. What is made of several steps is the same code as for the machine's own
-/// files.
+/// The files of a simulated world. Operations of several steps use the same code as for the machine's own files.
 public struct SimulatedFiles: FileSystem {
   private let world: SimulatedWorld
   public var rules = FolderRules()
@@ -143,14 +142,14 @@ public struct SimulatedFiles: FileSystem {
     return inode
   }
 
-  /// What has the name, be it a link.
+  /// The file or link with this name.
   private func named(_ operation: String, _ path: String) throws(PlatformError) -> Inode {
     try look(operation, path)
     guard let inode = world.findName(path) else { throw .missing(path: path) }
     return inode
   }
 
-  /// Throws where a link is on the way to what is below a confined folder.
+  /// Throws if a link is on the way to a path below a confined folder.
   private func refuseLinks(on path: String) throws(PlatformError) {
     guard let (root, names) = rules.confinedNames(of: path) else { return }
     var way = root

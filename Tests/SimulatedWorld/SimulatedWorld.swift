@@ -2,28 +2,28 @@ import SatchelPlatform
 import Synchronization
 import TestSupport
 
-/// The files of some computers and sticks, in memory, for programs and for SQLite alike: `/sim/<id>/hub`,
-/// `/sim/<id>/stick`, ...
+/// The files of some computers and sticks, in memory, for programs and for SQLite: `/sim/<id>/hub`, `/sim/<id>/stick`,
+/// ...
 ///
-/// It knows what was synced and what was not. Any step that changes something can fail, be the last one of its process,
-/// or of the power. One thread plays one world.
+/// It records which changes were synced. Any changing step can fail, or be the last one before its process is killed or
+/// the power fails. One thread plays one world.
 public final class SimulatedWorld: @unchecked Sendable {
   /// The folder that holds everything.
   public let root: String
-  /// How many steps that change something were taken since the last fault was set.
+  /// The number of changing steps since the last fault was set.
   public private(set) var steps = 0
 
   private let id: String
   private var tree = Inode(isFolder: true, mode: 0o755)
-  /// Names that came and went, and that a power cut could take back, oldest first; the changes of one step stand or
-  /// fall together.
+  /// Added and removed names that a power cut could undo, oldest first; the changes of one step are kept or undone
+  /// together.
   private var unsyncedNames: [[NameChange]] = []
   private var fault: Fault?
   private var isFull = false
   private var isStickGone = false
-  /// Whether what runs is dead: nothing that it does has any effect.
+  /// Whether the running program is dead: its calls have no effect.
   public private(set) var isDead = false
-  /// Whether the fault that was set has come to pass.
+  /// Whether the fault that was set has happened.
   public private(set) var hasFailed = false
   private var random: SplitMix64
   private var names = 0
@@ -40,7 +40,7 @@ public final class SimulatedWorld: @unchecked Sendable {
   private static let count = Atomic<Int>(0)
   private static let worlds = Mutex<[String: SimulatedWorld]>([:])
 
-  /// - Parameter seed: of the names of temporary files, and of what a power cut takes.
+  /// - Parameter seed: for the names of temporary files, and for the losses of a power cut.
   public init(seed: UInt64) {
     id = String(Self.count.add(1, ordering: .relaxed).newValue)
     root = "/sim/\(id)"
@@ -49,10 +49,10 @@ public final class SimulatedWorld: @unchecked Sendable {
     Self.worlds.withLock { $0[id] = self }
   }
 
-  /// Lets go of all files.
+  /// Releases all files.
   public func end() { _ = Self.worlds.withLock { $0.removeValue(forKey: id) } }
 
-  /// The world that a path lies in; nil for the machine's own files.
+  /// The world of a path; nil for the machine's own files.
   static func world(of path: String) -> SimulatedWorld? {
     let parts = path.split(separator: "/", maxSplits: 2)
     guard parts.count > 1, parts[0] == "sim" else { return nil }
@@ -61,7 +61,7 @@ public final class SimulatedWorld: @unchecked Sendable {
 
   // MARK: faults
 
-  /// From now on: this goes wrong, once. nil: nothing does.
+  /// Sets the next failure, which happens once. nil: none.
   public func set(_ fault: Fault?) {
     self.fault = fault
     steps = 0
@@ -70,7 +70,7 @@ public final class SimulatedWorld: @unchecked Sendable {
     isStickGone = false
   }
 
-  /// Everything stands still, and whatever runs is dead. After a power cut a part of what was not synced is gone.
+  /// Everything stops, and the running program is dead. After a power cut some of the unsynced changes are gone.
   public func restart() {
     let wasPowerCut = isDead && fault?.kind == .powerCut
     for file in open.values { file.inode.isLocked = false }
@@ -80,7 +80,7 @@ public final class SimulatedWorld: @unchecked Sendable {
     if wasPowerCut { losePower() }
   }
 
-  /// Every step that changes something comes by here before it is taken.
+  /// Called before every changing step.
   func step(at path: String) throws(Failure) {
     try look(at: path)
     defer { steps += 1 }
@@ -101,13 +101,13 @@ public final class SimulatedWorld: @unchecked Sendable {
     if isFull { throw .noSpace }
   }
 
-  /// What is only read fails where nobody is there to read it, or nothing to read from.
+  /// Called before every read. It fails if the program is dead, or if the stick is gone.
   func look(at path: String) throws(Failure) {
     if isDead { throw .dead }
     if isStickGone, path.hasPrefix(root + "/stick") { throw .failed }
   }
 
-  /// All that was written reaches its medium.
+  /// Everything that was written reaches its medium.
   public func settle() {
     unsyncedNames = []
     func settle(_ inode: Inode) {
@@ -120,7 +120,7 @@ public final class SimulatedWorld: @unchecked Sendable {
   var freeBytes: Int64 { isFull ? 0 : 1 << 40 }
 
   private func losePower() {
-    // Of each folder what came first may have reached the medium, and nothing after what did not.
+    // In each folder, some first changes may have reached the medium, but no change after a missing one.
     for changes in unsyncedNames.reversed() {
       for change in changes.reversed() { change.folder.entries[change.name] = change.old }
     }
@@ -151,10 +151,10 @@ public final class SimulatedWorld: @unchecked Sendable {
 
   // MARK: names
 
-  /// What a path leads to, links included.
+  /// The target of a path, with links followed.
   func find(_ path: String) -> Inode? { find(path, depth: 0, followsLast: true) }
 
-  /// What has a name, be it a link.
+  /// The file or link with a name.
   func findName(_ path: String) -> Inode? { find(path, depth: 0, followsLast: path.hasSuffix("/.")) }
 
   private func find(_ path: String, depth: Int, followsLast: Bool) -> Inode? {
@@ -206,22 +206,22 @@ public final class SimulatedWorld: @unchecked Sendable {
 
   // MARK: copies
 
-  /// All files as they are, to come back to. Nobody may have one open.
+  /// Saves the present state of all files. No file may be open.
   public func snapshot() -> WorldSnapshot { WorldSnapshot(tree: tree.copy()) }
 
-  /// Brings all files back to what they were.
+  /// Restores all files to a saved state.
   public func bringBack(_ snapshot: WorldSnapshot) {
     tree = snapshot.tree.copy()
     unsyncedNames = []
   }
 
-  /// Copies a file or folder with all in it, as `cp -a` does.
+  /// Copies a file or folder with everything in it, like `cp -a`.
   public func copy(_ from: String, to path: String) {
     guard let source = find(from), let folder = parent(of: path) else { return }
     folder.entries[Paths.name(of: path)] = source.copy()
   }
 
-  /// Changes bytes of a file behind everybody's back.
+  /// Changes bytes of a file from outside.
   public func damage(_ path: String, _ change: (inout [UInt8]) -> Void) {
     if let inode = find(path) { change(&inode.bytes) }
   }

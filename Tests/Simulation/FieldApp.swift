@@ -2,8 +2,8 @@ import SatchelSQLite
 import SatchelValues
 import TestSupport
 
-/// A text by its bytes. Two that look the same and have other bytes are two keys, or two values, which Swift's `String`
-/// would take for one.
+/// A text compared by its bytes. Two texts that look the same and have other bytes are two keys, or two values; Swift's
+/// `String` would treat them as one.
 struct ExactText: Hashable, Comparable, CustomStringConvertible {
   let text: String
 
@@ -51,9 +51,9 @@ struct Visit: Hashable {
   let site: ExactText
 }
 
-/// An app, or an administrator with a shell: a connection of its own that knows nothing of Satchel.
+/// An app, or an administrator with a shell: a separate connection without Satchel.
 final class FieldApp {
-  /// - Parameter visits: what names the visits: `id` as the PRIMARY KEY, or beside one that is local.
+  /// - Parameter visits: the column that identifies the visits: `id` as the PRIMARY KEY, or beside a local key.
   static func schema(visits: SeasonRules.Names) -> String {
     let id = visits == .primaryKey ? "id TEXT PRIMARY KEY" : "fid INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE"
     return """
@@ -68,7 +68,7 @@ final class FieldApp {
 
   init(path: String, mode: Database.Mode = .readWrite) throws {
     database = try Database(path: path, mode: mode)
-    // What its user was told is saved, is.
+    // If the app reported a write as saved, it is on the medium.
     try database.execute("PRAGMA synchronous = EXTRA")
   }
 
@@ -116,7 +116,7 @@ final class FieldApp {
     return rows
   }
 
-  /// The rows of which something is captured that no export, or no log, has yet.
+  /// The rows with captured changes that no export, or no log, has yet.
   func captured() throws -> Set<RowName> {
     var found: Set<RowName> = []
     for table in try tables() {
@@ -170,9 +170,9 @@ final class FieldApp {
 
   private static func value(_ text: String?) -> Value { text.map { .string($0) } ?? .null }
 
-  // MARK: what must hold
+  // MARK: checks
 
-  /// What SQLite itself finds wrong; nil: nothing.
+  /// SQLite's own finding about the file; nil: none.
   func unsoundness() throws -> String? {
     let verdict = try database.first("PRAGMA integrity_check") { $0.text(0) } ?? "no answer"
     if verdict != "ok" { return verdict }

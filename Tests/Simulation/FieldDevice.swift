@@ -2,15 +2,15 @@ import SatchelDevice
 import SatchelPlatform
 import SatchelWorkspace
 
-/// One device with its app, and what its user must not lose.
+/// One device with its app, and the values that its user must not lose.
 final class FieldDevice {
   let index: Int
   let usesWAL: Bool
   var workspace: DeviceWorkspace
   private var opened: FieldApp?
-  /// The newest value that the user wrote into each cell and did not write over.
+  /// The newest value that the user wrote into each cell and did not overwrite.
   var duty: [Cell: String] = [:]
-  /// A copy of the database, made after an export and without anything that no export carried.
+  /// A copy of the database, made after an export and without any unexported changes.
   var copy: String?
 
   init(_ index: Int, _ workspace: DeviceWorkspace, usesWAL: Bool) {
@@ -22,7 +22,7 @@ final class FieldDevice {
   var name: String { workspace.configuration.name }
   var databasePath: String { workspace.configuration.databasePath(workspace.folder) }
 
-  /// nil before the hub's first bundle. Once opened the app stays open, whatever is imported.
+  /// nil before the hub's first bundle. Once opened the app stays open during all imports.
   func app() throws -> FieldApp? {
     if let opened { return opened }
     if try workspace.isInitial() { return nil }
@@ -32,10 +32,10 @@ final class FieldDevice {
     return app
   }
 
-  /// The connection of its app, if that is open.
+  /// The connection of its app, if it is open.
   var openApp: FieldApp? { opened }
 
-  /// The number of the last export that its database knows of; 0 before the first.
+  /// The number of the last export in its database; 0 before the first.
   func sequence() throws -> Int64 {
     try app()?.database.first("SELECT sequence FROM satchel_device") { $0.integer(0) } ?? 0
   }

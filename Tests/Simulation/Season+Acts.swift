@@ -8,7 +8,7 @@ import SimulatedWorld
 import TestSupport
 
 extension SeasonEvent.Kind {
-  /// Whether a fault in the midst of it is part of the story. What people do by hand they do again until it is done.
+  /// Whether a fault during it is part of the story. Manual work of people is repeated until it is done.
   var canFail: Bool {
     switch self {
     case .export, .emit, .carry, .damagedCarry, .resolve, .hubResolve, .rights, .version, .backup, .restoreHub,
@@ -20,8 +20,8 @@ extension SeasonEvent.Kind {
     }
   }
 
-  /// Whether what was written unseen may go with it, because nobody can know of it: with a database or a hub, or where
-  /// no bundle says what a row was.
+  /// Whether unseen writes may be lost with it, because no program can find them: with a database or a hub, or if no
+  /// bundle holds a row's former version.
   var endsUnseenWrites: Bool {
     switch self {
     case .version, .clone, .lostDevice, .lostDatabase, .oldCopy, .brokenDatabase, .given, .newHub: true
@@ -30,7 +30,7 @@ extension SeasonEvent.Kind {
   }
 }
 
-/// What happens in a season, besides writing.
+/// The events of a season besides writing.
 extension Season {
   func act(_ event: SeasonEvent) throws {
     var random = SplitMix64(seed: event.seed)
@@ -74,7 +74,7 @@ extension Season {
     }
   }
 
-  /// Does it; where a fault stops it, does it again when all is well.
+  /// Does it. If a fault stops it, does it again after the fault is over.
   func surely(_ body: () throws -> Void) throws {
     do {
       try body()
@@ -99,8 +99,8 @@ extension Season {
     return try pack(report.file, from: device.name, to: nil)
   }
 
-  /// What a restored hub lacks of a device, what its former user wrote, and what a device without a database has. If
-  /// none of these can be, nobody need look.
+  /// Files for the hub: exports that a restored hub lacks, changes of a former user, and the files of a device without
+  /// a database. Empty if none of these is possible.
   func redelivery(of device: FieldDevice) throws -> [String] {
     if parts, try device.app() == nil { return try device.workspace.stranded()?.files ?? [] }
     let mayLack = presence.isRestored || formerUsers[device.index] > 0
@@ -132,7 +132,7 @@ extension Season {
     let place = random.below(mail.count)
     let parcel = mail[place]
     if random.once(in: 4) { say("\(parcel.name) is lost") } else { try deliver(parcel) }
-    // What stays on the stick may be delivered again; so may what was not taken, whatever the reason.
+    // A file that stays on the stick may be delivered again, and so may a file that was not accepted, for any reason.
     if !random.once(in: 3) { mail.remove(at: place) }
   }
 
@@ -146,7 +146,7 @@ extension Season {
       say("\(name) imports \(parcel.name): \(report.verdict), \(report.written) written, \(report.removed) removed")
     } catch let refusal as Refusal where refusal.reason == "gap" || presence.isRestored && refusal.isAboutHistory {
       say("\(name) refuses \(parcel.name): \(refusal.reason)")
-      // The next round carries what proves it.
+      // The next round carries the proof.
       if refusal.isAboutHistory { news += 1 }
     } catch let refusal as any ExplainedError
       where hasNewKey && ["revoked-key", "replaced-key", "unknown-key"].contains(refusal.reason)
@@ -164,7 +164,7 @@ extension Season {
     try takeAtHub(parcel)
   }
 
-  /// What waited at the hub and needs nothing more goes first, as with the command.
+  /// Files that waited at the hub and lack nothing more go first, as with the command.
   private func deliverDue(from sender: String) throws {
     for path in try hub.dueByNow() where try files.kind(path) != nil {
       do { try takeAtHub(Parcel(device: nil, from: sender, path: path, name: Paths.name(of: path))) } catch let
@@ -188,7 +188,7 @@ extension Season {
       say("hub imports \(parcel.name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
     } catch let refusal as Refusal where refusal.reason == "gap" && (presence.isRestored || hasFormerUser(parcel.from))
     {
-      // It came before those on which it builds.
+      // It came before the exports on which it builds.
       say("hub refuses \(parcel.name): gap")
     } catch let refusal as Refusal where refusal.reason == "wrong-kind" && (presence.isRestored || parts) {
       say("hub refuses \(parcel.name): it knows it")
@@ -200,12 +200,12 @@ extension Season {
     try checkResurrection(before: before, after: Set(admin().rows().keys), by: parcel)
   }
 
-  /// What a device's former user wrote travels in files of its own, which later exports do not contain.
+  /// A former user's changes travel in their own files, which later exports do not contain.
   private func hasFormerUser(_ name: String) -> Bool {
     devices.contains { $0.name == name && formerUsers[$0.index] > 0 }
   }
 
-  /// Of a bundle whose bytes are not its own nothing is taken, and nothing is written.
+  /// Of a bundle with foreign bytes nothing is imported, and nothing is written.
   private func carryDamaged(_ random: inout SplitMix64) throws {
     guard let parcel = everMade.randomElement(using: &random), try files.kind(parcel.path) != nil else { return }
     let isMixedUp = random.once(in: 4)
@@ -258,7 +258,7 @@ extension Season {
     try surely { _ = try hub.setUser(user(of: device.index), attributes: [("hidden", String(remainder))]) }
   }
 
-  /// The device gets another user, with rights of its own. It hears of that with its next bundle.
+  /// The device gets another user with other rights. Its next bundle reports the new user.
   private func give(_ device: FieldDevice, to remainder: Int64) throws {
     formerUsers[device.index] += 1
     hidden[device.index] = remainder
@@ -304,7 +304,7 @@ extension Season {
 
   // MARK: misfortunes
 
-  /// A copy of a device's folder works on beside it. The hub takes what the first of them brings, and finds out at the
+  /// A copy of a device's folder works beside it. The hub imports the first copy's exports, and detects the copy at the
   /// second.
   private func clone(_ device: FieldDevice, _ random: inout SplitMix64) throws {
     guard try device.app() != nil, let earlier = try export(device) else { return }
@@ -326,7 +326,7 @@ extension Season {
     copy.closeApp()
     let merged = try hub.device(device.name).merged
     try deliver(first)
-    // A hub that lacks what went before takes neither.
+    // A hub that lacks earlier exports imports neither.
     if try hub.device(device.name).merged == merged { return }
     do {
       try deliver(second)
@@ -347,7 +347,7 @@ extension Season {
     try renewCopies()
   }
 
-  /// All that the newer file held is in exports.
+  /// Everything in the newer file is in exports.
   private func putBackOldCopy(of device: FieldDevice, _ random: inout SplitMix64) throws {
     guard try device.app() != nil, let parcel = try export(device) else { return }
     mail.append(parcel)
@@ -364,7 +364,7 @@ extension Season {
     try removeDatabase(of: device)
     world.copy(copy, to: device.databasePath)
     device.copy = nil
-    // What a migration makes of rows that were written into a copy, nobody can say: the file is to be kept aside.
+    // The result of a migration for rows that were written into a copy is unknown: the file must be kept aside.
     let isKeptAside = try device.version() < version
     if isKeptAside { try removeDatabase(of: device) }
     if !isKeptAside {
@@ -380,7 +380,7 @@ extension Season {
     for suffix in ["", "-wal", "-shm", "-journal"] { try files.removeIfThere(device.databasePath + suffix) }
   }
 
-  /// All that it held is in an export, which comes to the hub when the new one is there already.
+  /// Everything in it is in an export, which reaches the hub when the new database exists already.
   private func loseDatabase(of device: FieldDevice) throws {
     guard !presence.isRestored, try device.app() != nil, let parcel = try export(device) else { return }
     try removeDatabase(of: device)
@@ -390,7 +390,7 @@ extension Season {
     try deliver(parcel)
   }
 
-  /// What an old copy exported would bear a number that means another export already.
+  /// An old copy would reuse a number that already names another export.
   private func refuseExport(of device: FieldDevice) throws {
     do { _ = try device.workspace.export() } catch let error as WorkspaceError where error.reason == "older-database" {
       return
@@ -401,7 +401,7 @@ extension Season {
   func makeBackup() throws {
     backups += 1
     let file = world.root + "/backup-\(backups).satchel"
-    // A backup that was made by a clock that is ahead cannot be restored before that time has come.
+    // A backup made by a clock that is ahead cannot be restored before that time.
     if !hubClock.isRight { try seeToClock() }
     try surely {
       if try files.kind(file) == nil { _ = try hub.backup(to: file, keys: .included) }
@@ -411,7 +411,7 @@ extension Season {
     say("the hub is backed up")
   }
 
-  /// The hub is lost, and comes back as it was when the backup was made.
+  /// The hub is lost, and comes back from the backup.
   private func restoreHub() throws {
     guard let backup else { return }
     time.pass(days: 1)
@@ -432,7 +432,7 @@ extension Season {
     try restoreRights()
   }
 
-  /// What was done at the hub itself in the time that it lost is done again.
+  /// The changes made at the hub in the lost time are made again.
   func restoreRights() throws {
     for device in devices {
       let (user, attributes) = (user(of: device.index), [("hidden", String(hidden[device.index]))])
@@ -441,7 +441,7 @@ extension Season {
       } else {
         _ = try hub.addUser(user, attributes: attributes)
       }
-      // One that was enrolled in the lost time is not known by now.
+      // The hub has no record of a device that was enrolled in the lost time.
       if let known = try? hub.device(device.name), known.user != user { _ = try hub.setDevice(device.name, user: user) }
     }
   }

@@ -6,7 +6,7 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// Files that nobody made by accident. Each is refused for one reason, and changes nothing.
+/// Forged files. Each is refused for one reason, and changes nothing.
 extension Season {
   func attack(_ device: FieldDevice, _ random: inout SplitMix64) throws {
     guard let state = try device.workspace.status().current?.state, try !parts || areOfOneHistory(state) else { return }
@@ -26,7 +26,7 @@ extension Season {
         rewritten(device, after: state) { $0[2].content.insert(UInt8(ascii: " "), at: 1) }, to: nil,
         expecting: "bad-digest")
     default:
-      // A restored hub may miss what went before, and looks no further.
+      // A restored hub may lack earlier exports, and checks no further.
       if presence.isRestored { return }
       try offer(
         rewritten(device, after: state) { entries in
@@ -39,12 +39,12 @@ extension Season {
   /// - Parameter device: nil: it comes to the hub.
   func offer(_ path: String, to device: FieldDevice?, expecting reason: String) throws {
     let before = try results()
-    say("somebody offers \(device?.name ?? "the hub") what is to be refused as \(reason)")
+    say("a file is offered to \(device?.name ?? "the hub"), to be refused as \(reason)")
     do {
       if let device { _ = try device.workspace.importBundle(path) } else { _ = try hub.importBundle(path) }
     } catch let error as any ExplainedError {
       if world.hasFailed { return }
-      // A hub looks at its own clock first.
+      // A hub checks its own clock first.
       if error.reason != reason, error.reason != "clock" {
         throw Wrong("a forged bundle is refused as \(error.reason), and not as \(reason)")
       }
@@ -62,15 +62,15 @@ extension Season {
     return path
   }
 
-  /// It says that its signature is long, and ends there: who believes that before having looked at the limit finds it
-  /// cut off.
+  /// It claims a long signature, and ends there. A reader that trusts the length before it checks the limit finds the
+  /// file truncated.
   private func oversized() throws -> String {
     var entry = HandMadeEntry("B2SUMS.minisig")
     entry.claimedSize = 1 << 20
     return try put(zstd(entry.bytes))
   }
 
-  /// What the device signed, with something changed after that.
+  /// The device's export with a change made after signing.
   func rewritten(
     _ device: FieldDevice, after state: DeviceState, sequence: Int64 = 2, saying members: [String: String] = [:],
     _ change: (inout [HandMadeEntry]) -> Void
@@ -85,7 +85,7 @@ extension Season {
     made.set("incarnation", "\"\(state.incarnation.text)\"")
     made.set("received", "\(state.received.rawValue)")
     made.set("sequence", "\(sequence)")
-    // What goes before it by default is no export of this device's.
+    // The default predecessor is no export of this device.
     if sequence != 2 || !members.isEmpty { made.set("chain", "[]") }
     for (name, text) in members.sorted(by: { $0.key < $1.key }) {
       made.set(name, "\"\(text.replacing("\n", with: "\\n"))\"")
@@ -98,8 +98,9 @@ extension Season {
     return try put(zstd(tar(entries)))
   }
 
-  /// A bundle with the hub's own signature, newer than all that the device knows, that knows of no revoked keys.
-  /// - Parameter emission: on which it builds.
+  /// A bundle with the hub's own signature, newer than everything that the device has, and without the list of revoked
+  /// keys.
+  /// - Parameter emission: the emission on which it builds.
   private func signedByHub(
     for device: FieldDevice, _ state: DeviceState, after emission: EmissionNumber, _ platform: Platform
   ) throws -> String {
@@ -109,7 +110,7 @@ extension Season {
         acknowledged: state.acknowledged), for: device, platform)
   }
 
-  /// A bundle with the hub's own signature that holds what `fill` puts into it.
+  /// A bundle with the hub's own signature and the content that `fill` adds.
   func sign(
     _ scope: Manifest.Scope, for device: FieldDevice, _ platform: Platform,
     _ fill: (inout BundleDraft) throws -> Void = { _ in }

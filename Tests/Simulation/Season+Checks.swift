@@ -6,16 +6,16 @@ import SatchelWorkspace
 import SimulatedWorld
 import TestSupport
 
-/// Which rows the hub saw go.
+/// The rows whose deletion the hub saw.
 struct Presence {
-  /// Whether the hub came back from a backup, and lacks what devices have delivered.
+  /// Whether the hub came back from a backup, and lacks delivered exports.
   private(set) var isRestored = false
   fileprivate var gone: Set<RowName> = []
 
-  /// Devices may have delivered what the hub does not have: to another copy of it, or as a thief said.
+  /// Devices may have delivered exports that the hub lacks: to another copy of it, or according to a thief.
   mutating func lacksExports() { isRestored = true }
 
-  /// Which ones went before, the restored hub does not know.
+  /// The restored hub does not know the earlier deletions.
   static var afterRestore: Presence {
     var presence = Presence()
     presence.isRestored = true
@@ -23,11 +23,11 @@ struct Presence {
   }
 }
 
-/// What must hold, in the midst of a season and at its end.
+/// Conditions during a season and at its end.
 extension Season {
-  // MARK: in the midst
+  // MARK: during a season
 
-  /// Notes what the devices hold whose apps are open. A database that cannot be read holds nothing new.
+  /// Records the values of devices whose apps are open. A database that cannot be read holds nothing new.
   func seeAll() { for device in devices { see(device) } }
 
   func see(_ device: FieldDevice) {
@@ -36,12 +36,12 @@ extension Season {
       app.database, of: device.workspace.configuration.id.text, tables: ["sites", "visits", "counters"])
   }
 
-  /// Whatever a device wrote over that it never held, is in a conflict.
+  /// Every value that a device overwrote without ever holding it is in a conflict.
   func checkNothingOverwritten() throws {
     if let words = try overwritten.lost(in: admin().database) { throw Wrong(words) }
   }
 
-  /// No row that was deleted comes back by itself.
+  /// No deleted row comes back by itself.
   func checkResurrection(before: Set<RowName>, after: Set<RowName>, by parcel: Parcel) throws {
     defer { presence.gone.formUnion(before.subtracting(after)) }
     // Keys that several people choose may be used again.
@@ -60,7 +60,7 @@ extension Season {
     return RowName(table: record.table.text, id: ExactText(String(decoding: bytes, as: UTF8.self)))
   }
 
-  /// No device believes that the hub has what the hub does not have.
+  /// No device treats an export as acknowledged that the hub lacks.
   func checkAcknowledged() throws {
     if isHubInDoubt { return }
     let epoch = try admin().database.first("SELECT epoch FROM satchel_hub") { $0.text(0) }
@@ -81,7 +81,8 @@ extension Season {
     throw Wrong("\(row) came with \(parcel.name), and counts as changed where it came")
   }
 
-  /// No two bundles of the hub's have one name. Those of a device that was copied have, and the hub finds out by it.
+  /// No two bundles from the hub have one name. Two bundles of a copied device may, and the hub detects the copy by
+  /// that.
   func checkName(of parcel: Parcel) throws {
     if parcel.device == nil { return }
     let digest = Digest.of(try files.read(parcel.path, limit: 1 << 26))
@@ -90,7 +91,7 @@ extension Season {
     }
   }
 
-  /// Of rows that its user may not see, a bundle tells nothing.
+  /// A bundle holds nothing about rows that its user may not see.
   func checkScope(of parcel: Parcel, for device: FieldDevice) throws {
     let platform = Platform(files: files, clock: PassingClock(time), random: SeededRandom(seed))
     let bundle = try BundleReader(platform: platform).read(
@@ -100,12 +101,12 @@ extension Season {
       guard case .row(let fields) = line.content, line.table.text != "counters" else { return }
       let site = line.table.text == "sites" ? line.key.values.first : fields.first { $0.name.text == "site" }?.value
       guard case .text(let bytes)? = site, seen.contains(ExactText(String(decoding: bytes, as: UTF8.self))) else {
-        throw Wrong("\(parcel.name) tells of \(line.table) \(line.key), which its user may not see")
+        throw Wrong("\(parcel.name) contains \(line.table) \(line.key), which its user may not see")
       }
     }
   }
 
-  /// By this test's own arithmetic, not by the code that is tested.
+  /// Computed by this test's own arithmetic, not by the tested code.
   private func sitesSeen(by device: FieldDevice) throws -> Set<ExactText> {
     try Set(admin().sites().filter { $0.zone % rules.modulus != hidden[device.index] }.map(\.id))
   }
@@ -114,7 +115,7 @@ extension Season {
 
   func finish() throws {
     say("-- the end of the season")
-    // In every other season no doctor looks before the rows are compared.
+    // In every other season no doctor runs before the rows are compared.
     if seed % 2 == 0 { try takeUpUnseenWrites() }
     if seed % 4 == 3 { try checkOrder() }
     try exchangeAll()
@@ -137,7 +138,7 @@ extension Season {
     try checkNothingUnseen()
     try checkNothingLeft()
     if let problem = try admin().unsoundness() { throw Wrong("the hub's database is not sound: \(problem)") }
-    // Where something was stopped, what it left half done may be what no bundle shows.
+    // If a command was stopped, no bundle may show its half-done work.
     if wasStopped || seed % 4 == 1 { try checkHealth() }
     if seed % 4 == 0 { try checkRepetition() }
     if seed % 4 == 2 { try checkArchive() }
@@ -149,7 +150,7 @@ extension Season {
     while rounds < mostRounds, try cleanRound() { rounds += 1 }
   }
 
-  /// All devices deliver and fetch. Returns whether there was anything new in it.
+  /// All devices deliver and fetch. Returns whether there was anything new.
   private func cleanRound() throws -> Bool {
     let before = news
     for device in devices {
@@ -209,8 +210,7 @@ extension Season {
     }
   }
 
-  /// Each bundle carries again what is not known to have been taken; what was taken with one of them is not taken with
-  /// another.
+  /// Each bundle carries again all changes that are not known to be merged; no change is merged twice.
   private func checkTakenOnce() throws {
     let twice = try admin().database.first(
       """
@@ -221,7 +221,7 @@ extension Season {
     if let twice { throw Wrong("one change of \(twice) was taken with two bundles") }
   }
 
-  /// Both sides that wrote the same do not disagree. Returns words if a conflict says that they do.
+  /// Two sides with the same value do not disagree. Returns words if a conflict claims that they do.
   private static func agreement(in record: ConflictRecord) -> String? {
     guard record.kind == .updateUpdate, let hub = record.hubValues, let device = record.deviceValues else { return nil }
     for winner in record.winners {
@@ -234,7 +234,7 @@ extension Season {
     return nil
   }
 
-  /// Where every write is captured, no row is other than the hub believes it to be.
+  /// If every write is captured, each row is as the hub expects it.
   private func checkNothingUnseen() throws {
     for device in devices {
       let found = try device.workspace.conflicts(ConflictState.allCases).first {
@@ -244,7 +244,7 @@ extension Season {
     }
   }
 
-  /// Nothing that a command wrote aside is left lying where commands have run since.
+  /// No temporary file of a command is left where commands have run since.
   private func checkNothingLeft() throws {
     for root in [hub.folder.root] + devices.map(\.workspace.folder.root) {
       if let path = try leftover(in: root) { throw Wrong("\(path) was left behind") }
@@ -272,10 +272,10 @@ extension Season {
     }
   }
 
-  /// Every bundle that was ever made is imported once more, and changes nothing.
+  /// Every bundle that was ever made is imported again, and changes nothing.
   private func checkRepetition() throws {
-    // A restored hub hears of some for the first time, and learns their digests. A device notes what is of a lost
-    // history.
+    // A restored hub receives some of them for the first time, and records their digests. A device records bundles of a
+    // lost history.
     let learned = presence.isRestored ? ["satchel_chain", "satchel_estrangement", "satchel_lost_emissions"] : []
     let before = try dumps().map { $0.filter { !learned.contains($0.key) } }
     let epoch = try hub.status().epoch
@@ -283,10 +283,10 @@ extension Season {
     for parcel in everMade where current.contains(parcel.from) && current.contains(parcel.device ?? "hub") {
       if try files.kind(parcel.path) != nil { try deliver(parcel) }
     }
-    // A bundle that was not carried before proved that there was another hub: then all agree once more.
+    // A bundle that was not carried before proved that there was another hub: then all sides must agree again.
     if try epoch != hub.status().epoch { return try settle() }
     let after = try dumps()
-    // A late bundle of a lost time moves its device, if it follows, and makes it carry what the hub lacks.
+    // A late bundle of a lost time moves its device, if it follows, and makes it carry exports that the hub lacks.
     let isMoved = Self.movedByLateBundles.contains { table in zip(before, after).contains { $0[table] != $1[table] } }
     if presence.isRestored, isMoved { return try settle() }
     if let change = Self.firstChange(before, after) { throw Wrong("importing again changed \(change)") }
@@ -304,7 +304,7 @@ extension Season {
     if parts { try checkCounts() }
   }
 
-  /// Where databases differ, in words; nil: nowhere.
+  /// The first difference between databases, in words; nil: none.
   static func firstChange(_ before: [[String: [String]]], _ after: [[String: [String]]]) -> String? {
     for (before, after) in zip(before, after) {
       for table in before.keys.sorted() where before[table] != after[table] {
@@ -317,7 +317,7 @@ extension Season {
 
   private func checkHealth() throws {
     let findings = try hub.examine().findings.filter { finding in
-      // A device says of a row that no trigger saw that it is another one, until it proves its rows again.
+      // A device reports a row whose write no trigger saw as different, until it proves its rows again.
       finding.reason != "differs" || unseen.isEmpty
     }
     if !findings.isEmpty { throw Wrong("the hub is well, and the doctor finds \(findings)") }
@@ -332,8 +332,8 @@ extension Season {
     if !report.findings.isEmpty { throw Wrong("archive, ledger and log do not agree: \(report.findings)") }
   }
 
-  /// The row that a disagreement is about: where a parent is missing or cannot go, that is the parent. nil where it
-  /// only waits behind another one of the same row.
+  /// The row of a disagreement. If a parent is missing or cannot be deleted, that is the parent. nil if the change only
+  /// waits behind another change of the same row.
   private static func issue(of record: ConflictRecord) -> RowName? {
     switch record.kind {
     case .foreignKey where record.table.text == "visits":
@@ -347,10 +347,10 @@ extension Season {
 
   private static func isAboutRights(_ kind: ConflictKind) -> Bool { kind == .forbidden || kind == .revoked }
 
-  /// Whatever order the bundles of several devices come in, the same rows are in disagreement. Whether a person has to
-  /// decide may depend on it: an update that the policy prefers to a delete cannot bring the row back.
+  /// In any order of several devices' bundles, the same rows are in disagreement. Whether a person has to decide may
+  /// depend on the order: an update that the policy prefers to a delete cannot restore the row.
   private func checkOrder() throws {
-    // As long as a hub takes up a lost time, an update waits for its row, which another device may deliver.
+    // While a hub imports a lost time again, an update waits for its row, which another device may deliver.
     if try hub.status().recovery != nil { return }
     var parcels: [[Parcel]] = []
     for device in devices {
@@ -370,7 +370,7 @@ extension Season {
       world.bringBack(start)
       presence = before
     }
-    // A right came or went between the two: what hangs on that change hangs on their order.
+    // A right changed between the two: then dependent changes depend on the order, too.
     if outcomes[0].aboutRights != outcomes[1].aboutRights { return }
     let differing = outcomes[0].disagreements.symmetricDifference(outcomes[1].disagreements)
     if !differing.isEmpty { throw Wrong("in another order other rows are in disagreement: \(differing.sorted())") }

@@ -3,20 +3,20 @@ import SatchelPlatform
 import SatchelWorkspace
 import TestSupport
 
-/// Databases of devices that are deleted, emptied or made anew, in the midst of exports that are on their way.
+/// Databases of devices that are deleted, emptied or created again while exports are on their way.
 extension Season {
-  /// What becomes of a database's file.
+  /// The damage to a database's file.
   private enum Harm: CaseIterable {
     case deleted
     /// The file has no bytes.
     case emptied
-    /// The file is one of SQLite's, with nothing in it.
+    /// The file is a valid SQLite database without any tables.
     case withoutTables
-    /// The app made its tables anew, and they are empty.
+    /// The app created its tables again, and they are empty.
     case madeByApp
   }
 
-  /// All that it held is in an export, which lies in the outbox and may be on a stick.
+  /// Everything in it is in an export, which is in the outbox and may be on a stick.
   func breakDatabase(of device: FieldDevice, _ random: inout SplitMix64) throws {
     guard let app = try device.app(), let parcel = try export(device) else { return }
     let tables = try app.database.all(
@@ -51,7 +51,7 @@ extension Season {
     if !report.isWell { throw Wrong("\(device.name) without its database cannot be repaired: \(report)") }
   }
 
-  /// At the end of the season nobody waits for the next bundle, who can have the database back.
+  /// At the end of the season, databases that can be rebuilt at once do not wait for the next bundle.
   func bringBackDatabase(of device: FieldDevice) throws {
     guard try device.app() == nil, try device.workspace.hasHistory else { return }
     try repairDatabase(of: device)

@@ -8,7 +8,7 @@ import TestSupport
 
 /// A hub that is lost with all of its backups.
 extension Season {
-  /// A new hub begins with empty tables, and the devices bring it what they have.
+  /// A new hub begins with empty tables, and the devices bring their rows.
   func openNewHub() throws {
     guard try devices.allSatisfy({ try $0.app()?.version() == rules.version }) else { return }
     try remember()
@@ -33,7 +33,7 @@ extension Season {
       try hub.admit(device.workspace, user: user(of: device.index))
       // Before the new hub goes to another version.
       try deliver(emit(to: device))
-      // The next command reads what the device is by now.
+      // The next command reads the device's new identity.
       device.closeApp()
       let platform = Platform(
         files: files, clock: PassingClock(time),
@@ -42,7 +42,7 @@ extension Season {
     }
   }
 
-  /// What somebody else wrote over is known to the lost hub alone.
+  /// Only the lost hub knew the values that others overwrote.
   private func remember() throws {
     remembered.formUnion(try admin().logged())
     for conflict in try hub.conflicts(ConflictState.allCases) {

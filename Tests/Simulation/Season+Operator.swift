@@ -3,11 +3,11 @@ import SatchelHub
 import SatchelWorkspace
 import TestSupport
 
-/// What the hub's operator does when the tools ask for it.
+/// The work of the hub's operator when the tools request it.
 extension Season {
-  /// Does it. If that shows that the hub was set back, the operator begins a new epoch, and it is done again. So it is
-  /// if the hub asks about its clock.
-  /// - Parameter patience: how often the operator sees to something.
+  /// Does it. If that shows that the hub was set back, the operator begins a new epoch, and it is repeated. The same
+  /// happens if the hub asks about its clock.
+  /// - Parameter patience: the most interventions of the operator.
   func operating<T>(patience: Int = 3, _ body: () throws -> T) throws -> T {
     do {
       let result = try body()
@@ -19,12 +19,12 @@ extension Season {
     }
   }
 
-  /// A hub whose clock is wrong by years does nothing by which devices would go.
+  /// A hub whose clock is wrong by years does nothing that would make devices lose rows.
   private func checkClock() throws {
     if hubClock.isFarWrong { throw Wrong("the hub worked while its clock was wrong by years") }
   }
 
-  /// Whoever is asked about the hub's clock sets it right, and then says that it is.
+  /// An operator who is asked about the hub's clock sets it right, and then confirms it.
   func seeToClock() throws {
     hubClock.set(ahead: 0)
     say("the operator sets the hub's clock right")
@@ -33,7 +33,7 @@ extension Season {
     if !report.isWell { throw Wrong("the hub's clock is right, and the doctor says \(report)") }
   }
 
-  /// The battery of the hub's clock dies, or somebody sets it.
+  /// The battery of the hub's clock dies, or a person sets the clock.
   func setHubClock(_ random: inout SplitMix64) {
     let day: Int64 = 86_400_000
     let ahead =
@@ -58,8 +58,8 @@ extension Season {
 }
 
 extension Season {
-  /// A device that met a bundle of another history says so until the hub's next one comes. Its user tells the operator,
-  /// who makes a whole one.
+  /// A device that got a bundle of another history reports that until the hub's next one comes. Its user informs the
+  /// operator, who makes a full bundle.
   func answerEstranged() throws {
     for device in devices where try device.workspace.status().current?.estrangement != nil {
       say("\(device.name) has met another history, and gets everything")
@@ -70,6 +70,6 @@ extension Season {
 }
 
 extension Refusal {
-  /// Whether the bundle is of another history than the one that this replica follows.
+  /// Whether the bundle is of another history than this replica's.
   var isAboutHistory: Bool { ["other-history", "other-hub"].contains(reason) }
 }

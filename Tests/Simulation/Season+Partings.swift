@@ -10,11 +10,11 @@ import TestSupport
 /// A copy of the hub's folder.
 struct HubCopy {
   let path: String
-  /// What the office had counted by then.
+  /// The numbers that the office had counted by then.
   let counted: [String: Int64]
 }
 
-/// Histories that part: a hub that is put back, two copies of one hub, and a key in wrong hands.
+/// Histories that part: a hub that is put back, two copies of one hub, and a stolen key.
 extension Season {
   static let secondHub = "second-hub"
 
@@ -33,7 +33,7 @@ extension Season {
     world.settle()
   }
 
-  /// What a restore, or a copy that is put back, needs to go on with: the newest version and the devices' keys.
+  /// Renews the data that a restore, or a copy that is put back, needs: the newest version and the devices' keys.
   func renewCopies() throws {
     if backup != nil { try makeBackup() }
     if hubCopy != nil { try copyHub() }
@@ -46,7 +46,7 @@ extension Season {
     say("the hub's folder is copied")
   }
 
-  /// Somebody puts back a copy of the hub's folder, and tells nobody.
+  /// A copy of the hub's folder is put back without a notice.
   func putBackHub() throws {
     guard let copy = hubCopy else { return try copyHub() }
     time.pass(days: 1)
@@ -58,7 +58,7 @@ extension Season {
     hub = try HubWorkspace.open(root, platform: hubPlatform())
     presence = .afterRestore
     isHubInDoubt = true
-    // Numbers are given again until somebody finds it out.
+    // Numbers are used again until that is found out.
     contents = [:]
     tally.atHub = copy.counted
     say("the hub's folder is put back as it was")
@@ -102,7 +102,7 @@ extension Season {
     }
   }
 
-  /// The hub's operator thinks that this hub is the one to be set right.
+  /// The hub's operator assumes that this hub must be repaired.
   private func beginEpochUnasked() throws {
     try seeToClock()
     _ = try hub.restoreInPlace()
@@ -131,17 +131,17 @@ extension Season {
     } catch let refusal as Refusal { say("it refuses \(parcel.name): \(refusal.reason)") }
   }
 
-  /// Imports a bundle. If the device asks for it, somebody compares the fingerprint of the hub's key.
+  /// Imports a bundle. If the device requests it, a person compares the fingerprint of the hub's key.
   func take(_ parcel: Parcel, on device: FieldDevice) throws -> ImportReport {
     do { return try device.workspace.importBundle(parcel.path) } catch let refusal as Refusal {
       let isMeant = refusal.reason == "other-hub" && everMade.count % 2 == 0
       guard try refusal.reason == "new-hub-key" || isMeant && isOfPresentEpoch(parcel) else { throw refusal }
-      say("somebody compares the hub's fingerprint at \(device.name): \(refusal.reason)")
+      say("a person compares the hub's fingerprint at \(device.name): \(refusal.reason)")
       return try device.workspace.importBundle(parcel.path, fingerprint: hub.fingerprint())
     }
   }
 
-  /// Of two hubs, the one that was retired is not the one that is meant.
+  /// A bundle of the retired hub is not of the present epoch.
   private func isOfPresentEpoch(_ parcel: Parcel) throws -> Bool {
     let reader = BundleReader(platform: hubPlatform())
     let manifest = try? reader.manifest(of: parcel.path, trust: .keys([hub.keys.ownKey()]))
@@ -153,8 +153,8 @@ extension Season {
 
   static let falseWords = "false"
 
-  /// A thief signs a bundle with the hub's key. The device takes it; then the theft is found out, and the operator
-  /// makes a new key.
+  /// A thief signs a bundle with the hub's key, and the device imports it. Then the theft is found out, and the
+  /// operator makes a new key.
   func stealKey(from device: FieldDevice, _ random: inout SplitMix64) throws {
     guard let state = try device.workspace.status().current?.state, try areOfOneHistory(state) else { return }
     try seeToClock()
@@ -175,7 +175,7 @@ extension Season {
     isHubInDoubt = false
     presence.lacksExports()
     say("the key was stolen: the hub has a new one")
-    // Who was let in and has no data yet is let in once more.
+    // A device that was enrolled and has no data yet is enrolled again.
     for device in devices where try device.app() == nil && !device.workspace.hasHistory {
       try device.workspace.keys.trust(hub.keys.ownKey(), as: "hub")
     }
@@ -187,7 +187,7 @@ extension Season {
     try !isHubInDoubt && state.epoch == hub.status().epoch
   }
 
-  /// It says that all exports have come, far ahead of all that the hub numbered, and brings rows that nobody wrote.
+  /// It acknowledges all exports, with a number far above the hub's, and brings rows that no user wrote.
   private func falseEmission(for device: FieldDevice, _ state: DeviceState, _ random: inout SplitMix64) throws -> String
   {
     let platform = Platform(files: files, clock: PassingClock(time), random: SeededRandom(random.next()))
@@ -196,7 +196,7 @@ extension Season {
       after: state.received,
       extent: .delta, acknowledged: random.once(in: 2) ? state.sequence : state.acknowledged)
     scope.follows = try digest(onWhich: device).map { [.init(number: state.received, digest: $0)] }
-    // The line of a thief says nothing of what was there: a write that no trigger saw would go unnoticed.
+    // A thief's line does not contain the former versions: an unseen write would go unnoticed.
     let known = try (device.app()?.sites() ?? []).filter { !unseen.contains(RowName(table: "sites", id: $0.id)) }
     var lines = [(ExactText(Self.falseWords), Int64(random.below(20)))]
     if let site = known.randomElement(using: &random) { lines.append((site.id, site.zone)) }
@@ -220,7 +220,7 @@ extension Season {
     return text.flatMap { Digest(hexadecimal: $0) }
   }
 
-  /// Nothing that the thief wrote is anywhere.
+  /// Nothing of the thief's writes is left.
   func checkNothingFalse() throws {
     for app in try [admin()] + devices.compactMap({ try $0.app() }) {
       let row = try app.database.first(
@@ -232,7 +232,7 @@ extension Season {
 
   // MARK: attacks on a history
 
-  /// Bundles that are right in everything but their history.
+  /// Valid bundles of another history.
   func offerFalseHistory(to device: FieldDevice, _ random: inout SplitMix64) throws {
     guard let state = try device.workspace.status().current?.state, try areOfOneHistory(state) else { return }
     try seeToClock()
@@ -257,7 +257,7 @@ extension Season {
       let far = scope(Manifest.Scope.longestJump + 1, acknowledged: state.acknowledged, follows: here)
       try offer(sign(far, for: device, platform), to: device, expecting: "number")
     case 3:
-      // The device names an emission that the hub never made, and signs for the hub.
+      // The device names an emission that the hub never made, and forges the hub's signature.
       let forged = try device.workspace.keys.signing().sign(
         message: [1], trustedComment: "satchel scope", untrustedComment: "signature of B2SUMS in a Satchel bundle")
       let proof = [

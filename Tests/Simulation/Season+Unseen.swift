@@ -3,8 +3,8 @@ import TestSupport
 
 /// Writes that no trigger sees.
 extension Season {
-  /// A program with the triggers switched off writes a row that has no pending changes, on a device that is in the
-  /// hub's version and not about to go to another user: of these bundles no row is compared.
+  /// A program with the triggers switched off writes a row without pending changes. The device has the hub's version
+  /// and keeps its user: otherwise the rows would not be compared.
   func writeUnseen(on device: FieldDevice, _ random: inout SplitMix64) throws {
     guard let app = try device.app(), try app.version() == rules.version, try app.user() == user(of: device.index)
     else { return }
@@ -19,7 +19,7 @@ extension Season {
     unseen.insert(cell.row)
   }
 
-  /// The doctor compares all rows with what the signed bundles tell, and takes up what no trigger saw.
+  /// The doctor compares all rows with the signed bundles, and makes missed changes pending.
   func takeUpUnseenWrites() throws {
     if unseen.isEmpty { return }
     for device in devices where try device.app() != nil {

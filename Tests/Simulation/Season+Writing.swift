@@ -1,9 +1,9 @@
 import TestSupport
 
-/// What people write.
+/// The writes of people.
 extension Season {
-  /// Some keys two devices choose by themselves; two of them look the same, and two are numbers of which the longer one
-  /// is the greater.
+  /// Two devices may choose some keys by themselves. Two of them look the same, and two are numbers, the longer one
+  /// being greater.
   private static let sharedKeys = ["n0", "n1", "caf\u{e9}", "cafe\u{301}", "10", "9"]
 
   func write(on device: FieldDevice, _ random: inout SplitMix64) throws {
@@ -14,7 +14,7 @@ extension Season {
     for cell in device.duty.keys where try !isThere(cell, app) { device.duty[cell] = nil }
   }
 
-  /// What the user deleted, the user need not find again.
+  /// A row that the user deleted is not expected to exist.
   private func isThere(_ cell: Cell, _ app: FieldApp) throws -> Bool {
     try app.database.first("SELECT 1 FROM \(cell.row.table) WHERE id = :id", ["id": .string(cell.row.id.text)]) { _ in
       true
@@ -27,7 +27,7 @@ extension Season {
     _ = try write(admin(), who: "hub", &random)
   }
 
-  /// The office notes a visit at a site that was deleted on a device, which it has not heard of yet.
+  /// The office adds a visit at a site that a device deleted, before it receives the deletion.
   private func visitDeletedSite(_ random: inout SplitMix64) throws -> Bool {
     for app in try devices.compactMap({ try $0.app() }) {
       let (captured, left) = try (app.captured(), Set(app.sites().map(\.id)))
@@ -41,8 +41,7 @@ extension Season {
     return false
   }
 
-  /// One write of somebody. Returns the values that are now theirs; nil where what they wrote tells nothing of them any
-  /// more.
+  /// Writes once. Returns the values that now belong to the writer; nil if nothing is known about them any more.
   private func write(_ app: FieldApp, who: String, _ random: inout SplitMix64) throws -> [Cell: String?] {
     let (sites, visits) = try (app.sites(), app.visits())
     switch random.below(100) {
@@ -70,8 +69,8 @@ extension Season {
     random.once(in: 4) ? ExactText(random.one(of: Self.sharedKeys)) : newKey()
   }
 
-  /// Some values are NULL, and a few several people write, two of which look the same; every other is written once in a
-  /// season.
+  /// Some values are NULL, and several people write some of the same values, two of which look the same. Every other
+  /// value is written once in a season.
   private func value(_ random: inout SplitMix64) -> String? {
     switch random.below(16) {
     case 0, 1: nil
@@ -136,7 +135,7 @@ extension Season {
   private func delete(
     _ app: FieldApp, _ who: String, _ sites: [Site], _ visits: [Visit], _ random: inout SplitMix64
   ) throws -> [Cell: String?] {
-    // No app lets go of a site at which there are visits.
+    // No app deletes a site that has visits.
     let empty = sites.filter { site in !visits.contains { $0.site == site.id } }
     if random.once(in: 2), let site = empty.randomElement(using: &random) {
       say("\(who) deletes site \(site.id)")

@@ -8,18 +8,18 @@ import SatchelWorkspace
 import SimulatedWorld
 import TestSupport
 
-/// What a season that went wrong says.
+/// The report of a failed season.
 public struct Wrong: Error, CustomStringConvertible {
   public let description: String
   init(_ description: String) { self.description = description }
 }
 
-/// A season of field work: a hub, three devices and a stick, with files, clocks and chance that are all simulated.
+/// A season of field work: a hub, three devices and a stick, with simulated files, clocks and randomness.
 ///
-/// The databases, bundles and signatures are real; the code under test is what the tools run.
+/// The databases, bundles and signatures are real; the code under test is the tools' own.
 final class Season {
   static let devices = 3
-  /// How often everybody may have to deliver and to fetch until all is told.
+  /// The most rounds in which all deliver and fetch until nothing is new.
   var mostRounds: Int { parts ? 9 : 5 }
 
   let seed: UInt64
@@ -32,44 +32,44 @@ final class Season {
   var hub: HubWorkspace
   private var opened: FieldApp?
   var devices: [FieldDevice]
-  /// The remainder of a site's zone that each device's user may not see; that of nobody hides nothing.
+  /// The remainder of a site's zone that each device's user may not see; a value above all remainders hides nothing.
   var hidden: [Int64]
-  /// How many users each device has had before its present one.
+  /// The number of former users of each device.
   var formerUsers = [Int](repeating: 0, count: Season.devices)
   var mail: [Parcel] = []
   /// How often a copy of the hub was opened.
   var openings = 0
   var everMade: [Parcel] = []
-  /// What each name of a bundle stands for.
+  /// The digest for each name of a bundle.
   var contents: [String: Digest] = [:]
   var backups = 0
   var backup: String?
-  /// What the hub's log told before it was forgotten.
+  /// The content of the hub's log before it was forgotten.
   var remembered: Set<String> = []
   var presence = Presence()
-  /// The values that devices held, to find values that were written over unseen.
+  /// The values that devices held, to find values that were overwritten without being seen.
   var overwritten = OverwrittenValues(combined: ["counters.n"])
   /// Whether hubs are put back and copied, keys are stolen and databases are broken.
   let parts: Bool
   var tally = Tally()
-  /// A copy of the hub's folder that somebody may put back.
+  /// A copy of the hub's folder that may be put back.
   var hubCopy: HubCopy?
-  /// What was counted at the hub when the last backup was made.
+  /// The numbers that were counted at the hub when the last backup was made.
   var backedUp: [String: Int64] = [:]
-  /// Whether the hub may lack what devices know, and no device has shown that yet.
+  /// Whether the hub may lack data that devices have, and no device has shown that yet.
   var isHubInDoubt = false
-  /// Whether the hub signs with another key than in the beginning.
+  /// Whether the hub signs with another key than at first.
   var hasNewKey = false
   /// Rows that were written with the triggers switched off.
   var unseen: Set<RowName> = []
-  /// How many bundles held anything new.
+  /// The number of bundles with new content.
   var news = 0
   private var written = 0
   private var born = 0
   private var enrolled = 0
-  /// Whether a fault has stopped anything.
+  /// Whether a fault has stopped any event.
   private(set) var wasStopped = false
-  /// How many steps an event of a kind has taken here, at most.
+  /// The most steps that an event of each kind has taken so far.
   private var steps: [SeasonEvent.Kind: Int] = [:]
   private let trace: ((String) -> Void)?
 
@@ -101,9 +101,9 @@ final class Season {
     if random.once(in: 3) { try app.execute("PRAGMA journal_mode = WAL") }
     try app.execute(FieldApp.schema(visits: names))
     if parts { try Tally.stock(app) }
-    // With it what hangs on a row is looked up, and without it the whole table is looked through.
+    // With the index a row's children are looked up; without it the whole table is scanned.
     if random.once(in: 2) { try app.execute("CREATE INDEX visits_by_site ON visits (site)") }
-    // In every other season there are rows before anybody goes out.
+    // In every other season there are rows from the beginning.
     if random.once(in: 2) { try Self.stock(app, &random) }
     opened = app
     hub = try HubWorkspace.create(
@@ -111,11 +111,11 @@ final class Season {
       platform: Platform(files: files, clock: hubClock, random: SeededRandom(~seed)))
     for index in 0..<Self.devices {
       _ = try hub.addUser("user-\(index)", attributes: [("hidden", String(hidden[index]))])
-      // Now and then a clock runs ahead or is far behind.
+      // Now and then a clock is ahead or far behind.
       let ahead: Int64 = random.once(in: 8) ? random.one(of: [3_600_000, -3_600_000, -4_000_000_000_000]) : 0
       devices.append(try newDevice(index, ahead: ahead, usesWAL: random.once(in: 3)))
     }
-    // Whoever sets up a season's work does so in the office, with the power on.
+    // The season's work is set up in the office, with the power on.
     world.settle()
     say("season \(seed): \(rules.words)")
   }
@@ -143,7 +143,7 @@ final class Season {
     return FieldDevice(index, workspace, usesWAL: usesWAL)
   }
 
-  /// Who has a device, or the next one in its place.
+  /// The user of a device, or of its replacement.
   func user(of index: Int) -> String {
     formerUsers[index] == 0 ? "user-\(index)" : "user-\(index)-\(formerUsers[index])"
   }
@@ -171,7 +171,7 @@ final class Season {
     return ExactText("k\(born)")
   }
 
-  /// Lets go of everything.
+  /// Releases everything.
   func end() {
     closeAll()
     world.end()
@@ -188,7 +188,7 @@ final class Season {
     guard let kind = event.fault else {
       world.set(nil)
       try act(event)
-      // Not every bundle that is carried comes to somebody, and a full one takes far more steps than most.
+      // Some carried bundles reach no side, and a full one takes far more steps than most.
       steps[event.kind] = max(steps[event.kind] ?? 0, world.steps)
       seeAll()
       return
@@ -204,12 +204,12 @@ final class Season {
       isStopped = true
       wasStopped = true
     }
-    // Whatever ran is dead: its connections go with it.
+    // The running program is dead: its connections end with it.
     if world.isDead { closeAll() }
     world.restart()
     seeAll()
     try checkAcknowledged()
-    // Whoever wants a bundle, or has one, often tries again at once.
+    // People often try an export, an emission or an import again at once.
     if isStopped, [.export, .emit, .carry].contains(event.kind), event.seed % 4 != 0 { try act(event) }
   }
 }

@@ -1,40 +1,40 @@
 import SimulatedWorld
 import TestSupport
 
-/// One thing that happens in a season. It draws on no other event: a season without it is a season too.
+/// One event of a season. It depends on no other event: a season without it is a season too.
 public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
   public enum Kind: String, CaseIterable, Sendable {
     case write, hubWrite, export, emit, carry
-    /// A bundle arrives with bytes that are not its own.
+    /// A bundle arrives with foreign bytes.
     case damagedCarry
     case rights, version
-    /// Somebody decides a conflict, on a device or at the hub.
+    /// A conflict is decided, on a device or at the hub.
     case resolve, hubResolve
-    /// A device's folder is copied, and both copies go on.
+    /// A device's folder is copied, and both copies continue.
     case clone
     /// A device is lost, and its user gets a new one.
     case lostDevice
     /// A device's database is lost while an export is on its way; a full bundle makes a new one.
     case lostDatabase
-    /// Somebody puts back a copy of the device's database that was made after its last export.
+    /// A copy of the device's database is put back that was made after its last export.
     case oldCopy
     case backup, restoreHub, compact
     case clockJump
     /// The clock of the hub's computer goes wrong, by minutes or by years, or is set right.
     case hubClock
-    /// Somebody counts: a number that several people add to.
+    /// A person counts: a number to which several people add.
     case count
-    /// The hub's folder is copied, and put back later without a word.
+    /// The hub's folder is copied, and put back later without a notice.
     case copyHub, putBackHub
     /// A copy of the hub works beside it for a while.
     case secondHub
     /// A thief signs with the hub's key, until that is found out.
     case stolenKey
-    /// A device's database is deleted, emptied or made anew by its app, while exports are on their way.
+    /// A device's database is deleted, emptied or created again by its app, while exports are on their way.
     case brokenDatabase
-    /// A device goes to another user, whatever the former one has not delivered.
+    /// A device goes to another user, even if the former user's changes are not delivered.
     case given
-    /// Somebody offers a bundle that is right in everything but its history.
+    /// A valid bundle of another history is offered.
     case falseHistory
     /// A program writes a row of a device with the triggers switched off.
     case unseenWrite
@@ -44,17 +44,17 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
 
   public let kind: Kind
   public let device: Int
-  /// What is decided by chance in it.
+  /// The seed of the random choices in it.
   public let seed: UInt64
   public let fault: Fault.Kind?
-  /// When it comes: after so many thousandths of the steps that such an event takes.
+  /// When it happens, in thousandths of the steps that such an event takes.
   public let progress: Int
 
   public var description: String {
     "\(kind) device \(device)" + (fault.map { ", \($0)" } ?? "")
   }
 
-  /// How often each kind comes, of all.
+  /// The frequency of each kind.
   private static let shares: [(Kind, Int)] = [
     (.write, 36), (.hubWrite, 8), (.export, 15), (.emit, 12), (.carry, 24), (.damagedCarry, 2), (.rights, 3),
     (.version, 1),
@@ -63,7 +63,7 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
     (.clockJump, 1), (.hubClock, 1),
   ]
 
-  /// What happens besides, in a season in which histories part.
+  /// Additional events of a season in which histories part.
   private static let partings: [(Kind, Int)] = [
     (.count, 6), (.copyHub, 2), (.putBackHub, 3), (.secondHub, 4), (.stolenKey, 2), (.brokenDatabase, 4),
     (.falseHistory, 4),

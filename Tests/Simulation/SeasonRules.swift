@@ -1,11 +1,11 @@
 import TestSupport
 
-/// The dataset of a season, which goes through versions.
+/// The dataset of a season, in several versions.
 struct SeasonRules {
   private(set) var version = 1
   /// The rule hides the sites whose zone has the user's remainder by it.
   private(set) var modulus: Int64 = 3
-  /// What names the rows of a table.
+  /// The columns that identify the rows of a table.
   enum Names { case primaryKey, column }
 
   private let sites: String
@@ -15,13 +15,13 @@ struct SeasonRules {
   /// Whether the dataset has the table of counters.
   private let counts: Bool
 
-  /// What a change of the hub's and one of a device's make of each other.
+  /// How a change of the hub and a change of a device are merged.
   private static let policies = [
     #""conflict": "manual""#, #""conflict": "device""#, #""conflict": "hub""#, #""conflict": "newest""#,
     #""conflict": "manual", "merge": "row""#, #""conflict": "newest", "merge": "row""#,
   ]
 
-  /// - Parameter takesLateWork: whether changes are taken that lost their right on the way.
+  /// - Parameter takesLateWork: whether changes are applied whose user has lost the right meanwhile.
   init(_ random: inout SplitMix64, counts: Bool, visits names: Names, takesLateWork: Bool) {
     self.counts = counts
     late = takesLateWork ? #", "late": "accept""# : ""

@@ -1,14 +1,14 @@
 import TestSupport
 
-/// Plays seasons, and makes a short story of one that goes wrong.
+/// Plays seasons, and shortens the story of a failed season.
 public enum Soak {
-  /// A season that went wrong.
+  /// A failed season.
   public struct Finding: CustomStringConvertible {
     public let seed: UInt64
-    /// The fewest events that were found to go wrong, and what is wrong then.
+    /// The smallest set of events that was found to fail, and its fault.
     public let events: [SeasonEvent]
     public let words: String
-    /// What happened in it, and what came of it.
+    /// The events of the season, and their results.
     public let story: [String]
 
     public var description: String {
@@ -20,13 +20,13 @@ public enum Soak {
     }
   }
 
-  /// Plays a season. Returns what went wrong; nil: nothing.
+  /// Plays a season. Returns its fault; nil: none.
   public static func play(_ seed: UInt64, trace: ((String) -> Void)? = nil) -> String? {
     wrong(seed, events(of: seed), trace: trace)
   }
 
   private static func events(of seed: UInt64) -> [SeasonEvent] {
-    // Most are short: what goes wrong needs few events, and many tries.
+    // Most seasons are short: a failure needs few events, and many tries.
     SeasonEvent.season(seed, devices: Season.devices, length: seed % 8 == 0 ? 80 : 28)
   }
 
@@ -41,10 +41,10 @@ public enum Soak {
     }
   }
 
-  /// Takes events away from a season that goes wrong for as long as it goes wrong: first halves, then ever smaller
-  /// parts, in the manner of delta debugging (Zeller and Hildebrandt, 2002).
+  /// Removes events from a failing season as long as it still fails: first halves, then ever smaller parts, in the
+  /// manner of delta debugging (Zeller and Hildebrandt, 2002).
   ///
-  /// - Parameter attempts: how many seasons may be played for it.
+  /// - Parameter attempts: the most seasons to play for it.
   public static func shrink(_ seed: UInt64, attempts: Int = 200) -> Finding {
     var events = events(of: seed)
     var words = wrong(seed, events) ?? "went wrong once, and not again"

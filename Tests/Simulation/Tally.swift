@@ -1,16 +1,15 @@
 import TestSupport
 
-/// What people counted: a row for each device's user, and one to which all add. Each addition counts once, whatever
-/// becomes of hubs and databases.
+/// The numbers that people counted: a row for each device's user, and one to which all add. Each addition counts once,
+/// whatever happens to hubs and databases.
 struct Tally {
   static let common = "all"
   private static let rows = (0..<Season.devices).map(String.init) + [common]
 
   private var byDevice: [String: [String: Int64]] = [:]
-  /// What the office added. It goes with the time that a hub loses: of a number nobody can say what part of it was
-  /// whose.
+  /// The office's additions. They are lost with the time that a hub loses: a number does not show who added which part.
   var atHub: [String: Int64] = [:]
-  /// Rows to which a device added that was lost: nobody knows what of it had come.
+  /// Rows to which a lost device added: it is unknown how much of that arrived.
   private var uncertain: Set<String> = []
 
   static func stock(_ app: FieldApp) throws {
@@ -27,10 +26,10 @@ struct Tally {
     uncertain.formUnion(byDevice.removeValue(forKey: device)?.keys.map(\.self) ?? [])
   }
 
-  /// Each device brings what it knew, and nobody can know what of it is the same.
+  /// Each device brings its own number, and it is unknown which parts are the same.
   mutating func loseHub() { uncertain = Set(Self.rows) }
 
-  /// nil: nobody can know.
+  /// nil: unknown.
   func expected(in row: String) -> Int64? {
     if uncertain.contains(row) { return nil }
     return atHub[row, default: 0] + byDevice.values.reduce(0) { $0 + $1[row, default: 0] }

@@ -2,7 +2,7 @@ import SatchelDevice
 import SatchelHub
 
 extension HubWorkspace {
-  /// Lets a device in that was made beside the hub, and gives it the hub's key, as a person does who has both at hand.
+  /// Enrols a device that was made beside the hub, and gives it the hub's key, as a person does who has both at hand.
   public func admit(_ device: DeviceWorkspace, user: String) throws {
     guard let incarnation = device.configuration.incarnation else { throw ToolFailure("the device has no incarnation") }
     _ = try enrol(

@@ -35,7 +35,7 @@ struct AttachedWorld: GoldenStory {
     try platform.files.replace(place, mode: 0o644, contents: Array(content.utf8))
   }
 
-  /// Bundles of both ways with files, one content under two paths, and word of what came.
+  /// Bundles of both directions with files, one content under two paths, and a receipt.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     let (hubKey, deviceKey) = (try pair.hub.keys.ownKey(), try pair.device.keys.ownKey())
     let full = try pair.emit("full")
@@ -44,7 +44,7 @@ struct AttachedWorld: GoldenStory {
     try write("INSERT INTO trees VALUES (3, 'new/ash.jpg', 'new/ash again.jpg')", in: pair.device.folder)
     let changes = try pair.export("changes")
     _ = try pair.hub.importBundle(changes)
-    // It turns up after its row has gone.
+    // It turns up after its row was deleted.
     try put("leaf.png", "leaf", in: pair.hub.folder)
     let delta = try pair.emit("delta")
     return [

@@ -2,7 +2,7 @@ import SatchelCrypto
 import SatchelHub
 import SatchelPlatform
 
-/// A hub of few rows that somebody copies as a whole.
+/// A hub of few rows that is copied as a whole.
 struct BackedUpWorld: GoldenStory {
   let ground: Ground
   private let hub: HubWorkspace

@@ -4,8 +4,8 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// A bundle as text of one form: all that it says, value by value, with their storage classes and bytes. Another reader
-/// that makes the same text has understood the same.
+/// A bundle as text of one form: its whole content, value by value, with their storage classes and bytes. Another
+/// reader that makes the same text has read the same content.
 public func canonicalText(of bundle: borrowing VerifiedBundle) throws -> String {
   var lines = manifestLines(bundle.manifest) + ["signer: \(bundle.signer.line)"]
   try bundle.eachChange { lines.append(text(of: $0)) }
@@ -15,7 +15,7 @@ public func canonicalText(of bundle: borrowing VerifiedBundle) throws -> String 
     lines.append("dataset | \(Hexadecimal.text(of: definition))")
   }
   for migration in try bundle.migrations() { lines.append("migration | \(migration.version) | \(text(migration.sql))") }
-  // What is in a backup's databases is the hub's own affair.
+  // The databases of a backup are for the hub alone.
   if case .backup = bundle.manifest.body {
     for name in [EntryName.snapshot, .files] {
       guard let path = bundle.path(of: name) else { continue }

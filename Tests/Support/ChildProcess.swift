@@ -1,10 +1,10 @@
 import Foundation
 
-/// A program that runs beside a test as a process of its own. All of them start here, one after the other: Foundation's
-/// pipes are open in every child that another thread happens to start while they are made, and who reads such a pipe to
-/// its end would wait for that other child.
+/// A program that runs beside a test as a separate process. All programs start here, one after the other. While
+/// Foundation makes pipes, any child that another thread starts inherits them. A reader of such a pipe would then wait
+/// for the end of that other child.
 public final class ChildProcess {
-  /// Where what it complains of goes.
+  /// The target of its error output.
   public enum Complaints: Sendable { case apart, withOutput, nowhere }
 
   private static let starting = NSLock()
@@ -14,8 +14,8 @@ public final class ChildProcess {
   private let output: FileHandle
   private let complaints: FileHandle?
 
-  /// Starts a program, in this process's folder and with its environment unless others are given. It has an empty input
-  /// unless it takes one.
+  /// Starts a program, in this process's folder and with its environment unless others are given. Its input is empty
+  /// unless `takesInput` is true.
   public init(
     _ path: String, _ arguments: [String], in folder: String? = nil, environment: [String: String]? = nil,
     takesInput: Bool = false, complaints place: Complaints = .apart
@@ -38,28 +38,28 @@ public final class ChildProcess {
 
   public func write(_ bytes: some Sequence<UInt8>) { input?.write(Data(bytes)) }
 
-  /// Tells it that nothing more comes.
+  /// Closes its input.
   public func endInput() { try? input?.close() }
 
-  /// What it has said since the last look; waits for it, and is empty when it has said all.
+  /// Its output since the last call. Waits for output; empty at the end.
   public func read() -> [UInt8] { [UInt8](output.availableData) }
 
-  /// All that it says until it ends.
+  /// All its output until it ends.
   public func readToEnd() -> [UInt8] { [UInt8](output.readDataToEndOfFile()) }
 
-  /// All that it complains of until it ends. Read the output first, if there is much of it.
+  /// All its error output until it ends. Read the output first, if there is much of it.
   public func complaint() -> String { String(decoding: complaints?.readDataToEndOfFile() ?? Data(), as: UTF8.self) }
 
-  /// Asks it to end, by SIGTERM.
+  /// Sends it SIGTERM.
   public func terminate() { process.terminate() }
 
-  /// Waits for its end, and returns its exit status; where a signal ended it, that signal's number.
+  /// Waits for its end, and returns its exit status; if a signal ended it, that signal's number.
   @discardableResult
   public func wait() -> Int32 {
     process.waitUntilExit()
     return process.terminationStatus
   }
 
-  /// Whether a signal ended it. To be asked after `wait`.
+  /// Whether a signal ended it. Call it after `wait`.
   public var wasKilled: Bool { process.terminationReason == .uncaughtSignal }
 }

@@ -1,8 +1,7 @@
 import SatchelSQLite
 
 extension Database {
-  /// All tables but those named, with all that is in them as text, but for what tells of the hearing alone: when a
-  /// device was heard of.
+  /// All tables but those named, with their content as text, except columns that only record contacts with devices.
   public func dump(without others: Set<String>) throws -> [String: [String]] {
     let tables = try all("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name") { $0.text(0) }
     var dump: [String: [String]] = [:]

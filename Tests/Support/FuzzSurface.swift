@@ -7,30 +7,30 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// A place where bytes of strangers come in. Behind each everything else is right, so that what is fuzzed is reached:
-/// what stands inside of a bundle is signed.
+/// A place where untrusted bytes come in. Everything around them is valid, so that they reach the tested code: the
+/// content of a bundle is signed.
 public enum FuzzSurface: UInt8, CaseIterable, Sendable {
-  /// A bundle's file as it comes.
+  /// A bundle's whole file.
   case file
-  /// The tar, around which the compression is right.
+  /// The tar, inside valid compression.
   case tar
   case signature, sums, manifest, changes, conflicts, resolutions, dataset, snapshot
   /// An age file for our identity.
   case age
   /// Keys and fingerprints as people have them in files.
   case keys
-  /// Geometries as columns of layers hold them, and as people write them.
+  /// Geometries in columns of layers, and as people write them.
   case geometry
 }
 
-/// Reads what strangers may send, and sees to it that nothing is left behind.
+/// Reads untrusted bytes, and checks that nothing is left behind.
 public final class FuzzRoom {
   private let folder: TemporaryFolder
   private let staging: String
   private let reader: BundleReader
   private let identity = AgeIdentity(seed: [UInt8](repeating: 7, count: 32))
 
-  /// How many inputs were taken, and how many refused.
+  /// The number of inputs accepted, and of those refused.
   public private(set) var taken = 0
   public private(set) var refused = 0
 
@@ -41,7 +41,7 @@ public final class FuzzRoom {
     reader = BundleReader(platform: .still(), identities: { [identity] })
   }
 
-  /// Reads the bytes as what comes in at `surface`. Throws only what must not happen.
+  /// Reads the bytes at `surface`. Throws only errors that must not happen.
   public func read(_ bytes: [UInt8], at surface: FuzzSurface) throws {
     do {
       try take(bytes, at: surface)
@@ -82,7 +82,7 @@ public final class FuzzRoom {
     }
   }
 
-  /// What is read of a geometry must be written so that the same is read again.
+  /// A geometry that was read must be written so that the same is read again.
   private func readGeometry(_ bytes: [UInt8]) throws {
     let short = GeometryBlob(bytes.span)
     let written = try? Geometry(wellKnownText: String(decoding: bytes, as: UTF8.self))
@@ -153,7 +153,7 @@ public final class FuzzRoom {
     "008100000000010000000000001c400000000000002040fe",
   ]
 
-  /// What each surface takes: the seeds of mutations and of the fuzzer.
+  /// Valid inputs of each surface: the seeds of mutations and of the fuzzer.
   /// - Parameter bundles: files with golden bundles.
   public func seeds(bundles: [[UInt8]]) throws -> [(surface: FuzzSurface, bytes: [UInt8])] {
     let good = HandMade()

@@ -3,7 +3,7 @@ import SatchelBundle
 import SatchelCrypto
 import SatchelPlatform
 
-/// Ids as chance would have them, the same in every run; secrets that nobody sees again.
+/// Random ids that are the same in every run; secrets that are never kept.
 private struct GoldenRandom: RandomSource {
   private let ids: SeededRandom
 
@@ -12,14 +12,14 @@ private struct GoldenRandom: RandomSource {
   func bytes(_ count: Int) -> [UInt8] { count == 32 ? SystemRandom().bytes(count) : ids.bytes(count) }
 }
 
-/// Writes the golden bundles of format 1 that are not there yet, with the keys that verify them and what they say, into
-/// the folder that the environment names as SATCHEL_MAKE_GOLDEN. What is there stays as it is: their signers' secret
-/// keys were thrown away, so bundles that were made together are there together, and each group has signers of its own.
+/// Writes the missing golden bundles of format 1, with the keys that verify them and their canonical text, into the
+/// folder SATCHEL_MAKE_GOLDEN. Existing ones stay: their signers' secret keys were discarded, so bundles that were made
+/// together are added together, and each group has its own signers.
 public func makeGolden() throws {
   guard let target = ProcessInfo.processInfo.environment["SATCHEL_MAKE_GOLDEN"] else {
     throw ToolFailure("SATCHEL_MAKE_GOLDEN names no folder")
   }
-  // The triggers tell the time by SQLite's clock, so the hub's has to be about right.
+  // The triggers use SQLite's clock, so the hub's clock must be about right.
   let clock = SetClock(SystemClock().milliseconds())
   if try !isThere("enrolment", in: target) {
     let world = try World(random: GoldenRandom(), clock: clock)
@@ -35,7 +35,7 @@ public func makeGolden() throws {
   }
   if try !isThere("changes-encrypted", in: target) {
     let world = try SealedWorld(random: GoldenRandom(20_261_122), clock: clock)
-    // Thrown away like the others, but for what opens the encrypted ones: everybody may read these.
+    // Discarded like the others, except the identity that opens the encrypted ones: it is public.
     try write(world, into: target, identity: world.identity)
     try world.platform.files.copy(world.identity, to: Paths.join(target, "keys/format-1-sled.identity"), mode: 0o644)
   }

@@ -4,7 +4,7 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelWorkspace
 
-/// A folder in which workspaces stand, with a clock and with chance that are the same in every run.
+/// A folder for workspaces, with a clock and random numbers that are the same in every run.
 public struct Ground {
   public let folder: TemporaryFolder
   public let clock: SetClock
@@ -26,7 +26,7 @@ public struct Ground {
   }
 }
 
-/// A small history of a hub, on a ground of its own.
+/// A small history of a hub, on its own ground.
 public protocol Story {
   var ground: Ground { get }
 }
@@ -36,23 +36,23 @@ extension Story {
   public var clock: SetClock { ground.clock }
   public var platform: Platform { ground.platform }
 
-  /// A second goes by before what follows.
+  /// One second passes.
   public func tick() { clock.advance(by: 1000) }
 
-  /// What an app does: it writes, and knows nothing of Satchel.
+  /// Writes like an app without Satchel.
   public func write(_ sql: String, in folder: WorkspaceFolder) throws {
     tick()
     try Database(path: folder.path("data.sqlite"), mode: .readWrite).execute(sql)
   }
 
-  /// Carries a bundle out of its workspace, in which its file will move on.
+  /// Copies a bundle out of its workspace, where its file will be moved.
   public func copy(_ path: String, as name: String) throws -> String {
     try platform.files.copy(path, to: folder("\(name).satchel"), mode: 0o644)
     return folder("\(name).satchel")
   }
 }
 
-/// One of whose bundles some are golden.
+/// A story with golden bundles.
 protocol GoldenStory: Story {
   init(random: any RandomSource, clock: SetClock) throws
 

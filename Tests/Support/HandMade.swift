@@ -2,14 +2,14 @@ import SatchelBundle
 import SatchelCrypto
 import SatchelPlatform
 
-/// An entry of a tar that is put together by hand, so that exactly one thing can be wrong with it.
+/// An entry of a hand-made tar, so that exactly one thing can be wrong with it.
 public struct HandMadeEntry {
   public var name: [UInt8]
   public var type = UInt8(ascii: "0")
   public var link = ""
   public var prefix = ""
   public var content: [UInt8]
-  /// What the header says, where it lies.
+  /// The size in the header, if it is wrong on purpose.
   public var claimedSize: Int?
 
   public init(_ name: String, _ content: [UInt8] = []) {
@@ -62,17 +62,17 @@ public func zstd(_ bytes: [UInt8]) -> [UInt8] {
   return frame
 }
 
-/// A bundle that is put together by hand and signed: right in everything, until a test changes it.
+/// A hand-made and signed bundle: valid in everything, until a test changes it.
 public struct HandMade {
   /// Members of the manifest, their values as JSON.
   public var members: KeyValue
   public var entries: [HandMadeEntry]
-  /// Which the manifest and B2SUMS list; nil: those that are there.
+  /// The entries that the manifest and B2SUMS list; nil: the existing ones.
   public var promised: [(name: String, bytes: Int)]?
   public var signer: UInt8 = 1
   public var seed: UInt8 = 1
   public var comment: String?
-  /// In the place of the manifest that the members make.
+  /// Replaces the manifest that the members make.
   public var rawManifest: [UInt8]?
 
   public typealias KeyValue = [(name: String, json: String)]
@@ -152,7 +152,7 @@ public struct HandMade {
   public func file() throws -> [UInt8] { zstd(tar(try signed())) }
 }
 
-/// What the reader made of a file.
+/// The result of reading a file.
 public enum Outcome: Equatable {
   case accepted(Digest)
   case refused(String)
@@ -160,7 +160,7 @@ public enum Outcome: Equatable {
   public var reason: String? { if case .refused(let reason) = self { reason } else { nil } }
 }
 
-/// A place to read bundles in, which must be empty after each of them.
+/// A folder to read bundles in, which must be empty after each of them.
 public final class ReadingRoom {
   public let folder: TemporaryFolder
   public let staging: String
@@ -186,7 +186,7 @@ public final class ReadingRoom {
   public func reason(_ bundle: HandMade) throws -> String? { try outcome(of: bundle.file()).reason }
   public func reason(_ entries: [HandMadeEntry]) throws -> String? { try outcome(of: zstd(tar(entries))).reason }
 
-  /// The changes of a bundle up to what is wrong with it.
+  /// The changes of a bundle before its error.
   public func changes(_ bundle: HandMade) throws -> (lines: [ChangeLine], error: BundleError?) {
     try folder.write(bundle.file(), to: "f")
     let bundle = try reader.read(folder("f"), trust: trust, staging: staging)

@@ -1,7 +1,7 @@
 import SatchelCrypto
 import SatchelPlatform
 
-/// A hub and a device whose apps hand out the same keys.
+/// A hub and a device whose apps make the same keys.
 struct KeyWorld: GoldenStory {
   private let pair: Pair
   var ground: Ground { pair.ground }
@@ -28,13 +28,13 @@ struct KeyWorld: GoldenStory {
       schema: Self.schema)
   }
 
-  /// Bundles that tell of keys: a full one that gives ranges, a device's that tells how it gave way, and the hub's that
-  /// tell of new keys.
+  /// Bundles about keys: a full one that gives ranges, a device's that reports its new keys, and the hub's that report
+  /// new keys.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     let (hubKey, deviceKey) = (try pair.hub.keys.ownKey(), try pair.device.keys.ownKey())
     _ = try pair.device.importBundle(pair.emit("first"))
-    // Each makes a camp 2 with a review 1 of it; the hub's comes to the device before the device's is known to have
-    // gone.
+    // Each makes a camp 2 with a review 1 of it. The hub's bundle comes to the device before the device's export is
+    // known to have been made.
     try write("INSERT INTO camps VALUES (2, 'Elm'); INSERT INTO reviews VALUES (1, 2, 'tall')", in: pair.hub.folder)
     let late = try pair.emit("late")
     try write(

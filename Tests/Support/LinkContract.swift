@@ -1,6 +1,6 @@
 import SatchelPlatform
 
-/// What every door to files promises of links. The same is asked of the machine's files and of the simulated ones.
+/// The rules about links for every file system. The machine's files and the simulated ones pass the same checks.
 public struct LinkContract {
   private let files: any FileSystem
   private let root: String
@@ -27,7 +27,7 @@ public struct LinkContract {
     try link(path("way"), path("stick"))
   }
 
-  /// What a call says of a link; "" if it goes through.
+  /// The error of a call about a link; "" if it succeeds.
   private func answer(_ body: () throws -> Void) -> String {
     do { try body() } catch PlatformError.link(let path) {
       return String(path.dropFirst(root.utf8.count + 1))
@@ -35,7 +35,7 @@ public struct LinkContract {
     return ""
   }
 
-  /// The calls that do not answer as promised; none: all do.
+  /// The calls that break the rules; empty: none does.
   public func broken() throws -> [String] {
     try prepare()
     let confined = files.confined(below: path("stick"))
@@ -75,7 +75,7 @@ public struct LinkContract {
       try confined.removeTree(path("stick/SATCHEL/hub"))
     }
     if try confined.kind(path(away)) != .link { broken.append("a link's own kind") }
-    // A person names the root, be it by a link; without the rule links are followed.
+    // A person names the root, perhaps by a link; without the rule links are followed.
     let named = files.confined(below: path("way"))
     expect("the root", "") { _ = try named.list(path("way")) }
     expect("below the root", "way/SATCHEL/away") { _ = try named.list(path("way/SATCHEL/away")) }

@@ -2,19 +2,20 @@ import Foundation
 import Glibc
 import SatchelValues
 
-/// A text that stands nowhere else, and the ways in which it may be written into a file.
+/// A text that is nowhere else, and the ways in which it may be written into a file.
 public struct Marker: Sendable {
   public let text: String
   private let patterns: [[UInt8]]
 
-  /// - Parameter text: ASCII, of eight letters and digits at least: of fewer, base64 has too little that is the same
-  ///   wherever it begins. The last one had better be the same in all markers: some base64 tells only half of it.
+  /// - Parameter text: ASCII, at least eight letters and digits: of fewer, base64 has too little that is the same at
+  ///   every
+  ///   offset. The last character should be the same in all markers: some base64 shows only half of it.
   public init(_ text: String) {
     self.text = text
     let bytes = Array(text.utf8)
     let hexadecimal = Hexadecimal.text(of: bytes)
     let base64 = (0..<3).map { shift -> [UInt8] in
-      // The first and the last letters depend on what stands beside the text.
+      // The first and the last letters depend on the bytes around the text.
       let all = Array(Data([UInt8](repeating: 0, count: shift) + bytes).base64EncodedString().utf8)
       let first = (shift * 8 + 5) / 6
       let last = (shift + bytes.count) * 8 / 6
@@ -30,8 +31,7 @@ public struct Marker: Sendable {
     bytes.withUnsafeBytes { all in patterns.contains { Self.contains(all, $0) } }
   }
 
-  /// Looks for the first letter with what the C library has for it: millions of bytes are searched without an
-  /// optimiser.
+  /// Looks for the first letter with the C library: millions of bytes are searched without an optimiser.
   private static func contains(_ all: UnsafeRawBufferPointer, _ pattern: [UInt8]) -> Bool {
     guard var place = all.baseAddress else { return false }
     let last = place + (all.count - pattern.count)

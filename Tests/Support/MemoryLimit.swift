@@ -1,7 +1,7 @@
 import Foundation
 
-/// How many MiB of memory a process may have at most: as many as usual, or as many as SATCHEL_MEBIBYTES says, since a
-/// sanitizer needs memory of its own.
+/// The most MiB of memory that a process may have: as many as usual, or SATCHEL_MEBIBYTES, because a sanitizer needs
+/// additional memory.
 public func mebibytesAllowed(usually mebibytes: Int) -> Int {
   ProcessInfo.processInfo.environment["SATCHEL_MEBIBYTES"].flatMap { Int($0) } ?? mebibytes
 }

@@ -1,4 +1,4 @@
-/// Changes bytes as decay, hands and enemies do. The same numbers make the same changes.
+/// Changes bytes like decay, accidents and attackers. The same numbers make the same changes.
 public struct Mutator {
   private var numbers: SplitMix64
 

@@ -1,7 +1,7 @@
 import SatchelCrypto
 import SatchelPlatform
 
-/// A hub and a device whose rows UNIQUE columns name. The INTEGER PRIMARY KEY is local on each side.
+/// A hub and a device whose rows UNIQUE columns identify. The INTEGER PRIMARY KEY is local on each side.
 struct NamedWorld: GoldenStory {
   private let pair: Pair
   var ground: Ground { pair.ground }

@@ -1,18 +1,18 @@
 import SatchelSQLite
 
-/// Values that a device wrote over without ever having held them, and that another device or somebody at the hub wrote:
-/// each of them must be in a conflict at the hub.
+/// Values of another device or of the hub that a device overwrote without ever holding them. Each of them must be in a
+/// conflict at the hub.
 ///
-/// The hub's log says who wrote what over what. What a device held is seen in its own tables, from outside. Not asked
-/// of: what somebody at the hub wrote over, because the hub holds everything; columns that are added up or brought
-/// together, in which nothing is lost; NULL and numbers that are no whole ones.
+/// The hub's log records every write and the value before it. A device's own tables show which values it held. Not
+/// checked are values that the hub's own users overwrote, because the hub holds everything; columns that are added up
+/// or combined, in which nothing is lost; NULL and numbers that are not whole.
 public struct OverwrittenValues {
   /// A value in one column of one row. Texts are compared by their bytes.
   private struct Sighting: Hashable {
     let table: String
     let row: [UInt8]
     let column: String
-    /// As SQL writes it.
+    /// As an SQL literal.
     let value: [UInt8]
   }
 
@@ -28,7 +28,7 @@ public struct OverwrittenValues {
 
   public init(combined: Set<String> = []) { self.combined = combined }
 
-  /// Notes what a device holds.
+  /// Records the values that a device holds.
   /// - Parameter device: its id.
   public mutating func see(_ database: borrowing Database, of device: String, tables: [String]) throws {
     var seen = held[device] ?? []
@@ -48,7 +48,7 @@ public struct OverwrittenValues {
     held[device] = seen
   }
 
-  /// Returns what was lost, in words; nil: nothing.
+  /// Returns the lost values, in words; nil: none.
   /// - Parameter hub: the hub's database.
   public func lost(in hub: borrowing Database) throws -> String? {
     let kept = try self.kept(in: hub)
@@ -73,7 +73,7 @@ public struct OverwrittenValues {
     return lost
   }
 
-  /// The values in the hub's conflicts. The row that had a natural key stands in a conflict about another one.
+  /// The values in the hub's conflicts. A row that had a natural key may be in a conflict about another row.
   private func kept(in hub: borrowing Database) throws -> Set<Sighting> {
     var kept: Set<Sighting> = []
     for side in ["base_values", "hub_values", "device_values"] {

@@ -9,7 +9,7 @@ struct Pair: Story {
   let hub: HubWorkspace
   let device: DeviceWorkspace
 
-  /// What is made here asks chance in an order that golden bundles hold.
+  /// The random numbers here are drawn in an order that golden bundles depend on.
   init(
     on ground: Ground, hub hubName: String, device deviceName: String, user: String, definition: [UInt8], schema: String
   ) throws {
@@ -21,13 +21,13 @@ struct Pair: Story {
     try hub.admit(device, user: user)
   }
 
-  /// A bundle of the hub's, out of its workspace.
+  /// A bundle from the hub, copied out of its workspace.
   func emit(_ name: String, full: Bool = false, encryption: Encryption = .asTheDatasetSays) throws -> String {
     tick()
     return try copy(hub.emit(to: device.configuration.name, full: full, encryption: encryption).file, as: name)
   }
 
-  /// A bundle of the device's, out of its workspace.
+  /// A bundle from the device, copied out of its workspace.
   func export(_ name: String) throws -> String {
     tick()
     return try copy(device.export().file, as: name)

@@ -1,10 +1,10 @@
 import SatchelPlatform
 import Synchronization
 
-/// A time of its own for one story: it goes on by a millisecond whenever somebody looks.
+/// The time of one story: each reading advances it by a millisecond.
 public final class PassingTime: Sendable {
-  /// Later than today: triggers use SQLite's own clock, and what they say is then ordered by what they have seen, not
-  /// by how fast this machine is.
+  /// Later than today: triggers use SQLite's own clock. Their stamps are then ordered by the stamps before them, and
+  /// not by the speed of this machine.
   private let now = Atomic<Int64>(4_102_444_800_000)
 
   public init() {}
@@ -28,7 +28,7 @@ public struct PassingClock: WallClock {
   public func pause(milliseconds: Int64) {}
 }
 
-/// A computer's clock that somebody, or a dead battery, may set wrong and right again.
+/// A computer's clock that a person, or a dead battery, may set wrong and right again.
 public final class SettableClock: WallClock {
   private let time: PassingTime
   private let ahead = Atomic<Int64>(0)

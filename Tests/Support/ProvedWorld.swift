@@ -1,7 +1,8 @@
 import SatchelCrypto
 import SatchelPlatform
 
-/// A hub that compares its device's rows with its own, and says with each line what the row may be there.
+/// A hub that compares its device's rows with its own, and sends with each line the versions that the row may have
+/// there.
 struct ProvedWorld: GoldenStory {
   private let pair: Pair
   var ground: Ground { pair.ground }

@@ -1,7 +1,7 @@
 import SatchelCrypto
 import SatchelPlatform
 
-/// Files that rows name, of which each side makes a new version, and one is lost.
+/// Files that rows name: each side makes a new version of one, and one is lost.
 struct RewrittenWorld: GoldenStory {
   private let world: AttachedWorld
   var ground: Ground { world.ground }
@@ -10,7 +10,7 @@ struct RewrittenWorld: GoldenStory {
     world = try AttachedWorld(on: Ground(random: random, clock: clock), hub: "glade", device: "lens")
   }
 
-  /// Bundles of both ways with files that were written anew, and with word of one that is gone and is to come again.
+  /// Bundles of both directions with rewritten files, and with the request for a missing one.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     let (hub, device) = (world.pair.hub, world.pair.device)
     _ = try device.importBundle(world.bundles()[2].path)

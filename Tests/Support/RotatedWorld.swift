@@ -1,7 +1,7 @@
 import SatchelCrypto
 import SatchelPlatform
 
-/// A hub and a device that prove their next keys, and a device that proves which one it was.
+/// A hub and a device that prove their next keys, and a device that proves its former identity.
 struct RotatedWorld: GoldenStory {
   private let pair: Pair
   var ground: Ground { pair.ground }
@@ -13,7 +13,7 @@ struct RotatedWorld: GoldenStory {
       schema: "CREATE TABLE gates (id TEXT PRIMARY KEY, height REAL); INSERT INTO gates VALUES ('upper', 3.5)")
   }
 
-  /// The announcement of a new key on both ways, and the request of a device under its second name.
+  /// The announcement of a new key in both directions, and the request of a device under its second name.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     let (hubKey, deviceKey) = (try pair.hub.keys.ownKey(), try pair.device.keys.ownKey())
     _ = try pair.device.importBundle(pair.emit("first"))

@@ -3,12 +3,12 @@ import SatchelDevice
 import SatchelPlatform
 import SatchelValues
 
-/// A hub and a device that change their keys and keep strangers from reading along.
+/// A hub and a device that change their keys and encrypt their bundles.
 struct SealedWorld: GoldenStory {
   private let pair: Pair
   var ground: Ground { pair.ground }
 
-  /// The device's age identity, which opens what is encrypted here.
+  /// The device's age identity, which opens the encrypted bundles.
   var identity: String { pair.device.folder.key("own", "identity") }
 
   private static let definition = """
@@ -28,12 +28,12 @@ struct SealedWorld: GoldenStory {
       schema: Self.schema)
   }
 
-  /// Encrypted bundles of both ways, volumes, and bundles that tell of new and of revoked keys.
+  /// Encrypted bundles of both directions, volumes, and bundles about new and revoked keys.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     let (hubKey, deviceKey) = (try pair.hub.keys.ownKey(), try pair.device.keys.ownKey())
     let full = try pair.emit("full", encryption: .always)
     _ = try pair.device.importBundle(full)
-    // What chance makes does not shrink: the volumes are as many in every run.
+    // Random bytes do not shrink: the number of volumes is the same in every run.
     let photo = Hexadecimal.text(of: SeededRandom(4).bytes(36 << 10))
     try write("INSERT INTO depots VALUES ('north', 7, x'\(photo)')", in: pair.device.folder)
     tick()

@@ -1,4 +1,4 @@
-/// Numbers that look random and are the same in every run: one seed is the whole of a story.
+/// Numbers that look random and are the same in every run: one seed gives the whole story.
 ///
 /// Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators" (2014).
 public struct SplitMix64: RandomNumberGenerator, Sendable {
@@ -22,7 +22,7 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
   /// True once in `count` times.
   public mutating func once(in count: Int) -> Bool { below(count) == 0 }
 
-  /// One of these, which must not be none.
+  /// A random element of `all`, which must not be empty.
   public mutating func one<C: RandomAccessCollection>(of all: C) -> C.Element {
     all[all.index(all.startIndex, offsetBy: below(all.count))]
   }

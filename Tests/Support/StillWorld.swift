@@ -3,14 +3,14 @@ import SatchelPlatform
 import SatchelValues
 import Synchronization
 
-/// A clock that goes on only when a test says so.
+/// A clock that advances only when a test says so.
 public final class SetClock: WallClock {
   private let now: Mutex<Int64>
 
-  /// - Parameter start: milliseconds since 1970; 2026-01-31T08:05:09Z where nothing is said.
+  /// - Parameter start: milliseconds since 1970; the default is 2026-01-31T08:05:09Z.
   public init(_ start: Int64 = 1_769_846_709_000) { now = Mutex(start) }
 
-  /// Triggers use SQLite's own clock: what a test writes at a hub must not be ahead of the hub's.
+  /// Triggers use SQLite's own clock: a test's writes at a hub must not be ahead of the hub's clock.
   public static var laterThanToday: SetClock { SetClock(4_102_444_800_000) }
 
   public func milliseconds() -> Int64 { now.withLock { $0 } }
@@ -30,14 +30,14 @@ public final class SeededRandom: RandomSource {
 }
 
 extension Platform {
-  /// Real files, and time and chance as a test sets them.
+  /// Real files, with a clock and random numbers that a test controls.
   public static func still(seed: UInt64 = 1, clock: SetClock = SetClock()) -> Platform {
     Platform(files: HostFileSystem(), clock: clock, random: SeededRandom(seed))
   }
 }
 
 extension SigningKey {
-  /// A key that is the same in every run. It is no secret: it stands here.
+  /// A key that is the same in every run. It is no secret: its seed is here.
   public static func testKey(_ number: UInt8 = 1, seed: UInt8? = nil) -> SigningKey {
     let id = KeyID(bytes: [UInt8](repeating: number, count: KeyID.size))
     // Eight bytes make an id.

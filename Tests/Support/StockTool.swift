@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a tool said, and how it ended.
+/// The output and the exit status of a tool.
 public struct ToolResult: Sendable {
   public let status: Int32
   public let output: [UInt8]
@@ -10,13 +10,13 @@ public struct ToolResult: Sendable {
   public var lines: [String] { text.split(separator: "\n").map(String.init) }
 }
 
-/// Why a stock tool did not do what a test wanted of it.
+/// Why a stock tool failed in a test.
 public struct ToolFailure: Error, CustomStringConvertible {
   public let description: String
   public init(_ description: String) { self.description = description }
 }
 
-/// A tool that everybody has, or can have from Debian.
+/// A tool of every system, or of Debian.
 public enum StockTool: String, Sendable {
   case tar, zstd, b2sum, minisign, jq, sqlite3, python3, ogrinfo, ogr2ogr, bash, sha256sum, age, zbarimg, mformat,
     mcopy, mdir,
@@ -34,7 +34,7 @@ public enum StockTool: String, Sendable {
     }
   }
 
-  /// Runs the tool in a folder, whatever its exit status. Throws where it is not installed.
+  /// Runs the tool in a folder, with any exit status. Throws if it is not installed.
   public func run(_ arguments: [String], in folder: String) throws -> ToolResult {
     let path = "/usr/bin/\(rawValue)"
     guard FileManager.default.isExecutableFile(atPath: path) else {
@@ -43,13 +43,13 @@ public enum StockTool: String, Sendable {
     return try runProgram(at: path, before + arguments, in: folder)
   }
 
-  /// Words that always stand before the others.
+  /// Words that always come before the others.
   private var before: [String] {
-    // The address sanitizer looks for leaks by tracing, and two cannot trace one process.
+    // The address sanitizer finds leaks by tracing, and a process can have only one tracer.
     self == .strace ? ["-E", "ASAN_OPTIONS=detect_leaks=0"] : []
   }
 
-  /// Runs the tool in a folder. Throws where it is not installed or fails.
+  /// Runs the tool in a folder. Throws if it is not installed or fails.
   @discardableResult
   public func callAsFunction(_ arguments: String..., in folder: String) throws -> ToolResult {
     try self(arguments, in: folder)
@@ -67,7 +67,7 @@ public enum StockTool: String, Sendable {
   }
 }
 
-/// Runs a program in a folder as a process of its own, whatever its exit status.
+/// Runs a program in a folder as a separate process, with any exit status.
 public func runProgram(at path: String, _ arguments: [String], in folder: String) throws -> ToolResult {
   var environment = ProcessInfo.processInfo.environment
   environment["LC_ALL"] = "C.UTF-8"

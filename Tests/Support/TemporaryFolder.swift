@@ -1,8 +1,8 @@
 import Foundation
 import SatchelPlatform
 
-/// A folder that a test may fill; it is gone when the test is. In memory where the system has such a place, unless
-/// TMPDIR says where.
+/// A folder for a test; it is deleted with the test. It is in memory if the system has such a place, unless TMPDIR
+/// names another place.
 public final class TemporaryFolder {
   public let path: String
   public let files = HostFileSystem()

@@ -1,7 +1,7 @@
 import SatchelCrypto
 import SatchelPlatform
 
-/// A stock that a device moves, so that changes belong together: in its bundle, and in the conflict that comes of them.
+/// A stock that a device moves, so that changes belong together: in its bundle, and in the resulting conflict.
 struct UnitWorld: GoldenStory {
   private let pair: Pair
   var ground: Ground { pair.ground }
@@ -20,7 +20,7 @@ struct UnitWorld: GoldenStory {
         """)
   }
 
-  /// An export with a unit and a change of its own, and a delta that tells of a unit that could not be taken.
+  /// An export with a unit and a single change, and a delta about a unit that could not be applied.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
     _ = try pair.device.importBundle(pair.emit("first"))
     try write(

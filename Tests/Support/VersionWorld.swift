@@ -1,7 +1,7 @@
 import SatchelCrypto
 import SatchelPlatform
 
-/// A hub whose dataset went through three versions, and a device that knows the first.
+/// A hub whose dataset has had three versions, and a device that has the first.
 struct VersionWorld: GoldenStory {
   private let pair: Pair
   var ground: Ground { pair.ground }

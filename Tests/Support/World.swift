@@ -7,7 +7,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A hub and its devices in a folder, with a clock and with chance that are the same in every run.
+/// A hub and its devices in a folder, with a clock and random numbers that are the same in every run.
 ///
 /// The dataset is small and strange: it has every kind of value, key and name that bundles must carry.
 public struct World: GoldenStory {
@@ -96,7 +96,7 @@ public struct World: GoldenStory {
     tick()
     let changes = try copy(try device.export(snapshot: true).file, as: "changes")
 
-    // The hub writes the same rows before the device's bundle comes, takes rows away and brings others.
+    // The hub writes the same rows before the device's bundle comes, deletes rows and adds others.
     try write(
       """
       UPDATE reviews SET stars = 1, photo = x'01' WHERE camp = 1;
@@ -107,7 +107,7 @@ public struct World: GoldenStory {
       """, in: hub.folder)
     _ = try hub.importBundle(changes)
     let delta = try copy(try emit(to: device), as: "delta")
-    // Before it comes, the device goes on.
+    // Before it comes, the device continues.
     try write(
       "UPDATE reviews SET words = 'mine' WHERE camp = 1; UPDATE camps SET name = 'My Oak' WHERE id = 1",
       in: device.folder)
@@ -146,7 +146,7 @@ public struct World: GoldenStory {
       "CAST(x'610062' AS TEXT)", "CAST(x'fffe' AS TEXT)", "CAST(x'eda080' AS TEXT)", "x''", "x'00'", "x'74657874'",
     ]
     let rows = values.enumerated().map { "('\($0) é', \($1), \(values[($0 + 1) % values.count]))" }
-    // NULL names no row, and as keys SQLite takes three of the zeros for one.
+    // A key cannot be NULL, and SQLite treats three of the zeros as one key.
     let keys = values.filter { !["NULL", "0.0", "-0.0"].contains($0) }.map { "(\($0), 'key', NULL)" }
     return """
       INSERT INTO "Dinge é" VALUES \((rows + keys + ["('gone soon', 1, 2)"]).joined(separator: ", "));

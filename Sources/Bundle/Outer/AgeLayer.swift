@@ -1,6 +1,6 @@
 import SatchelCrypto
 
-/// What an encrypted source says.
+/// Decrypts an encrypted source.
 final class AgeSource: ByteSource {
   private let source: any ByteSource
   private var opener: AgeOpener
@@ -36,7 +36,7 @@ final class AgeSource: ByteSource {
   }
 }
 
-/// Encrypts what is written.
+/// Encrypts the bytes that are written.
 final class AgeSink: ByteSink {
   private let sink: any ByteSink
   private var sealer: AgeSealer

@@ -1,13 +1,13 @@
 import SatchelPlatform
 
-/// Where the bytes of a bundle go: a file, or another sink behind compression or encryption.
+/// The target of a bundle's bytes: a file, or another sink behind compression or encryption.
 protocol ByteSink: AnyObject {
   func write(_ bytes: [UInt8]) throws
-  /// Says that nothing follows: what was held back goes on.
+  /// Ends the output: buffered bytes are passed on.
   func finish() throws
 }
 
-/// The bytes of an open file, which stays the caller's to sync and to close.
+/// Writes to an open file, which the caller syncs and closes.
 final class FileSink: ByteSink {
   private let fd: Int32
   private let files: any FileSystem

@@ -1,18 +1,17 @@
 import SatchelPlatform
 
-/// Where the bytes of a bundle come from: a file, or what another source's bytes say once they are decrypted or
-/// unpacked.
+/// The source of a bundle's bytes: a file, or another source's bytes after decrypting or unpacking.
 protocol ByteSource: AnyObject {
-  /// Fills `buffer`, which is not empty, from its start. Says how many bytes there are; 0 at the end.
+  /// Fills `buffer`, which is not empty, from its start. Returns the number of bytes; 0 at the end.
   func read(into buffer: inout [UInt8]) throws -> Int
 }
 
 extension ByteSource {
-  /// What is left, in pieces of so many bytes.
+  /// The remaining bytes, in pieces of this size.
   func pieces(of size: Int = 1 << 20) -> Pieces<any Error> { Pieces(of: size) { try self.read(into: &$0) } }
 }
 
-/// The bytes of an open file, which stays the caller's to close.
+/// Reads an open file, which the caller closes.
 final class FileSource: ByteSource {
   private let fd: Int32
   private let files: any FileSystem
@@ -25,7 +24,7 @@ final class FileSource: ByteSource {
   func read(into buffer: inout [UInt8]) throws -> Int { try files.read(fd, into: &buffer) }
 }
 
-/// A source whose first bytes can be looked at before anybody takes them.
+/// A source whose first bytes can be read in advance.
 final class PeekedSource: ByteSource {
   private let source: any ByteSource
   private(set) var beginning: [UInt8] = []

@@ -1,8 +1,8 @@
-/// One block of a tar that says what follows. None of it is to be believed.
+/// One block of a tar that describes the following entry. It is untrusted.
 struct TarHeader {
   enum Kind {
     case file
-    /// Says more about the entry that follows it.
+    /// Describes the following entry further.
     case pax
     /// A link, a folder, a device, a sparse file, a long name, ...
     case other
@@ -14,11 +14,11 @@ struct TarHeader {
   let kind: Kind
   var size: Int64
 
-  /// Reads a header as POSIX or GNU write it, whose checksum must be right.
+  /// Reads a header in POSIX or GNU form, whose checksum must be right.
   init(_ block: [UInt8]) throws(BundleError) {
     let magic = block[257..<265]
     guard magic.elementsEqual("ustar\u{0}00".utf8) || magic.elementsEqual("ustar  \u{0}".utf8) else {
-      throw .notABundle("it holds no tar")
+      throw .notABundle("it holds no tar archive")
     }
     let sum = block.indices.reduce(0) { $0 + Int64((148..<156).contains($1) ? 0x20 : block[$1]) }
     guard block[154] == 0, block[155] == 0x20, Self.octal(block[148..<154]) == sum else {
@@ -29,7 +29,7 @@ struct TarHeader {
     }
     let nameBytes = block[..<100]
     let end = nameBytes.firstIndex(of: 0) ?? nameBytes.endIndex
-    // A prefix would be part of the name; in GNU's header there may be a map of a sparse file in its place.
+    // A prefix would be part of the name. GNU's header may have the map of a sparse file in its place.
     let hasMore = [nameBytes[end...], block[157..<257], block[345...]].contains { $0.contains { $0 != 0 } }
     name = Array(nameBytes[..<end])
     kind =
@@ -41,7 +41,7 @@ struct TarHeader {
     self.size = size
   }
 
-  /// Digits to base 8, which end with a space or zero byte where the field is longer.
+  /// Octal digits, which end with a space or zero byte if the field is longer.
   private static func octal(_ field: ArraySlice<UInt8>) -> Int64? {
     let digits = field.prefix { (48...55).contains($0) }
     guard !digits.isEmpty, field[digits.endIndex...].allSatisfy({ $0 == 0 || $0 == 0x20 }) else { return nil }
@@ -55,8 +55,8 @@ struct TarHeader {
     return Int64(exactly: number)
   }
 
-  /// The size among the records of a pax header, each of the form `<length> <name>=<value>\n`. Beside it only times may
-  /// stand, which mean nothing here: a name, a link or a map of a sparse file would make another entry of it.
+  /// The size among the records of a pax header, each of the form `<length> <name>=<value>\n`. Only times are allowed
+  /// beside it, and they are ignored. A name, a link or a map of a sparse file would change the entry.
   static func paxSize(_ records: [UInt8]) throws(BundleError) -> Int64? {
     var size: Int64?
     var rest = records[...]
@@ -65,13 +65,13 @@ struct TarHeader {
       guard (1...4).contains(digits.count), let length = Int(String(decoding: digits, as: UTF8.self)),
         length <= rest.count,
         length > digits.count + 2
-      else { throw .notABundle("a pax header of another form") }
+      else { throw .notABundle("a malformed pax header") }
       let record = rest.prefix(length)
       rest = rest.dropFirst(length)
       let parts = String(decoding: record.dropFirst(digits.count + 1).dropLast(), as: UTF8.self)
         .split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard record[digits.endIndex] == 0x20, record.last == 0x0a, parts.count == 2 else {
-        throw .notABundle("a pax header of another form")
+        throw .notABundle("a malformed pax header")
       }
       switch parts[0] {
       case "size":
@@ -80,7 +80,7 @@ struct TarHeader {
         }
         size = number
       case "mtime", "atime", "ctime": break
-      default: throw .notABundle("a pax header that says more than a size")
+      default: throw .notABundle("a pax header with more than a size and times")
       }
     }
     return size

@@ -1,22 +1,23 @@
-/// Reads a tar, one entry after the other: plain files under plain names, and nothing else that a tar can say.
+/// Reads a tar, one entry after the other: only plain files with plain names.
 ///
-/// Every byte is looked at. What is not an entry's content is either part of a header whose checksum is right, or zero.
+/// Every byte is checked. A byte outside an entry's content is either part of a header whose checksum is right, or
+/// zero.
 struct TarReader: ~Copyable {
   private let stream: ZstdSource
   private var block = [UInt8](repeating: 0, count: TarHeader.blockBytes)
-  /// Bytes of the current entry that were not read yet, and the zeros behind it.
+  /// Bytes of the current entry that were not read yet, and the zeros after it.
   private var rest: Int64 = 0
   private var padding = 0
 
-  /// How many zeros may stand behind the last entry: tools fill up a record, of 10 KiB as a rule.
+  /// The most zeros after the last entry: tools fill up a record, usually of 10 KiB.
   private static let maximumTail = 64 << 10
   /// A pax header has room for a size and three times.
   private static let maximumPaxBytes: Int64 = 1 << 10
 
   init(from stream: ZstdSource) { self.stream = stream }
 
-  /// The next entry's header; nil at the tar's end, behind which nothing stands. The entry before must be read to its
-  /// end.
+  /// The next entry's header; nil at the tar's end, after which nothing may follow. The entry before must be read to
+  /// its end.
   mutating func next() throws -> TarHeader? {
     precondition(rest == 0 && padding == 0, "an entry is read to its end before the next one begins")
     guard var header = try header() else { return nil }
@@ -31,7 +32,7 @@ struct TarReader: ~Copyable {
     return header
   }
 
-  /// The next bytes of the entry into `buffer`: how many there are; 0 at its end.
+  /// Reads the next bytes of the entry into `buffer`. Returns their number; 0 at its end.
   mutating func read(into buffer: inout [UInt8]) throws -> Int {
     let wanted = Int(min(rest, Int64(buffer.count)))
     if wanted > 0 {
@@ -43,7 +44,7 @@ struct TarReader: ~Copyable {
       padding = 0
       guard try stream.read(into: &block, count: zeros) == zeros else { throw BundleError.truncated }
       guard block[..<zeros].allSatisfy({ $0 == 0 }) else {
-        throw BundleError.notABundle("something stands between two of its entries")
+        throw BundleError.notABundle("there are bytes between two of its entries")
       }
     }
     return wanted
@@ -54,7 +55,7 @@ struct TarReader: ~Copyable {
     return over == 0 ? 0 : TarHeader.blockBytes - over
   }
 
-  /// The header in the next block; nil where the end's zeros begin, which are read to the last.
+  /// The header in the next block; nil if the zeros at the end begin, which are read to the last.
   private mutating func header() throws -> TarHeader? {
     guard try stream.read(into: &block, count: block.count) == block.count else { throw BundleError.truncated }
     if block.contains(where: { $0 != 0 }) { return try TarHeader(block) }
@@ -66,7 +67,7 @@ struct TarReader: ~Copyable {
     return nil
   }
 
-  /// The size that a pax header gives to the entry behind it; nil where it gives none.
+  /// The size that a pax header gives for the following entry; nil if it gives none.
   private mutating func paxSize(_ header: TarHeader) throws -> Int64? {
     guard header.size <= Self.maximumPaxBytes else {
       throw BundleError.notABundle("it has a pax header of \(header.size) bytes")

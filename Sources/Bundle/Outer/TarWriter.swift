@@ -19,7 +19,7 @@ final class TarWriter {
 
   deinit { archive_write_free(archive) }
 
-  /// What libarchive has written goes on to the sink. Says whether it could.
+  /// Passes libarchive's output to the sink. Returns whether that succeeded.
   fileprivate func pass(_ bytes: UnsafeRawBufferPointer) -> Bool {
     do {
       try sink.write(Array(bytes))
@@ -69,7 +69,7 @@ final class TarWriter {
     guard written == bytes.count else { throw failure() }
   }
 
-  /// What the sink said counts for more than what libarchive makes of it.
+  /// An error of the sink is more exact than libarchive's error about it.
   private func failure() -> any Error {
     failed ?? BundleError.archive(archive_error_string(archive).map { String(cString: $0) } ?? "unknown error")
   }

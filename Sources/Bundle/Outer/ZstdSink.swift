@@ -1,10 +1,10 @@
 import CZstd
 
-/// Compresses what is written, as one zstd frame.
+/// Compresses the bytes that are written, as one zstd frame.
 final class ZstdSink: ByteSink {
   private let sink: any ByteSink
   private let context: OpaquePointer
-  /// What is passed on when it is full: how much a thread has ready at some moment must not be seen in what is written.
+  /// Passed on when it is full. Otherwise the timing of threads would show in the output.
   private var packed = [UInt8](repeating: 0, count: 128 << 10)
   private var filled = 0
   private var hasBegun = false
@@ -12,18 +12,18 @@ final class ZstdSink: ByteSink {
   /// Balances speed and size for lines of JSON; readers do not care.
   private static let level: Int32 = 3
 
-  /// From so many bytes on it is worth a thread or two. Each takes this much at a time, with some of what came before
-  /// it: what comes out is hardly larger, and the same however the threads run.
+  /// From this many bytes on, a thread or two are worthwhile. Each thread takes this much at a time, with some of the
+  /// bytes before it. The output is hardly larger, and does not depend on the threads' timing.
   private static let shareOfThread: Int32 = 1 << 20
   private static let threads: Int32 = 2
 
-  /// - Parameter bytes: how many are to come, about.
+  /// - Parameter bytes: the approximate number of bytes to come.
   init(_ sink: any ByteSink, of bytes: Int64) throws {
     guard let context = ZSTD_createCCtx() else { throw BundleError.archive("out of memory") }
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, Self.level)
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
     if bytes > Self.shareOfThread {
-      // A library that was built without threads refuses both, and does it alone.
+      // A library that was built without threads refuses both, and works alone.
       ZSTD_CCtx_setParameter(context, ZSTD_c_nbWorkers, Self.threads)
       ZSTD_CCtx_setParameter(context, ZSTD_c_jobSize, Self.shareOfThread)
     }
@@ -46,7 +46,7 @@ final class ZstdSink: ByteSink {
     try sink.finish()
   }
 
-  /// Where the system has no threads to give, the library fails at the first byte; it can do it alone.
+  /// If the system cannot start threads, the library fails at the first byte. It can work alone.
   private func beginAlone(unlessThreadsTake bytes: [UInt8]) {
     var output = ZSTD_outBuffer()
     let code = bytes.withUnsafeBytes { source in
@@ -58,7 +58,7 @@ final class ZstdSink: ByteSink {
     ZSTD_CCtx_setParameter(context, ZSTD_c_nbWorkers, 0)
   }
 
-  /// Returns how much is held back.
+  /// Returns the number of bytes that are held back.
   private func pack(_ bytes: [UInt8], _ operation: ZSTD_EndDirective) throws -> Int {
     var taken = 0
     var rest = 0

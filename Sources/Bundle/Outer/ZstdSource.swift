@@ -1,6 +1,6 @@
 import CZstd
 
-/// What a source says that was compressed with zstd, once and as one frame.
+/// Unpacks a source that was compressed with zstd, once and as one frame.
 final class ZstdSource: ByteSource {
   private let source: any ByteSource
   private let context: OpaquePointer
@@ -11,7 +11,7 @@ final class ZstdSource: ByteSource {
   private var packedBytes: Int64 = 0
   private var unpackedBytes: Int64 = 0
 
-  /// How far back a frame may refer, and how much memory it so asks for: 2^23 bytes. Level 3 refers back 2 MiB.
+  /// The window of a frame, and so its memory: 2^23 bytes. Level 3 refers back 2 MiB.
   static let windowLog: Int32 = 23
   private static let magic: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd]
 
@@ -32,7 +32,7 @@ final class ZstdSource: ByteSource {
 
   func read(into buffer: inout [UInt8]) throws -> Int { try read(into: &buffer, count: buffer.count) }
 
-  /// Fills the first `count` bytes of `buffer`. Fewer come only where the frame ends.
+  /// Fills the first `count` bytes of `buffer`. Fewer come only at the end of the frame.
   func read(into buffer: inout [UInt8], count: Int) throws -> Int {
     precondition(count <= buffer.count, "the buffer has room for what is asked")
     var filled = 0
@@ -43,9 +43,9 @@ final class ZstdSource: ByteSource {
     return filled
   }
 
-  /// Checks that nothing stands behind the frame. What is left of the frame itself is not looked at.
+  /// Checks that nothing follows the frame. The rest of the frame itself is not checked.
   func finish() throws {
-    // The frame's own end may still be on its way.
+    // The frame's own end may not have been read yet.
     var rest = [UInt8](repeating: 0, count: 1)
     guard try read(into: &rest, count: 1) == 0, isAtEnd else { throw BundleError.trailingData }
     if taken < packed.count { throw BundleError.trailingData }
@@ -79,14 +79,14 @@ final class ZstdSource: ByteSource {
     unpackedBytes += Int64(made)
     guard unpackedBytes <= limits.anyRatioBytes || unpackedBytes / limits.ratio <= packedBytes else {
       throw BundleError.tooLarge(
-        "What comes out of \(packedBytes) bytes", limit: max(limits.anyRatioBytes, packedBytes * limits.ratio))
+        "The unpacked content of \(packedBytes) bytes", limit: max(limits.anyRatioBytes, packedBytes * limits.ratio))
     }
     return made
   }
 
   private static func failure(_ status: Int) -> BundleError {
     ZSTD_getErrorCode(status) == ZSTD_error_frameParameter_windowTooLarge
-      ? .tooLarge("The memory that unpacking it asks for", limit: 1 << Int64(windowLog))
+      ? .tooLarge("The memory for unpacking it", limit: 1 << Int64(windowLog))
       : .notABundle("unpacking failed: \(String(cString: ZSTD_getErrorName(status)))")
   }
 }

@@ -1,14 +1,14 @@
 /// Why a file in the age format cannot be opened or made.
 public enum AgeError: Error, Equatable, Sendable {
-  /// It does not begin as an age file of version 1 does.
+  /// It does not begin like an age file of version 1.
   case notAge
   /// The header breaks the format's rules.
   case malformed(String)
   /// No identity here can open it.
   case noMatch
-  /// The header is not the one that was made with the file's key.
+  /// The header was not made with the file's key.
   case headerChanged
-  /// The content is not what was encrypted, or ends too early.
+  /// The content was changed, or ends too early.
   case contentChanged
   case wrongPassword
   case unfitKey
@@ -28,17 +28,17 @@ public enum AgeError: Error, Equatable, Sendable {
     }
   }
 
-  /// What is wrong, in the middle of a sentence.
+  /// A description, as the middle of a sentence.
   public var message: String {
     switch self {
-    case .notAge: "it does not begin as a file in the age format does"
+    case .notAge: "it does not begin like a file in the age format"
     case .malformed(let why): "its age header breaks the format's rules: \(why)"
-    case .noMatch: "it is encrypted for somebody else"
+    case .noMatch: "it is encrypted for another recipient"
     case .headerChanged: "its age header was changed or damaged"
-    case .contentChanged: "what was encrypted was changed or damaged, or the file ends too early"
-    case .wrongPassword: "the password is another one"
-    case .unfitKey: "this is no key of age's: a recipient begins with age1, an identity with AGE-SECRET-KEY-1"
-    case .noMemory: "this machine lacks the memory that its password asks for"
+    case .contentChanged: "its content was changed or damaged, or the file ends too early"
+    case .wrongPassword: "the password is wrong"
+    case .unfitKey: "this is not a key of age: a recipient begins with age1, an identity with AGE-SECRET-KEY-1"
+    case .noMemory: "this machine lacks the memory that its password needs"
     }
   }
 }

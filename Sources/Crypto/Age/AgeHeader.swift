@@ -1,6 +1,6 @@
 import CSodium
 
-/// The beginning of an age file: who may open it, and proof that nobody changed that.
+/// The beginning of an age file: its recipients, and a proof that they were not changed.
 struct AgeHeader {
   static let version = "age-encryption.org/v1\n"
   /// More than a hundred recipients need.
@@ -8,11 +8,11 @@ struct AgeHeader {
   private static let macSize = 32
 
   let stanzas: [AgeStanza]
-  /// The bytes that the proof is about: everything up to `---`.
+  /// The bytes that the proof covers: everything up to `---`.
   private let proven: [UInt8]
   private let mac: [UInt8]
 
-  /// Reads a header that is there as a whole: everything up to the end of the line that begins with `---`.
+  /// Reads a complete header: everything up to the end of the line that begins with `---`.
   init(_ bytes: [UInt8]) throws(AgeError) {
     guard bytes.starts(with: Self.version.utf8) else { throw .notAge }
     guard bytes.last == 0x0a else { throw .malformed("it does not end") }
@@ -23,8 +23,8 @@ struct AgeHeader {
       if line.starts(with: "---".utf8) {
         guard line.starts(with: "--- ".utf8), let mac = AgeBase64.decode(line.dropFirst(4)), mac.count == Self.macSize,
           lines.isEmpty
-        else { throw .malformed("its last line is of another form") }
-        if stanzas.isEmpty { throw .malformed("it names no recipient") }
+        else { throw .malformed("its last line is malformed") }
+        if stanzas.isEmpty { throw .malformed("it has no recipient") }
         self.stanzas = stanzas
         self.mac = mac
         proven = Array(bytes[..<(line.startIndex + 3)])
@@ -38,15 +38,15 @@ struct AgeHeader {
   private static func stanza(_ first: ArraySlice<UInt8>, _ lines: inout ArraySlice<ArraySlice<UInt8>>) throws(AgeError)
     -> AgeStanza
   {
-    guard first.starts(with: "-> ".utf8) else { throw .malformed("a line begins otherwise") }
+    guard first.starts(with: "-> ".utf8) else { throw .malformed("a line has another beginning") }
     let words = first.dropFirst(3).split(separator: 0x20, omittingEmptySubsequences: false)
     guard words.allSatisfy({ !$0.isEmpty && $0.allSatisfy { (33...126).contains($0) } }) else {
-      throw .malformed("a recipient has an empty argument, or one that is no text")
+      throw .malformed("a recipient has an argument that is empty or not text")
     }
     var body: [UInt8] = []
     while let line = lines.popFirst() {
       guard line.count <= AgeStanza.lineLength, let bytes = AgeBase64.decode(line) else {
-        throw .malformed("a recipient's body is of another form")
+        throw .malformed("a recipient's body is malformed")
       }
       body += bytes
       if line.count < AgeStanza.lineLength {
@@ -66,7 +66,7 @@ struct AgeHeader {
 
   var bytes: [UInt8] { proven + Array(" \(AgeBase64.encode(mac))\n".utf8) }
 
-  /// Whether the header is the one that was made with this key.
+  /// Whether the header was made with this key.
   func isProven(by fileKey: borrowing SecretBytes) -> Bool {
     let right = Self.mac(of: proven, fileKey)
     return sodium_memcmp(right, mac, mac.count) == 0

@@ -4,9 +4,9 @@
 ///     while let piece = next() { use(try opener.open(piece)) }
 ///     use(try opener.finish())
 ///
-/// What comes out of `open` is what was encrypted, as far as it goes: that it is all is known when `finish` returns.
+/// The output of `open` is authentic as far as it goes. Only `finish` confirms that it is complete.
 public struct AgeOpener: ~Copyable {
-  /// What opens the file.
+  /// The key that opens the file.
   public enum Key {
     case identities([AgeIdentity])
     case password(Password)
@@ -15,15 +15,15 @@ public struct AgeOpener: ~Copyable {
   private let key: Key
   private var pending: [UInt8] = []
   private var payload: AgePayload?
-  /// Where in `pending` the next line of the header begins.
+  /// The position in `pending` of the header's next line.
   private var line = 0
 
   public init(_ key: Key) { self.key = key }
 
-  /// Whether a file that begins like this is one in the age format.
+  /// Whether a file with this beginning is in the age format.
   public static func isAge(_ beginning: some Sequence<UInt8>) -> Bool { beginning.starts(with: AgeHeader.version.utf8) }
 
-  /// Takes the next bytes of the file; returns what they say, which may be nothing yet.
+  /// Reads the next bytes of the file. Returns their decrypted content, which may be empty.
   public mutating func open(_ bytes: some Sequence<UInt8>) throws(AgeError) -> [UInt8] {
     pending += bytes
     if payload == nil { try readHeader() }
@@ -39,14 +39,14 @@ public struct AgeOpener: ~Copyable {
     return opened
   }
 
-  /// The rest, once all bytes were taken.
+  /// Returns the rest, after all bytes were read.
   public mutating func finish() throws(AgeError) -> [UInt8] {
     if let last = try payload?.open(pending[...], isLast: true) { return last }
     guard Self.isAge(pending) else { throw .notAge }
     throw .malformed("it does not end")
   }
 
-  /// Behind the line that begins with `---`.
+  /// The position after the line that begins with `---`.
   private var headerEnd: Int?
 
   private mutating func readHeader() throws(AgeError) {
@@ -71,7 +71,7 @@ public struct AgeOpener: ~Copyable {
 
   private func unwrap(_ header: AgeHeader) throws(AgeError) -> SecretBytes {
     if header.stanzas.contains(where: { $0.type == AgeWrapping.scrypt }), header.stanzas.count > 1 {
-      throw .malformed("an scrypt recipient stands beside others")
+      throw .malformed("an scrypt recipient is not alone")
     }
     switch key {
     case .password(let password):

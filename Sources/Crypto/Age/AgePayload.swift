@@ -22,9 +22,9 @@ struct AgePayload: ~Copyable {
     return sealed
   }
 
-  /// Throws `contentChanged` where the chunk is not the next one.
+  /// Throws `contentChanged` if the chunk is not the next one.
   mutating func open(_ chunk: ArraySlice<UInt8>, isLast: Bool) throws(AgeError) -> [UInt8] {
-    // Only a file without any content has a chunk without any.
+    // Only an empty file has an empty chunk.
     guard chunk.count > Self.tagSize || chunk.count == Self.tagSize && isLast && counter == 0 else {
       throw .contentChanged
     }

@@ -1,6 +1,6 @@
 import CSodium
 
-/// For whom something is encrypted: an X25519 public key, as age writes it, `age1...`.
+/// A recipient of encrypted files: an X25519 public key, in age's form `age1...`.
 public struct AgeRecipient: Hashable, Sendable, CustomStringConvertible {
   static let size = 32
   private static let prefix = "age"
@@ -9,7 +9,7 @@ public struct AgeRecipient: Hashable, Sendable, CustomStringConvertible {
 
   init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Takes what `text` gives and nothing else.
+  /// Accepts only the exact form of `text`.
   public init?(_ text: some StringProtocol) {
     guard let bytes = Bech32.decode(text, prefix: Self.prefix), bytes.count == Self.size,
       text.utf8.allSatisfy({ !(65...90).contains($0) })
@@ -21,14 +21,14 @@ public struct AgeRecipient: Hashable, Sendable, CustomStringConvertible {
   public var description: String { text }
 }
 
-/// What opens a file that was encrypted for its recipient. Its memory is wiped when it goes.
+/// The secret key that opens a file encrypted for its recipient. Its memory is wiped at the end.
 public final class AgeIdentity {
   private static let prefix = "age-secret-key-"
 
   public let recipient: AgeRecipient
   let secret: SecretBytes
 
-  /// The identity of 32 random bytes. Whoever has them has the identity: wipe or forget them.
+  /// The identity of 32 random bytes. These bytes are the secret: wipe them.
   public init(seed: [UInt8]) {
     precondition(seed.count == AgeRecipient.size, "an X25519 secret has 32 bytes")
     let secret = SecretBytes(count: AgeRecipient.size)
@@ -37,7 +37,7 @@ public final class AgeIdentity {
     self.secret = secret
   }
 
-  /// From a line as age-keygen writes it. Fails with `unfitKey` alone.
+  /// From a line of age-keygen. Fails with `unfitKey` alone.
   public convenience init(_ text: some StringProtocol) throws(AgeError) {
     guard text.utf8.allSatisfy({ !(97...122).contains($0) }), var bytes = Bech32.decode(text, prefix: Self.prefix),
       bytes.count == AgeRecipient.size
@@ -46,9 +46,9 @@ public final class AgeIdentity {
     self.init(seed: bytes)
   }
 
-  /// The line that `age -i` reads. It is the secret: write it where nobody else reads.
+  /// The line that `age -i` reads. It is the secret: write it only to a file that no other user reads.
   public var text: String {
-    // Bech32 that is all upper case is the same text.
+    // Bech32 in upper case is the same text.
     String(
       decoding: Bech32.encode(Self.prefix, secret.memory).utf8.map { (97...122).contains($0) ? $0 & 0xdf : $0 },
       as: UTF8.self)
@@ -63,8 +63,8 @@ public final class AgeIdentity {
 }
 
 extension AgeIdentity {
-  /// The identities of a file as age-keygen writes it: one a line, with comments and empty lines between them. Fails
-  /// with `unfitKey` where another line stands in it, or none.
+  /// The identities of a file from age-keygen: one on each line, with comments and empty lines between them. Fails with
+  /// `unfitKey` if there is any other line, or no identity.
   public static func identities(fileBytes: [UInt8]) throws(AgeError) -> [AgeIdentity] {
     var found: [AgeIdentity] = []
     for line in fileBytes.split(separator: 0x0a) {

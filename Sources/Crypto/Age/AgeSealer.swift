@@ -5,23 +5,23 @@
 ///     while let piece = next() { file.write(sealer.seal(piece)) }
 ///     file.write(sealer.finish())
 public struct AgeSealer: ~Copyable {
-  /// Goes before all else.
+  /// The first bytes of the file.
   public let beginning: [UInt8]
   private var payload: AgePayload
   private var pending: [UInt8] = []
 
-  /// Whoever has one of the recipients' identities can open it. Fails with `unfitKey` where a recipient is no key that
-  /// could have one.
-  /// - Parameter random: gives so many random bytes, which nobody else ever sees.
+  /// Encrypts for the holders of the recipients' identities. Fails with `unfitKey` if a recipient is not a possible
+  /// key.
+  /// - Parameter random: returns this many secret random bytes.
   public init(for recipients: [AgeRecipient], random: (Int) -> [UInt8]) throws(AgeError) {
-    precondition(!recipients.isEmpty, "something is encrypted for somebody")
+    precondition(!recipients.isEmpty, "there is at least one recipient")
     let fileKey = Self.fileKey(random)
     var stanzas: [AgeStanza] = []
     for recipient in recipients { stanzas.append(try AgeWrapping.wrap(fileKey, for: recipient, seed: random(32))) }
     self.init(stanzas, fileKey, random)
   }
 
-  /// For whoever knows the password. Fails with `noMemory` alone.
+  /// Encrypts with a password. Fails with `noMemory` alone.
   public init(password: borrowing Password, random: (Int) -> [UInt8]) throws(AgeError) {
     let fileKey = Self.fileKey(random)
     self.init([try AgeWrapping.wrap(fileKey, password: password, salt: random(16))], fileKey, random)
@@ -39,12 +39,12 @@ public struct AgeSealer: ~Copyable {
     return key
   }
 
-  /// What to write for these bytes; it may come with later ones.
+  /// Returns the output for these bytes; it may come with a later call.
   public mutating func seal(_ bytes: some Sequence<UInt8>) -> [UInt8] {
     pending += bytes
     var sealed: [UInt8] = []
     var place = 0
-    // The last chunk is known to be the last only at the end.
+    // Only at the end is it known which chunk is the last.
     while pending.count - place > AgePayload.chunkSize {
       sealed += payload.seal(pending[place..<place + AgePayload.chunkSize], isLast: false)
       place += AgePayload.chunkSize
@@ -53,6 +53,6 @@ public struct AgeSealer: ~Copyable {
     return sealed
   }
 
-  /// What to write at the end; nothing may be sealed after it.
+  /// Returns the end of the output; nothing may be sealed after it.
   public mutating func finish() -> [UInt8] { payload.seal(pending[...], isLast: true) }
 }

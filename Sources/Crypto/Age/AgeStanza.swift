@@ -1,10 +1,10 @@
-/// One way to the file's key, as an age header lists it: a type, arguments, and a body.
+/// One wrapped copy of the file's key in an age header: a type, arguments, and a body.
 struct AgeStanza: Equatable {
   let type: String
   let arguments: [String]
   let body: [UInt8]
 
-  /// Base64 without padding, in lines of 64 characters, of which the last one is shorter.
+  /// Base64 without padding, in lines of 64 characters and a shorter last line.
   var text: String {
     let encoded = AgeBase64.encode(body)[...]
     var lines = ["-> " + ([type] + arguments).joined(separator: " ")]
@@ -27,7 +27,7 @@ enum AgeBase64 {
     return String(decoding: padded.utf8.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
   }
 
-  /// nil for any other text than the one that `encode` makes of the bytes.
+  /// nil for any text but the output of `encode`.
   static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
     if text.isEmpty { return [] }
     guard text.count % 4 != 1, !text.contains(UInt8(ascii: "=")) else { return nil }

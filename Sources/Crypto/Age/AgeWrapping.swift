@@ -1,6 +1,6 @@
 import CSodium
 
-/// How a file's key is wrapped for one recipient, and found again: age's recipient types X25519 and scrypt.
+/// Wraps and unwraps a file's key for one recipient: age's recipient types X25519 and scrypt.
 enum AgeWrapping {
   static let fileKeySize = 16
   private static let wrappedSize = 32
@@ -20,18 +20,18 @@ enum AgeWrapping {
     return AgeStanza(type: x25519, arguments: [AgeBase64.encode(once.recipient.bytes)], body: seal(fileKey, with: key))
   }
 
-  /// The file's key; nil where the stanza is for another identity.
+  /// The file's key; nil if the stanza is for another identity.
   static func unwrap(_ stanza: AgeStanza, _ identity: AgeIdentity) throws(AgeError) -> SecretBytes? {
     guard stanza.arguments.count == 1, let share = AgeBase64.decode(Array(stanza.arguments[0].utf8)),
       share.count == AgeRecipient.size
-    else { throw .malformed("an X25519 recipient is of another form") }
+    else { throw .malformed("an X25519 recipient is malformed") }
     guard stanza.body.count == wrappedSize else { throw .malformed("an X25519 recipient's key has another size") }
     guard let shared = shared(identity, share) else { throw .malformed("an X25519 recipient's share is of low order") }
     let key = HKDF.derive(shared, salt: share + identity.recipient.bytes, info: "age-encryption.org/v1/X25519")
     return open(stanza.body, with: key)
   }
 
-  /// nil where the other side's share gives a secret that everybody knows.
+  /// nil if the other side's share gives a publicly known secret.
   private static func shared(_ identity: AgeIdentity, _ share: [UInt8]) -> SecretBytes? {
     let shared = SecretBytes(count: AgeRecipient.size)
     if crypto_scalarmult(shared.pointer(), identity.secret.pointer(), share) != 0 { return nil }
@@ -42,9 +42,9 @@ enum AgeWrapping {
 
   static let scrypt = "scrypt"
   private static let saltSize = 16
-  /// More would take a small device's memory: 2^20 blocks of 1 KiB.
+  /// A greater factor would use up a small device's memory: 2^20 blocks of 1 KiB.
   static let maximumWorkFactor = 20
-  /// As minisign's interactive limits: 16 MiB, a tenth of a second.
+  /// Like minisign's interactive limits: 16 MiB, a tenth of a second.
   static let workFactor = 14
 
   static func wrap(
@@ -59,11 +59,11 @@ enum AgeWrapping {
     guard stanza.arguments.count == 2, let salt = AgeBase64.decode(Array(stanza.arguments[0].utf8)),
       salt.count == saltSize,
       stanza.body.count == wrappedSize
-    else { throw .malformed("an scrypt recipient is of another form") }
+    else { throw .malformed("an scrypt recipient is malformed") }
     let digits = Array(stanza.arguments[1].utf8)
     guard (1...2).contains(digits.count), digits.allSatisfy({ (48...57).contains($0) }), digits[0] != 48,
       let factor = Int(stanza.arguments[1]), factor <= maximumWorkFactor
-    else { throw .malformed("an scrypt recipient's work factor is none that is taken here") }
+    else { throw .malformed("an scrypt recipient's work factor is not accepted here") }
     return open(stanza.body, with: try derive(password, salt, factor))
   }
 

@@ -1,5 +1,5 @@
-/// Bech32 (BIP 173), in which age writes its keys: a readable prefix, data in characters of five bits, and a checksum
-/// that finds any four wrong characters. The limit of 90 characters is not kept, as in age.
+/// Bech32 (BIP 173), the form of age's keys: a readable prefix, data in characters of five bits, and a checksum that
+/// finds any four wrong characters. As in age, the limit of 90 characters does not apply.
 enum Bech32 {
   private static let alphabet = Array("qpzry9x8gf2tvdw0s3jn54khce6mua7l".utf8)
   private static let generator: [UInt32] = [0x3b6a_57b2, 0x2650_8e6d, 0x1ea1_19fa, 0x3d42_33dd, 0x2a14_62b3]
@@ -14,7 +14,7 @@ enum Bech32 {
     return String(decoding: prefix + [UInt8(ascii: "1")] + (values + check).map { alphabet[Int($0)] }, as: UTF8.self)
   }
 
-  /// The bytes of a text with this prefix; nil where it is none, has an error, or mixes upper and lower case.
+  /// The bytes of a text with this prefix; nil if it has an error, or mixes upper and lower case.
   static func decode(_ text: some StringProtocol, prefix: String) -> [UInt8]? {
     let bytes = Array(text.utf8)
     let hasUpper = bytes.contains { (65...90).contains($0) }
@@ -44,7 +44,7 @@ enum Bech32 {
     return sum
   }
 
-  /// The same bits in groups of another size; nil where bits are left that are too many or not zero.
+  /// The same bits in groups of another size; nil if the remaining bits are too many or not zero.
   private static func regrouped(_ values: some Sequence<UInt8>, from: Int, to: Int, padded: Bool) -> [UInt8]? {
     var result: [UInt8] = []
     var pending = 0

@@ -1,6 +1,6 @@
 import CSodium
 
-/// HKDF with SHA-256 (RFC 5869), which libsodium 1.0.18 lacks; 32 bytes, which one block gives.
+/// HKDF with SHA-256 (RFC 5869), which libsodium 1.0.18 lacks. It returns 32 bytes, which are one block.
 enum HKDF {
   static let size = 32
 
