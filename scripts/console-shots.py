@@ -60,7 +60,7 @@ def drive(page, address):
     page.check("input[name=pick0][value=device]")
     page.check("input[name=pick1][value=own]")
     page.fill("input[name=own1]", "calm")
-    page.get_by_role("button", name="Take what is chosen for each column").click()
+    page.get_by_role("button", name="Keep the chosen value of each column").click()
     assert "State: resolved" in page.inner_text("main"), page.inner_text("main")
     shoot("decided")
     for name in ["bundles", "scopes?user=ann", "history?table=reviews&key=r1"]:

@@ -11,7 +11,7 @@ public func runDeviceTool(
 }
 
 /// Runs the hub's tool with the words of a command line, without the tool's own name. Returns the exit code.
-/// - Parameter webServer: by which `console` shows its pages; nil: it says that it cannot.
+/// - Parameter webServer: shows the pages of `console`. If it is nil, `console` fails with a message.
 public func runHubTool(
   _ words: [String], platform: Platform = .real, console: any Console, endRequest: any EndRequest = EndBySignal(),
   webServer: (any WebServer)? = nil
@@ -33,12 +33,11 @@ private func onTerminal(_ body: ([String], Terminal) -> Int32) -> Never {
   let terminal = Terminal()
   let code = body(Array(CommandLine.arguments.dropFirst()), terminal)
   guard code == ExitCode.done.rawValue, let failure = terminal.failure else { endProcess(code) }
-  // What was done is done, but nobody could read of it.
+  // The work is done, but its answer could not be written.
   terminal.error(
     """
-    The command did its work, and could not say so. \(failure.message)
-    What it was to change is changed, and 'status' says how things stand. What it was to show can be asked for again, \
-    where there is room.
+    The command did its work, but its answer could not be written. \(failure.message)
+    Its changes are made, and 'status' shows the state. Its answer can be requested again after you have made room.
 
     """)
   endProcess(ExitCode.failed.rawValue)

@@ -3,11 +3,11 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// A bundle that is merged is in the archive, whatever happens between the two.
+/// Ensures that every merged bundle is in the archive, even if a command ends between the merge and the copy.
 ///
-/// Before the merge a copy is there under a pending name: what has its own name there, the ledger must know. After the
-/// merge the copy gets its own name. If a command ends in between, the next one does that: the device stops carrying
-/// the bundle as soon as it hears that it was merged.
+/// Before the merge a copy is made under a pending name, because a file under its final name must be in the ledger.
+/// After the merge the copy gets its final name. If a command ends in between, the next command does that. The device
+/// stops carrying the bundle as soon as it learns of the merge.
 extension HubWorkspace {
   /// Runs `body`, which merges the bundle, and keeps the bundle in the archive.
   func keepingInArchive(
@@ -25,13 +25,13 @@ extension HubWorkspace {
       try archive.settle(brought, store)
       return report
     } catch {
-      // A commit that failed to be synced may be there all the same. What cannot be asked now, the next command asks.
+      // A commit whose sync failed may still be there. If the ledger cannot be read now, the next command reads it.
       try? archive.settle(brought, store)
       throw error
     }
   }
 
-  /// Whether the archive has a sound file for a bundle. A damaged one makes room for the bundle.
+  /// Whether the archive has a sound file for a bundle. A damaged file is replaced by the bundle.
   private func isArchived(_ bundle: borrowing VerifiedBundle, _ store: HubStore) throws -> Bool {
     let place = HubArchive(folder, platform.files).place(of: bundle.manifest)
     guard try platform.files.kind(place) != nil else { return false }
@@ -41,11 +41,11 @@ extension HubWorkspace {
     } catch is BundleError { return false }
   }
 
-  /// Gives bundles their names in the archive that were merged by a command which ended before that.
+  /// Gives the final archive names to bundles that were merged by a command which ended too early.
   func settleArchive() throws {
     let archive = HubArchive(folder, platform.files)
     let pending = try archive.pending()
-    // Only the ledger knows what was merged. What is wrong with its database, the command itself says.
+    // Only the ledger knows which bundles were merged. The command itself reports a fault of the database.
     guard !pending.isEmpty, let store = try? examined() else { return }
     for pending in pending { try archive.settle(pending, store) }
   }

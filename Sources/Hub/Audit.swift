@@ -5,27 +5,27 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What `audit` found.
+/// The result of `audit`.
 public struct AuditReport: Sendable {
-  /// Bundles of the archive that are whole, rightly signed, and of the one history of their device.
+  /// Bundles of the archive that are whole, correctly signed, and in the one history of their device.
   public var verified = 0
   public var devices = 0
   public var findings: [Finding] = []
 }
 
 extension HubWorkspace {
-  /// Verifies every bundle of the archive anew: its signature and digests, that it is of the history that is known of
-  /// its device, and that ledger and log agree with it. Changes nothing.
+  /// Verifies every bundle of the archive again: its signature and digests, its place in the device's known history,
+  /// and that ledger and log agree with it. Changes nothing.
   public func audit() throws -> AuditReport {
     try folder.locked(platform, .takeBack) { try audit(examined()) }
   }
 
-  /// The same, for who holds the workspace's lock.
+  /// The same, for a caller that holds the workspace's lock.
   func audit(_ store: HubStore) throws -> AuditReport {
     var report = AuditReport()
     var seen: Set<BundleID> = []
     var devices: Set<ReplicaID> = []
-    // What was merged and waits for its name is in the archive, too.
+    // A merged bundle that waits for its final name is in the archive too.
     let names = try platform.files.list(folder.archive).filter { $0.hasSuffix(".satchel") }
     let pending = try HubArchive(folder, platform.files).pending().filter { try store.archivedName(of: $0) != nil }
     for name in names + pending.map({ Paths.name(of: $0.path) }) {
@@ -55,7 +55,7 @@ extension HubWorkspace {
   }
 }
 
-/// What speaks against a bundle of the archive, and what to do about it.
+/// A contradiction to a bundle of the archive, and the next step.
 private struct Contradiction {
   let words: String
   let hint: String
@@ -67,7 +67,7 @@ private struct Contradiction {
 }
 
 extension HubStore {
-  /// What the ledger, the chain or the log says otherwise than a bundle of the archive; nil: nothing.
+  /// A difference between a bundle of the archive and the ledger, the chain or the log. nil if there is none.
   fileprivate func contradiction(
     to manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest
   ) throws -> Contradiction? {
@@ -84,19 +84,19 @@ extension HubStore {
     return noted.contains(digest.hexadecimal) ? nil : Contradiction("the ledger has another digest for it.")
   }
 
-  /// What is wrong with a bundle of which the ledger does not tell. A database that was put back from a copy knows
-  /// nothing of what came after it was made; once a new epoch began, the device brings that again.
+  /// The contradiction of a bundle that the ledger does not contain. A database that was put back from a copy lacks
+  /// later bundles. After a new epoch began, the device brings them again.
   private func unknown(_ manifest: Manifest, _ changes: Manifest.Changes) throws -> Contradiction? {
     guard let device = try device(manifest.from.id), changes.sequence > device.merged else {
-      return Contradiction("the ledger does not know of it.")
+      return Contradiction("the ledger does not contain it.")
     }
     if try isFormer(changes.epoch) { return nil }
     return Contradiction(
-      "it came after all that this hub's database knows: the database was put back from a copy.",
+      "it is newer than this hub's database: the database was put back from a copy.",
       hint: "Keep the file. If no other copy of this hub is at work: satchel-hub restore --in-place")
   }
 
-  /// Bundles that the ledger or the log names and that are not in the archive.
+  /// Bundles that the ledger or the log names and that the archive lacks.
   fileprivate func unarchived(_ seen: Set<BundleID>) throws -> [Finding] {
     var findings: [Finding] = []
     try database.each(
@@ -106,7 +106,7 @@ extension HubStore {
       findings.append(
         Finding(
           "audit",
-          "The bundle \($0.optionalInteger(2) ?? 0) of \($0.optionalText(1) ?? "?") was imported, and is not in bundles/archive.",
+          "The bundle \($0.optionalInteger(2) ?? 0) of \($0.optionalText(1) ?? "?") was imported, but is not in bundles/archive.",
           hint: "The device may have it in bundles/sent: satchel-hub import FILE puts it back."))
     }
     try database.each(
@@ -118,8 +118,9 @@ extension HubStore {
     ) {
       findings.append(
         Finding(
-          "audit", "\($0.integer(1)) changes of the log came by a bundle \($0.text(0)) that the ledger does not know.",
-          hint: "Somebody has written into satchel_ tables. Keep a copy, and look into it."))
+          "audit",
+          "\($0.integer(1)) changes of the log came with a bundle \($0.text(0)) that the ledger does not contain.",
+          hint: "A person or program has written into satchel_ tables. Keep a copy, and look into it."))
     }
     return findings
   }

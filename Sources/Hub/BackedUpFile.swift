@@ -1,21 +1,21 @@
 import SatchelValues
 
-/// A file that belongs into a backup, by its path within the workspace.
+/// A file that belongs to a backup, by its path within the workspace.
 struct BackedUpFile {
   static let ownKey = "keys/own.key"
 
-  /// The path of a bundle of the archive. In a backup those of `bundles/archive/lost` have it, too: the first release
-  /// knows no folder in the archive. Which of them lie there, the database says.
+  /// The path of a bundle of the archive. In a backup, bundles of `bundles/archive/lost` have such a path too, because
+  /// the first release knows no folder in the archive. The database records which bundles belong there.
   static func archived(_ name: String) -> String { "bundles/archive/\(name)" }
 
   let path: String
-  /// Whether it is secret, or means something else without what is.
+  /// Whether the file is secret, or is only useful together with a secret file.
   let needsSecret: Bool
   let mode: UInt32
-  /// Of the folders on its way that are not there yet.
+  /// The mode of new folders on its path.
   let folderMode: UInt32
 
-  /// nil where such a file has no place in a hub's workspace.
+  /// nil if a hub's workspace has no such file.
   init?(_ path: String) {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     if parts.first == "files" {

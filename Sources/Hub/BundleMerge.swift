@@ -33,7 +33,7 @@ struct BundleMerge {
       guard var device = try store.device(manifest.from.id) else { throw HubWorkspace.noDevice(manifest.from.name) }
       if try workspace.isTaken(manifest, bundle.digest, store) { return report(.repeated) }
       let verdict: Verdict = changes.sequence > device.merged ? .imported : .stale
-      // Files of an overtaken bundle too: the newer one may have had no room for them.
+      // An overtaken bundle's files count too: the newer bundle may have had no room for them.
       for (number, arrival) in arriving.arrivals.enumerated() {
         try store.note(arrival, try arriving.mark(of: number), from: device, by: changes.sequence)
       }
@@ -70,7 +70,7 @@ struct BundleMerge {
     }
   }
 
-  /// Compares what the device says of its rows with what it must have. nil: it says nothing of them.
+  /// Compares the digests that the device sent with the rows that it should have. nil if it sent no digests.
   private func check(_ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ now: Int64) throws -> StateProof? {
     guard let entry = try bundle.state() else { return nil }
     let outcome = try StateCheck(store: store, device: device, manifest: manifest, changes: changes)
@@ -79,20 +79,20 @@ struct BundleMerge {
     return try store.proof(of: device.id)
   }
 
-  /// Notes on which emission the device is. Only a newer bundle changes what the hub believes of that.
+  /// Records the emission that the device has. Only a newer bundle changes the hub's record of it.
   private func noteStand(_ device: inout EnrolledDevice) throws {
     if let emission = try store.emission(changes, of: device.id) {
       device.proved = max(device.proved, changes.received)
       try store.forgetFormerUsers(before: emission.user, of: device.id)
     } else if changes.epoch == store.identity.epoch, let proof = changes.proof {
-      // The hub has forgotten what the device has: it gets everything, and has to be told that it may follow from
-      // there.
+      // The hub has forgotten the device's rows. The device gets all rows, and learns that the full bundle may follow
+      // its emission.
       try store.declare(.init(number: changes.received, digest: proof.digest), by: device.id)
     }
   }
 
-  /// Milliseconds by which the device's clock runs ahead; below zero, by which it is at least behind: a bundle is not
-  /// older than the hub's bundle on which it was made. How long it was on its way does not count.
+  /// Milliseconds by which the device's clock runs ahead. Below zero it is at least so far behind, because a bundle is
+  /// not older than the hub's bundle that it builds on. The time on the way does not count.
   private func skew(at now: Int64) throws -> Int64 {
     guard let made = UTCTime.milliseconds(of: manifest.created) else { return 0 }
     if made > now { return made - now }
@@ -109,7 +109,7 @@ struct BundleMerge {
   ) throws -> HubImportReport {
     let emissions = try store.emissions(of: device.id)
     let emission = try store.emission(changes, of: device.id)
-    // It may have been given to another user since, who did not write this.
+    // The device may belong to another user by now, who did not write this.
     var device = device
     device.user = try store.author(of: manifest.user, on: emission, by: device)
     let user = try store.user(device.user) ?? User(name: device.user, attributes: [])
@@ -119,7 +119,7 @@ struct BundleMerge {
       } else {
         emission.map { .emission($0.cursor) } ?? .forgotten
       }
-    // What the device sent comes back to it only if it may meanwhile have imported something and rebased this away.
+    // The device's own changes come back to it only if it may have imported a bundle meanwhile and rebased them away.
     let echo = base.cursor == nil || (emissions.last?.number ?? .zero) > changes.received
     let scope = ScopeStore(store, user: user)
     let sealed = try emission.map { try store.sealedBundles(before: changes.base, since: $0, of: device.name) } ?? []
@@ -133,7 +133,7 @@ struct BundleMerge {
     let keys = try DeviceKeys(
       scope, device, received: changes.received, base: base, own: own, bundle: manifest.bundle, shared, speech)
     try keys.settle(bundle, at: now)
-    // First what the device found and then what its user decided: it may be about the same, in one bundle.
+    // First the conflicts that the device found, then its user's decisions: one bundle may have both for one conflict.
     let told = try ReportedConflicts(
       store: store, device: device, manifest: manifest, changes: changes, keys: keys, speech: speech,
       judge: ReportJudge(scope, device), latest: merger.latest, now: now
@@ -164,7 +164,7 @@ struct BundleMerge {
           step, in: place, decided: isDecided || keys.isOfAnother(sent, in: place),
           folded: step.key != rest.key && store.tables[place].folds, after: writes)
         namings.note(step, in: place, of: store.rows[place].table)
-        // Columns that came since have here what the table declares now, and on the device what it declared when they
+        // New columns have the hub's present default here. On the device they have the default of the time when they
         // came.
         if !speech.isPresent, case .insert = step.change { try store.owe(step.key, in: place, to: device.id) }
       }
@@ -192,7 +192,7 @@ struct BundleMerge {
     return report
   }
 
-  /// Returns the parts of a step that are to be merged.
+  /// Returns the parts of a step that must be merged.
   private func parts(
     of sent: Step, in place: Int, _ shared: SharedChanges?, _ keys: DeviceKeys, _ merger: StepMerger,
     _ device: EnrolledDevice
@@ -206,13 +206,13 @@ struct BundleMerge {
       try store.owe(keys.translated(sent, in: place).key, in: place, to: device.id)
       return []
     case .later(let parts):
-      // What the device made of it may be something else than what it is now.
+      // The device's version of the row may differ from the row as it is now.
       try store.owe(keys.translated(sent, in: place).key, in: place, to: device.id)
       return parts
     }
   }
 
-  /// Keeps a change of a table that has left the dataset, for a person to decide. Returns how many conflicts are new.
+  /// Keeps a change of a table that has left the dataset, for a person to decide. Returns the number of new conflicts.
   private func takeDeparted(
     _ line: ChangeLine, _ device: EnrolledDevice, _ speech: Speech, latest: Stamp, _ now: Int64
   ) throws -> Int {

@@ -1,30 +1,32 @@
 import SatchelMerge
 import SatchelValues
 
-/// What the hub knows of the state from which a device made its changes. It decides how others' changes are found.
+/// The hub's knowledge of the state from which a device made its changes. It decides how the changes of others are
+/// found.
 enum ChangeBase {
-  /// The emission on which the device was: others' changes are those that the log has after its cursor.
+  /// The emission that the device had. The changes of others are the log's entries after its cursor.
   case emission(Cursor)
-  /// The device was away for longer than the hub remembers: what differs from the values from which a change started,
-  /// somebody else changed.
+  /// The device was away longer than the hub's memory. If the hub's value differs from the value that a change
+  /// started from, it counts as changed by another side.
   case forgotten
-  /// The bundle is of an epoch before this one. The hub may lack what the device knew, so values say what differs, and
-  /// stamps who came later. The cursor is that of the device's emission; nil: only the lost time knew that emission.
+  /// The bundle is of an earlier epoch. The hub may lack rows that the device knew, so values show the differences, and
+  /// stamps show who came later. The cursor is that of the device's emission; nil if only the lost time knew that
+  /// emission.
   case formerEpoch(Cursor?)
 
   var isFormerEpoch: Bool { if case .formerEpoch = self { true } else { false } }
 
-  /// The cursor of an emission of the present epoch; nil: there is none, or it is not known.
+  /// The cursor of an emission of the present epoch. nil if there is none, or if it is unknown.
   var cursor: Cursor? { if case .emission(let cursor) = self { cursor } else { nil } }
 }
 
 extension HubStore {
-  /// What others did to a row since a device had it.
+  /// The changes that others made to a row since a device had it.
   /// - Parameters:
   ///   - change: the device's change of the row.
-  ///   - past: what is known of the row's past.
-  ///   - own: which changes are none of others', as far as the log still has them.
-  ///   - walk: the row's log, if it is long and was read before.
+  ///   - past: the known history of the row.
+  ///   - own: the changes that are not those of others, as far as the log still has them.
+  ///   - walk: the row's log, if it is long and was already read.
   func changesByOthers(
     meeting change: Change, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, from base: ChangeBase,
     besides own: OwnChanges, _ walk: RowWalks.Walk? = nil
@@ -37,7 +39,8 @@ extension HubStore {
       return others.meeting(change, onto: hub)
     case .forgotten:
       var others = OthersChanges(newest: past?.stamp ?? .zero)
-      // A number without a stamp is one of a row that never was: its key was given away just now, or is owed.
+      // A number without a stamp belongs to a row that never existed: its key was just given away, or must be sent
+      // again.
       if case .insert = change { others.presence = try hub == nil && others.newest != .zero && !isOwn(past, own) }
       for column in differing(change, from: hub) { others.columns[column] = others.newest }
       return others
@@ -46,11 +49,11 @@ extension HubStore {
     }
   }
 
-  /// Returns what others did to a row, by values and stamps.
+  /// Returns the changes that others made to a row, by values and stamps.
   ///
-  /// If the emission is known, the log shows what others changed after it. What they changed before this epoch began
-  /// counts as it did in its own epoch, also if the values do not show it: the bundle may have come before the epoch
-  /// began, and must find the same disagreements.
+  /// If the emission is known, the log shows the later changes of others. Changes from before this epoch count as they
+  /// did in their own epoch, even if the values do not show them. The bundle may have come before the epoch began, and
+  /// must find the same disagreements.
   private func changesInFormerEpoch(
     meeting change: Change, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, after cursor: Cursor?,
     than own: OwnChanges, _ walk: RowWalks.Walk?
@@ -75,13 +78,13 @@ extension HubStore {
       others.presence = try hub == nil && others.newest != .zero && mayBeUnseen && !isOwn(past, own)
     }
     var met = differing(change, from: hub)
-    // A value that nobody else changed since is another one because the device's own changes were not taken.
+    // A value that others did not change differs only because the device's own changes were not accepted.
     if cursor != nil, case .update = change { met.removeAll { !unseen.contains($0) } }
     for column in others.disputed.union(met) { others.columns[column] = newest[column] ?? .zero }
     return others
   }
 
-  /// The columns in which the hub's row is not what a change started from.
+  /// The columns in which the hub's row differs from the start of a change.
   private func differing(_ change: Change, from hub: Row?) -> [Int] {
     guard let hub else { return [] }
     switch change {
@@ -102,11 +105,12 @@ extension HubStore {
 }
 
 extension ChangeBase {
-  /// The cursor after which others' changes count for a change that waits. nil: it is merged by values when it enters.
+  /// The cursor after which the changes of others count for a waiting change. nil if it is merged by values when it
+  /// enters.
   func sinceOfWaiting(_ store: HubStore) throws -> Cursor? {
     switch self {
     case .emission(let cursor): cursor
-    // It was found to be in nobody's way by now.
+    // When it was merged, it met no change of others.
     case .forgotten: try store.cursor()
     case .formerEpoch: nil
     }

@@ -4,10 +4,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The keys by which a device's bundle speaks, and those that its rows have at the hub.
+/// The keys that a device's bundle uses, and the keys of the same rows at the hub.
 ///
-/// It is decided before anything of the bundle is merged which of its new rows must have another key: a child may stand
-/// before its parent, and must not be hung on the row that has the parent's key here.
+/// Before anything of the bundle is merged, it is decided which of its new rows need another key. A child may come
+/// before its parent, and must not be attached to the row that has the parent's key here.
 final class DeviceKeys {
   private let store: HubStore
   private let scope: ScopeStore
@@ -20,22 +20,22 @@ final class DeviceKeys {
   private let references: KeyReferences
   private let speech: Speech
   private(set) var map: KeyMap
-  /// The rows of which the bundle speaks by other keys than the hub.
+  /// The rows whose keys in the bundle differ from their keys at the hub.
   private var named: Set<KeyedRow> = []
-  /// The rows of the hub's that the bundle changes under their own keys.
+  /// The hub's rows that the bundle changes under their own keys.
   private var ownNames: Set<KeyedRow> = []
-  /// The rows that got another key by this bundle, and those that became one with a row that was here.
+  /// The rows that got another key by this bundle, and the rows that became one with a row that was here.
   private(set) var given: [RekeyedRow] = []
   private(set) var folded: [RekeyedRow] = []
-  /// The greatest keys that new rows may have, by table, as far as they were looked up.
+  /// The greatest keys that new rows may have, by table. Filled as they are looked up.
   private var limits: [Int: Int64] = [:]
 
   /// - Parameters:
-  ///   - scope: what the device's user may see and change.
-  ///   - received: the emission on which the device stood.
-  ///   - base: from what the device made its changes.
-  ///   - own: which changes of the log are the device's own.
-  ///   - speech: of the bundle.
+  ///   - scope: the rows that the device's user may see and change.
+  ///   - received: the device's emission.
+  ///   - base: the state from which the device made its changes.
+  ///   - own: the changes of the log that are the device's own.
+  ///   - speech: the translation of the bundle's version.
   init(
     _ scope: ScopeStore, _ device: EnrolledDevice, received: EmissionNumber, base: ChangeBase, own: OwnChanges,
     bundle: BundleID,
@@ -54,7 +54,7 @@ final class DeviceKeys {
     map = KeyMap(references, store.tables)
   }
 
-  /// A row that the bundle says the device made.
+  /// A row that the device made, according to the bundle.
   private struct Birth: Hashable {
     let place: Int
     let key: Value
@@ -62,23 +62,23 @@ final class DeviceKeys {
     let step: Step
   }
 
-  /// What a first reading of the bundle finds.
+  /// The results of the first reading of the bundle.
   private struct Findings {
-    /// In the order of the bundle.
+    /// The new rows, in the order of the bundle.
     var births: [Birth] = []
     var born: [KeyedRow: Birth] = [:]
-    /// The rows of which the bundle says anything new.
+    /// The rows about which the bundle says anything new.
     var seen: Set<KeyedRow> = []
-    /// The rows of which it speaks at all, also of what was merged before.
+    /// All rows that the bundle names, also in changes that were merged before.
     var spoken: Set<KeyedRow> = []
-    /// Of those, the ones whose natural key it changes, or that it deletes.
+    /// Rows among these whose natural key the bundle changes, or that it deletes.
     var moved: Set<KeyedRow> = []
     var greatest: [Int: Int64] = [:]
     var renamed: [(table: Name, old: Value, new: Value)] = []
   }
 
-  /// Reads the bundle for the first time. Of its new rows, those that were made here too become one with what is here,
-  /// and those that have a key that is taken get another one.
+  /// Reads the bundle for the first time. A new row that was made here too becomes one with that row. A new row whose
+  /// key is in use gets another key.
   func settle(_ bundle: borrowing VerifiedBundle, at now: Int64) throws {
     if references.isEmpty { return }
     let found = try findings(in: bundle)
@@ -89,7 +89,7 @@ final class DeviceKeys {
     for birth in found.births { try decide(birth, found, &decided, at: now) }
   }
 
-  /// Decides about a new row, and before it about those to which it refers: they may be a part of its natural key.
+  /// Decides about a new row, after the rows that it refers to: they may be part of its natural key.
   private func decide(_ birth: Birth, _ found: Findings, _ decided: inout Set<KeyedRow>, at now: Int64) throws {
     guard decided.insert(KeyedRow(place: birth.place, key: birth.key)).inserted else { return }
     for (column, owner) in references.columns[birth.place].sorted(by: { $0.key < $1.key }) {
@@ -131,7 +131,7 @@ final class DeviceKeys {
           throw LineProblem("its new key is none of this table")
         }
         shared?.note((key, KeyedRow(place: place, key: new)))
-        // What the device did before its last bundle, that one has told.
+        // The device's last bundle already contains everything that the device did before it.
         if number > device.proved { found.renamed.append((line.table, key, new)) }
         return
       }
@@ -155,24 +155,24 @@ final class DeviceKeys {
         }
       default: found.moved.insert(row)
       }
-      // A row that the device changed or deleted first, it had from the hub, or the hub has it: its key stays, come
-      // what may.
+      // The device changed or deleted this row before any insert. So it got the row from the hub, or the hub already
+      // has the row. The row's key stays in any case.
       found.seen.insert(row)
     }
     return found
   }
 
-  /// Whether new rows must get keys above this one. A key far above all others that a line names counts for nothing: a
-  /// row with it is not taken.
+  /// Whether later new rows must get keys above this one. A key far above all others has no effect, because its row is
+  /// not accepted.
   private func raisesNewKeys(_ key: Int64, in place: Int) throws -> Bool {
     let limit = try limits[place] ?? KeyLimit(store).greatest(in: place) ?? Int64.max
     limits[place] = limit
     return key <= limit
   }
 
-  /// The key of the row that is the same thing as one that the device made: the only one with its natural key. nil:
-  /// there is none, or it is not the device's to change, or the device tells the two apart: it changes the natural key
-  /// of its row in the same bundle, or speaks of the other row as well.
+  /// The key of the only row with the same natural key as a row that the device made. nil if there is none, if the
+  /// device may not change it, or if the device distinguishes the two. It does so if the same bundle changes the
+  /// natural key of its row, or names the other row as well.
   private func twin(of birth: Birth, _ found: Findings) throws -> Value? {
     let table = store.tables[birth.place]
     guard table.folds, !found.moved.contains(KeyedRow(place: birth.place, key: birth.key)) else { return nil }
@@ -180,24 +180,24 @@ final class DeviceKeys {
       return nil
     }
     let row = KeyedRow(place: birth.place, key: twin)
-    // A new row of the device's that has the key by chance is another one.
+    // A new row of the device that has the key by chance is a different row.
     if found.spoken.contains(row), found.born[row] == nil { return nil }
     if named.contains(row) { return nil }
     return try ConflictTable.isHeld(RowKey([twin]), of: table, device: device.id, in: store.database) ? nil : twin
   }
 
-  /// Whether the key is another row's, or was one's since the device heard of the hub.
+  /// Whether the key belongs to another row, or did since the device's last bundle from the hub.
   private func isTaken(_ birth: Birth) throws -> Bool {
     let key = RowKey([birth.key])
     if let row = try store.rows[birth.place].row(key) {
-      // That a row which the user may not see is just like the user's own would tell what is in it.
+      // A match with a row that the user may not see would reveal the content of that row.
       if try !scope.maySee(key, in: birth.place) { return true }
-      // The same row, made twice alike. One that was changed since is not: the device may have seen it before that.
+      // The same row, made twice. A row that was changed since is not the same: the device may have seen it before.
       return try row != map.row(birth.row, of: birth.place) || !store.isAsInserted(key, in: birth.place)
     }
     if try store.isGiven(birth.key, in: birth.place) { return true }
     let past = try store.past(of: key, in: birth.place)
-    // A number without a stamp is of no row that ever was here: somebody waits for it, or is owed it.
+    // A number without a stamp belongs to no row that was ever here: a change waits for it, or it must be sent again.
     guard let since = base.cursor else {
       guard let past, past.stamp != .zero else { return false }
       return try !isDeletedByOther(birth, past)
@@ -208,8 +208,8 @@ final class DeviceKeys {
       key, of: store.tables[birth.place].name, byOtherThan: device.id, in: store.database)
   }
 
-  /// Whether the hub knows of this very row, and of its deletion alone: in the time that the hub lost, another device
-  /// had the row, and it delivered again before the device that made it.
+  /// Whether the hub only knows this same row from its deletion. In the time that the hub lost, another device had the
+  /// row, and it delivered again before the device that made the row.
   private func isDeletedByOther(_ birth: Birth, _ past: RowNumbers.Entry) throws -> Bool {
     guard base.isFormerEpoch else { return false }
     let made = store.rows[birth.place].schema.fields(map.row(birth.row, of: birth.place))
@@ -221,9 +221,9 @@ final class DeviceKeys {
     return isDeleted
   }
 
-  // MARK: the hub's words for it
+  // MARK: translation into the hub's keys
 
-  /// The step as it concerns the hub's rows. What was not taken as sent is owed: the device must be shown it as it is.
+  /// The step in the hub's keys. If the keys differ, the row must be sent to the device as it is here.
   func translated(_ step: Step, in place: Int) throws -> Step {
     let moved = map.step(step, of: place)
     if moved == step { return step }
@@ -231,8 +231,9 @@ final class DeviceKeys {
     return moved
   }
 
-  /// Whether the step is of a row that became a part of one which the same bundle changes under its own key. To the
-  /// device they were two: what it wrote into the one must not write over what it wrote into the other.
+  /// Whether the step belongs to a row that became one with a row which the same bundle changes under its own key. On
+  /// the device they were two rows, so a value written into the first must not overwrite a value written into the
+  /// second.
   func isOfAnother(_ sent: Step, in place: Int) -> Bool {
     guard let key = store.tables[place].singleKey(sent.key), let new = map.new(key, in: place), new != key else {
       return false

@@ -4,12 +4,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The whole database that a device's bundle may carry, and from which a person can bring the device back.
+/// The whole database that a device's bundle may carry. A person can restore the device from it.
 extension HubWorkspace {
-  /// Checks that the database is what it is kept for: it can be read, it holds the dataset's tables with their keys,
+  /// Checks that the database serves its purpose: it can be read, and it holds the dataset's tables with their keys,
   /// and nothing else.
   ///
-  /// Throws a `BundleError` where it is not: then the bundle is refused.
+  /// Throws a `BundleError` if it does not. The bundle is then refused.
   func check(snapshotOf bundle: borrowing VerifiedBundle, _ store: HubStore) throws {
     let version = bundle.manifest.version
     let known = try VersionTable.definitions(in: store.database).first { $0.version == version }

@@ -8,27 +8,28 @@ import SatchelWorkspace
 struct EmissionLines: ChangeLineMaker {
   struct Item: Sendable {
     let line: ChangeLine
-    /// The place of its table.
+    /// The index of its table.
     var place = 0
-    /// What the device may have of the row before it takes the line; nil: the hub does not say.
+    /// The row as the device may have it before it applies the line. nil if the hub does not send that.
     var belief: RowBelief?
   }
 
-  /// Whether the device is told what a row may be there.
+  /// Whether lines contain the digests that the row may have on the device.
   private let saysBefore: Bool
   private let schemas: [TableSchema]
   private var digesters: [RowDigester]
   private var reader = FieldsReader()
 
-  /// - Parameter saysBefore: whether the device is told what a row may be there. It has to understand that.
+  /// - Parameter saysBefore: whether lines contain the digests that the row may have on the device. The device must
+  ///   support that.
   init(of tables: [TrackedTable], saysBefore: Bool) {
     self.saysBefore = saysBefore
     schemas = tables.map(\.schema)
     digesters = schemas.map { RowDigester($0) }
   }
 
-  /// The line with the first eight bytes of each row's digest, each once, and with what others wrote into a row that is
-  /// there. nil stands for a row that is not there.
+  /// The line with the first eight bytes of each possible digest of the row, each once. For a row that exists, also the
+  /// values that others wrote. A nil digest means that the row does not exist.
   mutating func line(of item: Item) throws -> ChangeLine {
     guard let belief = item.belief else { return item.line }
     var line = item.line

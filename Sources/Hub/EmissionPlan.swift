@@ -4,41 +4,41 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What one emission has to carry: decided in sets of row numbers, before any row is read.
+/// The content of one emission, decided in sets of row numbers before any row is read.
 struct EmissionPlan {
   let device: EnrolledDevice
   let user: User
   let number: EmissionNumber
   let cursor: Cursor
   let extent: Manifest.Scope.Extent
-  /// The emissions on which the device may still stand, oldest first.
+  /// The emissions that the device may have, oldest first.
   let emissions: [Emission]
-  /// What the device held after each of them.
+  /// The rows that the device held after each of these emissions.
   let held: [[RowSet]]
-  /// What the user may see now; a set for each table, as in the other sets.
+  /// The rows that the user may see now: a set for each table, as in the other sets.
   let visible: [RowSet]
-  /// What it was evaluated by.
+  /// The basis of that evaluation.
   let basis: String?
-  /// Rows to send whole.
+  /// Rows that are sent whole.
   let rows: [RowSet]
-  /// Rows of which the device is told that they are gone.
+  /// Rows whose deletion is sent.
   let gone: [RowSet]
   let carriesDefinition: Bool
-  /// Those that lead to the present version from the oldest on which the device may still stand.
+  /// The migrations from the oldest version that the device may have to the present version.
   let migrations: [Migration]
   let isNothingNew: Bool
 
   /// - Parameters:
-  ///   - mustTellKey: the hub has a next key of which its devices must hear.
-  ///   - isKept: whether the file of an emission is where it was written.
-  ///   - saidAnything: whether what the device delivered after this sequence has to be acknowledged.
+  ///   - mustTellKey: whether the hub has a next key that its devices must learn.
+  ///   - isKept: whether the file of an emission is still in its place.
+  ///   - saidAnything: whether the device delivered anything after this sequence that needs an acknowledgement.
   init(
     _ store: HubStore, device: EnrolledDevice, user: User, full: Bool, mustTellKey: Bool,
     isKept: (_ file: String) throws -> Bool, saidAnything: (_ after: SequenceNumber) throws -> Bool
   ) throws {
     self.device = device
     self.user = user
-    // On those of a history before this one nothing is built: the device gets everything anew.
+    // No bundle builds on an emission of an earlier history: the device gets everything again.
     emissions = try store.emissions(of: device.id).filter { $0.number >= store.identity.firstEmission }
     held = try store.heldSets(of: device.id, after: emissions)
     cursor = try store.cursor()
@@ -53,7 +53,8 @@ struct EmissionPlan {
     }
     let owed = try store.owed(to: device.id)
     number = max(max(device.emitted, device.proved).next, store.identity.firstEmission)
-    // A user who takes over a device gets a full bundle. It ends the emissions that brought the former user's rows.
+    // A user who takes over a device gets a full bundle. After it, the emissions with the former user's rows do not
+    // count.
     let areForThisUser = emissions.allSatisfy { Name($0.user) == Name(user.name) }
     let proved = full || !areForThisUser ? nil : emissions.first { $0.number == device.proved }
     if let proved {
@@ -62,8 +63,9 @@ struct EmissionPlan {
       var rows: [RowSet] = []
       var gone: [RowSet] = []
       for (place, now) in visible.enumerated() {
-        // The device may stand on any of these by now, so what it holds is at least what all of them held, and at most
-        // what any did. A row that it changed itself, it held when it was sent the emissions before that.
+        // The device may have any of these emissions by now. So it holds at least the rows that all of them held, and
+        // at most the rows that any held. A row that the device itself changed was held when the earlier emissions were
+        // sent.
         let withOwn = zip(held, changed[place].own).map { $0[place].union($1) }
         let heldByAll = withOwn.dropFirst().reduce(withOwn[0]) { $0.intersection($1) }
         let heldByAny = held.reduce(RowSet()) { $0.union($1[place]) }
@@ -79,14 +81,14 @@ struct EmissionPlan {
       rows = visible
       gone = store.tables.map { _ in RowSet() }
     }
-    // Where an emission was forgotten, or was made before the hub was lost, the device may stand on any version.
+    // If an emission was forgotten, or was made before the hub was lost, the device may have any version.
     let knowsAll =
       emissions.contains { $0.number == device.proved } || (emissions.first?.number ?? number).rawValue == 1
     let oldest = knowsAll ? emissions.map(\.version).min() ?? store.dataset.version : 0
     migrations = try VersionTable.migrations(after: oldest, in: store.database)
     carriesDefinition = proved == nil || emissions.contains { $0.version != store.dataset.version }
 
-    // A file that was moved away, and that no device has confirmed since, is like a stick that was lost.
+    // An emission whose file was moved away, and that no device confirmed since, counts as lost.
     guard !full, let last, last.isWritten, try last.number <= device.proved || isKept(last.file) else {
       isNothingNew = false
       return
@@ -104,7 +106,7 @@ struct EmissionPlan {
       && last.revocations == revocations && (!mustTellKey || device.toldKey != nil)
   }
 
-  /// - Parameter file: the path of the bundle that was written, or, where nothing was, of the last one.
+  /// - Parameter file: the path of the written bundle, or of the last bundle if none was written.
   func report(file: String, isNew: Bool) -> EmitReport {
     EmitReport(
       device: device.name, user: user.name, number: isNew ? number : emissions.last?.number ?? .zero, file: file,

@@ -6,7 +6,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Reads the rows that a plan names and writes them into the bundle, in an order that depends on nothing but the rows.
+/// Reads the rows of a plan and writes them into the bundle, in an order that depends only on the rows.
 struct EmissionWriter {
   let store: HubStore
   let plan: EmissionPlan
@@ -21,8 +21,8 @@ struct EmissionWriter {
     }
   }
 
-  /// The rows of the device's own that have other keys than it surely knows, and the keys that are its to hand out.
-  /// They stand before all else, in a full bundle too.
+  /// Adds the device's own rows whose present keys it may not know, and the key ranges that it may use. They come
+  /// first, in a full bundle too.
   private func addKeys(to line: (ChangeLine) throws -> Void) throws {
     guard store.tables.contains(where: \.renamesRows) else { return }
     for row in try keysToTell() {
@@ -41,8 +41,8 @@ struct EmissionWriter {
     }
   }
 
-  /// The rows of the device's own that have other keys than it surely knows. Of one that is a part of a row out of its
-  /// user's sight, nothing is told but that it is gone.
+  /// The device's own rows whose present keys it may not know. If the row was folded into a row that the user may not
+  /// see, only its deletion is sent.
   func keysToTell() throws -> [RekeyedRow] {
     try store.rekeyed(of: plan.device.id, at: plan.device.proved).filter { row in
       guard let place = store.place(of: row.table) else { return false }
@@ -74,7 +74,7 @@ struct EmissionWriter {
     return newest
   }
 
-  /// First what is gone, children before their parents; then what is there, parents before their children.
+  /// First the deletions, children before their parents; then the rows, parents before their children.
   private func addLines(to draft: inout BundleDraft) throws -> Stamp {
     var newest = Stamp.zero
     let beliefs = RowBeliefs(store, plan)
@@ -83,7 +83,7 @@ struct EmissionWriter {
       try addKeys { try add(EmissionLines.Item(line: $0)) }
       for place in store.tables.indices.reversed() {
         try store.numbers[place].each(of: plan.gone[place], in: store.database) { member in
-          // When it went is not told: it may have gone from this user's sight alone.
+          // The time of the deletion is not sent: the row may only have left this user's sight.
           let beliefs = saysBefore ? beliefs : nil
           let current = try beliefs == nil ? nil : store.rows[place].row(member.key)
           let line = ChangeLine(
@@ -106,8 +106,8 @@ struct EmissionWriter {
     return newest
   }
 
-  /// The key of a row that is gone, spelled as the device was sent it last: how the row was spelled later, its user is
-  /// not to know, and devices of release 0.1 know the row by this spelling alone.
+  /// The key of a deleted row, spelled as it was last sent to the device. The user must not learn a later spelling, and
+  /// devices of release 0.1 know the row only by this spelling.
   private func sentKey(of member: RowNumbers.Member, in place: Int) throws -> RowKey {
     let table = store.tables[place]
     guard table.keepsSpellings else { return member.key }
@@ -118,29 +118,29 @@ struct EmissionWriter {
     return member.key
   }
 
-  /// The state that a device is told of a conflict about a row that it does not have any more. It follows from the
-  /// policy alone: a stamp would tell that the row was deleted, and not hidden.
+  /// The state sent to a device for a conflict about a row that it lost. It follows from the policy alone: a stamp
+  /// would reveal that the row was deleted and not hidden.
   private func stateForUser(of record: ConflictRecord, in place: Int) -> ConflictState {
     [.open, .settled].contains(record.state) ? store.tables[place].rules.conflict.stateOfUncompared : record.state
   }
 
-  /// The conflicts of the device's user that the device does not surely know, without values of rows that the user may
-  /// not see.
+  /// The conflicts of the device's user that the device may not know, without the values of rows that the user may not
+  /// see.
   func conflicts() throws -> [ConflictRecord] {
     try ConflictTable.untold(
       of: plan.device.id, by: plan.user.name, after: plan.device.proved.rawValue, in: store.database
     ).map { known in
       let place = store.place(of: known.table)
       var record = known
-      // Whether the row was deleted or left this user's sight, the user is not to know; that a table left the dataset,
-      // everybody knows.
+      // The user must not learn whether the row was deleted or left the user's sight. That a table left the dataset is
+      // no secret.
       if record.kind == .revoked, place != nil, !record.isTakenLate { record.kind = .updateDelete }
       guard let place,
         let number = try store.numbers[place].number(of: record.rivalKey(in: store.tables[place].schema) ?? record.key),
         plan.visible[place].contains(number)
       else {
         record.hubValues = nil
-        // The state of a unit tells of no single row of it.
+        // The state of a unit reveals nothing about a single row of it.
         if let place, record.kind == .updateDelete, record.unit == nil {
           record.state = stateForUser(of: record, in: place)
         }

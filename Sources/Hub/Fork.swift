@@ -6,20 +6,20 @@ import SatchelWorkspace
 
 /// The histories that came in one device's name.
 public struct Fork: Sendable {
-  /// A bundle that the others' histories do not have.
+  /// A bundle that the other histories lack.
   public struct Export: Sendable {
     public let manifest: Manifest
     public let sequence: SequenceNumber
-    /// Where its file lies.
+    /// The path of its file.
     public let path: String
     public let isMerged: Bool
     let counts: [Count]
     let links: [Manifest.Changes.Link]
-    /// Of its B2SUMS.
+    /// The digest of its B2SUMS.
     let digest: Digest
     let signer: PublicKey
 
-    /// How many changes it carries that were made after an export, by table, in the order in which they stand there.
+    /// The number of changes made after an export, by table, in the order of the bundle.
     public func changes(after parted: SequenceNumber) -> [(table: Name, count: Int)] {
       counts.filter { $0.generation.rawValue >= parted.rawValue }.reduce(into: []) { tables, next in
         if let place = tables.firstIndex(where: { $0.table == next.table }) {
@@ -38,7 +38,7 @@ public struct Fork: Sendable {
   }
 
   public struct History: Sendable {
-    /// In the order of their numbers.
+    /// The exports in the order of their numbers.
     public var exports: [Export] = []
     var known: [SequenceNumber: Digest] = [:]
 
@@ -47,25 +47,24 @@ public struct Fork: Sendable {
   }
 
   public let device: EnrolledDevice
-  /// The last export that all have in common; 0: there is none.
+  /// The last export that all histories have in common. 0 if there is none.
   public let parted: SequenceNumber
-  /// The first one is that which the hub has taken, be it empty; a bundle stands in one of them.
+  /// The first history is the history that the hub has merged, even if it is empty. Each bundle is in one of them.
   public let histories: [History]
 
   public var isForked: Bool { histories.count > 1 }
 }
 
 extension HubWorkspace {
-  /// What came in the name of a device, sorted by which of it can be of one history. Changes nothing.
+  /// The bundles in the name of a device, sorted into possible histories. Changes nothing.
   public func fork(of name: String) throws -> Fork {
     try locked { try findFork(of: name, store()) }
   }
 
-  /// Settles with which history a device goes on. Of that, what waits in the quarantine is merged; what was merged of
-  /// another one stays, as a change of somebody else's. The copies that wrote the others can go on under names of their
-  /// own.
-  /// - Parameter number: of the history, counted from 1.
-  /// - Returns: what was there, and the imports.
+  /// Chooses the history with which a device continues. Its bundles in the quarantine are merged. Merged changes of
+  /// another history stay, as changes of another side. The other copies can continue under their own names.
+  /// - Parameter number: the number of the history, from 1.
+  /// - Returns: the fork as it was, and the imports.
   public func keep(history number: Int, of name: String) throws -> (fork: Fork, imports: [HubImportReport]) {
     try locked {
       let store = try storeForLongWork()
@@ -128,16 +127,16 @@ extension HubWorkspace {
     return Fork(device: device, parted: parted, histories: histories)
   }
 
-  /// A device's bundles that were refused because of a fork, each once, in the order of their numbers. Of histories
-  /// that are settled, none.
+  /// A device's bundles that were refused because of a fork, each once, in the order of their numbers. Bundles of
+  /// settled histories are left out.
   private func quarantined(of device: EnrolledDevice, _ store: HubStore) throws -> [Fork.Export] {
     var seen: Set<Digest> = []
     let files = try platform.files.list(folder.quarantine).filter { $0.hasSuffix(".satchel") }
     return try files.compactMap { name -> Fork.Export? in
       let path = Paths.join(folder.quarantine, name)
-      // What else lies there is damaged, or somebody else's.
+      // Any other file there is damaged, or belongs to another device.
       guard let export = try read(path, isMerged: false, store), export.manifest.from.id == device.id,
-        // Who has a key that was replaced offers no history to go on with.
+        // The holder of a replaced key offers no history to continue.
         device.signs(with: export.signer),
         case .changes(let changes) = export.manifest.body, let last = export.links.last,
         seen.insert(export.digest).inserted,
@@ -191,7 +190,7 @@ extension HubWorkspace {
 extension Fork.History {
   fileprivate init(beginningWith export: Fork.Export) { add(export) }
 
-  /// Whether nothing that an export names is another one here.
+  /// Whether everything that an export names agrees with these digests.
   fileprivate func fits(_ export: Fork.Export) -> Bool {
     export.links.allSatisfy { known[$0.sequence] == nil || known[$0.sequence] == $0.digest }
   }

@@ -6,18 +6,18 @@ import SatchelWorkspace
 
 /// The rights of a device's user when the device made its changes, as the hub's own records show them.
 ///
-/// A device says which emission it has, and when it wrote. Neither word is taken alone. An emission counts only
-/// if the device has not proved a later one in an earlier bundle. A time counts only if it lies before the hub took the
-/// right away.
+/// A device states its emission and its writing time. Neither statement is trusted alone. An emission counts only if no
+/// earlier bundle of the device proved a later emission. A time counts only if it is before the hub took the right
+/// away.
 final class FormerRights {
-  /// A right that the user had, and when the hub took it away.
+  /// A right that the user had, and the time when the hub took it away.
   struct Grant {
     /// The last emission that showed all of the rows.
     let emission: Emission
     let until: Stamp
   }
 
-  /// A row on which a right depends.
+  /// A row that a right depends on.
   private struct Subject: Hashable {
     let place: Int
     let key: RowKey
@@ -32,18 +32,18 @@ final class FormerRights {
 
   private let scope: ScopeStore
   private let device: EnrolledDevice
-  /// Those of this epoch that were made for this user, oldest first.
+  /// The emissions of this epoch that were made for this user, oldest first.
   private let emissions: [Emission]
-  /// On how many of them the device may have been when it made its changes: the first ones.
+  /// The number of these emissions, from the first, that the device may have had when it made its changes.
   private let standing: Int
   private var knownHeld: [[RowSet]]?
   private var lost: [Loss: Stamp] = [:]
   private var store: HubStore { scope.store }
 
   /// - Parameters:
-  ///   - scope: of the user who made the changes.
-  ///   - device: as it was before this bundle.
-  ///   - known: the emissions on which the device may be.
+  ///   - scope: the scope of the user who made the changes.
+  ///   - device: the device before this bundle.
+  ///   - known: the emissions that the device may have.
   init(_ scope: ScopeStore, device: EnrolledDevice, _ changes: Manifest.Changes, among known: [Emission]) {
     (self.scope, self.device) = (scope, device)
     let identity = scope.store.identity
@@ -54,7 +54,7 @@ final class FormerRights {
     standing = isKnown ? emissions.prefix { $0.number <= changes.received }.count : 0
   }
 
-  /// The right to change or delete a row that is here; nil: none is known.
+  /// The right to change or delete a row that exists here. nil if none is known.
   func toChange(_ key: RowKey, _ row: Row, in place: Int) throws -> Grant? {
     guard standing > 0 else { return nil }
     if try isTakenLate(key, in: place) { return try toMake(row, in: place) }
@@ -65,7 +65,7 @@ final class FormerRights {
     return grant
   }
 
-  /// The right to make a row, below rows that the user saw then; nil: none is known.
+  /// The right to make a row below rows that the user saw then. nil if none is known.
   func toMake(_ row: Row, in place: Int) throws -> Grant? {
     guard standing > 0 else { return nil }
     var above: [Subject] = []
@@ -80,7 +80,7 @@ final class FormerRights {
 
   private func held() throws -> [[RowSet]] {
     if let knownHeld { return knownHeld }
-    // Each set is kept as what differs from the next one, so that all are needed.
+    // Each set is stored as its difference from the next set, so all are needed.
     let all = try store.emissions(of: device.id)
     let sets = try store.heldSets(of: device.id, after: all)
     let held = emissions.compactMap { emission in all.firstIndex { $0.number == emission.number }.map { sets[$0] } }
@@ -92,7 +92,7 @@ final class FormerRights {
   private func grant(_ rows: [Subject]) throws -> Grant? {
     let held = try held()
     func showsAll(_ index: Int) -> Bool {
-      // Somebody who has the right now meets another obstacle.
+      // If the user has the right now, another obstacle was met.
       if rows.isEmpty { return emissions[index].attributes != scope.user.attributes }
       return rows.allSatisfy { held[index][$0.place].contains($0.number) }
     }
@@ -108,7 +108,8 @@ final class FormerRights {
     return Grant(emission: emission, until: until)
   }
 
-  /// When others changed what decides who may see a row, or a row above it, for the first time after an emission.
+  /// The first time after an emission at which others changed a value that decides who may see a row, or a row above
+  /// it.
   private func lostAt(_ row: Subject, after cursor: Cursor) throws -> Stamp {
     let loss = Loss(subject: row, cursor: cursor)
     if let known = lost[loss] { return known }
@@ -142,7 +143,7 @@ final class FormerRights {
     try inherited(in: place).compactMap { try store.parent(of: row, along: $0) }
   }
 
-  /// Collects the rows above a new one that the user does not see now. Returns false if one of them is not there.
+  /// Collects the rows above a new row that the user does not see now. Returns false if one of them does not exist.
   private func collectHidden(
     above row: Row, in place: Int, _ found: inout [Subject], _ visited: inout Set<StepMerger.RowReference>
   ) throws -> Bool {
@@ -162,7 +163,7 @@ final class FormerRights {
     return true
   }
 
-  /// Whether the row was made by this device below rows that had left its user's sight, and was taken.
+  /// Whether this device made the row below rows that had left its user's sight, and the row was accepted.
   private func isTakenLate(_ key: RowKey, in place: Int) throws -> Bool {
     try ConflictTable.hasTakenLateInsert(
       key, of: store.tables[place].name, device: device.id, user: scope.user.name, in: store.database)
@@ -195,7 +196,7 @@ final class FormerRights {
     return try ask(rule, about: row, in: place, at: emission) ?? asks(rule, about: row, in: place, as: scope.user)
   }
 
-  /// The rule of an emission's version of the dataset. nil: it cannot be asked in the present tables.
+  /// The rule of an emission's version of the dataset. nil if it cannot be evaluated in the present tables.
   private func writeRule(of place: Int, at emission: Emission) throws -> WriteRule? {
     let rules = store.tables[place].rules
     if emission.version == store.dataset.version { return rules.write }
@@ -204,8 +205,8 @@ final class FormerRights {
     return then.write == .visible && rules.write == .visible && then.visible == rules.visible ? .visible : nil
   }
 
-  /// Asks a rule as it was answered at an emission. nil: that is unknown, because the rule reads other tables too,
-  /// or because the user's attributes of that time are not known.
+  /// Evaluates a rule as it was at an emission. nil if the result is unknown: the rule reads other tables too, or the
+  /// user's attributes of that time are not known.
   private func ask(_ rule: String, about row: Row, in place: Int, at emission: Emission) throws -> Bool? {
     guard let attributes = emission.attributes,
       try ScopeLinks.reads(rule, of: store.tables[place], store).isEmpty
@@ -215,7 +216,7 @@ final class FormerRights {
 
   private struct OnlyAsking: Error {}
 
-  /// Asks a rule about a row that is not in its table as it is here.
+  /// Evaluates a rule for a row that is not in its table.
   private func asks(_ rule: String, about row: Row, in place: Int, as user: User) throws -> Bool {
     let rows = store.rows[place]
     let key = rows.schema.key(of: row)
@@ -234,6 +235,6 @@ final class FormerRights {
 }
 
 extension LogEntry {
-  /// When the change took effect at the hub: a device's change did when it came.
+  /// The time when the change took effect at the hub. A change of a device took effect when it came.
   fileprivate var timeAtHub: Stamp { device == nil ? stamp : Stamp(milliseconds: at) }
 }

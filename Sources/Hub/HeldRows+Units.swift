@@ -2,14 +2,14 @@ import SatchelMerge
 import SatchelValues
 import SatchelWorkspace
 
-/// Units that wait: all of a unit enters, or nothing.
+/// Waiting units: either the whole unit enters, or nothing of it.
 extension HeldRows {
   private struct NotWhole: Error {}
 
-  /// Lets a unit in, if all of it can be taken as it was sent.
+  /// Lets a unit enter, if all of it can be accepted as it was sent.
   ///
-  /// If a change of it cannot be taken any more, the unit stops to wait, and is one conflict.
-  /// - Parameter waiting: rows of which an earlier change waits. The unit's rows are added if it waits.
+  /// If a change of it can no longer be accepted, the unit stops waiting and becomes one conflict.
+  /// - Parameter waiting: rows with an earlier waiting change. The unit's rows are added if it waits.
   func release(_ unit: ConflictUnit, behind waiting: inout Set<RowReference>) throws -> Step {
     let rows = unit.members.map { RowReference($0.record) }
     let isBlocked = rows.contains { waiting.contains($0) } || unit.members.contains { $0.record.awaitsDecision }
@@ -40,7 +40,7 @@ extension HeldRows {
     return .closed
   }
 
-  /// Tries all changes of a unit, as long as that lets further ones in. Returns whether all are in.
+  /// Tries all changes of a unit, and repeats while further ones enter. Returns whether all have entered.
   private func releaseAll(_ members: [StoredConflict], _ rows: Set<RowReference>) throws -> Bool {
     var left = members.sorted { place(of: $0) < place(of: $1) }
     while !left.isEmpty {
@@ -59,15 +59,15 @@ extension HeldRows {
     return true
   }
 
-  /// The order in which changes are tried: children go before their parents, and come after them.
+  /// The order in which changes are tried: children are deleted before their parents, and inserted after them.
   private func place(of conflict: StoredConflict) -> StepPlace {
     let table = store.place(of: conflict.record.table) ?? store.tables.count
     return StepPlace(
       generation: conflict.record.generation, order: conflict.record.operation == .delete ? -1 - table : table)
   }
 
-  /// Makes one conflict of a unit of which nothing can enter any more.
-  /// - Parameter lost: the changes that cannot be taken, as they would stand alone.
+  /// Makes one conflict of a unit that can no longer enter.
+  /// - Parameter lost: the conflicts of the changes that cannot be accepted, each as if it were alone.
   private func close(_ members: [StoredConflict], by lost: [ConflictRecord]) throws {
     let reasons = Dictionary(lost.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     let state = ConflictState.ofUnit(lost.map { toldState(of: $0) })
@@ -94,7 +94,7 @@ extension HeldRows {
     return try scope.maySee(record.key, in: place) ? .nothing : .row
   }
 
-  /// Of a row that is gone, or hidden, the state follows from the policy alone.
+  /// The state of a conflict about a deleted or hidden row follows from the policy alone.
   private func toldState(of record: ConflictRecord) -> ConflictState {
     guard [.updateDelete, .revoked].contains(record.kind), record.state != .held,
       let place = store.place(of: record.table)

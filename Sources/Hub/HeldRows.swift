@@ -5,14 +5,14 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Changes that wait for what they lack, and enter by themselves when it is there.
+/// Changes that wait for missing rows, and enter by themselves when those rows come.
 final class HeldRows {
   let store: HubStore
   let now: Int64
-  /// Those whose changes wait.
+  /// The senders of waiting changes.
   private var senders: [Sender: ScopeStore] = [:]
 
-  /// Changes that stopped to wait because they cannot be taken as they were sent.
+  /// Changes that stopped waiting, because they cannot be accepted as they were sent.
   var lost: [ConflictID] = []
 
   private struct Sender: Hashable {
@@ -25,9 +25,9 @@ final class HeldRows {
     self.now = now
   }
 
-  /// Tries everything that waits, again as long as that lets further rows in. Returns how many entered.
+  /// Tries all waiting changes, and repeats while further rows enter. Returns the number of changes that entered.
   ///
-  /// What a user may not do waits for somebody's decision, and not for the user's rights to grow.
+  /// A change that a user may not make waits for a person's decision, and not for the user's rights to grow.
   func release() throws -> Int {
     var released = 0
     while true {
@@ -38,8 +38,8 @@ final class HeldRows {
     }
   }
 
-  /// While a row waited, another one may have come with its key, which then is the earlier one's, or with its natural
-  /// key, and then they are one.
+  /// While a row waited, another row may have come with its key or its natural key. With the same key, the earlier row
+  /// keeps it. With the same natural key, the two become one.
   private func changeKeys() throws {
     let references = try KeyReferences(store.tables)
     if references.isEmpty { return }
@@ -67,14 +67,14 @@ final class HeldRows {
       return twin == key ? nil : try store.rename(key, to: twin, in: place, of: record.device, by: bundle, at: now).new
     }
     guard table.givesNewKeys, try store.rows[place].row(record.key) != nil,
-      // A key that the hub itself gave, the device may know already.
+      // The device may already know a key that the hub itself gave.
       try !store.isGiven(key, in: place)
     else { return nil }
     return try store.giveNewKey(to: key, in: place, of: record.device, by: bundle, above: 0, at: now)?.new
   }
 
-  /// The key of the row that a new one that waits is the same as. What else of the row waits behind it may tell it
-  /// apart from every other.
+  /// The key of the row that a waiting new row is the same as. Later waiting changes of the new row may make it
+  /// different from every other row.
   private func twin(of record: ConflictRecord, in place: Int) throws -> Value? {
     let table = store.tables[place]
     guard table.folds, let scope = try scope(of: record), case .insert(let row)? = try? record.change(in: table.schema),
@@ -97,10 +97,10 @@ final class HeldRows {
 
   enum Step { case entered, closed, waits }
 
-  /// - Returns: how many entered, and whether nothing more is to be done.
+  /// - Returns: how many changes entered, and whether nothing more can be done.
   private func pass() throws -> (entered: Int, isDone: Bool) {
     var (entered, closed) = (0, 0)
-    // A row's changes enter in their order: where one still waits, so do the later ones.
+    // A row's changes enter in their order. If one still waits, the later ones wait too.
     var waiting: Set<RowReference> = []
     let reported = try store.reported()
     // A reported change enters only by a person's decision.
@@ -117,7 +117,7 @@ final class HeldRows {
       let (conflict, record) = (unit.head, unit.head.record)
       let row = RowReference(record)
       if record.awaitsDecision {
-        // Later changes of a row that is not made before somebody decides.
+        // Later changes of a row that is not made before a person decides.
         if record.operation == .insert { waiting.insert(row) }
         continue
       }
@@ -137,7 +137,7 @@ final class HeldRows {
     return (entered, entered + closed == 0)
   }
 
-  /// Units in the order in which they help each other, those of one row in the order in which they were made.
+  /// The units in an order in which each helps the next. Units of one row are in the order in which they were made.
   private func inOrder(_ held: [StoredConflict]) throws -> [ConflictUnit] {
     let units = held.sorted { $0.record.generation < $1.record.generation }.units
     var last: [RowReference: Int] = [:]
@@ -156,7 +156,7 @@ final class HeldRows {
     return .init(place: place, key: record.key, change: change)
   }
 
-  /// - Parameter unit: the rows of the unit to which the change belongs; empty: it belongs to none.
+  /// - Parameter unit: the rows of the unit that the change belongs to. Empty if it belongs to none.
   func release(
     _ kept: ConflictRecord, _ bundle: BundleID?, with unit: Set<RowReference> = []
   ) throws -> Step {
@@ -209,7 +209,7 @@ final class HeldRows {
       return .closed
     }
     if let change = Change(from: hub, to: row) {
-      // The device lost the row while it waited, so it is sent back.
+      // The device lost the row while it waited, so the row is sent back.
       let origin = Origin(
         device: record.device, user: record.user, stamp: record.stamp, bundle: bundle, echo: true, at: now)
       try store.log(change, of: record.key, with: past, in: place, from: origin)
@@ -218,7 +218,7 @@ final class HeldRows {
     return Change(from: hub, to: row) == nil ? .closed : .entered
   }
 
-  /// The change is in. What it met meanwhile is a disagreement as any other.
+  /// Closes the record of a change that entered. If it met another change meanwhile, that is an ordinary disagreement.
   private func close(
     _ record: ConflictRecord, _ change: Change, _ disagreement: Disagreement?, met: Row?, in place: Int,
     note: String? = nil
@@ -237,8 +237,8 @@ final class HeldRows {
     try store.owe(record.key, in: place, to: record.device)
   }
 
-  /// Why a change is not the user's to make by now, in words; nil: it is. What could be made when it came, may have
-  /// been taken from the user while it waited.
+  /// Why the user may no longer make a change, in words. nil if the user may. The user may have lost the right while
+  /// the change waited.
   private func refusal(
     of change: Change, by device: ReplicaID, mayWrite: Bool, in place: Int
   ) throws -> String? {
@@ -247,8 +247,8 @@ final class HeldRows {
     return mayWrite ? nil : StepMerger.mayNotChange
   }
 
-  /// Stops the wait of an update whose row left its user's sight. An update of a deleted row stops to wait in the same
-  /// way, so the device learns the same in both cases.
+  /// Stops the wait of an update whose row left its user's sight. An update of a deleted row stops waiting in the same
+  /// way, so the device cannot distinguish the two cases.
   private func closeHidden(_ kept: ConflictRecord, met: Row, in place: Int) throws -> Step {
     guard kept.operation == .update else { return .waits }
     var record = kept
@@ -261,7 +261,7 @@ final class HeldRows {
     return .closed
   }
 
-  /// Whether another row of the same unit has the natural key, so that it may yet give way.
+  /// Whether another row of the same unit has the natural key, so that it may still give it up.
   private func collides(
     _ row: Row, with unit: Set<RowReference>, of record: ConflictRecord, in place: Int
   ) throws -> Bool {
@@ -273,7 +273,7 @@ final class HeldRows {
     }
   }
 
-  /// Nothing is missing any more, but the natural key is another row's by now.
+  /// Nothing is missing any more, but another row has the natural key by now.
   private func collide(_ row: Row, _ record: ConflictRecord, _ change: Change, in place: Int) throws {
     let rows = store.rows[place]
     let rivals = try rows.rivals(of: row, in: store.database)
@@ -282,7 +282,7 @@ final class HeldRows {
     try close(record, change, Disagreement(kind: .unique, state: state), met: met, in: place)
   }
 
-  /// Of the user who made the change, who may have given the device away meanwhile; nil where the device is no more.
+  /// The scope of the user who made the change. The device may have another user by now. nil if the device was removed.
   func scope(of record: ConflictRecord) throws -> ScopeStore? {
     let sender = Sender(device: record.device, user: record.user)
     if let known = senders[sender] { return known }
@@ -296,7 +296,8 @@ final class HeldRows {
 }
 
 extension ConflictRecord {
-  /// The record of a new row with what the device wrote into the row later; nil: some of that is no update.
+  /// The record of a new row, with the values that the device wrote into the row later. nil if a later change is not an
+  /// update.
   /// - Parameter behind: the row's later changes, which wait, in their order.
   func followed(by behind: [ConflictRecord], in schema: TableSchema) -> ConflictRecord? {
     guard case .insert(var row)? = try? change(in: schema) else { return nil }
@@ -309,7 +310,7 @@ extension ConflictRecord {
     return whole
   }
 
-  /// Whether the change waits for a person, and for nothing else: its user lacks the right.
+  /// Whether the change only waits for a person, because its user lacks the right.
   var awaitsDecision: Bool { kind == .forbidden || kind == .revoked }
 
   /// The device's change as it was sent.

@@ -4,8 +4,8 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The devices' bundles in the hub's `bundles/archive`, which are called by dataset, device, number and the beginning
-/// of the bundle's id: two with one number may have come.
+/// The devices' bundles in the hub's `bundles/archive`. A file name has the dataset, the device, the number and the
+/// beginning of the bundle's id, because two bundles with one number may have come.
 struct HubArchive {
   private let folder: WorkspaceFolder
   private let files: any FileSystem
@@ -17,15 +17,15 @@ struct HubArchive {
 
   private static let idDigits = 8
 
-  /// A bundle that was about to be merged when a command ended. Its name tells what to ask the ledger: the file may be
-  /// encrypted.
+  /// A bundle that was about to be merged when a command ended. Its file name is enough to find it in the
+  /// ledger, because the file may be encrypted.
   struct Pending {
     let path: String
     let bundle: BundleID
     /// The beginning of the digest of its `B2SUMS`, in hexadecimal.
     let digest: String
 
-    /// No other file of the archive is called so, and no command takes it for a leftover.
+    /// No other file of the archive has this prefix, and no command removes it as a leftover.
     private static let prefix = "pending-"
     private static let digits = 64
 
@@ -45,8 +45,8 @@ struct HubArchive {
     }
   }
 
-  /// Puts the file of a bundle that is about to be merged beside the others, under a pending name: it can then be kept,
-  /// whatever becomes of the stick and of this command.
+  /// Copies a bundle that is about to be merged into the archive, under a pending name. Later failures of the stick or
+  /// of this command cannot lose it.
   func bring(_ bundle: borrowing VerifiedBundle) throws -> Pending {
     let pending = Pending(bundle.manifest, bundle.digest, in: folder)
     try bundle.file.put(at: pending.path)
@@ -58,7 +58,7 @@ struct HubArchive {
     return try files.list(folder.archive).compactMap { Pending($0, in: folder) }
   }
 
-  /// Gives a pending bundle its own name if the ledger says that it was merged, and else removes its file.
+  /// Gives a pending bundle its final name if the ledger shows that it was merged. Otherwise removes its file.
   func settle(_ pending: Pending, _ store: HubStore) throws {
     if let name = try store.archivedName(of: pending) {
       try files.rename(pending.path, to: Paths.join(folder.archive, name))
@@ -67,7 +67,7 @@ struct HubArchive {
     }
   }
 
-  /// Returns when the names of the files are on the medium: a command that failed may have ended before that.
+  /// Returns when the names of the files are on the medium. A failed command may have ended before that.
   func secure() throws { try files.syncDirectory(folder.archive) }
 
   func place(of manifest: Manifest) -> String { Paths.join(folder.archive, Self.name(of: manifest)) }
@@ -90,7 +90,7 @@ struct HubArchive {
 
   private static func prefix(dataset: String, device: String) -> String { "\(dataset)-\(device)-" }
 
-  /// nil where the name is one of another device, whose own name may begin with this one's.
+  /// nil if the name belongs to another device, whose own name may begin with this name.
   private static func number(in name: String, behind prefix: String) -> Int64? {
     let suffix = ".satchel"
     guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return nil }
@@ -102,7 +102,7 @@ struct HubArchive {
 }
 
 extension HubStore {
-  /// The name in the archive of a pending bundle; nil: it was not merged.
+  /// The name in the archive of a pending bundle. nil if it was not merged.
   func archivedName(of pending: HubArchive.Pending) throws -> String? {
     try database.first(
       """

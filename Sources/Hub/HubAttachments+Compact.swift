@@ -4,9 +4,9 @@ import SatchelValues
 import SatchelWorkspace
 
 extension HubAttachments {
-  /// The files that came or went and that nothing names any more: no row, no change that the log still tells of, and no
-  /// conflict. A file that is kept beside another one stays as long as a row names that one. What the hub's people put
-  /// there and never sent is not among them.
+  /// The files that came or went and that no row, no change in the log and no conflict names any more. A file kept
+  /// beside another file stays as long as a row names that other file. Files that people at the hub added and that were
+  /// never sent are not included.
   func unnamed() throws -> UnnamedFiles {
     let known = try store.keptFiles()
     if known.isEmpty { return UnnamedFiles() }
@@ -19,7 +19,7 @@ extension HubAttachments {
     return try UnnamedFiles(known.map { (path: $0.kept, digest: $0.digest) }, but: named, in: files)
   }
 
-  /// Takes them away. The caller holds the transaction, so that nobody comes to name one meanwhile.
+  /// Removes the files. The caller holds the transaction, so that no writer can name one of them meanwhile.
   func remove(_ unnamed: UnnamedFiles) throws {
     for file in unnamed.files { try store.forget(file.path) }
     try unnamed.remove(from: files)
@@ -27,8 +27,8 @@ extension HubAttachments {
 }
 
 extension HubWorkspace {
-  /// How many bundles are here and not taken yet, or were refused of a device whose copies somebody has to tell apart.
-  /// They may name any file.
+  /// The number of bundles that are here and not merged yet, or that were refused because their device was copied. They
+  /// may name any file.
   func bundlesToCome(_ store: HubStore) throws -> Int {
     let flagged = try store.devices().count { $0.state == .flagged }
     return try WaitingBundles.list(in: folder.inbox, platform.files).count

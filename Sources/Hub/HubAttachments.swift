@@ -5,10 +5,10 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The files that rows name, in what is made for devices.
+/// The files that rows name, in bundles for devices.
 ///
-/// What a device is to have follows from the rows that its user sees, and from nothing else. A device could write any
-/// file's name into a row of its own: that counts only once it has shown that it has the file.
+/// The files for a device follow only from the rows that its user sees. A device could write the name of any file into
+/// its own row. Such a name counts only after the device has shown that it has the file.
 struct HubAttachments {
   let store: HubStore
   let files: AttachedFiles
@@ -21,23 +21,24 @@ struct HubAttachments {
   /// Whether the dataset marks any column.
   var areAny: Bool { store.tables.contains { !$0.rules.attachments.isEmpty } }
 
-  /// What an emission may carry.
+  /// The files that an emission may carry.
   struct Outgoing {
-    /// What the device is to have and is there: first what was never sent, then what was sent longest ago.
+    /// Files that the device must get and that are here. Files that were never sent come first, then those sent longest
+    /// ago.
     fileprivate var owed: [AttachmentPath] = []
-    /// Of that, what was never sent, or was lost with its bundle.
+    /// Those among them that were never sent, or were lost with their bundle.
     fileprivate var due: Set<AttachmentPath> = []
     fileprivate var isPlanEmpty = true
     /// Copies in the draft.
     fileprivate var staged: [AttachmentPath: AttachedFiles.Staged] = [:]
 
-    /// Whether it is worth a bundle.
+    /// Whether these files alone justify a bundle.
     var isDue: Bool { staged.keys.contains { due.contains($0) } }
     var count: Int { staged.count }
-    /// How many are there and left for the bundles after it.
+    /// The number of files that are here and left for later bundles.
     var left: Int { owed.count - staged.count }
 
-    /// Leaves what the device is still to have.
+    /// Removes files that the device no longer needs.
     mutating func restrict(to now: Outgoing) {
       let owed = Set(now.owed)
       staged = staged.filter { owed.contains($0.key) }
@@ -45,11 +46,11 @@ struct HubAttachments {
     }
   }
 
-  /// Looks which of a device's files somebody wrote anew here.
+  /// Finds which of a device's files were written again here.
   func look(for device: EnrolledDevice) throws -> [SeenFile] { try files.look(at: store.knownFiles(of: device.id)) }
 
-  /// Notes what the device is to have by a plan, and looks which of it is there. The caller holds the transaction.
-  /// - Parameter seen: files that do not look as they did.
+  /// Records the files that the device must get by a plan, and finds which are here. The caller holds the transaction.
+  /// - Parameter seen: files that look different from before.
   func owe(by plan: EmissionPlan, _ seen: [SeenFile]) throws -> Outgoing {
     for file in seen { try store.save(file.path, file.digest, file.mark) }
     if plan.extent == .full { try store.forgetAttachments(of: plan.device.id) }
@@ -57,7 +58,7 @@ struct HubAttachments {
       $0[$1.place].insert($1.row)
     }
     for (place, table) in store.tables.enumerated() where !table.rules.attachments.isEmpty {
-      // Where the definition may be new to the device, its columns may be marked just now.
+      // If the definition may be new to the device, its columns may have been marked just now.
       let news = plan.carriesDefinition ? plan.visible[place] : plan.rows[place]
       rows[place] = rows[place].union(news).intersection(plan.visible[place])
       try owe(rows[place], in: place, of: plan)
@@ -68,7 +69,7 @@ struct HubAttachments {
     return try outgoing(by: plan, rows)
   }
 
-  /// Notes what the device is to have because of these rows, all of which its user sees.
+  /// Records the files that the device must get because of these rows. Its user sees all of these rows.
   private func owe(_ rows: RowSet, in place: Int, of plan: EmissionPlan) throws {
     let device = plan.device.id
     try store.numbers[place].each(of: rows, in: store.database) { member in
@@ -97,13 +98,13 @@ struct HubAttachments {
     try files.isThere(path, within: store.dataset.attachments)
   }
 
-  /// Copies what fits into the draft.
+  /// Copies as many files into the draft as fit.
   func stage(_ outgoing: inout Outgoing, atMost bytes: Int64?, into draft: inout BundleDraft) throws {
     if outgoing.isPlanEmpty, outgoing.due.isEmpty { return }
     outgoing.staged = try files.stage(outgoing.owed, limits: store.dataset.attachments.atMost(bytes), into: &draft)
   }
 
-  /// Adds the files, and what came from the device. The caller holds the transaction.
+  /// Adds the files, and the receipts for files of the device. The caller holds the transaction.
   func seal(_ outgoing: Outgoing, of plan: EmissionPlan, into draft: inout BundleDraft) throws {
     let carried = try outgoing.staged.map {
       BundleDraft.CarriedFile($0.key, $0.value.file, was: try store.version($0.key, at: plan.device))
@@ -116,9 +117,9 @@ struct HubAttachments {
     try store.markReceiptsTold(to: plan.device.id, by: plan.number)
   }
 
-  /// What to do with a file that a device brings. A version makes room for the next one of the same device, or of one
-  /// that had it, if its user may change every row that names the file: else a row of the user's own would be a way to
-  /// write over anybody's file.
+  /// The decision about a file that a device brings. A version makes room for the next version from the same device, or
+  /// from a device that had it. Its user must be allowed to change every row that names the file. Otherwise a user
+  /// could overwrite any file by naming it in a row of one's own.
   func reception(_ line: AttachmentLine, _ present: Digest?, from device: EnrolledDevice, in sequence: SequenceNumber)
     throws
     -> ArrivingAttachments.Reception
@@ -174,7 +175,7 @@ struct AttachmentNamings {
     for path in table.attachments(of: step.change) { all.insert(Naming(place: place, key: step.key, path: path)) }
   }
 
-  /// Keeps who named what: files go along for rows whose writer had them.
+  /// Records which device named which file: a file goes along for rows whose writer had it.
   func keep(by device: ReplicaID, _ store: HubStore) throws {
     for naming in all {
       let row = try store.numbers[naming.place].assign(naming.key, in: store.database)

@@ -5,32 +5,32 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What a backup holds.
+/// The content of a backup.
 public struct BackupReport: Sendable {
   public let epoch: Epoch
-  /// How many changes the hub had committed.
+  /// The number of changes that the hub had committed.
   public let cursor: Cursor
   /// By the hub's clock, for people.
   public let created: String
-  /// Of the file, in bytes.
+  /// The size of the file, in bytes.
   public let bytes: Int64
   /// Bundles of the archive.
   public let bundles: Int
   public let hasSecretKeys: Bool
 }
 
-/// Whether a backup holds the hub's secret keys. Whoever has them can speak in the hub's name, and read what is for it.
+/// Whether a backup holds the hub's secret keys. A holder of the keys can sign as the hub, and read bundles for it.
 public enum SecretKeys: Sendable {
   case leftOut
-  /// Behind their password where they have one, else for everybody to read who has the file.
+  /// Included, protected by their password if they have one. Otherwise any holder of the file can read them.
   case included
 }
 
 extension HubWorkspace {
-  /// Writes all that this hub is into one signed file, which must not be there yet. Apps go on writing meanwhile.
+  /// Writes the whole hub into one signed file, which must not exist yet. Apps go on writing meanwhile.
   ///
   /// It holds the database, the configuration, the public keys, the files that rows name, and the archive of bundles.
-  /// What lies in the outbox is not in it: a restored hub makes new ones.
+  /// It does not hold the outbox: a restored hub makes new bundles.
   public func backup(
     to path: String, keys secrets: SecretKeys = .leftOut, encryption: Encryption = .asTheDatasetSays
   ) throws -> BackupReport {
@@ -42,10 +42,10 @@ extension HubWorkspace {
       let recipients = try encryption.recipients(keys.recipient(), name: configuration.name, store.dataset, keys)
       if !recipients.isEmpty, secrets == .included {
         throw WorkspaceError(
-          "locked-in", "The backup would be encrypted for keys that are in it alone.",
-          hint: "Leave the keys out, and keep a copy of keys/ elsewhere.")
+          "locked-in", "The backup would be encrypted for keys that are only in the backup itself.",
+          hint: "Leave out --with-keys, and keep a copy of keys/ elsewhere.")
       }
-      // Not where it is to go: that may be a slow stick.
+      // The draft is not made at the target, which may be a slow stick.
       var draft = try BundleDraft(in: folder.outbox, platform: platform)
       let copy = draft.file("building.sqlite")
       try store.database.copy(to: copy)
@@ -63,7 +63,7 @@ extension HubWorkspace {
       let made = try draft.write(sealed, for: recipients)
       let bytes = try platform.files.size(made)
       if ending == .keep {
-        // All rows are in it.
+        // All rows are in the file.
         let mode = try 0o644 & folder.databaseMode(at: databasePath, platform.files)
         try platform.files.deliver(made, to: path, mode: secrets == .included ? 0o600 : mode)
         try LastBackup(at: platform.clock.milliseconds(), file: path).write(to: folder, platform.files)
@@ -111,7 +111,7 @@ extension HubWorkspace {
       } + AttachedFiles(folder, platform).all().map { "files/\($0)" }
   }
 
-  /// Checks every byte of a backup that this hub made, and that what is in it belongs together. Changes nothing.
+  /// Checks every byte of a backup that this hub made, and that its contents belong together. Changes nothing.
   public func verifyBackup(_ path: String) throws -> BackupReport {
     try locked {
       let bundle = try reader.read(path, trust: .keys(ownKeys()), staging: folder.inbox)

@@ -7,20 +7,20 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The hub's base: all of its rows at one cursor, in a signed bundle from the hub to itself in bundles/archive. With
-/// the log it tells what every row must be, whatever was done to the database.
+/// The hub's base: all of its rows at one cursor, in a signed bundle from the hub to itself in bundles/archive.
+/// Together with the log it shows the correct content of every row, whatever was done to the database.
 extension HubWorkspace {
-  /// How the names of a version's bases begin. The number behind it is that of the first change after the base.
+  /// The prefix of the file names of a version's bases. The number after it is that of the first change after the base.
   ///
-  /// Each version has its own: what its migration made of columns, no base of the one before can tell. So has each
-  /// epoch. A base is there before the commit that makes it count, and must not take the place of another one.
-  /// - Parameter epoch: nil: the name is one that release 0.1 gave.
+  /// Each version has its own prefix, because a base of an earlier version lacks the effects of the migration. So has
+  /// each epoch. A base is written before the commit that makes it valid, and must not replace another base.
+  /// - Parameter epoch: nil for a name that release 0.1 gave.
   func basePrefix(_ version: Int64, _ epoch: Epoch?) -> String {
     let beginning = "\(configuration.dataset)-\(configuration.name)-\(configuration.name)-v\(version)-"
     return epoch.map { "\(beginning)\($0.text.prefix(8))-" } ?? beginning
   }
 
-  /// How the names of the bases begin that are there; nil: there is none.
+  /// The prefix of the bases that exist. nil if there is none.
   private func presentPrefix(_ version: Int64, _ epoch: Epoch) throws -> String? {
     let archive = BundleArchive(folder, platform.files)
     return try [basePrefix(version, epoch), basePrefix(version, nil)].first { try !archive.numbers($0).isEmpty }
@@ -30,7 +30,7 @@ extension HubWorkspace {
     try presentPrefix(store.dataset.version, store.identity.epoch) != nil
   }
 
-  /// Writes the rows as they are now. The caller holds a transaction, in which nothing waits to be taken into the log.
+  /// Writes the rows as they are now. The caller holds a transaction, in which all local writes are in the log.
   func writeBase(
     _ database: borrowing Database, _ tables: [TrackedTable], _ definition: DatasetDefinition, epoch: Epoch,
     cursor: Cursor
@@ -54,14 +54,14 @@ extension HubWorkspace {
       to: BundleArchive(folder, platform.files).path(basePrefix(definition.version, epoch), cursor.rawValue + 1))
   }
 
-  /// What every row must be, but for changes that no trigger saw and those that wait to be taken into the log.
+  /// The correct content of every row, except for changes that no trigger saw and writes that are not in the log yet.
   ///
-  /// Throws a `WorkspaceError` where the base is missing or damaged.
+  /// Throws a `WorkspaceError` if the base is missing or damaged.
   func known(_ store: HubStore, in folder: borrowing StagingFolder) throws -> KnownRows {
     let archive = BundleArchive(self.folder, platform.files)
     guard let prefix = try presentPrefix(store.dataset.version, store.identity.epoch),
       let number = try archive.numbers(prefix).last
-    else { throw Self.noBase("it is not there") }
+    else { throw Self.noBase("it is missing") }
     let bundle: VerifiedBundle
     do {
       bundle = try reader.read(archive.path(prefix, number), trust: .keys(ownKeys()), staging: self.folder.inbox)
@@ -77,7 +77,7 @@ extension HubWorkspace {
     return known
   }
 
-  /// Forgets the bases before the newest one of a version, those of earlier versions and epochs too.
+  /// Removes the bases before the newest base of a version, and those of earlier versions and epochs.
   func forgetBases(_ archive: BundleArchive, _ store: HubStore) throws {
     let version = store.dataset.version
     guard let newest = try archive.numbers(basePrefix(version, store.identity.epoch)).last else { return }
@@ -93,12 +93,12 @@ extension HubWorkspace {
   static func noBase(_ why: String) -> WorkspaceError {
     WorkspaceError(
       "no-history", "The hub's base in bundles/archive cannot be used: \(why).",
-      hint: "Bring it back from a backup of the workspace; without it nobody can say what went by unseen.")
+      hint: "Bring it back from a backup of the workspace; without it, unseen changes cannot be found.")
   }
 }
 
 extension HubStore {
-  /// Applies what the log tells of each row after `cursor`.
+  /// Applies the log's changes of each row after `cursor`.
   fileprivate func replayLog(after cursor: Cursor, onto known: KnownRows) throws {
     try database.each(
       "SELECT table_name, key, operation, set_values FROM satchel_log WHERE cursor > :cursor ORDER BY cursor",

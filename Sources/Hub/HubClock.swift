@@ -2,9 +2,9 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// What is wrong with the hub's own clock, or was when somebody wrote at the hub.
+/// A fault of the hub's own clock, now or when a row was written at the hub.
 ///
-/// All devices follow the hub's stamps. One wrong reading, once sent, would decide for years which write counts as the
+/// All devices follow the hub's stamps. One wrong stamp, once sent, would decide for years which write counts as the
 /// newest. So a person is asked before anything is imported or sent.
 public enum ClockFault: Sendable, Equatable {
   /// The clock shows less than it did before.
@@ -14,13 +14,13 @@ public enum ClockFault: Sendable, Equatable {
   /// Rows were written at the hub while its clock showed far more than it does now.
   case writes(now: Int64, newest: Int64)
 
-  /// By how much a clock may be set back, or two programs at one hub may differ, in milliseconds.
+  /// The most by which a clock may be set back, or two programs at one hub may differ, in milliseconds.
   static let tolerance: Int64 = 3_600_000
-  /// How long a hub may rest before somebody is asked whether its clock is right, in milliseconds.
+  /// The longest rest of a hub before a person is asked whether its clock is right, in milliseconds.
   static let longestRest: Int64 = 180 * 86_400_000
 
-  /// Compares two readings of the hub's clock; nil: nothing is wrong.
-  /// - Parameter last: zero: there was none.
+  /// Compares two readings of the hub's clock. nil if nothing is wrong.
+  /// - Parameter last: zero if there was no reading.
   init?(now: Int64, last: Int64) {
     if last == 0 { return nil }
     if now < last - Self.tolerance {
@@ -34,15 +34,15 @@ public enum ClockFault: Sendable, Equatable {
 }
 
 extension ClockFault {
-  /// What the operator does next.
+  /// The operator's next steps.
   public static let wayOut =
     "Look at this computer's clock (date), and set it if it is wrong. If it is right: satchel-hub doctor --repair"
 
   func refusal() -> Refusal {
-    Refusal("clock", "\(words) Until somebody decides, nothing is imported or made.", hint: Self.wayOut)
+    Refusal("clock", "\(words) Until you decide, nothing is imported or made.", hint: Self.wayOut)
   }
 
-  /// What happened, in a sentence or two.
+  /// The event, in a sentence or two.
   public var words: String {
     switch self {
     case .behind(let now, let last):
@@ -70,20 +70,20 @@ extension HubWorkspace {
     if let fault = try store.clockFault(at: platform.clock.milliseconds()) { throw fault.refusal() }
   }
 
-  /// The same, and remembers what the clock shows. For commands that give stamps to others or judge theirs.
+  /// The same, and records the reading. For commands that give stamps to others or judge the stamps of others.
   func passClock(_ store: HubStore) throws {
     try checkClock(store)
     let now = platform.clock.milliseconds()
-    // A commit costs more than a look: an hour may be missed, so a minute may.
+    // A commit costs more than a look. The tolerance is an hour, so a minute's delay does no harm.
     guard ending == .keep, try now > store.clockReading() + 60_000 else { return }
     try store.writeTransaction(.keep) { try store.saveClockReading(now) }
   }
 
-  /// nil: the hub's clock is right, and was when somebody wrote here.
+  /// nil if the hub's clock is right, and was right when rows were written here.
   func clockFault(_ store: HubStore) throws -> ClockFault? {
     let now = platform.clock.milliseconds()
     if let fault = try store.clockFault(at: now) { return fault }
-    // Where capture is damaged its tables may have other columns.
+    // If capture is damaged, its tables may have other columns.
     guard store.damage.isEmpty else { return nil }
     return try store.clockFaultOfWrites(at: now)
   }

@@ -4,11 +4,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What `compact` did.
+/// The result of `compact`.
 public struct CompactReport: Sendable {
-  /// Devices of which the hub forgot what they hold: they get everything when they are heard of again.
+  /// Devices whose rows the hub forgot. They get everything at their next contact.
   public var forgotten: [String] = []
-  /// The hub's history is told from here on.
+  /// The hub's history begins here.
   public var logFrom = Cursor.zero
   public var logEntries: Int64 = 0
   public var goneRows: Int64 = 0
@@ -16,26 +16,26 @@ public struct CompactReport: Sendable {
   public var bundles = 0
   /// Files that `bundles/sent` no longer keeps.
   public var sent = 0
-  /// Attached files that went, because nothing names them any more.
+  /// Attached files that were removed, because nothing names them any more.
   public var attached = UnnamedFiles()
-  /// How many bundles must be taken, or decided, before it is known which files nothing names; then none went.
+  /// The number of bundles to import or settle before unnamed files can be determined. If it is not zero, no file was
+  /// removed.
   public var attachedWait = 0
-  /// In bytes.
+  /// The size of the database, in bytes.
   public var database: (before: Int64, after: Int64) = (0, 0)
-  /// Why the database could not be shrunk as was asked, in SQLite's words; nil: it could.
+  /// Why the database could not be shrunk, in SQLite's words. nil if it could.
   public var notShrunk: String?
   public var archive: (before: Int64, after: Int64) = (0, 0)
 }
 
 extension HubWorkspace {
-  /// Forgets what nobody needs any more: changes from before the emission that the last device stands on, and numbers
-  /// of rows that are gone.
+  /// Forgets history that is no longer needed: changes from before the oldest emission that a device has, and numbers
+  /// of deleted rows.
   ///
-  /// Revoked and expired devices hold nothing back.
+  /// It does not wait for revoked and expired devices.
   /// - Parameters:
-  ///   - days: devices that were not heard of for longer hold nothing back either, and the files of bundles that were
-  ///     imported before
-  ///     that go from the archive, those that were made before it and have come from `bundles/sent`; nil: neither.
+  ///   - days: after so many days of silence, a device is not waited for. Bundles imported before that time leave the
+  ///     archive. Bundles made before it that have arrived leave `bundles/sent`. nil: all of these stay.
   ///   - isShrinking: whether the database gives its free pages back to the file system.
   public func compact(olderThan days: Int64? = nil, shrinking isShrinking: Bool = false) throws -> CompactReport {
     try locked {
@@ -51,13 +51,13 @@ extension HubWorkspace {
         try store.absorb(user: Self.hubUser, at: now)
         try forgetDevices(store, silentSince: limit, now: now, &report)
         report.logFrom = try store.forgettable()
-        // In the base are all rows as they are: with it the log that is left tells what each must be.
+        // The base holds all rows as they are. With it the remaining log shows the content of each row.
         if ending == .keep, report.logFrom > store.identity.logFrom {
           try writeBase(
             store.database, store.tables, store.dataset, epoch: store.identity.epoch, cursor: store.cursor())
         }
         report.logEntries = try store.forgetLog(upTo: report.logFrom)
-        // A device that may still hold a row, unknown to us, must not bring it back.
+        // A device that may still hold a forgotten row must not bring it back.
         if try store.devices().allSatisfy({ try $0.state == .revoked || store.knowsWhat($0) }) {
           report.goneRows = try store.forgetGoneRows()
         }
@@ -92,8 +92,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Files that nothing names any more go. They do before the end of the transaction: no row comes to name one
-  /// meanwhile.
+  /// Removes files that nothing names any more, before the end of the transaction. So no row can name one meanwhile.
   private func forgetFiles(_ store: HubStore, _ report: inout CompactReport) throws {
     let attachments = HubAttachments(store, self)
     guard attachments.areAny else { return }
@@ -103,7 +102,7 @@ extension HubWorkspace {
     if ending == .keep { try attachments.remove(report.attached) }
   }
 
-  /// Returns the names of the files that go from the archive.
+  /// Returns the names of the files that leave the archive.
   private func forgetBundles(_ store: HubStore, before limit: Int64?) throws -> [String] {
     guard let limit else { return [] }
     return try store.forgettableBundles(before: limit).map {
@@ -121,7 +120,7 @@ extension HubWorkspace {
 }
 
 extension HubStore {
-  /// Whether it is known which rows a device holds: it has none yet, or it stands on an emission that is remembered.
+  /// Whether the rows of a device are known: it has none yet, or its emission is remembered.
   fileprivate func knowsWhat(_ device: EnrolledDevice) throws -> Bool {
     try device.emitted == .zero || !emissions(of: device.id).isEmpty
   }

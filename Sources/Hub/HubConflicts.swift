@@ -12,13 +12,13 @@ extension HubWorkspace {
     return try store.marked(ConflictTable.list(states, in: store.database))
   }
 
-  /// How many await a decision.
+  /// The number of conflicts that await a decision.
   public func openConflicts() throws -> Int64 {
     try ConflictTable.count(.open, in: Database(path: databasePath, mode: .readWrite))
   }
 
   /// Some of these conflicts, oldest first, with the number of all of them.
-  /// - Parameter table: nil: of all tables.
+  /// - Parameter table: nil for all tables.
   public func conflicts(
     _ states: [ConflictState], table: Name?, from first: Int64, count: Int64
   ) throws -> (conflicts: [StoredConflict], total: Int64) {
@@ -30,7 +30,7 @@ extension HubWorkspace {
   /// The layers of the database, if it is a GeoPackage.
   public func layers() throws -> [Layer] { try store().database.layers() }
 
-  /// Writes the geometries of all conflicts into a GeoPackage at `path`, where there must be no file yet.
+  /// Writes the geometries of all conflicts into a GeoPackage at `path`. No file may exist there yet.
   public func exportConflicts(to path: String) throws -> ConflictPackageReport {
     try locked {
       let store = try store()
@@ -60,7 +60,7 @@ extension HubWorkspace {
   }
 
   /// Decides a conflict at the hub: an ordinary change of the row by the hub's operator.
-  /// - Parameter seen: what is known of the row; where it was changed since, nothing is decided.
+  /// - Parameter seen: the row as the person saw it. If it was changed since, nothing is decided.
   public func resolve(
     _ prefix: String, _ decision: ConflictDecision, note: String?, seen: RowSeen = .anyway
   ) throws -> StoredConflict {
@@ -72,7 +72,7 @@ extension HubWorkspace {
   }
 
   /// Decides a conflict, and all of its unit with it.
-  /// - Parameter rights: what the decision may write for a conflict; nil: anything.
+  /// - Parameter rights: the rows that the decision may write for a conflict. nil if it may write any.
   private func resolve(
     _ found: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen, _ store: HubStore,
     rights: (ConflictRecord) throws -> ReportRights? = { _ in nil }
@@ -96,7 +96,7 @@ extension HubWorkspace {
     if decision.word != .hub { for record in later { try settle(record, store) } }
     for member in members { try close(member.record, decision, note: note, store) }
     if decision.word == .device { for record in shown.below { try store.holdReport(of: record) } }
-    // Those behind it were made on what it would have left.
+    // Later changes were based on the row that this change would have made.
     if decision.word != .device { try ConflictTable.openHeld(behind: members.map(\.record), in: store.database) }
   }
 
@@ -110,7 +110,7 @@ extension HubWorkspace {
     try owe(record, store)
   }
 
-  /// A new row that another row keeps out, with what its device wrote into it later.
+  /// A new row that another row keeps out, with the values that its device wrote into it later.
   private func withLaterChanges(
     _ found: StoredConflict, _ store: HubStore
   ) throws -> (StoredConflict, behind: [ConflictRecord]) {
@@ -130,7 +130,7 @@ extension HubWorkspace {
       settled, at: platform.clock.milliseconds(), hidden: .nothing, in: store.database)
   }
 
-  /// A device may still have a new row that is not to be here: it is sent that the row is gone.
+  /// A device may still have a new row that is not accepted here. It receives the deletion of the row.
   private func owe(_ record: ConflictRecord, _ store: HubStore) throws {
     guard record.operation == .insert, let place = store.place(of: record.table),
       try store.device(record.device) != nil,
@@ -139,8 +139,8 @@ extension HubWorkspace {
     try store.owe(record.key, in: place, to: record.device)
   }
 
-  /// Decides all open conflicts, and the changes that wait because their parent left its user's sight, or those of one
-  /// table, by a policy. A row that was changed since, or that the decision does not fit, is left.
+  /// Decides by a policy all open conflicts, and all changes that wait because their parent left its user's sight. With
+  /// `table`, only those of one table. A row that was changed since, or that the decision does not fit, is left.
   public func resolveAll(_ policy: Policy, table: Name?, note: String?) throws -> ResolvedAll {
     try applying { store in
       var result = ResolvedAll()
@@ -166,13 +166,13 @@ extension HubWorkspace {
     case .hub: return .hub
     case .device: return .device
     case .newest:
-      // Of a unit each change has to be the later one.
+      // In a unit, each change has to be the later one.
       let isLater = try unit.members.map(\.record).allSatisfy { record in
         guard let place = store.place(of: record.table) else { return false }
         return record.stamp > (try store.past(of: record.key, in: place)?.stamp ?? .zero)
       }
       return isLater ? .device : .hub
-    case .manual: throw WorkspaceError("policy", "By the policy manual nothing is decided.")
+    case .manual: throw WorkspaceError("policy", "The policy manual decides nothing.")
     }
   }
 
@@ -192,7 +192,7 @@ extension HubWorkspace {
     try rows.write(decided, store.references[place], in: store.database)
     try written.forEach(check)
     for row in decided {
-      // As it is stored: what was typed may have become a number on its way into the column.
+      // The stored value: the typed text may have become a number on its way into the column.
       guard let change = Change(from: row.current, to: try rows.row(row.key)) else { continue }
       let now = platform.clock.milliseconds()
       let stamp = try Capture.tick(now: now, in: store.database)
@@ -204,7 +204,7 @@ extension HubWorkspace {
 }
 
 extension ConflictRecord {
-  /// Whether `resolve --all` decides it. Work that lost its parent to another area is decided with that parent.
-  /// Changes that a user may not make are decided one by one.
+  /// Whether `resolve --all` decides the conflict. Work that lost its parent to another area is decided with that
+  /// parent. Changes that a user may not make are decided one by one.
   fileprivate var isForAll: Bool { state == .open && kind != .forbidden || kind == .revoked }
 }

@@ -12,20 +12,20 @@ extension HubWorkspace {
     try keys.ownKey().fingerprint
   }
 
-  /// Whether the hub's database says of itself that it is a GeoPackage. A device's file is one only if it began as one.
+  /// Whether the hub's database declares itself a GeoPackage. A device's file is one only if it began as one.
   public func isGeoPackage() throws -> Bool {
     let number = try store().database.first("PRAGMA application_id") { $0.integer(0) }
-    // "GPKG", and of the standard's first versions "GP10" and "GP11".
+    // "GPKG". The standard's first versions used "GP10" and "GP11".
     return [0x4750_4b47, 0x4750_3130, 0x4750_3131].contains(number)
   }
 
-  /// Makes a device known whose key is beyond doubt, because the hub made it or a person compared its fingerprint.
+  /// Enrols a device whose key is beyond doubt, because the hub made it or a person compared its fingerprint.
   ///
   /// - Parameters:
-  ///   - state: `preparing` where its folder is being made.
-  ///   - asked: the name by which the device calls itself; nil: `name`.
-  ///   - continuation: what it tells of the device that it was before.
-  ///   - trust: why that is believed.
+  ///   - state: `preparing` while its folder is being made.
+  ///   - asked: the name by which the device calls itself. nil if it is `name`.
+  ///   - continuation: the request's statement about the device that it was before.
+  ///   - trust: why that statement is believed.
   public func enrol(
     _ id: ReplicaID, name: String, user: String, key: PublicKey, recipient: AgeRecipient?, incarnation: Incarnation,
     state: EnrolledDevice.State = .active, asked: String? = nil,
@@ -33,11 +33,11 @@ extension HubWorkspace {
   ) throws -> EnrolledDevice {
     try changing { store in
       guard try store.user(user) != nil else { throw Self.noUser(user) }
-      // The files of keys are called like whom they are of.
+      // Key files are named after their owners.
       guard isSafeName(name), name != configuration.name, !["own", "next"].contains(name) else {
         throw WorkspaceError("bad-name", "\"\(name)\" cannot be the name of a device here.", hint: safeNameHint)
       }
-      // `d-hub-a-1.satchel` must not be able to mean two ways.
+      // `d-hub-a-1.satchel` must have only one meaning.
       if name.hasPrefix(configuration.name + "-") || name.hasSuffix("-" + configuration.name) {
         throw WorkspaceError(
           "bad-name",
@@ -48,14 +48,14 @@ extension HubWorkspace {
         throw WorkspaceError("exists", "This device is enrolled already, as \(known.name).")
       }
       if let other = try store.device(named: name), other.state == .preparing {
-        // The command that was to make its folder was killed.
+        // The command that should have made its folder was killed.
         try store.remove(other.id)
       } else if let other = try store.device(named: name) {
         throw WorkspaceError(
           "exists",
           "There is a device \(name) already, \(other.state == .revoked ? "a revoked one" : "of the user \(other.user)").",
           hint:
-            "Choose another name, for a device that was set up anew too: what \(name) has not delivered yet is then still taken when it comes."
+            "Choose another name, also for a device that was set up again. Late bundles of \(name) are then still accepted."
         )
       }
       var device = EnrolledDevice(
@@ -72,7 +72,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Checks a request for enrolment and returns what it asks, with the fingerprint that a person must compare.
+  /// Checks a request for enrolment. Returns its content and the fingerprint that a person must compare.
   public func readRequest(_ path: String) throws -> (
     manifest: Manifest, enrolment: Manifest.Enrolment, fingerprint: String
   ) {
@@ -92,19 +92,19 @@ extension HubWorkspace {
 
   private func enrolment(of manifest: Manifest) throws -> Manifest.Enrolment {
     if case .enrolment(let enrolment) = manifest.body { return enrolment }
-    throw Refusal("wrong-kind", "This is \(manifest.kind.words), no request for enrolment.")
+    throw Refusal("wrong-kind", "This is \(manifest.kind.words), not a request for enrolment.")
   }
 
-  /// Ends a device's right to deliver and to receive, and tells all others that its keys are worth nothing any more.
-  /// - Parameter from: the first of its bundles that is refused; nil: the one after those that were merged. What it
-  ///   made before it was lost may still be on its way.
+  /// Ends a device's right to deliver and to receive, and announces its keys as revoked to all other devices.
+  /// - Parameter from: the first of its bundles that is refused; nil for the one after the merged bundles. Bundles
+  ///   from before the loss may still be on their way.
   public func revoke(_ name: String, from: SequenceNumber? = nil) throws -> EnrolledDevice {
     let device = try endRights(of: name, from: from)
     if ending == .keep { try forgetParts(of: device) }
     return device
   }
 
-  /// No refused bundle becomes whole: its pieces need not wait for others.
+  /// Bundles of a revoked device are refused, so its volumes need not wait for the missing ones.
   private func forgetParts(of device: EnrolledDevice) throws {
     let prefix = Manifest.namePrefix(dataset: configuration.dataset, from: device.name, to: configuration.name)
     try locked {
@@ -119,13 +119,13 @@ extension HubWorkspace {
       device.revokedFrom = max(from ?? device.merged.next, device.merged.next)
       try store.save(device)
       try store.revoke(keysToRevoke(of: device, store), at: platform.clock.milliseconds())
-      // What came from there on and was taken, `revert` takes back; what waits does not enter any more.
+      // Accepted changes from there on can be reverted with `revert`. Waiting changes do not enter any more.
       if let from { try ConflictTable.openHeld(of: device.id, from: from, in: store.database) }
       return device
     }
   }
 
-  /// The keys that belong to this device alone: a device may have announced a key that it does not hold.
+  /// The keys that belong to this device alone. A device may have announced a key that it does not hold.
   private func keysToRevoke(of device: EnrolledDevice, _ store: HubStore) throws -> [PublicKey] {
     let others = try store.devices().filter { $0.id != device.id && $0.state != .revoked }
     let inUse = try ownKeys() + others.flatMap { [$0.key] + [$0.nextKey].compactMap(\.self) }
@@ -133,7 +133,7 @@ extension HubWorkspace {
     return own.filter { !inUse.contains($0) }
   }
 
-  /// Lets a flagged device deliver again, once somebody has seen to it that only one copy of it works.
+  /// Lets a flagged device deliver again, after the operator has ensured that only one copy of it works.
   public func unflag(_ name: String) throws -> EnrolledDevice {
     let device = try device(name)
     try device.refuseRevoked()
@@ -143,11 +143,11 @@ extension HubWorkspace {
     return try setState(.active, of: name)
   }
 
-  /// Changes what a device may do, and until when.
+  /// Changes a device's rights, its user, and its last day.
   /// - Parameters:
-  ///   - user: for whom it works from its next bundle on; nil: as it is.
-  ///   - expires: in milliseconds since 1970; nil: as it is; `.some(nil)`: never.
-  ///   - readOnly: whether nothing that it changed is taken; nil: as it is.
+  ///   - user: the user it works for, from its next bundle on. nil: no change.
+  ///   - expires: in milliseconds since 1970. nil: no change; `.some(nil)`: never.
+  ///   - readOnly: whether none of its changes are accepted. nil: no change.
   public func setDevice(
     _ name: String, user: String? = nil, expires: Int64?? = nil, readOnly: Bool? = nil
   ) throws -> EnrolledDevice {
@@ -187,19 +187,19 @@ extension HubWorkspace {
 }
 
 extension HubWorkspace {
-  /// Takes back an enrolment whose device never came to be.
+  /// Withdraws the enrolment of a device whose folder was never finished.
   public func withdraw(_ device: EnrolledDevice) throws {
     try changing { store in
       guard let known = try store.device(device.id), known.merged == .zero, known.proved == .zero else { return }
-      // One that goes on with a history of another's has taken that over: the next emission brings all that it lacks.
+      // A device that continues the history of another has taken that over. The next emission brings all that it lacks.
       if known.continues != nil { return }
       try store.remove(device.id)
       try keys.distrust(device.name)
     }
   }
 
-  /// Notes that a device stands on an emission because it was imported right here. Its file needs no carrying any more,
-  /// and does no harm where it cannot be put away.
+  /// Records that a device has an emission because it was imported right here. The emission's file need not be carried
+  /// any more. It does no harm if it cannot be put away.
   public func markDelivered(_ emission: EmitReport) throws -> EnrolledDevice {
     let device = try changing { store in
       guard var device = try store.device(named: emission.device) else { throw Self.noDevice(emission.device) }

@@ -5,9 +5,9 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// `doctor` at the hub: what is wrong with its workspace, and which changes went by unseen.
+/// `doctor` at the hub: finds faults of the workspace, and changes that capture did not see.
 extension HubWorkspace {
-  /// Looks at everything and changes nothing. Reads every row, the log since the base, and every bundle of the archive.
+  /// Examines everything and changes nothing. Reads every row, the log since the base, and every bundle of the archive.
   public func examine() throws -> DoctorReport {
     try folder.locked(platform, .takeBack) {
       var report = DoctorReport()
@@ -38,7 +38,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Devices whose rows are other ones than the hub believes.
+  /// Devices whose rows differ from the hub's record of them.
   private func differences(_ store: HubStore) throws -> [Finding] {
     try store.devices().filter { $0.state == .active }.compactMap { device in
       guard let proof = try store.proof(of: device.id), proof.result == .differs else { return nil }
@@ -47,11 +47,10 @@ extension HubWorkspace {
     }
   }
 
-  /// Makes capture anew where it was damaged, and gives every change that went by unseen what makes it the hub's own
-  /// change.
+  /// Repairs damaged capture, and records every unseen change as the hub's own change.
   ///
-  /// Throws and changes nothing if only a person can mend an obstacle, or if it cannot be known what changed.
-  /// - Parameter missing: what becomes of rows that are not in a table which was made anew.
+  /// Throws and changes nothing if an obstacle needs a person, or if the changes cannot be determined.
+  /// - Parameter missing: the treatment of rows that are missing from a recreated table.
   public func repair(missing: MissingRows = .putBack) throws -> DoctorReport {
     try locked {
       var report = DoctorReport()
@@ -60,7 +59,7 @@ extension HubWorkspace {
       let store = try examined()
       try report.admit(store.database, at: databasePath, store.damage, tool: "satchel-hub")
       if let fault = try clockFault(store) {
-        report.add(Finding("clock", "\(fault.words) What it shows now is taken to be right."))
+        report.add(Finding("clock", "\(fault.words) Its present reading now counts as right."))
       }
       let remade = try missing == .putBack ? store.tables.madeAgain(in: store.database) : []
       let changes = try transaction(store, ending, puttingBack: remade) {
@@ -77,7 +76,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Takes what the clock shows to be right. The caller holds a transaction.
+  /// Accepts the present reading of the clock as right. The caller holds a transaction.
   func acceptClock(_ store: HubStore) throws {
     let now = platform.clock.milliseconds()
     if try store.clockReading() > 0 { try store.saveClockReading(now) }
@@ -99,7 +98,7 @@ extension HubWorkspace {
     _ store: HubStore, puttingBack remade: [TrackedTable], _ report: inout DoctorReport
   ) throws -> [UnseenChange] {
     if store.damage.isEmpty, try !hasBase(store) {
-      // The rows as they are are all that anybody knows: from now on it is known what they were.
+      // The present rows are the only knowledge here. From now on there is a record of them.
       try store.absorb(user: Self.hubUser, at: platform.clock.milliseconds())
       if ending == .takeBack { return [] }
       try writeBase(store.database, store.tables, store.dataset, epoch: store.identity.epoch, cursor: store.cursor())
@@ -145,7 +144,7 @@ extension HubWorkspace {
     let known = try known(store, in: staging)
     var changes: [UnseenChange] = []
     for table in known.tables {
-      // Nothing is exported here: what waits is taken into the log at the next command.
+      // The hub exports nothing here: waiting writes enter the log at the next command.
       let comparison = UnseenChanges(of: table.table, known: table, unsent: .zero, generation: .zero)
       try comparison.find(in: store.database) { changes.append($0) }
     }

@@ -6,7 +6,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What an emission did for one device.
+/// The result of an emission for one device.
 public struct EmitReport: Sendable {
   public let device: String
   public let user: String
@@ -14,13 +14,13 @@ public struct EmitReport: Sendable {
   /// The bundle's file in the outbox.
   public let file: String
   public let extent: Manifest.Scope.Extent
-  /// Rows that it carries, and rows that it takes away.
+  /// The number of rows that it carries, and of rows that it removes.
   public let rows: Int
   public let gone: Int
-  /// Attached files that it carries, and how many are there and left for the bundles after it.
+  /// The number of attached files that it carries, and of files that are here and left for later bundles.
   public var attached = 0
   public var attachedLeft = 0
-  /// False: nothing is new for this device since the emission that is named here.
+  /// False if nothing is new for this device since the emission that is named here.
   public let isNew: Bool
 }
 
@@ -35,8 +35,9 @@ extension HubWorkspace {
     guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
     guard [.active, .preparing].contains(device.state) else {
       throw WorkspaceError(
-        device.state.rawValue, "The device \(name) is \(device.state.rawValue): nothing is made for it.",
-        hint: device.state == .flagged ? "Settle which copy of it keeps the name: satchel-hub device fork \(name)" : nil
+        device.state.rawValue, "The device \(name) is \(device.state.rawValue): no bundle is made for it.",
+        hint: device.state == .flagged
+          ? "Choose the copy of it that keeps the name: satchel-hub device fork \(name)" : nil
       )
     }
     guard let user = try store.user(device.user) else { throw Self.noUser(device.user) }
@@ -53,7 +54,7 @@ extension HubWorkspace {
         }
       }
     }
-    // Files are copied while nobody waits; what the device is to have is then looked at once more.
+    // Files are copied outside a transaction. Afterwards the files that the device needs are determined again.
     let attachments = HubAttachments(store, self)
     var attached = HubAttachments.Outgoing()
     var seen: [SeenFile] = []
@@ -67,7 +68,7 @@ extension HubWorkspace {
       let isNothingNew = plan.isNothingNew && !attached.isDue
       return try (plan: plan, sealed: isNothingNew ? nil : write(plan, attached, into: &draft, store, key, rotation))
     }
-    // As with a device's export: who writes at the hub does not wait for the file.
+    // As with a device's export, writers at the hub do not wait for the file.
     if let sealed = made.sealed {
       let file = try draft.write(sealed, for: recipients)
       if ending == .keep { try publish(file, as: sealed.manifest.fileName, of: made.plan, store) }
@@ -82,13 +83,13 @@ extension HubWorkspace {
     return report
   }
 
-  /// What an emission has to carry, once all that was written here is in the log. The caller holds the transaction.
+  /// The content of an emission, after all local writes are in the log. The caller holds the transaction.
   private func plan(
     for device: EnrolledDevice, _ user: User, full: Bool, mustTellKey: Bool, _ store: HubStore
   ) throws -> EmissionPlan {
     let now = platform.clock.milliseconds()
     try store.absorb(user: Self.hubUser, at: now)
-    // What somebody wrote at the hub may be what a device's row waits for.
+    // A local write at the hub may be what a device's row waits for.
     _ = try HeldRows(store, now: now).release()
     return try EmissionPlan(store, device: device, user: user, full: full, mustTellKey: mustTellKey) {
       try platform.files.kind(folder.place(ofOutgoing: $0, platform.files)) == .file
@@ -97,8 +98,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Whether the device delivered anything after an export that it has to know came. Else both would answer each
-  /// other's answers for ever.
+  /// Whether the device delivered anything after an export that needs an acknowledgement. Otherwise both sides would
+  /// acknowledge each other's acknowledgements for ever.
   private func saidAnything(_ device: EnrolledDevice, after sequence: SequenceNumber, _ store: HubStore) throws -> Bool
   {
     let later = try HubArchive(folder, platform.files).bundles(of: device.name, dataset: store.dataset.name)
@@ -127,7 +128,7 @@ extension HubWorkspace {
     try HubAttachments(store, self).seal(attached, of: plan, into: &draft)
     draft.require(store.tables.critical)
     let now = platform.clock.milliseconds()
-    // Of what the bundle carries, and of nothing else: another stamp would tell of changes that this user may not see.
+    // Only stamps of the bundle's own content: another stamp would reveal changes that this user may not see.
     newest = max(newest, Stamp(milliseconds: now))
     var scope = Manifest.Scope(
       epoch: store.identity.epoch, number: plan.number, after: plan.extent == .full ? .zero : plan.device.proved,
@@ -170,7 +171,7 @@ extension HubWorkspace {
     return sealed
   }
 
-  /// Gives the file its name in the outbox. Older bundles for the device are in this one: they move to `sent`.
+  /// Gives the file its name in the outbox. It contains the older bundles for the device, which move to `sent`.
   private func publish(_ path: String, as name: String, of plan: EmissionPlan, _ store: HubStore) throws {
     try platform.files.rename(path, to: Paths.join(folder.outbox, name))
     try store.markWritten(plan.number, of: plan.device.id)
@@ -182,7 +183,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Cuts a bundle that was made for a device into volumes. The caller holds the workspace's lock.
+  /// Cuts a finished bundle for a device into volumes. The caller holds the workspace's lock.
   func cut(_ report: EmitReport, size: Int64, into target: String?, _ store: HubStore) throws -> [String] {
     guard let device = try store.device(named: report.device) else { throw Self.noDevice(report.device) }
     return try BundleVolumes(folder, reader: reader, platform: platform).cut(

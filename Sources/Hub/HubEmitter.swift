@@ -4,8 +4,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Makes bundles for many devices over one open database: opening it, and finding everything there in order, takes as
-/// long as what changed does for one device.
+/// Makes bundles for many devices over one open database. Opening and checking the database takes as long as the
+/// changes for one device.
 public final class HubEmitter {
   private let hub: HubWorkspace
   private let turns: Turns
@@ -16,12 +16,12 @@ public final class HubEmitter {
     turns = Turns(hub.platform.clock)
   }
 
-  /// Writes for one device what its user may see and it may not have yet, as a bundle in the outbox. Nothing new:
-  /// nothing written.
+  /// Writes a bundle for one device into the outbox: rows that its user may see and the device may lack. If nothing is
+  /// new, no bundle is written.
   /// - Parameters:
-  ///   - full: send everything, whatever the device is known to have.
-  ///   - encryption: a bundle that is there already is encrypted as it lies there.
-  ///   - attachedBytes: how much of attached files it carries at most; nil: what the dataset says. The others go with
+  ///   - full: send everything, even if the device has it.
+  ///   - encryption: has no effect on a bundle that already exists.
+  ///   - attachedBytes: the most bytes of attached files in the bundle; nil if the dataset decides. Other files go with
   ///     the next bundles.
   public func emit(
     to name: String, full: Bool = false, encryption: Encryption = .asTheDatasetSays, attachedBytes: Int64? = nil
@@ -31,17 +31,17 @@ public final class HubEmitter {
     }
   }
 
-  /// Cuts a bundle that was made for a device into volumes, unless it fits as it is. Returns their paths; none: it
-  /// fits.
+  /// Cuts a finished bundle for a device into volumes, unless it fits as it is. Returns the paths of the volumes. An
+  /// empty list means that the bundle fits.
   /// - Parameters:
-  ///   - size: of each volume's file, at most, in bytes.
-  ///   - target: the folder to put them in; nil: the outbox.
+  ///   - size: the largest size of a volume's file, in bytes.
+  ///   - target: the folder for the volumes; nil for the outbox.
   public func cut(_ report: EmitReport, size: Int64, into target: String?) throws -> [String] {
     try withStore { try hub.cut(report, size: size, into: target, $0) }
   }
 
-  /// The store of the device before. Where somebody changed tables or triggers meanwhile, or something went wrong, it
-  /// is opened anew, and looked through for damage.
+  /// The store that the device before used. If tables or triggers were changed meanwhile, or an error occurred, the
+  /// store is opened again and checked for damage.
   private func withStore<T>(_ body: (HubStore) throws -> T) throws -> T {
     let known = opened
     opened = nil
@@ -60,10 +60,10 @@ public final class HubEmitter {
 }
 
 extension HubWorkspace {
-  /// Runs `body`, which makes bundles for devices, while no other command of ours works on this workspace.
+  /// Runs `body`, which makes bundles for devices, while no other Satchel command works on this workspace.
   public func emitting<T>(_ body: (HubEmitter) throws -> T) throws -> T { try locked { try body(HubEmitter(self)) } }
 
-  /// Makes a bundle for one device alone. `HubEmitter.emit` says what the parameters mean.
+  /// Makes a bundle for one device alone. See `HubEmitter.emit` for the parameters.
   public func emit(
     to name: String, full: Bool = false, encryption: Encryption = .asTheDatasetSays, attachedBytes: Int64? = nil
   ) throws -> EmitReport {

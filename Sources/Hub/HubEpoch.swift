@@ -4,12 +4,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What `restore --in-place` did.
+/// The result of `restore --in-place`.
 public struct InPlaceReport: Sendable {
-  /// The epoch that ended, and the one that begins.
+  /// The epoch that ended, and the epoch that begins.
   public let former: Epoch
   public let epoch: Epoch
-  /// Where the database is kept as it was.
+  /// The path of the copy of the former database.
   public let copy: String
   /// The devices that must deliver again.
   public let devices: [String]
@@ -17,10 +17,10 @@ public struct InPlaceReport: Sendable {
   public let wasKnown: Bool
 }
 
-/// Where one epoch ends and the next one begins.
+/// The end of one epoch and the beginning of the next.
 extension HubWorkspace {
-  /// Begins a new epoch on the files as they are: they were put back from a copy. Then all is as after a restore from a
-  /// backup. Devices deliver again what this hub lacks, and bring what it had sent them.
+  /// Begins a new epoch on the files as they are, because they were put back from a copy. Then everything is as after a
+  /// restore from a backup. Devices deliver again what this hub lacks, and bring the bundles that it had sent them.
   ///
   /// The database is kept as it was, beside the archive.
   public func restoreInPlace() throws -> InPlaceReport {
@@ -38,10 +38,10 @@ extension HubWorkspace {
     }
   }
 
-  /// Begins a new epoch in a hub that was made of a backup.
+  /// Begins a new epoch in a hub that was made from a backup.
   /// - Parameters:
-  ///   - time: when the backup was made, in milliseconds since 1970, by the hub's clock.
-  ///   - clock: if it is right, whatever the backup's time, the hub goes by it from now on.
+  ///   - time: the time of the backup, in milliseconds since 1970, by the hub's clock.
+  ///   - clock: if it is right, the hub follows it from now on, whatever the time of the backup.
   func beginEpochAfterLoss(of time: Int64, _ clock: ClockAtRestore) throws -> Epoch {
     let store = try store()
     return try store.writeTransaction(.keep) {
@@ -52,13 +52,13 @@ extension HubWorkspace {
 
   /// Begins a new epoch with the rows as they are, and a base for it. The caller holds the transaction.
   /// - Parameters:
-  ///   - isAfterLoss: whether the hub lacks what it had: it collects that from the devices.
+  ///   - isAfterLoss: whether the hub lacks rows that it had. It then collects them from the devices.
   ///   - time: a time at which the hub worked, in milliseconds since 1970. Its clock may have been ahead.
   func beginEpoch(_ store: HubStore, isAfterLoss: Bool, notBefore time: Int64 = 0) throws -> Epoch {
     let epoch: Epoch = platform.random.identifier()
     let now = platform.clock.milliseconds()
     try store.absorb(user: Self.hubUser, at: now)
-    // A hub that lacks what it had does not know which numbers it gave.
+    // A hub after a loss does not know which numbers it gave.
     try store.beginEpoch(epoch, after: isAfterLoss ? max(now, time) / 1000 : 0)
     if isAfterLoss {
       try store.setRecovering(true)

@@ -3,52 +3,52 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// What an import at the hub did.
+/// The result of an import at the hub.
 public struct HubImportReport: Sendable {
   public let manifest: Manifest
   public let verdict: Verdict
-  /// Changes that were taken, wholly or in part.
+  /// Changes that were accepted, wholly or in part.
   public let taken: Int
-  /// Disagreements that are new.
+  /// New disagreements.
   public let conflicts: Int
   /// Conflicts that the device's user decided.
   public let resolved: Int
-  /// Rows that had waited, and entered now.
+  /// Rows that had waited and entered now.
   public let released: Int
-  /// Rows whose key was another row's already, and that have another one here.
+  /// Rows that got another key here, because another row had their key.
   public let rekeyed: [RekeyedRow]
   /// Rows that became one with a row that has their natural key.
   public var folded: [RekeyedRow] = []
-  /// Changes that were taken although their user has lost the right to make them since.
+  /// Changes that were accepted although their user has lost the right to them since.
   public var late = 0
   /// Changes of tables that have left the dataset: each is kept as a conflict.
   public var departed = 0
-  /// Columns, as `table.column`, that the device gave values and that the dataset has no more: those values stay in the
-  /// archived bundle alone.
+  /// Columns, as `table.column`, that have values in the bundle and that the dataset no longer has. Only the archived
+  /// bundle keeps these values.
   public var leftOut: [Name] = []
   /// Milliseconds by which the device's clock ran ahead of the hub's; its stamps were set back to the hub's time.
   public let clamped: Int64
-  /// What became of the rows.
+  /// The effect on rows, counted.
   public var tally = RowTally()
-  /// The new disagreements, the first of them.
+  /// The first of the new disagreements.
   public var found: [ConflictRecord] = []
-  /// Attached files that were not here before, and those that had to be kept beside others of their path.
+  /// Attached files that were not here before, and files that were kept beside another file of the same path.
   public var attached = 0
-  /// Of these: newer versions of files that were.
+  /// The newer versions among them.
   public var attachedNewer = 0
   public var beside: [ArrivingAttachments.Arrival] = []
-  /// For how many that it has no more the device asks.
+  /// Number of files that the device lost and requests again.
   public var attachedLost = 0
-  /// Of a volume: which others must come before anything can be taken.
+  /// The other volumes that must come before the bundle can be imported. nil if the file is not a volume.
   public var waiting: BundleParts.Waiting?
-  /// What the device said of its rows, compared with what it must have; nil: it said nothing of them.
+  /// The comparison of the device's digests with the rows that it should have. nil if the bundle has no digests.
   public var proof: StateProof?
-  /// What came back of the time that the hub lost; nil: it was not merged with this bundle.
+  /// The work that came back of the time that the hub lost. nil if none was merged with this bundle.
   public var recovery: RecoveryReport?
 }
 
 extension HubImportReport {
-  /// Of a bundle of which nothing was taken.
+  /// The report of a bundle without any effect.
   init(_ manifest: Manifest, _ verdict: Verdict) {
     self.init(
       manifest: manifest, verdict: verdict, taken: 0, conflicts: 0, resolved: 0, released: 0, rekeyed: [], clamped: 0)
@@ -58,7 +58,7 @@ extension HubImportReport {
 extension HubWorkspace {
   /// Verifies a device's bundle and merges it, in one transaction.
   ///
-  /// Throws a `BundleError` or a `Refusal` where the bundle is not taken; the rows are then as before.
+  /// Throws a `BundleError` or a `Refusal` if the bundle is not accepted. The rows are then as before.
   public func importBundle(_ path: String, from source: BundleSource = .named) throws -> HubImportReport {
     try locked {
       try FailedImport.noting(path, folder, platform, ending) {
@@ -67,13 +67,13 @@ extension HubWorkspace {
     }
   }
 
-  /// Looks at what a stick holds before anything of it is imported. What proves whose it is comes first.
+  /// Reads the files of a stick before any of them is imported. Files that prove their sender come first.
   public func sight(_ paths: [String]) throws -> [SightedFile] {
     let reader = BundleReader(platform: platform, identities: RememberedIdentities(keys.identities).all)
     return reader.sight(paths, trust: .keys(try trustedKeys(examined())))
   }
 
-  /// - Parameter volume: the one that completed the bundle at `path`; nil: it came as it is.
+  /// - Parameter volume: the volume that completed the bundle at `path`. nil if the bundle came whole.
   func take(
     _ path: String, _ store: HubStore, of volume: Manifest?, from source: BundleSource = .named
   ) throws -> HubImportReport {
@@ -109,7 +109,7 @@ extension HubWorkspace {
     let manifest = bundle.manifest
     let changes = try self.changes(of: manifest)
     try refuseFork(manifest, changes, bundle.digest, signer: bundle.signer, store)
-    // Not before all of it is proved: what follows from it may be that this hub stops, or that the file waits here.
+    // Only after the whole bundle is proved: it may stop this hub, or make the file wait here.
     if let device = try store.device(manifest.from.id) {
       try HistoryCheck(self, store, device, changes).run()
       if changes.sequence > device.merged {
@@ -130,7 +130,7 @@ extension HubWorkspace {
       try BundleParts(folder, platform: platform).forget(exported, upTo: device.merged.rawValue)
     }
     try finishRotation(store)
-    // A repeated one too: the first time may have ended between the merge and this.
+    // Also for a repeated bundle: the first import may have ended between the merge and this step.
     if report.verdict != .stale {
       if folder.isForUs(path) { try platform.files.remove(path) }
     } else if Paths.parent(of: path) == folder.waiting {
@@ -139,7 +139,7 @@ extension HubWorkspace {
     return report
   }
 
-  /// A volume waits for the others, unless the bundle that they make was overtaken.
+  /// Keeps a volume until the others come, unless their bundle was overtaken.
   private func keep(
     _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, _ store: HubStore
   ) throws -> HubImportReport {
@@ -155,8 +155,8 @@ extension HubWorkspace {
     return report
   }
 
-  /// A device sends its changes, the files that the dataset allows, and a copy of a database that has no more rows than
-  /// the hub's.
+  /// The limits of a device's bundle: its changes, the files that the dataset allows, and a copy of a database that has
+  /// no more rows than the hub's.
   private func partsLimits(_ store: HubStore) throws -> BundlePartsLimits {
     BundlePartsLimits(
       ofBundlesWith: store.dataset.attachments.bundleBytes + 4 * (try platform.files.size(databasePath)))
@@ -181,7 +181,7 @@ extension HubWorkspace {
 
   private func isRequest(_ path: String) -> Bool { (try? readRequest(path)) != nil }
 
-  /// Checks a bundle of a device, or one of the hub's own, and lets `body` look at it. Imports nothing.
+  /// Checks a bundle of a device or of the hub itself, and passes it to `body`. Imports nothing.
   public func verify<T>(_ path: String, _ body: (borrowing VerifiedBundle) throws -> T) throws -> T {
     try locked {
       try body(reader.read(path, trust: .keys(trustedKeys(store())), staging: folder.inbox))

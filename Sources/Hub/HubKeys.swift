@@ -5,33 +5,33 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The hub's keys, and those of its devices.
+/// The hub's keys, and the keys of its devices.
 extension HubWorkspace {
-  /// Reads bundles, decrypting them where they are encrypted for this hub.
+  /// Reads bundles, and decrypts those that are encrypted for this hub.
   var reader: BundleReader { BundleReader(platform: platform, identities: keys.identities) }
 
   /// Every key with which this hub ever signed.
   func ownKeys() throws -> [PublicKey] { try [keys.ownKey()] + [keys.nextKey()].compactMap(\.self) + keys.former() }
 
-  /// Every key with which a bundle that comes here may be signed: the devices', and the hub's own, which are refused
-  /// for what they are.
+  /// Every key that may sign a bundle that comes here. The hub's own keys are among them, because a bundle of the hub
+  /// is refused for another reason.
   func trustedKeys(_ store: HubStore) throws -> [PublicKey] {
     try store.devices().flatMap { try [$0.key] + [$0.nextKey].compactMap(\.self) + store.formerKeys(of: $0.id) }
       + ownKeys()
   }
 
-  /// What must be right of the key that a device's bundle is signed with.
+  /// Checks the key that a device's bundle is signed with.
   func check(_ signer: PublicKey, of device: EnrolledDevice, _ sequence: SequenceNumber, _ store: HubStore) throws {
     if device.signs(with: signer) { return }
     guard try store.formerKeys(of: device.id).contains(signer) else { throw Self.otherKey }
-    // What came before the new key may come once more.
+    // A bundle from before the new key may come again.
     guard sequence <= device.merged else { throw Self.replacedKey(of: device) }
   }
 
   static func replacedKey(of device: EnrolledDevice) -> Refusal {
     Refusal(
-      "replaced-key", "It is signed with a key in whose place the device \(device.name) has another one by now.",
-      hint: "Has somebody got hold of the old key? Ask the device's user.", keeping: .quarantine)
+      "replaced-key", "It is signed with a key that the device \(device.name) has replaced.",
+      hint: "Another person may have the old key. Ask the device's user.", keeping: .quarantine)
   }
 
   /// Refuses the announcement of a key that is not the device's own. A revoked device announces nothing.
@@ -40,7 +40,7 @@ extension HubWorkspace {
     try KnownKeys(self, store).check(rotation.key, besides: device.id, of: "The announcement of a new key")
   }
 
-  /// Takes over what a merged bundle tells of its device's keys.
+  /// Records the keys of its device that a merged bundle announces.
   func noteKeys(of manifest: Manifest, signer: PublicKey, _ device: inout EnrolledDevice, _ store: HubStore) throws {
     if signer == device.nextKey {
       try store.retire(device.key, of: device.id)
@@ -53,22 +53,22 @@ extension HubWorkspace {
     device.recipient = manifest.recipient ?? device.recipient
   }
 
-  /// The file beside the database follows: people check signatures with it.
+  /// The key file beside the database is updated too, because people check signatures with it.
   func publish(_ device: EnrolledDevice) throws {
     if try keys.trusted(as: device.name) != device.key { try keys.trust(device.key, as: device.name) }
   }
 
-  /// With which key a bundle for this device is signed: the next one, once the device is known to have heard of it.
+  /// The key that signs bundles for this device: the next key, if the device is known to have it.
   func signing(for device: EnrolledDevice) throws -> SigningKey {
     try keys.nextKey() != nil && device.knowsNextKey ? keys.nextSigning() : keys.signing()
   }
 
-  /// What a bundle tells this device of the hub's next key; nil where there is none, or where the device knows it.
+  /// The announcement of the hub's next key for this device. nil if there is none, or if the device has the key.
   func rotation(for device: EnrolledDevice) throws -> Manifest.Rotation? {
     device.knowsNextKey ? nil : try keys.rotation(of: configuration.id, in: configuration.dataset)
   }
 
-  /// Once every device knows the next key, it is the only one.
+  /// After every device has the next key, it becomes the only key.
   func finishRotation(_ store: HubStore) throws {
     guard try keys.nextKey() != nil, try unaware(store).isEmpty else { return }
     try keys.finishRotation()
@@ -84,14 +84,14 @@ extension HubWorkspace {
     return try KeyReport(keys, unaware: unaware(store), revoked: store.revocations()?.keys ?? [])
   }
 
-  /// Makes a new key. Each device learns of it by the next bundle, which the present key signs; bundles for those that
-  /// know it are signed with the new one.
+  /// Makes a new key. Each device learns it from its next bundle, which the present key signs. Bundles for devices that
+  /// know the new key are signed with it.
   public func rotateKeys() throws -> PublicKey {
     if let next = try keys.nextKey() {
       throw WorkspaceError(
         "rotating",
         "A new key was made already, with the fingerprint \(next.fingerprint), and not every device knows it yet.",
-        hint: "`satchel-hub keys show` names those that do not.")
+        hint: "`satchel-hub keys show` names the others.")
     }
     return try changing { store in
       try store.forgetToldKeys()
@@ -99,11 +99,11 @@ extension HubWorkspace {
     }
   }
 
-  /// What it costs to replace a lost key.
+  /// The cost of the replacement of a lost key.
   public struct CostOfLoss: Sendable {
     /// The devices at which a person has to compare the new key's fingerprint.
     public let devices: [String]
-    /// The key that was made after an earlier loss, if no device is known to have met it: it can be used as it is.
+    /// The key that was made after an earlier loss, if no device is known to use it: it can be used as it is.
     public let unused: PublicKey?
   }
 
@@ -113,19 +113,17 @@ extension HubWorkspace {
     return CostOfLoss(devices: devices, unused: try isUnused(store) ? keys.ownKey() : nil)
   }
 
-  /// Whether the present key replaced a lost one, and no device is known to have met it.
+  /// Whether the present key replaced a lost key, and no device is known to use it.
   private func isUnused(_ store: HubStore) throws -> Bool {
     guard try store.wasKeyLost() else { return false }
     return try store.devices().allSatisfy { $0.proved < store.identity.firstEmission }
   }
 
-  /// Makes a new key in the place of one that is lost or in wrong hands, and begins a new epoch: what a thief has
-  /// numbered is worth nothing in it. No device can be told of the key by a signature: at each one a person compares
-  /// its fingerprint.
+  /// Replaces a key that is lost or in wrong hands, and begins a new epoch. Bundles that a thief has numbered are
+  /// invalid in it. No signature can announce the key, so a person compares its fingerprint at each device.
   ///
-  /// If a key was made like that before and no device is known to have met it yet, that key is returned and nothing
-  /// changes.
-  /// - Parameter again: make another one even then, because that one is lost too.
+  /// If an earlier replacement is not known to be used by any device yet, that key is returned and nothing changes.
+  /// - Parameter again: make another key even then, because the unused key is lost too.
   public func replaceLostKeys(again: Bool = false) throws -> PublicKey {
     try changing { store in
       if !again, try isUnused(store) { return try keys.ownKey() }
@@ -141,7 +139,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Puts the hub's secret keys behind a password, or takes it away.
+  /// Protects the hub's secret keys by a password. nil removes the password.
   public func setPassword(_ password: Password?) throws {
     try locked { if ending == .keep { try keys.setPassword(password, name: configuration.name) } }
   }

@@ -5,22 +5,22 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What a restored hub is.
+/// The result of a restore.
 public struct RestoreReport: Sendable {
   public let dataset: String
   public let name: String
-  /// When the backup was made, for people.
+  /// The time of the backup, for people.
   public let created: String
-  /// The history that ended with the hub that was lost, and the one that begins.
+  /// The history that ended with the lost hub, and the history that begins.
   public let former: Epoch
   public let epoch: Epoch
   public let cursor: Cursor
-  /// The devices that are known, with the last of their bundles that is in the backup.
+  /// The known devices, each with its last bundle in the backup.
   public let devices: [(name: String, merged: SequenceNumber)]
   public let fingerprint: String
 }
 
-/// Where a restored hub's keys come from.
+/// The source of a restored hub's keys.
 public enum KeysOfRestored: Sendable {
   /// They are in the backup.
   case inBackup
@@ -32,9 +32,9 @@ public enum KeysOfRestored: Sendable {
 
 /// Whether this machine's clock is believed, if the backup is of a later time.
 public enum ClockAtRestore: Sendable {
-  /// Nobody has looked at it.
+  /// No person has checked it.
   case unchecked
-  /// A person looked: it is right, and the one by which the backup was made was ahead.
+  /// A person checked it: it is right, and the clock at the time of the backup was ahead.
   case right
 }
 
@@ -42,7 +42,7 @@ public enum ClockAtRestore: Sendable {
 public struct HubRestore {
   private var platform: Platform
   private let passwords: any PasswordSource
-  /// Of the database.
+  /// The access mode of the database file.
   private var mode: UInt32 = 0o644
 
   public init(platform: Platform, passwords: any PasswordSource = NoPassword()) {
@@ -50,11 +50,11 @@ public struct HubRestore {
     self.passwords = passwords
   }
 
-  /// Makes the workspace `root`, which must not be there or be an empty folder, whole or not at all. The hub begins a
-  /// new history: devices get everything anew, once they have delivered again what the backup does not hold.
+  /// Makes the workspace `root`, whole or not at all. It must be absent or an empty folder. The hub begins a new
+  /// history: devices get everything again, after they have delivered again what the backup lacks.
   ///
-  /// Nothing in the backup is believed before its signature is: by the keys in the folder that was named, or by a key
-  /// whose fingerprint a person compared.
+  /// The backup is not used before its signature is checked: by the keys in the named folder, or by a key whose
+  /// fingerprint a person compared.
   public func restore(
     _ path: String, into root: String, keys source: KeysOfRestored, fingerprint: String?,
     clock: ClockAtRestore = .unchecked, ending: Ending = .keep
@@ -63,7 +63,7 @@ public struct HubRestore {
     let made = try NewFolder(for: root, platform: platform)
     let folder = WorkspaceFolder(made.path)
     var restore = self
-    // Who may not read the backup may not read what comes out of it.
+    // A user who may not read the backup may not read the restored files.
     restore.mode = try 0o644 & platform.files.permissions(path)
     for place in [folder.path("bundles"), folder.attached] {
       restore.platform.files = restore.platform.files.limitingModes(below: place, to: restore.mode)
@@ -128,17 +128,17 @@ public struct HubRestore {
       guard let fingerprint else {
         throw Refusal(
           "untrusted-hub",
-          "Nobody has said yet whose backup this is, so a stranger may have made it.",
+          "The owner of this backup is not confirmed yet, so a stranger may have made it.",
           hint:
-            "Take the fingerprint that was written down of the hub, or that satchel keys show shows as the hub's at one of its devices; then add: --fingerprint WORDS"
+            "Use the hub's fingerprint that you wrote down, or that satchel keys show prints at one of its devices. Then add: --fingerprint WORDS"
         )
       }
       try signer.requireFingerprint(
-        fingerprint, of: "backup", hint: "Do not use this file before you know where it comes from.")
+        fingerprint, of: "backup", hint: "Do not use this file until you know its source.")
     }
   }
 
-  // MARK: what is in it
+  // MARK: its content
 
   private func build(
     _ folder: WorkspaceFolder, _ keys: WorkspaceKeys, _ source: KeysOfRestored, _ clock: ClockAtRestore,
@@ -152,7 +152,7 @@ public struct HubRestore {
     for name in opened.names {
       guard let file = BackedUpFile(name) else { continue }
       let target = lost.contains(name) ? Paths.join(folder.lost, Paths.name(of: name)) : folder.path(file.path)
-      // Keys that somebody has kept are newer, or the same.
+      // Keys that a person has kept are newer, or the same.
       if try files.kind(target) != nil { continue }
       try files.makeDirectory(Paths.parent(of: target), mode: file.folderMode)
       try opened.files.extract(name, to: target, mode: file.mode)
@@ -174,7 +174,7 @@ public struct HubRestore {
       fingerprint: try hub.fingerprint())
   }
 
-  /// By its time the new history's bundles are told from those that the lost hub made after the backup.
+  /// Refuses a clock behind the backup: bundles of both histories are distinguished by their time.
   private func refuseClockBehind(_ manifest: Manifest) throws {
     guard platform.clock.milliseconds() >= manifest.stamp.milliseconds else {
       throw WorkspaceError(
@@ -194,13 +194,13 @@ public struct HubRestore {
       throw WorkspaceError(
         "no-key", "The backup holds no secret keys.",
         hint:
-          "Name the folder in which they were kept: --keys DIR. If they are lost, new ones are made with --new-keys, and at each device somebody compares their fingerprint."
+          "Name the folder that holds a copy of them: --keys DIR. If they are lost, --new-keys makes new keys, and a person compares their fingerprint at each device."
       )
     }
     try keys.check()
     guard try ([keys.ownKey()] + keys.former()).contains(signer) || keys.nextKey() == signer else {
       throw WorkspaceError(
-        "other-key", "The keys are not those of the hub that made this backup.", hint: "Name that hub's keys.")
+        "other-key", "The keys do not belong to the hub that made this backup.", hint: "Name that hub's keys.")
     }
   }
 }

@@ -4,7 +4,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What the hub's `status` tells.
+/// The content of the hub's `status`.
 public struct HubStatus: Sendable {
   public let configuration: WorkspaceConfiguration
   public let fingerprint: String
@@ -18,50 +18,50 @@ public struct HubStatus: Sendable {
   public let heldConflicts: Int64
   /// Files that were refused, the newest first.
   public let quarantined: [Quarantine.Refused]
-  /// The bundle that the database did not take; nil: the last import came through.
+  /// The bundle that the database rejected. nil if the last import succeeded.
   public let failedImport: FailedImport?
-  /// Bundles of which some volumes came, and others did not.
+  /// Bundles with some volumes here and others missing.
   public let volumes: [BundleParts.Waiting]
-  /// Bundles that nothing is wrong with and that cannot be merged yet.
+  /// Bundles that are sound and cannot be merged yet.
   public let waiting: [WaitingBundle]
-  /// What proves that the hub was set back; nil: nothing does.
+  /// The proof that the hub was set back. nil if there is none.
   public let setBack: SetBack?
-  /// What is wrong with the hub's own clock; nil: nothing that anybody knows.
+  /// The fault of the hub's own clock. nil if none is known.
   public let clockFault: ClockFault?
-  /// Milliseconds since 1970 of the newest stamp that the hub has seen or given.
+  /// The newest stamp that the hub has seen or given, in milliseconds since 1970.
   public let newestStamp: Int64
-  /// What is collected of the time that the hub lost; nil: nothing is.
+  /// The recovery of the time that the hub lost. nil if none is running.
   public let recovery: Recovering?
   /// Files in the outbox, waiting to be carried.
   public let outbox: [String]
   public let attachments: Attachments
-  /// Milliseconds since 1970 of the last backup; nil: there is none.
+  /// The time of the last backup, in milliseconds since 1970. nil if there is none.
   public let backedUp: Int64?
-  /// Devices that are not known to have heard yet that the hub was restored from a backup.
+  /// Devices that may not know yet that the hub was restored from a backup.
   public let unaware: [String]
-  /// What was done to the database by which writes may have gone by unseen.
+  /// Damage to the database that may have let writes go unseen.
   public let damage: [CaptureDamage]
-  /// A trigger of the app's that makes every import fail; nil: there is none.
+  /// A trigger of the app that makes every import fail. nil if there is none.
   public let triggerFault: TriggerFault?
-  /// Of the damage: triggers that are gone or were changed.
+  /// The triggers in the damage that are missing or were changed.
   public let missingTriggers: [Name]
 
-  /// The devices for which the hub waits before it merges what the lost time held.
+  /// The devices that the hub waits for before it merges the lost time.
   public struct Recovering: Sendable {
-    /// Those that did not deliver in this epoch yet.
+    /// Devices that have not delivered in this epoch yet.
     public let silent: [String]
-    /// Those that still have bundles of the lost time to bring, and how many.
+    /// Devices that still have bundles of the lost time to bring, with their number.
     public let awaited: [(device: String, count: Int64)]
-    /// Files of bundles that came, in `bundles/archive/lost`, that are gone.
+    /// Files in `bundles/archive/lost` that came and are missing now.
     public let missing: [String]
   }
 
   /// The files that rows name.
   public struct Attachments: Sendable {
     public var missing: [MissingAttachment] = []
-    /// How many files are there for a device that is not known to have them, and how many of these nothing carried yet.
+    /// The number of files for each device that may lack them, and how many of these no bundle has carried yet.
     public var waiting: [(device: String, count: Int, notSent: Int)] = []
-    /// Files that came with a path that a file of another content has: they are kept under another one.
+    /// Files kept under another path, because a file with another content has their path.
     public var beside: [(device: String, path: String, kept: String)] = []
   }
 
@@ -69,16 +69,17 @@ public struct HubStatus: Sendable {
     public let device: EnrolledDevice
     /// The newest bundle that was made for it; zero before the first.
     public let emitted: EmissionNumber
-    /// Numbers of its bundles that never came, the newest twenty ranges. What they held came with a later one.
+    /// Numbers of its bundles that never came, the newest twenty ranges. A later bundle brought their changes.
     public let missing: [ClosedRange<Int64>]
-    /// What its rows were when they were compared last; nil: they never were.
+    /// The last comparison of its rows. nil if there was none.
     public let proof: StateProof?
-    /// The users for whom it worked before, and in whose names its changes still count.
+    /// The users it worked for before, and in whose names its changes still count.
     public let formerUsers: [FormerUser]
 
     public struct FormerUser: Sendable {
       public let user: String
-      /// Milliseconds since 1970 when the device was given to another user, and until when its word still counts.
+      /// The time when the device was given to another user, and the time until which the former user's work counts, in
+      /// milliseconds since 1970.
       public let since: Int64
       public let until: Int64
     }
@@ -86,7 +87,7 @@ public struct HubStatus: Sendable {
 }
 
 extension HubWorkspace {
-  /// Looks at the workspace and changes nothing.
+  /// Reads the workspace and changes nothing.
   public func status() throws -> HubStatus {
     let store = try examined()
     return HubStatus(

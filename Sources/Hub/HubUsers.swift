@@ -6,7 +6,7 @@ import SatchelWorkspace
 extension HubWorkspace {
   public func users() throws -> [User] { try store().users() }
 
-  /// Adds a user with these attributes, as they were typed.
+  /// Adds a user. The attributes are in their typed form.
   public func addUser(_ name: String, attributes: [(name: String, value: String)]) throws -> User {
     guard !name.isEmpty, isUserName(name) else {
       throw WorkspaceError("bad-name", "A user's name has 1 to 100 bytes and no control characters.")
@@ -24,7 +24,7 @@ extension HubWorkspace {
   }
 
   /// Changes some attributes of a user; the others stay.
-  /// - Parameter expires: from when on nothing is made for the user, in milliseconds since 1970; nil: as it is;
+  /// - Parameter expires: the time from which the user gets no bundles, in milliseconds since 1970. nil: no change;
   ///   `.some(nil)`: never.
   public func setUser(
     _ name: String, attributes: [(name: String, value: String)], expires: Int64?? = nil
@@ -39,8 +39,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Adds the users of a table, and changes those who are there. All or none.
-  /// - Parameter rows: of the header, which begins with the user's name, and of the users.
+  /// Adds the users of a table, and changes existing users: all or none.
+  /// - Parameter rows: the header, which begins with the user's name, and the users.
   public func importUsers(_ rows: [[String]]) throws -> (added: Int, changed: Int) {
     try changing { store in
       guard let header = rows.first, header.count > 0 else { throw Self.badTable(1, "it has no header") }
@@ -50,10 +50,10 @@ extension HubWorkspace {
           throw Self.badTable(number + 1, "it has \(row.count) fields, the header \(header.count)")
         }
         guard !row[0].isEmpty, isUserName(row[0]) else {
-          throw Self.badTable(number + 1, "\"\(row[0])\" is no user's name")
+          throw Self.badTable(number + 1, "\"\(row[0])\" cannot be a user's name")
         }
         let known = try store.user(row[0])
-        // What is left empty stays as it is.
+        // An empty field changes nothing.
         let typed = zip(header, row).dropFirst().filter { !$0.1.isEmpty }.map { (name: $0.0, value: $0.1) }
         do {
           let attributes = try Self.merge(known?.attributes ?? [], Array(typed), store.dataset)
@@ -68,10 +68,10 @@ extension HubWorkspace {
   private static func badTable(_ line: Int, _ words: String) -> WorkspaceError {
     WorkspaceError(
       "bad-csv", "Line \(line): \(words)",
-      hint: "The first line names the columns: user, then attributes. Nobody was added or changed.")
+      hint: "The first line names the columns: user, then attributes. No user was added or changed.")
   }
 
-  /// Removes a user who has no device any more.
+  /// Removes a user without any device.
   public func removeUser(_ name: String) throws {
     try changing { store in
       guard try store.user(name) != nil else { throw Self.noUser(name) }
@@ -89,7 +89,7 @@ extension HubWorkspace {
       "no-user", "There is no user \(name).", hint: "`satchel-hub user list` shows them; `user add` makes one.")
   }
 
-  /// Puts typed attributes over those that are there, in the order of the dataset.
+  /// Puts typed attributes over the present ones, in the order of the dataset.
   private static func merge(
     _ present: [Field], _ typed: [(name: String, value: String)], _ dataset: DatasetDefinition
   ) throws -> [Field] {
@@ -102,7 +102,8 @@ extension HubWorkspace {
       }
       guard let value = attribute.value(of: text) else {
         throw WorkspaceError(
-          "bad-attribute", "\"\(text)\" is no \(attribute.kind.rawValue), which the attribute \(name) must be.")
+          "bad-attribute",
+          "The attribute \(name) must be of the type \(attribute.kind.rawValue), and \"\(text)\" is not.")
       }
       values[attribute.name] = value
     }

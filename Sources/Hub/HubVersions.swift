@@ -6,33 +6,33 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What a new version of the dataset changed at the hub.
+/// The changes that a new version of the dataset made at the hub.
 public struct VersionReport: Sendable {
   public let dataset: String
   public let version: Int64
   public let change: DatasetChange
-  /// What became of the columns of tables that stay, in words that follow the table's name.
+  /// The effect on the columns of tables that stay, in words that follow the table's name.
   public let columns: [(table: Name, words: String)]
-  /// Rows that the migration wrote, beside what it did to columns, and those of tables that came: they travel as the
+  /// Rows that the migration wrote, apart from its changes of columns, and rows of added tables. They travel as the
   /// hub's own changes.
   public let tally: RowTally
-  /// Devices that are to hear of it.
+  /// Devices that need the new version.
   public let devices: [String]
   /// Findings that people will meet.
   public let warnings: [Finding]
 }
 
-/// A device, and how far it has come.
+/// A device, and the versions that it has and will get.
 public struct DeviceVersion: Sendable {
   public let device: String
   public let user: String
-  /// The version that the device surely has; nil: it is not known to have any data.
+  /// The version that the device is known to have. nil if it is not known to have any data.
   public let version: Int64?
-  /// The version of the newest bundle that was made for it; nil: none is on its way.
+  /// The version of the newest bundle that was made for the device. nil if none is on its way.
   public let sent: Int64?
 }
 
-/// The dataset as it is defined at the hub, and who has heard of it.
+/// The dataset as it is defined at the hub, and the version of each device.
 public struct DatasetReport: Sendable {
   public let definition: DatasetDefinition
   public let versions: [(version: Int64, at: Int64)]
@@ -40,11 +40,11 @@ public struct DatasetReport: Sendable {
 }
 
 extension HubWorkspace {
-  /// Brings the hub to the next version of its dataset: checks the definition as `create` does, runs the migration, and
-  /// remakes capture and the hub's own tables, all in one transaction.
+  /// Brings the hub to the next version of its dataset, all in one transaction. Checks the definition as `create` does,
+  /// runs the migration, and makes capture and the hub's own tables again.
   ///
-  /// Throws a `DatasetError` or a `VersionError` that points at what is wrong; nothing has changed then.
-  /// - Parameter script: the SQL that changes the tables; nil: they stay as they are.
+  /// Throws a `DatasetError` or a `VersionError` that names the fault. Nothing has changed then.
+  /// - Parameter script: the SQL that changes the tables. nil if they stay as they are.
   public func applyDataset(_ source: [UInt8], migration script: [UInt8]?) throws -> VersionReport {
     let given = try DatasetDefinition(json: source)
     return try locked {
@@ -97,25 +97,25 @@ extension HubWorkspace {
 
   private static func migration(_ version: Int64, _ bytes: [UInt8]) throws -> Migration {
     guard let sql = String(validating: bytes, as: UTF8.self) else {
-      throw VersionError("The migration is no text in UTF-8.", hint: "Save it as UTF-8.")
+      throw VersionError("The migration is not text in UTF-8.", hint: "Save it as UTF-8.")
     }
     guard bytes.count <= Migration.maximumBytes else {
       throw VersionError(
-        "The migration has \(bytes.count) bytes, and at most \(Migration.maximumBytes) travel.",
+        "The migration has \(bytes.count) bytes. The most is \(Migration.maximumBytes).",
         hint: "Rows that it brings can be written at the hub afterwards: they travel as any change.")
     }
     return Migration(version: version, sql: sql)
   }
 
-  /// Devices have gone on with the table as one of their own since then, and nobody knows what of it is new.
+  /// Devices have used the table as their own since then, and the new rows in it cannot be determined.
   private static func refuseReturn(of table: Name, _ store: HubStore) throws {
     guard let last = try store.lastVersion(with: table) else { return }
     throw DatasetError(
-      "tables.\(table)", "it was in the dataset up to version \(last), and a table that left does not come back",
+      "tables.\(table)", "it was in the dataset up to version \(last), and a removed table cannot come back",
       hint: "Make a table of another name and copy the rows into it.")
   }
 
-  /// Gives what the migration wrote into rows the pre-images by which the log takes it as the hub's own change. Returns
+  /// Gives rows that the migration wrote the pre-images by which the log records them as the hub's own changes. Returns
   /// the counts.
   private func saveWritten(by step: VersionStep, _ store: HubStore) throws -> RowTally {
     var tally = RowTally()

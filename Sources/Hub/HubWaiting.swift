@@ -3,26 +3,26 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// A bundle that nothing is wrong with and that cannot be merged yet.
+/// A sound bundle that cannot be merged yet.
 public struct WaitingBundle: Sendable {
   public let path: String
   public let device: String
   public let number: Int64
-  /// For what it waits.
+  /// The reason why it waits.
   public let reason: Reason
 
   public enum Reason: Sendable {
-    /// For the hub to have this version of the dataset.
+    /// The hub needs this version of the dataset first.
     case version(Int64)
-    /// For earlier exports of its device: the hub has those up to this one.
+    /// The hub needs earlier exports of its device first: it has those up to this one.
     case earlier(than: SequenceNumber)
-    /// For the operator: the hub was set back.
+    /// The hub was set back, and its operator must decide.
     case setBack
-    /// For nothing any more: the next import merges it.
+    /// Nothing is missing any more: the next import merges it.
     case due
   }
 
-  /// A word that does not change.
+  /// The fixed word for programs.
   public var word: String {
     switch reason {
     case .version: "newer-dataset"
@@ -35,7 +35,7 @@ public struct WaitingBundle: Sendable {
 
 /// Bundles that wait in `bundles/inbox/waiting`.
 extension HubWorkspace {
-  /// The bundles that wait, with what each waits for.
+  /// The waiting bundles, each with its reason.
   public func waiting() throws -> [WaitingBundle] {
     let paths = try WaitingBundles(folder, platform.files).list()
     if paths.isEmpty { return [] }
@@ -60,12 +60,12 @@ extension HubWorkspace {
     return .earlier(than: device.merged)
   }
 
-  /// Of those, the ones that can be merged by now, in the order in which they need each other.
+  /// The bundles among them that can be merged now, in the order in which they need each other.
   public func dueByNow() throws -> [String] {
     try waiting().filter { if case .due = $0.reason { true } else { false } }.map(\.path)
   }
 
-  /// Keeps a bundle that cannot be merged yet. It is read once more, to its end: what is kept is what is verified now.
+  /// Keeps a bundle that cannot be merged yet. It is read again to its end, so that the kept file is verified now.
   func keepWaiting(_ path: String, _ store: HubStore) throws {
     let waiting = WaitingBundles(folder, platform.files)
     if waiting.has(path) { return }

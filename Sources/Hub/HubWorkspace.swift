@@ -13,17 +13,17 @@ public struct HubWorkspace: Sendable {
   public let configuration: WorkspaceConfiguration
   public let keys: WorkspaceKeys
   let platform: Platform
-  /// `takeBack`: commands say what they would do, and leave everything as it is.
+  /// With `takeBack`, commands say what they would do, and change nothing.
   let ending: Ending
 
-  /// Whose name stands beside changes that were made at the hub itself.
+  /// The user name of changes that were made at the hub itself.
   static let hubUser = "hub"
 
   var databasePath: String { configuration.databasePath(folder) }
 
-  /// Opens the workspace in `root`. Throws a `WorkspaceError` where there is none.
+  /// Opens the workspace in `root`. Throws a `WorkspaceError` if there is none.
   ///
-  /// - Parameter passwords: asked where the workspace's keys are behind one.
+  /// - Parameter passwords: asked if the workspace's keys have a password.
   public static func open(
     _ root: String, platform: Platform, ending: Ending = .keep, passwords: any PasswordSource = NoPassword()
   ) throws -> HubWorkspace {
@@ -36,10 +36,10 @@ public struct HubWorkspace: Sendable {
       platform: platform, ending: ending)
   }
 
-  /// Makes `root` the hub's workspace over an existing database, which stays where it is and gets capture and the hub's
-  /// tables.
+  /// Makes `root` the hub's workspace over an existing database. The database stays in its place, and gets capture and
+  /// the hub's tables.
   ///
-  /// Throws a `DatasetError` where definition and database do not fit, and leaves both as they were.
+  /// Throws a `DatasetError` if definition and database do not fit, and leaves both as they were.
   public static func create(
     _ root: String, definition source: [UInt8], database: String, name: String = "hub", platform: Platform,
     ending: Ending = .keep
@@ -77,7 +77,7 @@ public struct HubWorkspace: Sendable {
     return workspace
   }
 
-  /// One whose making was cut off when all was done: its database knows of it.
+  /// A workspace whose creation ended after its commit: its database already knows it.
   private static func committed(_ folder: WorkspaceFolder, _ platform: Platform, _ ending: Ending) throws
     -> HubWorkspace?
   {
@@ -91,8 +91,8 @@ public struct HubWorkspace: Sendable {
     return known
   }
 
-  /// Checks that the definition's rules can be asked of these tables, and that all rows can be kept in step. Throws a
-  /// `DatasetError` with the place of what is wrong.
+  /// Checks that the definition's rules can be evaluated over these tables, and that all rows can be kept in step.
+  /// Throws a `DatasetError` with the place of the fault.
   static func check(_ tables: [TrackedTable], of definition: DatasetDefinition, in database: borrowing Database) throws
   {
     try ScopeRules(dataset: definition, tables: tables).check(in: database)
@@ -101,7 +101,7 @@ public struct HubWorkspace: Sendable {
       if count > 0 {
         throw DatasetError(
           "tables.\(table.name)",
-          "\(count) of its rows have NULL in their key, and so have no name that two databases share",
+          "\(count) of its rows have NULL in their key, so two databases cannot name them alike",
           hint: "Give them keys, or delete them.")
       }
     }
@@ -124,41 +124,40 @@ public struct HubWorkspace: Sendable {
     try folder.finish(platform.files)
   }
 
-  /// Opens the database. Throws where something was done to it by which changes may have gone by unseen: carried on
-  /// like that, they would be written over.
+  /// Opens the database. Throws if damage may have let changes go unseen: without a repair, later work would overwrite
+  /// them.
   func store() throws -> HubStore {
     let store = try examined()
     if let damage = store.damage.first { throw WorkspaceError.damaged(damage, tool: "satchel-hub") }
     return store
   }
 
-  /// Opens the database for work that keeps other writers waiting: what they wrote until now is taken into the log
-  /// before that begins.
+  /// Opens the database for work that keeps other writers waiting. Their writes enter the log before that work begins.
   func storeForLongWork() throws -> HubStore {
     let store = try store()
     if ending == .keep { try store.absorbAhead(user: Self.hubUser, clock: platform.clock) }
     return store
   }
 
-  /// Opens the database, whatever was done to it. For looking, and for repairs.
+  /// Opens the database even if it is damaged. For inspection and repairs.
   func examined() throws -> HubStore {
     guard try platform.files.kind(databasePath) == .file else {
       throw WorkspaceError(
-        "no-database", "The hub's database \(databasePath) is not there.", hint: "Bring it back from a backup.")
+        "no-database", "The hub's database \(databasePath) is missing.", hint: "Bring it back from a backup.")
     }
     if try folder.isUnfinished(platform.files) {
       guard try Database(path: databasePath, mode: .readWrite).hasTable("satchel_hub") else {
         throw WorkspaceError(
-          "unfinished", "The making of this hub was cut off.",
-          hint: "Make it again, with the same words: satchel-hub init")
+          "unfinished", "The creation of this hub was interrupted.",
+          hint: "Repeat the same command: satchel-hub init")
       }
-      // Cut off when all was done but this.
+      // A command was stopped when only this step was left.
       if ending == .keep { try folder.finish(platform.files) }
     }
     return try HubStore(path: databasePath, clock: platform.clock)
   }
 
-  /// Runs `body` while no other command of ours works on this workspace.
+  /// Runs `body` while no other Satchel command works on this workspace.
   func locked<T>(_ body: () throws -> T) throws -> T {
     try folder.locked(platform, ending) {
       if ending == .keep {
@@ -169,7 +168,7 @@ public struct HubWorkspace: Sendable {
     }
   }
 
-  /// Runs `body` in one transaction that begins by taking what was written at the hub itself into the log.
+  /// Runs `body` in one transaction. At its start, all local writes at the hub enter the log.
   func changing<T>(_ body: (HubStore) throws -> T) throws -> T {
     try locked {
       let store = try store()
@@ -180,7 +179,7 @@ public struct HubWorkspace: Sendable {
     }
   }
 
-  /// As `changing`, where `body` may write rows of the dataset and log them itself: no trigger is to capture them.
+  /// As `changing`, for a `body` that may write rows of the dataset and logs them itself: no trigger captures them.
   func applying<T>(_ body: (HubStore) throws -> T) throws -> T {
     try locked {
       let store = try store()

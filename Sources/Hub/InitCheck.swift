@@ -4,7 +4,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What `init` looks at before it makes a hub over a database, so that nobody meets it weeks later.
+/// The checks of `init` before it makes a hub over a database. They find faults that would otherwise appear weeks
+/// later.
 public struct InitCheck {
   private let definition: DatasetDefinition
   private let path: String
@@ -14,7 +15,7 @@ public struct InitCheck {
     self.path = path
   }
 
-  /// The dataset's tables. Throws where no hub can be made over this database, or where each import would fail.
+  /// The dataset's tables. Throws if no hub can be made over this database, or if each import would fail.
   func tables() throws -> [TrackedTable] {
     do { return try check(Database(path: path, mode: .readWrite)) } catch let error as SQLiteError
       where error.kind == .corrupt
@@ -38,19 +39,19 @@ public struct InitCheck {
     return tables
   }
 
-  /// Returns the definition with what the database itself says of references.
+  /// Returns the definition, completed with the references that the database declares.
   func completed() throws -> DatasetDefinition {
     try definition.completed(by: Database(path: path, mode: .readWrite))
   }
 
-  /// A CHECK or a generated column may call what only the app has.
+  /// A CHECK or a generated column may call a function that only the app has.
   private func checkWrites(to table: TrackedTable, in database: borrowing Database) throws {
     do { _ = try database.withoutTriggers { try RowTable(table, in: database) } } catch let error as SQLiteError
       where error.kind == .other
     {
       throw DatasetError(
         "tables.\(table.name)", "its rows cannot be written here: \(error.message)",
-        hint: "Leave out of the table what only the app knows, or leave the table out of the dataset.")
+        hint: "Remove from the table what only the app can run, or leave the table out of the dataset.")
     }
   }
 
@@ -66,7 +67,7 @@ public struct InitCheck {
   }
 }
 
-/// What works, and what somebody will meet: told when a hub is made.
+/// Findings that do not prevent a hub but that people will meet. They are shown when a hub is made.
 extension InitCheck {
   public func warnings() throws -> [Finding] {
     let database = try Database(path: path, mode: .readWrite)
@@ -97,7 +98,7 @@ extension InitCheck {
     }
   }
 
-  /// Keys that two replicas give to two rows.
+  /// Keys that two replicas may give to two rows.
   private func countedKeys(_ tables: [TrackedTable]) -> [Finding] {
     let counted = tables.filter { table in
       guard table.rules.keys == .asIs, table.rules.write != .none, let key = table.info.rowidAlias else { return false }

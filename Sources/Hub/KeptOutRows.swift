@@ -4,12 +4,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Rows that a device deleted because a row of its own has their natural key, as the table's policy says.
+/// Rows that a device deleted because its own row has their natural key, as the table's policy says.
 ///
-/// If the device's own row does not get in, because its parent is missing or its user may not make it, the other row
-/// comes back: of two rows with one natural key, one is always there.
+/// If the device's own row is not accepted, because its parent is missing or its user may not make it, the other row
+/// comes back. So one of two rows with one natural key always exists.
 struct KeptOutRows {
-  /// A device's row that keeps another one out.
+  /// A device's row that keeps another row out.
   private struct Claim {
     let place: Int
     let key: RowKey
@@ -23,7 +23,7 @@ struct KeptOutRows {
 
   init(_ store: HubStore, of device: EnrolledDevice) { (self.store, self.device) = (store, device) }
 
-  /// Notes that a device reports such a row.
+  /// Records that a device reports such a row.
   mutating func note(_ record: ConflictRecord) {
     guard record.kind == .unique, record.state == .settled, record.rowWinner == .device,
       let place = store.place(of: record.table), let rival = record.rivalKey(in: store.tables[place].schema)
@@ -31,7 +31,7 @@ struct KeptOutRows {
     claims.append(Claim(place: place, key: record.key, rival: rival, id: record.id))
   }
 
-  /// Brings back the rows that went for nothing. Called when all of the bundle is merged.
+  /// Brings back rows whose rivals were not accepted. Called after all of the bundle is merged.
   func bringBack(deletedIn bundle: String, at now: Int64) throws {
     for claim in claims {
       let rows = store.rows[claim.place]
@@ -61,7 +61,7 @@ struct KeptOutRows {
     return isDeleted
   }
 
-  /// The device's row did not win: if the hub has found nothing else about it, a person decides.
+  /// The device's row did not win. If the hub has found nothing else about it, a person decides.
   private func reopen(_ claim: Claim, met row: Row, at now: Int64) throws {
     guard var record = try ConflictTable.conflict(claim.id, in: store.database)?.record, record.kind == .unique,
       record.state == .settled

@@ -3,7 +3,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Gives out ranges of keys: to the hub's own writers, and with an emission to its device.
+/// Gives out ranges of keys: to the hub's own writers, and to a device with its emission.
 struct KeyBlocks {
   private let store: HubStore
 
@@ -11,8 +11,8 @@ struct KeyBlocks {
 
   private var places: [Int] { store.tables.indices.filter { store.tables[$0].rules.keys == .blocks } }
 
-  /// Sees to it that what is written at the hub gets keys of the hub's own. The devices' rows that came may lie above
-  /// its range.
+  /// Ensures that rows written at the hub get keys of the hub's own range. Rows from devices may have keys above that
+  /// range.
   func renewOwn() throws {
     for place in places {
       let table = store.tables[place]
@@ -27,8 +27,8 @@ struct KeyBlocks {
     }
   }
 
-  /// Sees to it that no key is given a second time that a hub may have given after the backup from which this one was
-  /// restored: a range in between stays that hub's, whose history is named.
+  /// Ensures that no key is given twice after a restore. A hub may have given keys after the backup, so a range in
+  /// between stays reserved for that hub, whose history is named.
   func beginAnew(after lost: Epoch) throws {
     for (place, table) in store.tables.enumerated() where table.givesNewKeys {
       let (greatest, gap) = (try store.greatestKey(in: place), max(Self.lostKeys, 100 * table.rules.block))
@@ -42,11 +42,11 @@ struct KeyBlocks {
     }
   }
 
-  /// How many keys a hub gives at most between two backups, with much room.
+  /// The most keys that a hub gives between two backups, with much room.
   private static let lostKeys: Int64 = 1_000_000
 
-  /// Gives the device of an emission new ranges where rows come to it that lie above its own, or where its own comes to
-  /// its end.
+  /// Gives a device new ranges with its emission, if it receives rows with keys above its own range, or if its own
+  /// range is nearly used up.
   func renew(for plan: EmissionPlan) throws {
     for place in places {
       let newest = try BlockTable.newest(of: store.tables[place].name, for: plan.device.id, in: store.database)
@@ -55,19 +55,19 @@ struct KeyBlocks {
     }
   }
 
-  /// A range lies above everything that anybody knows or may hand out.
+  /// A range above all keys that any replica has or may give out.
   private func give(_ place: Int, to replica: ReplicaID, with number: EmissionNumber) throws -> KeyBlock? {
     let size = store.tables[place].rules.block
     let greatest = try store.greatestKey(in: place)
-    // At the end of all numbers SQLite goes on as it can, and what collides is given new keys.
+    // At the end of all numbers SQLite continues as it can, and colliding rows get new keys.
     guard greatest < Int64.max - size else { return nil }
     let block = KeyBlock(table: store.tables[place].name, first: greatest + 1, last: greatest + size, number: number)
     try BlockTable.add(block, of: replica, in: store.database)
     return block
   }
 
-  /// Whether more than half of the range is known to be in use: the rest must do until the device hears of the hub
-  /// again.
+  /// Whether more than half of the range is known to be in use. The rest must suffice until the device's next bundle
+  /// from the hub.
   private func isUsedUp(_ block: KeyBlock, _ place: Int) throws -> Bool {
     let key = RowNumbers.names(store.tables[place]).key[0]
     let numbers = RowNumbers.names(store.tables[place]).table

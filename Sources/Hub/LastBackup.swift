@@ -2,8 +2,8 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelWorkspace
 
-/// When a backup was made last, and where it was put. It lies in `backup.json`, beside the database and not in it, so
-/// that no program that writes has to wait.
+/// The time and path of the last backup. It is in `backup.json` beside the database and not in it, so that no writing
+/// program has to wait.
 struct LastBackup {
   /// Milliseconds since 1970.
   let at: Int64
@@ -16,7 +16,7 @@ struct LastBackup {
     self.file = file
   }
 
-  /// nil: no backup was made, or `backup.json` is no such document.
+  /// nil if no backup was made, or if `backup.json` is damaged.
   init?(in folder: WorkspaceFolder, _ files: any FileSystem) throws {
     guard let document = try folder.document(at: Self.path(folder), files),
       let at = document["at"]?.integerValue, let file = document["file"]?.stringValue

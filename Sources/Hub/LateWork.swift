@@ -4,11 +4,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Takes changes of a bundle that were kept only because their user has lost the right to make them since.
+/// Accepts changes of a bundle that became conflicts only because their user has lost the right to them since.
 ///
-/// First each of them becomes a conflict, as in any table. If the table says `"late": "accept"`, and `FormerRights`
-/// shows that the user had the right when the change was made, the change is then merged as any other. The rows stay
-/// out of their user's sight.
+/// First each of them becomes a conflict, as in any table. Then the change is merged as any other, if the table has
+/// `"late": "accept"` and `FormerRights` shows that the user had the right when the change was made. The rows stay out
+/// of their user's sight.
 final class LateWork {
   private let merger: StepMerger
   private let rights: FormerRights
@@ -19,14 +19,14 @@ final class LateWork {
   private var walks: [Cursor: RowWalks] = [:]
   private var store: HubStore { merger.store }
   private var device: EnrolledDevice { merger.device }
-  /// The conflicts whose changes were taken.
+  /// The conflicts whose changes were accepted.
   private(set) var taken: Set<ConflictID> = []
 
   init(_ merger: StepMerger, _ rights: FormerRights, own: OwnChanges, bundle: BundleID, now: Int64) {
     (self.merger, self.rights, self.own, self.bundle, self.now) = (merger, rights, own, bundle, now)
   }
 
-  /// Takes what may be taken of these conflicts, which are new.
+  /// Accepts the changes of these new conflicts, as far as the rules allow.
   func take(_ found: [ConflictID]) throws {
     var left = try found.compactMap { try ConflictTable.conflict($0, in: store.database)?.record }
       .filter { mayBeLate($0) }
@@ -34,7 +34,7 @@ final class LateWork {
     let order = try merger.scope.links.order
     let ranks = Dictionary(uniqueKeysWithValues: order.enumerated().map { (store.tables[$1].name, $0) })
     left.sort { (ranks[$0.table] ?? 0, $0.generation) < (ranks[$1.table] ?? 0, $1.generation) }
-    // Parents enter before their children, and children go before their parents.
+    // Parents enter before their children, and children are deleted before their parents.
     while true {
       let before = left.count
       left = try rest(of: left)
@@ -43,15 +43,15 @@ final class LateWork {
   }
 
   private func mayBeLate(_ record: ConflictRecord) -> Bool {
-    // A unit is taken as a whole or not at all.
+    // A unit is accepted as a whole or not at all.
     guard record.unit == nil, record.device == device.id, Name(record.user) == Name(device.user), !device.isReadOnly,
-      // What was merged before is not judged once more.
+      // A change that was merged before is not judged again.
       record.generation.rawValue >= device.merged.rawValue, record.state != .resolved
     else { return false }
     return [.revoked, .forbidden, .foreignKey].contains(record.kind)
   }
 
-  /// Takes what can be taken by now, each row's changes in their order. Returns the others.
+  /// Accepts the changes that can enter now, each row's changes in their order. Returns the others.
   private func rest(of records: [ConflictRecord]) throws -> [ConflictRecord] {
     var stopped: Set<StepMerger.RowReference> = []
     return try records.filter { record in
@@ -68,7 +68,7 @@ final class LateWork {
     guard let change = try? record.change(in: rows.schema) else { return false }
     let found = try merger.scope.find(record.key, in: place)
     guard let grant = try grant(change, of: record.key, found, in: place) else { return false }
-    // The device's earlier bundle has shown a stamp. It wrote this after that.
+    // The device's earlier bundle has shown a stamp, and the device wrote this change after it.
     let stamp = min(record.stamp, merger.latest)
     guard max(stamp, device.newestStamp) < grant.until else { return false }
     let past = try store.past(of: record.key, in: place)
@@ -90,8 +90,8 @@ final class LateWork {
     return true
   }
 
-  /// The right by which the user could make a change; nil: none, or the user has it now and something else is in the
-  /// way.
+  /// The right by which the user could make a change. nil if there was none, or if the user has it now and another
+  /// obstacle remains.
   private func grant(
     _ change: Change, of key: RowKey, _ found: ScopeStore.Found?, in place: Int
   ) throws -> FormerRights.Grant? {
@@ -99,7 +99,7 @@ final class LateWork {
     case (.insert(let row), nil):
       return try merger.isKeyTooHigh(key, in: place) ? nil : rights.toMake(row, in: place)
     case (.update(let changes), let found?):
-      // What decides who may see or change the row is for a person to judge.
+      // A person decides about values that determine who may see or change the row.
       guard try merger.scope.deciding(in: place).isDisjoint(with: changes.map(\.column)) else { return nil }
       return found.mayWrite ? nil : try rights.toChange(key, found.row, in: place)
     case (.delete, let found?):
@@ -109,7 +109,7 @@ final class LateWork {
     }
   }
 
-  /// Returns false, and has done nothing, if the row cannot be there as it is to be.
+  /// Returns false, with no effect, if the new row cannot exist.
   private func write(_ change: Change, to row: Row?, over hub: Row?, key: RowKey, in place: Int) throws -> Bool {
     merger.parents.forget()
     if try merger.obstacle(to: row, from: hub, in: place) != nil { return false }
@@ -120,7 +120,7 @@ final class LateWork {
     return true
   }
 
-  /// Writes down that the change was taken. Its device is told, and gets the row only if its user sees the row.
+  /// Records that the change was accepted. Its device learns of that, and gets the row only if its user sees it.
   private func close(
     _ record: ConflictRecord, as disagreement: Disagreement?, met found: ScopeStore.Found?, in place: Int
   ) throws {

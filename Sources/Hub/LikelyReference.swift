@@ -2,13 +2,13 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// A column that is called like a reference, and that neither the database nor the dataset declares as one.
+/// A column whose name looks like a reference, but that neither the database nor the dataset declares as a reference.
 struct LikelyReference {
   let child: Name
   let column: Name
   /// Whether the table is in the dataset.
   let isKept: Bool
-  /// The table's name as the column's name gives it: "tree" for "tree_fid" and "Tree_ID".
+  /// The table's name as the column's name contains it: "tree" for "tree_fid" and "Tree_ID".
   private let stem: String
 
   /// Columns of tables in the dataset, and of the app's other tables.
@@ -32,7 +32,7 @@ struct LikelyReference {
     }
   }
 
-  /// nil: the column is not called after a key.
+  /// nil if the column is not named after a key.
   private static func stem(of column: Name) -> String? {
     let name = column.text
     for suffix in ["_fid", "_id"] where name.lowercased().hasSuffix(suffix) && name.count > suffix.count {
@@ -46,7 +46,7 @@ struct LikelyReference {
     return nil
   }
 
-  /// Whether the column's name says that it refers to this table. "category_id" may refer to "categories", and
+  /// Whether the column's name names this table. "category_id" may refer to "categories", and
   /// "parent_id" to its own table.
   func isNamed(after table: Name) -> Bool {
     if child == table, stem == "parent" { return true }

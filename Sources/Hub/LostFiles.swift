@@ -3,12 +3,12 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The files in `bundles/archive/lost`: bundles of the hub's own that devices brought and that are not merged yet. A
-/// device brings each of them once, so no other copy need be anywhere.
+/// The files in `bundles/archive/lost`: bundles of the hub that devices brought back and that are not merged yet. A
+/// device brings each of them once, so there may be no other copy.
 extension HubWorkspace {
   func lostPath(_ file: String) -> String { Paths.join(folder.lost, file) }
 
-  /// The bundles that came, are not merged, and have a file that is gone or damaged. Reads every one of them.
+  /// The bundles that came, are not merged, and whose file is missing or damaged. Reads every file.
   func unreadableLost(_ store: HubStore) throws -> [LostEmission] {
     let keys = try ownKeys()
     return try store.lostEmissionsToMerge().filter { emission in
@@ -17,34 +17,34 @@ extension HubWorkspace {
         let bundle = try reader.read(lostPath(file), trust: .keys(keys), staging: folder.inbox)
         return bundle.digest != emission.link.digest
       } catch BundleError.unknownKey {
-        // Its key was lost since: it is there, and nobody believes it.
+        // Its key was lost since: the file exists, but is not trusted.
         return false
       } catch is BundleError { return true } catch PlatformError.missing { return true }
     }
   }
 
-  /// Those whose file is gone.
+  /// The bundles whose file is missing.
   func missingLost(_ store: HubStore) throws -> [LostEmission] {
     try store.lostEmissionsToMerge().filter { emission in
       try emission.file.map { try platform.files.kind(lostPath($0)) == nil } ?? false
     }
   }
 
-  /// Forgets that bundles came whose files are gone and whose devices still bring them. Releases before this one left
-  /// these files out of backups. The caller holds the transaction, in which a new epoch begins.
+  /// Removes the records of bundles whose files are missing and whose devices still bring them. Earlier releases left
+  /// these files out of backups. The caller holds the transaction in which a new epoch begins.
   func forgetMissingLost(_ store: HubStore) throws {
     for emission in try missingLost(store) { try store.forgetUntold(emission.link) }
   }
 
-  /// What `audit` says of them.
+  /// The findings of `audit` about these files.
   func lostFindings(_ store: HubStore) throws -> [Finding] {
     try unreadableLost(store).map { emission in
       let device = try store.device(emission.device)?.name ?? emission.device.text
       return Finding(
         "audit",
-        "bundles/archive/lost/\(emission.file ?? "") is missing or damaged: what it holds of the lost time cannot be merged.",
+        "bundles/archive/lost/\(emission.file ?? "") is missing or damaged: its changes from the lost time cannot be merged.",
         hint:
-          "The device \(device) may have it, as its bundle \(emission.link.number) in bundles/archive or bundles/archive/former: satchel-hub import FILE puts it back. To go on without it: satchel-hub restore --finish"
+          "The device \(device) may have it, as its bundle \(emission.link.number) in bundles/archive or bundles/archive/former: satchel-hub import FILE puts it back. To continue without it: satchel-hub restore --finish"
       )
     }
   }

@@ -4,14 +4,14 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Keys that the hub gave in the time that it lost: its own bundles of that time say which.
+/// Keys that the hub gave in the time that it lost, as its own bundles of that time show.
 extension HubStore {
-  /// Takes over the keys that a device's rows got with one of its bundles, and the ranges that it was given. Rows that
-  /// the device delivers again then get those keys, and no new ones.
+  /// Adopts the keys that a device's rows got with one of its bundles, and the key ranges of the device. Rows that the
+  /// device delivers again then get those keys, and no new ones.
   func takeOverKeys(of bundle: borrowing VerifiedBundle, _ number: EmissionNumber, at now: Int64) throws {
     guard tables.contains(where: \.renamesRows) else { return }
     let device = bundle.manifest.to.id
-    // By their keys in the lost time: rows that were one with a row that is here by now.
+    // By their keys in the lost time: rows that are one with a row here by now.
     var folded: [KeyedRow: Value] = [:]
     try bundle.eachChange { line in
       guard let place = place(of: line.table), let key = tables[place].singleKey(line.key) else { return }
@@ -39,7 +39,7 @@ extension HubStore {
     }
   }
 
-  /// Whether the row under a key here has the natural key of the row under that key in the lost time.
+  /// Whether the row with a key here has the natural key of the row with that key in the lost time.
   private func isSameThing(_ fields: [Field], _ key: Value, in place: Int) throws -> Bool {
     let schema = tables[place].schema
     guard let here = try rows[place].row(RowKey([key])) else { return false }
@@ -48,8 +48,8 @@ extension HubStore {
     }
   }
 
-  /// Under which other keys than here rows were known in the lost time: a device delivered such a row before the bundle
-  /// came that says so.
+  /// The keys of rows in the lost time that differ from their keys here. That happens if a device delivered such a row
+  /// before the bundle that contains this key came.
   func otherKeys(of bundle: borrowing VerifiedBundle, _ number: EmissionNumber) throws -> [KeyMap.Entry] {
     var entries: [KeyMap.Entry] = []
     guard tables.contains(where: \.renamesRows) else { return [] }
@@ -64,7 +64,7 @@ extension HubStore {
     return entries
   }
 
-  /// The key that a device's row got here; nil: it has none but its own.
+  /// The key that a device's row got here. nil if it has only its own key.
   private func givenKey(for key: Value, in place: Int, of device: ReplicaID) throws -> Value? {
     try database.first(
       "SELECT new_key FROM satchel_rekeyed WHERE table_name = :table AND device = :device AND old_key = :old ORDER BY entry DESC",

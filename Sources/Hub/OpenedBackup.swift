@@ -16,7 +16,7 @@ struct OpenedBackup {
       let files = bundle.path(of: .files)
     else {
       throw Refusal(
-        "wrong-kind", "This is \(bundle.manifest.kind.words), no backup.",
+        "wrong-kind", "This is \(bundle.manifest.kind.words), not a backup.",
         hint: "satchel-hub backup FILE makes one.")
     }
     self.backup = backup
@@ -25,23 +25,23 @@ struct OpenedBackup {
     names = try self.files.names()
   }
 
-  /// The paths in the backup of bundles that belong into `bundles/archive/lost`. Called when the database was checked.
+  /// The paths in the backup of bundles that belong in `bundles/archive/lost`. Called after the database was checked.
   func lostFiles() throws -> Set<String> {
     Set(try HubStore(path: database).lostEmissionsToMerge().compactMap(\.file).map { BackedUpFile.archived($0) })
   }
 
-  /// Checks that the database is sound and the one that the manifest tells of, and that no file would go where none
-  /// belongs. Returns its cursor.
+  /// Checks that the database is sound and agrees with the manifest, and that each file has a valid place. Returns the
+  /// cursor of the database.
   func check() throws -> Cursor {
     if let strange = names.first(where: { BackedUpFile($0) == nil }) {
-      throw BundleError.entry("files.sqlite", "holds what is no part of a workspace: \(strange)")
+      throw BundleError.entry("files.sqlite", "holds a file that does not belong to a workspace: \(strange)")
     }
     guard names.contains("satchel.json") else { throw BundleError.entry("files.sqlite", "lacks satchel.json") }
-    // Its pages are looked at before anything is read from them.
+    // Its pages are checked before anything is read from them.
     _ = try Database.untrusted(path: database)
     let store = try HubStore(path: database)
     guard store.identity.epoch == backup.epoch, try store.cursor() == backup.cursor else {
-      throw BundleError.entry("snapshot.sqlite", "is not the database of which the manifest tells")
+      throw BundleError.entry("snapshot.sqlite", "is not the database that the manifest describes")
     }
     return backup.cursor
   }

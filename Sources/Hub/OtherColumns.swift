@@ -5,11 +5,11 @@ import SatchelValues
 import SatchelWorkspace
 
 extension HubStore {
-  /// A device's line in the columns that the hub's table has. A column that the device's table lacks gets its default.
-  /// A column that went since the device's version is passed over, and a column with a new name is called by it.
+  /// A device's line in the columns of the hub's table. A column that the device's table lacks gets its default. A
+  /// column that was removed since the device's version is skipped, and a renamed column gets its new name.
   ///
-  /// Throws a `Refusal` where the line has a column that the hub's table lacks: nothing is wrong with the bundle, and
-  /// it can be imported when the hub has it.
+  /// Throws a `Refusal` if the line has a column that the hub's table lacks. The bundle is sound, and it can be
+  /// imported after the hub has the column.
   func fitted(_ sent: ChangeLine, in place: Int, _ speech: Speech) throws -> ChangeLine {
     let schema = rows[place].schema
     if speech.isPresent, fits(sent, schema) { return sent }
@@ -21,7 +21,7 @@ extension HubStore {
       case .delete(let fields): return .delete(was: try whole(fields, in: place, speech))
       case .update(let set, let was):
         try refuseOtherColumns(set, in: place, speech)
-        // A table that was made anew may have its columns in another order.
+        // A recreated table may have its columns in another order.
         let pairs = zip(set, was).sorted { schema.position(of: $0.0.name) ?? 0 < schema.position(of: $1.0.name) ?? 0 }
         return set.count == was.count ? .update(set: pairs.map(\.0), was: pairs.map(\.1)) : line.content
       case .row, .gone, .rekey, .block: return line.content
@@ -69,9 +69,9 @@ extension HubStore {
           """)
     }
     throw Refusal(
-      "schema-differs", "The device's table \(schema.name) has the column \(other.name), and the hub's has not.",
+      "schema-differs", "The device's table \(schema.name) has the column \(other.name), and the hub's table has not.",
       hint:
-        "Add the column to the hub's database (ALTER TABLE), run satchel-hub doctor --repair, then import the file again: nothing of it is lost."
+        "Add the column to the hub's database (ALTER TABLE), run satchel-hub doctor --repair, then import the file again. Nothing in it is lost."
     )
   }
 }

@@ -4,10 +4,10 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// A bundle that this hub signed and that a device brings back: either it proves that the hub was set back, or it is of
-/// the time that the hub lost.
+/// A bundle that this hub signed and that a device brings back. It either proves that the hub was set back, or belongs
+/// to the time that the hub lost.
 extension HubWorkspace {
-  /// What must be right of a bundle of kind `scope`, before the rest of it is read.
+  /// Checks a bundle of kind `scope`, before the rest of it is read.
   func checkOwnEmission(_ manifest: Manifest, _ scope: Manifest.Scope, signer: PublicKey, _ store: HubStore) throws {
     guard try ownKeys().contains(signer), manifest.from.id == store.identity.id, manifest.to.id != store.identity.id,
       manifest.dataset == store.dataset.name,
@@ -19,14 +19,14 @@ extension HubWorkspace {
     }
   }
 
-  /// Whether the hub made it in this epoch, and does not know any more what its device then had.
+  /// Whether the hub made the emission in this epoch, and has forgotten which rows the device then had.
   private func isForgotten(_ scope: Manifest.Scope, _ store: HubStore, of device: ReplicaID) throws -> Bool {
     guard scope.epoch == store.identity.epoch, let device = try store.device(device) else { return false }
     return try scope.number > device.proved && !store.hasEmission(scope.number, of: device.id)
       && store.declared(by: device.id)?.number != scope.number
   }
 
-  /// Takes an emission of this hub's that it does not know.
+  /// Imports an emission of this hub that the hub does not know.
   func takeOwnEmission(
     _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String, _ store: HubStore
   ) throws -> HubImportReport {
@@ -49,23 +49,23 @@ extension HubWorkspace {
     guard try store.isFormer(scope.epoch) else {
       guard isBelieved else {
         throw Refusal(
-          "revoked-key", "It is signed with a key of this hub that was lost: nobody knows who made it.",
-          hint: "Nothing of it is used.", keeping: .quarantine)
+          "revoked-key", "It is signed with a key of this hub that was lost, so its author is unknown.",
+          hint: "No part of it is used.", keeping: .quarantine)
       }
       throw try noteSetBack(link, of: scope.epoch, for: device, store)
     }
     return try collect(bundle, link, from: path, isBelieved: isBelieved, store)
   }
 
-  /// - Parameter isBelieved: whether the key that signed it counts. Of a thief's emission nothing is kept; that it came
-  ///   is noted, so that its device stops to bring it.
+  /// - Parameter isBelieved: whether the key that signed it is trusted. A thief's emission is not kept. Only its
+  ///   arrival is recorded, so that its device stops bringing it.
   private func collect(
     _ bundle: borrowing VerifiedBundle, _ link: Manifest.EmissionLink, from path: String, isBelieved: Bool,
     _ store: HubStore
   ) throws -> HubImportReport {
     var report = HubImportReport(bundle.manifest, .collected)
     let isKnown = try store.isCollected(link.digest)
-    // Its file may be gone since it came first.
+    // Its file may have been deleted since it first came.
     if try isKnown && !unreadableLost(store).contains(where: { $0.link == link }) { return report }
     let file = isBelieved ? HubArchive.name(of: bundle.manifest) : nil
     if ending == .keep, let file {
@@ -85,7 +85,7 @@ extension HubWorkspace {
     return report
   }
 
-  /// Merges the lost time if all of it is there. Returns nil if it is not.
+  /// Merges the lost time if all of it is here. Returns nil if parts are missing.
   func completeRecovery(_ store: HubStore) throws -> RecoveryReport? {
     guard try isRecoveryComplete(store) else { return nil }
     return try store.applyTransaction(ending) {

@@ -2,7 +2,7 @@ import SatchelCapture
 import SatchelValues
 import SatchelWorkspace
 
-/// The keys that a device itself gave rows of its own, and those that they had before.
+/// The keys that a device itself gave to its rows, and the keys that they had before.
 struct OwnNames {
   private var back: KeyMap
   private var forth: KeyMap
@@ -14,7 +14,7 @@ struct OwnNames {
     forth = KeyMap(references, store.tables)
   }
 
-  /// Notes that a row got another key. What a bundle tells comes in the order in which it happened.
+  /// Records that a row got another key. A bundle contains its events in the order in which they happened.
   mutating func note(_ name: (old: Value, new: KeyedRow)) {
     let place = name.new.place
     let origin = origins[KeyedRow(place: place, key: name.old)] ?? name.old
@@ -23,9 +23,9 @@ struct OwnNames {
     forth.add(.init(place: place, old: origin, new: name.new.key))
   }
 
-  /// The step by the keys that rows had at first.
+  /// The step with the first keys of its rows.
   func original(_ step: Step, in place: Int) -> Step { back.step(step, of: place) }
 
-  /// The step by the keys that rows have now.
+  /// The step with the present keys of its rows.
   func present(_ step: Step, in place: Int) -> Step { forth.step(step, of: place) }
 }

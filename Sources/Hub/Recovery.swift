@@ -6,50 +6,52 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What became of the time that the hub lost, when it was merged.
+/// The result of the merge of the time that the hub lost.
 public struct RecoveryReport: Sendable {
   /// Emissions whose rows were merged.
   public var emissions = 0
   /// Rows that came back, wholly or in part.
   public var rows = 0
-  /// Values that stand beside a newer one, as settled conflicts.
+  /// Values that are kept beside a newer value, as settled conflicts.
   public var kept = 0
-  /// Rows that were gone from a device in the lost time, and that somebody has to look at.
+  /// Rows that a device lost in the lost time, for a person to check.
   public var gone = 0
-  /// Changes of rows that nobody delivered again.
+  /// Changes of rows that no device delivered again.
   public var abandoned = 0
-  /// Bundles that came and whose files are gone or damaged: nothing of them is in.
+  /// Bundles that came and whose files are missing or damaged: none of their changes are merged.
   public var unreadable = 0
 
   public init() {}
 }
 
-/// What the lost time held comes back: a hub that was restored or set back gets its own signed emissions of that time
-/// from the devices' archives.
+/// The recovery of the lost time: a restored or set-back hub gets its own signed emissions of that time from the
+/// devices' archives.
 ///
-/// They are merged when every device has delivered again. Before that, rows would come in whole, and the devices' own
-/// changes of them would count twice.
+/// They are merged after every device has delivered again. An earlier merge would bring whole rows in, and the devices'
+/// own changes of them would count twice.
 extension HubWorkspace {
-  /// Merges what was collected, whoever has not delivered yet. Throws a `WorkspaceError` if nothing is being collected.
+  /// Merges the collected emissions now, without the devices that have not delivered yet. Throws a `WorkspaceError` if
+  /// there is nothing to recover.
   public func finishRecovery() throws -> RecoveryReport {
     try applying { store in
       guard try store.isRecovering() else {
         throw WorkspaceError(
-          "no-recovery", "This hub collects nothing from the devices: it was not set back, or all of it is merged.")
+          "no-recovery",
+          "This hub collects nothing from the devices: it was not set back, or everything is merged already.")
       }
       return try finishRecovery(store)
     }
   }
 
-  /// Whether every active device has delivered in this epoch and has brought what it has of the lost time, and all that
-  /// came can be read.
+  /// Whether every active device has delivered in this epoch and brought all its emissions of the lost time, and all of
+  /// these can be read.
   func isRecoveryComplete(_ store: HubStore) throws -> Bool {
     guard try store.isRecovering() else { return false }
     let silent = try store.devices().contains { $0.state == .active && $0.proved < store.identity.firstEmission }
     return try !silent && store.awaitedEmissions().isEmpty && unreadableLost(store).isEmpty
   }
 
-  /// The caller holds a transaction in which triggers sleep.
+  /// The caller holds a transaction without triggers.
   func finishRecovery(_ store: HubStore) throws -> RecoveryReport {
     let recovery = try Recovery(self, store)
     let emissions = try store.lostEmissionsToMerge()
@@ -88,8 +90,8 @@ private final class Recovery {
       """)
   }
 
-  /// Learns under which other keys than here rows were known in the lost time. Changes that wait for such a row wait
-  /// for it under its key here.
+  /// Learns the keys of rows in the lost time that differ from their keys here. A change that waits for such a row
+  /// waits for its key here.
   func learnKeys(of emissions: [LostEmission]) throws {
     for emission in emissions {
       guard let file = emission.file else { continue }
@@ -105,8 +107,8 @@ private final class Recovery {
     _ = try HeldRows(store, now: now).release()
   }
 
-  /// nil: the key that signed it was lost since it was collected, so nobody knows who made it; or its file is gone or
-  /// damaged.
+  /// nil if the key that signed it was lost after the emission was collected, so that its author is unknown; or if its
+  /// file is missing or damaged.
   private func believedBundle(_ file: String) throws -> VerifiedBundle? {
     do {
       return try hub.reader.read(
@@ -116,7 +118,7 @@ private final class Recovery {
     return nil
   }
 
-  /// Merges one emission. They come newest first: what a newer one says of a row, an older one does not overrule.
+  /// Merges one emission. They come newest first: an older emission does not overrule a newer one.
   func merge(_ emission: LostEmission) throws {
     guard let file = emission.file, let bundle = try believedBundle(file) else { return }
     known.expect(version: bundle.manifest.version, former)
@@ -150,7 +152,7 @@ private final class Recovery {
     }
   }
 
-  /// The scope of the user for whom the emission was made; nil: the device is no more.
+  /// The scope of the user of the emission. nil if the device was removed.
   private func visibility(for device: ReplicaID) throws -> ScopeStore? {
     guard let device = try store.device(device) else { return nil }
     return ScopeStore(store, user: try store.user(device.user) ?? User(name: device.user, attributes: []))
@@ -188,13 +190,13 @@ private final class Recovery {
     }
   }
 
-  /// A row that this hub does not have: it comes in whole, unless it was deleted later.
+  /// A row that this hub lacks: it comes in whole, unless it was deleted later.
   private func bringBack(
     _ row: Row, _ key: RowKey, at stamp: Stamp, _ past: RowNumbers.Entry?, in place: Int, _ words: String
   ) throws {
     let isLater = past.map { $0.stamp == .zero || stamp > $0.stamp } ?? true
     if isLater, try write(.insert(row), key, over: nil, at: stamp, past, in: place) {
-      // Somebody deleted it who did not know this state of it.
+      // A device deleted the row without knowing this state of it.
       guard let past, past.stamp > .zero else { return }
       let verdict = decide(store.rows[place].rules.table, device: .zero, hub: stamp)
       return try note(
@@ -204,7 +206,7 @@ private final class Recovery {
     try note(Disagreement(kind: .updateDelete, state: .settled), .insert(row), key, at: stamp, nil, in: place, words)
   }
 
-  /// Writes a change of the lost time as the hub's own. False: something stands in its way; nothing was done.
+  /// Writes a change of the lost time as the hub's own. Returns false, with no effect, if an obstacle prevents it.
   private func write(
     _ change: Change, _ key: RowKey, over hub: Row?, at stamp: Stamp, _ past: RowNumbers.Entry?, in place: Int
   ) throws -> Bool {
@@ -227,7 +229,7 @@ private final class Recovery {
     return true
   }
 
-  /// The columns that were changed since this epoch began, and the values that these changes knew: they stand in the
+  /// The columns that were changed since this epoch began, and the values that these changes were based on, from the
   /// log.
   private func knownValues(of past: RowNumbers.Entry?, in place: Int) throws -> (
     columns: Set<Int>, values: [Int: [Value]]
@@ -245,7 +247,7 @@ private final class Recovery {
     return (columns, values)
   }
 
-  // MARK: rows that were gone
+  // MARK: rows that were lost
 
   private func noteSeen(_ number: Int64, in place: Int) throws {
     try store.database.run(
@@ -253,8 +255,8 @@ private final class Recovery {
       ["place": .integer(Int64(place)), "row": .integer(number)])
   }
 
-  /// A row that the device had no more. That it was deleted and that it left the user's sight look alike, so a person
-  /// has to look: unless a newer emission has it, it is out of that user's sight now, or somebody has written it since.
+  /// A row that the device had lost. A deletion looks the same as a loss of sight, so a person checks it. There is no
+  /// need if a newer emission has the row, if the user does not see it now, or if it was written since.
   private func noteGone(_ key: RowKey, in place: Int, _ scope: ScopeStore?, _ words: String) throws {
     guard let row = try store.rows[place].row(key), let past = try store.past(of: key, in: place), let scope,
       try scope.maySee(key, in: place), past.cursor ?? .zero <= store.identity.epochCursor
@@ -284,7 +286,7 @@ private final class Recovery {
 
   // MARK: the end
 
-  /// What waited for a row that nobody delivered again waits no more, and nothing is collected from now on.
+  /// Changes that waited for a row that no device delivered again stop waiting, and the collection ends.
   func finish() throws {
     report.abandoned = try ConflictTable.openAwaiting(in: store.database)
     report.unreadable = unreadable.count

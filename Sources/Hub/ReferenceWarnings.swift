@@ -10,8 +10,8 @@ struct ReferenceWarnings {
   private let tables: [TrackedTable]
 
   /// - Parameters:
-  ///   - definition: as its author wrote it.
-  ///   - tables: the dataset's, with all references that are known.
+  ///   - definition: the definition as its author wrote it.
+  ///   - tables: the dataset's tables, with all known references.
   init(_ definition: DatasetDefinition, _ tables: [TrackedTable]) {
     self.definition = definition
     self.tables = tables
@@ -45,7 +45,7 @@ struct ReferenceWarnings {
     if count == 0 { return nil }
     return Finding(
       "foreign-keys", "\(count) of the references of \(table.name) lead to a row that is not there.",
-      hint: "If users see only rows below a parent, nobody sees these. Bring the parents, or empty the column.")
+      hint: "If users see only rows below a parent, no user sees these rows. Add the parents, or empty the column.")
   }
 
   /// A column of texts that refers to numbers.
@@ -65,7 +65,7 @@ struct ReferenceWarnings {
       """, hint: "Declare the column INTEGER, if the app allows that.")
   }
 
-  /// A column without an index. SQLite itself needs none there, as it does not know the reference.
+  /// A column without an index. SQLite itself does not need the index, because it does not know the reference.
   private func unindexed(_ key: ForeignKey, of table: TrackedTable, in database: borrowing Database) throws -> Finding?
   {
     let column = table.schema.columns[key.columns[0]]
@@ -80,7 +80,7 @@ struct ReferenceWarnings {
       """, hint: "CREATE INDEX \(quoted("\(table.name)_\(column)")) ON \(quoted(table.name)) (\(quoted(column)));")
   }
 
-  /// A table whose keys may change, and columns that look like references to it and are none.
+  /// A table whose keys may change, and columns that look like references to it but are not declared.
   private func unnamed(_ table: TrackedTable, _ all: [LikelyReference]) -> Finding? {
     guard table.renamesRows else { return nil }
     let named = all.filter { $0.isNamed(after: table.name) }

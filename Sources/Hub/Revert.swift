@@ -5,18 +5,18 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What `revert` did.
+/// The result of `revert`.
 public struct RevertReport: Sendable {
   public let bundle: BundleID
-  /// Rows that are as they were before the bundle, by table.
+  /// Rows that are restored to their state before the bundle, by table.
   public let rows: [(table: Name, count: Int)]
-  /// Rows that somebody has changed since: what they were is kept as conflicts.
+  /// Rows that were changed since. Their former values are kept as conflicts.
   public let conflicts: Int
 }
 
 extension HubWorkspace {
-  /// Takes back what a bundle changed: the inverse changes, newest first, as new changes of the hub's. Where somebody
-  /// has changed the same since, that stands, and what was before is an open conflict.
+  /// Reverts the changes of a bundle: writes the inverse changes, newest first, as new changes of the hub. If a value
+  /// was changed again since, the newer value stays, and the former value becomes an open conflict.
   /// - Parameter name: the bundle's id or its beginning, or `DEVICE/NUMBER`.
   public func revert(_ name: String) throws -> RevertReport {
     try applying { store in
@@ -29,8 +29,8 @@ extension HubWorkspace {
       if rows.isEmpty, store.identity.logFrom > .zero {
         throw WorkspaceError(
           "forgotten",
-          "What this bundle changed is forgotten: the hub's history begins after its change \(store.identity.logFrom).",
-          hint: "Change the rows as they are to be: that travels as any other change.")
+          "The changes of this bundle are forgotten: the hub's history begins after its change \(store.identity.logFrom).",
+          hint: "Change the rows yourself: that travels as any other change.")
       }
       for row in rows {
         switch try revert.take(row) {
@@ -46,11 +46,11 @@ extension HubWorkspace {
   }
 }
 
-/// A row that a bundle changed, and where the log tells of it.
+/// A row that a bundle changed, and its entries in the log.
 private struct RevertedRow {
   let place: Int
   let key: RowKey
-  /// What the bundle did to it, oldest first.
+  /// The bundle's changes of the row, oldest first.
   var entries: [LogEntry]
   let last: Cursor
 }
@@ -71,7 +71,7 @@ private struct Revert {
     let past = try store.past(of: row.key, in: row.place)
     let others = try store.changesByOthers(of: past, in: row.place, after: row.last, than: .none)
     let result = merge(change, at: stamp, onto: current, others: others, by: .manual(rows.schema))
-    // What nobody else has touched is taken back all the same.
+    // Values that were not changed since are still reverted.
     if let disagreement = result.disagreement { try note(disagreement, change, row, met: current) }
     guard let made = Change(from: current, to: result.row) else {
       return result.disagreement == nil ? .nothing : .conflict
@@ -95,11 +95,11 @@ private struct Revert {
     return result.disagreement == nil ? .reverted : .conflict
   }
 
-  /// What leads from the row as the bundle left it to the row as it was before; nil: the bundle left it as it was.
+  /// The change from the row as the bundle left it to the row before the bundle. nil if the bundle left it as it was.
   private func inverse(of row: RevertedRow) throws -> Change? {
     let schema = store.rows[row.place].schema
     guard let first = row.entries.first, let last = row.entries.last else { return nil }
-    // Only inserts and deletes tell a whole row; between them, columns are followed one by one.
+    // Only inserts and deletes contain a whole row. Between them, columns are followed one by one.
     var before: [Name: Value] = [:]
     var after: [Name: Value] = [:]
     for entry in row.entries {
@@ -134,14 +134,14 @@ private struct Revert {
     let record = ConflictRecord(
       disagreement, of: change, at: stamp, generation: .zero, key: row.key, in: store.rows[row.place].schema, met: met,
       device: store.identity.id, user: HubWorkspace.hubUser,
-      note: words ?? "It was to be taken back with the bundle \(bundle).")
+      note: words ?? "It was to be reverted with the bundle \(bundle).")
     try ConflictTable.add(record, bundle: bundle, noted: now, told: 0, in: store.database)
   }
 }
 
 extension HubStore {
-  /// The rows that a bundle changed, those that it changed last first.
-  /// - Parameter histories: the histories whose changes count, if another sender used the bundle's id too; nil: all.
+  /// The rows that a bundle changed, the last changed first.
+  /// - Parameter histories: the histories whose changes count, if another sender used the bundle's id too. nil for all.
   fileprivate func rows(changedBy bundle: BundleID, of histories: Set<String>?) throws -> [RevertedRow] {
     var found: [RevertedRow] = []
     var places: [String: Int] = [:]
@@ -170,7 +170,7 @@ extension HubStore {
     return found
   }
 
-  /// The histories of the device whose bundle was named; nil: no other device used the bundle's id.
+  /// The histories of the device of the named bundle. nil if no other device used the bundle's id.
   fileprivate func historiesToRevert(_ name: String, _ bundle: BundleID) throws -> Set<String>? {
     let senders = try database.all(
       "SELECT DISTINCT peer FROM satchel_ledger WHERE direction = 'in' AND verdict = 'imported' AND bundle = :bundle",
@@ -186,7 +186,7 @@ extension HubStore {
     return Set(histories.map(\.text))
   }
 
-  /// The imported bundle that somebody named.
+  /// The imported bundle that the operator named.
   fileprivate func bundle(named name: String) throws -> BundleID {
     let words = name.split(separator: "/")
     let condition = words.count == 2 ? "peer = :peer AND number = :number" : "bundle >= :name AND bundle < :name || 'g'"

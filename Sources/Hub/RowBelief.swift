@@ -1,38 +1,38 @@
 import SatchelBundle
 import SatchelValues
 
-/// What a device may have of a row, as it is read from the database. What follows from it, another core works out.
+/// The states of a row that a device may have, as read from the database. Another core computes the digests.
 struct RowBelief: Sendable {
-  /// One change of the row, as far as it leads back to what was there before it.
+  /// One change of the row, as far as it leads back to the state before it.
   struct Turn: Sendable {
     enum Before: Sendable {
       case nothing
       case row(Row)
-      /// JSON of the values that it wrote over.
+      /// JSON of the values that it overwrote.
       case values([UInt8])
     }
 
     let cursor: Cursor
     let before: Before
     let stamp: Stamp
-    /// Whether somebody other than the device made it.
+    /// Whether another replica made the change.
     let isOthers: Bool
   }
 
-  /// An emission on which the device may be.
+  /// An emission that the device may have.
   struct Stop: Sendable {
     let cursor: Cursor
     let number: EmissionNumber
-    /// Whether it held the row.
+    /// Whether the device held the row then.
     let isHeld: Bool
   }
 
   var now: Row?
-  /// The newest first, as are the stops.
+  /// The newest first, like the stops.
   var turns: [Turn] = []
   let stops: [Stop]
 
-  /// Goes back from the row as it is to what the oldest emission left of it.
+  /// Goes back from the present row to the row as the oldest emission left it.
   func past(in schema: TableSchema, _ reader: inout FieldsReader) throws -> RowPast {
     var past = RowPast(isHeld: stops.contains(where: \.isHeld))
     var row = now
@@ -63,7 +63,7 @@ struct RowBelief: Sendable {
 }
 
 extension RowBelief.Turn {
-  /// The row before the turn, and the columns that the turn changed: all of a row that came or went.
+  /// The row before the turn, and the columns that the turn changed: all columns of an inserted or deleted row.
   fileprivate func leadingBack(_ after: Row?, in schema: TableSchema, _ reader: inout FieldsReader) throws -> (
     row: Row?, columns: [Int]
   ) {
@@ -83,9 +83,9 @@ extension RowBelief.Turn {
   }
 }
 
-/// What is known of a row between the emissions on which a device may be and now.
+/// The known states of a row between the emissions that a device may have and now.
 struct RowPast {
-  /// The row as the emissions left it, the newest first; nil stands for a row that is not there.
+  /// The row as the emissions left it, the newest first. nil for a row that did not exist.
   var rows: [Row?] = []
   private let isHeld: Bool
   private var writes: [Write?] = []
@@ -98,7 +98,7 @@ struct RowPast {
   /// - Parameter isHeld: whether any of the emissions held the row.
   fileprivate init(isHeld: Bool) { self.isHeld = isHeld }
 
-  /// Notes what others wrote, the newest first.
+  /// Records what others wrote, the newest first.
   fileprivate mutating func note(
     _ columns: [Int], at stamp: Stamp, after number: EmissionNumber?, in schema: TableSchema
   ) {
@@ -112,9 +112,9 @@ struct RowPast {
     }
   }
 
-  /// What others wrote, in the order of the columns. Of a row that is new to the device all columns count as written
-  /// with the row's stamp, so that only others are told; nil: there are none.
-  /// - Parameter stamp: the row's.
+  /// The writes of others, in the order of the columns. In a row that is new to the device, all columns count as
+  /// written with the row's stamp, so only the others are sent. nil if there are none.
+  /// - Parameter stamp: the row's stamp.
   func others(in schema: TableSchema, beside stamp: Stamp) -> [OthersWrite]? {
     var others: [OthersWrite] = []
     for (column, write) in writes.enumerated() {

@@ -1,12 +1,12 @@
 import SatchelBundle
 import SatchelValues
 
-/// Reads what a device may have of a row before it takes a line: the row as it was at each emission on which the device
-/// may be, and what others wrote since.
+/// Reads the states of a row that a device may have before it applies a line: the row at each emission that the device
+/// may have, and the later writes of others.
 ///
-/// A device that has something else was changed behind the back of capture, and keeps what it has as a conflict. The
-/// digests tell nothing that the device was not sent: of an emission that did not hold the row, it is told that the row
-/// is not there.
+/// If a device has another row, it was changed without capture, and the device keeps its row as a conflict. The digests
+/// reveal nothing that the device was not sent. For an emission without the row, the digest says that the row does not
+/// exist.
 final class RowBeliefs {
   private let store: HubStore
   private let plan: EmissionPlan
@@ -15,7 +15,7 @@ final class RowBeliefs {
   private let comparesStamps: [Bool]
   private var reader = FieldsReader()
 
-  /// nil: the device may be on an emission of another version of the dataset, or on one that is not known.
+  /// nil if the device may have an emission of another version of the dataset, or an unknown emission.
   init?(_ store: HubStore, _ plan: EmissionPlan) {
     guard !plan.emissions.isEmpty, plan.emissions.allSatisfy({ $0.version == store.dataset.version }),
       plan.emissions.allSatisfy({ $0.cursor >= store.identity.logFrom }),
@@ -27,7 +27,7 @@ final class RowBeliefs {
     comparesStamps = store.rows.map(\.rules.comparesStamps)
   }
 
-  /// The changes up to this one are on the device, wherever it is.
+  /// The device has all changes up to this cursor, whichever emission it has.
   var since: Cursor { plan.emissions.first?.cursor ?? .zero }
 
   /// - Parameter now: the row as it is.
@@ -43,7 +43,7 @@ final class RowBeliefs {
     return belief
   }
 
-  /// What others wrote into a row that goes with a full bundle.
+  /// The writes of others in a row that goes with a full bundle.
   func others(of member: RowNumbers.Member, in place: Int) throws -> [OthersWrite] {
     guard let cursor = member.cursor, cursor > since else { return [] }
     let belief = try belief(of: member, now: store.rows[place].row(member.key), in: place)
@@ -55,9 +55,9 @@ final class RowBeliefs {
 extension HubStore {
   /// Reads the log of one row back from its newest entry.
   /// - Parameters:
-  ///   - newest: where that entry is; nil: the row has none.
-  ///   - cursor: entries up to this one are not read.
-  ///   - device: whose entries are its own.
+  ///   - newest: the cursor of that entry. nil if the row has none.
+  ///   - cursor: entries up to this cursor are not read.
+  ///   - device: the device whose entries are its own.
   fileprivate func eachTurn(
     from newest: Cursor?, after cursor: Cursor, of device: [UInt8], in place: Int,
     _ body: (RowBelief.Turn) throws -> Void
@@ -66,7 +66,7 @@ extension HubStore {
     while let at = next, at > cursor {
       defer { logged.turn.reset() }
       try logged.turn.bind(.integer(at.rawValue), at: 1)
-      // What was there before the log began is not in it.
+      // Rows from before the log began are not in it.
       guard try logged.turn.step() else { return }
       let values = logged.turn.textBytes(1)
       next = logged.turn.optionalInteger(2).map { Cursor($0) }

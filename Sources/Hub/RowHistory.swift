@@ -13,11 +13,11 @@ public struct RowHistory: Sendable {
     /// Milliseconds since 1970 by the hub's clock.
     public let at: Int64
     public let operation: Operation
-    /// What columns became; nil for a delete.
+    /// The new values of the columns. nil for a delete.
     public let set: [Field]?
-    /// What they were; nil for an insert.
+    /// The former values. nil for an insert.
     public let was: [Field]?
-    /// The device's name; nil: somebody at the hub.
+    /// The device's name. nil for a change at the hub.
     public let device: String?
     public let user: String
     public let stamp: Stamp
@@ -26,12 +26,12 @@ public struct RowHistory: Sendable {
 
   public let table: Name
   public let key: RowKey
-  /// The row as it is; nil where it is not there.
+  /// The row as it is. nil if it does not exist.
   public let row: [Field]?
-  /// Oldest first. What was there before the hub began is not among them, nor what was forgotten.
+  /// Oldest first, without history from before the hub began and without forgotten history.
   public let entries: [Entry]
   public let conflicts: [StoredConflict]
-  /// Changes up to this one are forgotten; zero: none is.
+  /// Changes up to this cursor are forgotten. Zero if none is.
   public let forgotten: Cursor
   /// The keys here of rows to which devices had given this key, with the device's name.
   public let renamed: [(device: String, key: RowKey)]
@@ -64,7 +64,7 @@ extension HubWorkspace {
 }
 
 extension HubStore {
-  /// The key that somebody typed: of a row that is or was there.
+  /// The key that a person typed, of a row that exists or existed.
   func key(typed text: String, in place: Int) throws -> RowKey {
     let count = tables[place].schema.key.count
     var candidates: [RowKey] = []
@@ -86,7 +86,7 @@ extension HubStore {
       hint: count == 1 ? nil : "A key of several columns is written as a JSON array, such as [1, \"ann\"].")
   }
 
-  /// What the log says of a row, oldest first.
+  /// The log's entries of a row, oldest first.
   fileprivate func entries(
     of past: RowNumbers.Entry?, _ name: (_ device: String) -> String
   ) throws -> [RowHistory.Entry] {

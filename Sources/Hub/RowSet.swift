@@ -31,7 +31,7 @@ public struct RowSet: Hashable, Sequence, Sendable {
   public func union(_ other: RowSet) -> RowSet { combine(other) { $0 | $1 } }
   public func intersection(_ other: RowSet) -> RowSet { combine(other) { $0 & $1 } }
   public func subtracting(_ other: RowSet) -> RowSet { combine(other) { $0 & ~$1 } }
-  /// The numbers that are in one of the two alone.
+  /// The numbers that are in exactly one of the two sets.
   public func symmetricDifference(_ other: RowSet) -> RowSet { combine(other) { $0 ^ $1 } }
 
   private func combine(_ other: RowSet, _ body: (UInt64, UInt64) -> UInt64) -> RowSet {
@@ -43,14 +43,14 @@ public struct RowSet: Hashable, Sequence, Sendable {
     return result
   }
 
-  /// Equal sets have equal words.
+  /// Removes trailing empty words, so that equal sets have equal words.
   mutating func trim() {
     while words.last == 0 { words.removeLast() }
   }
 }
 
 extension RowSet {
-  /// Goes through the numbers in ascending order.
+  /// Iterates over the numbers in ascending order.
   public struct Iterator: IteratorProtocol {
     fileprivate let words: [UInt64]
     fileprivate var place = 0

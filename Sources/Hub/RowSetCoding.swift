@@ -1,11 +1,11 @@
-/// The compact form in which a set is stored: blocks of 65,536 numbers, each as a bit map or, where few are in it, as
-/// the gaps between them in Golomb's code with a power of two (Rice): the gap's lower bits as they are, and behind a
-/// one for each 2^k that is above them. That is less than a byte for each number, as long as one in 60 is in the set.
-/// The idea of choosing a form a block is that of Roaring bitmaps (Chambi, Lemire, Kaser, Godin, 2016).
+/// The compact form in which a set is stored: blocks of 65,536 numbers, each as a bit map or, if it has few numbers, as
+/// the gaps between them. A gap uses Golomb's code with a power of two (Rice): its lower k bits, then a one for each
+/// 2^k above them. That is less than a byte for each number, as long as one in 60 is in the set. The choice of a form
+/// for each block follows Roaring bitmaps (Chambi, Lemire, Kaser, Godin, 2016).
 extension RowSet {
   private static let blockWords = 1024
   private static let blockSize = blockWords << 6
-  /// The form of a block: so many lower bits of each gap, or this for a bit map.
+  /// The form of a block: the number of lower bits of each gap, or this value for a bit map.
   private static let asBits: UInt8 = 0xff
   private static let mostLowerBits = 16
 
@@ -28,10 +28,10 @@ extension RowSet {
     return bytes
   }
 
-  /// nil where a bit map is not longer.
+  /// nil if a bit map is not longer.
   private static func gaps(_ block: ArraySlice<UInt64>) -> (form: UInt8, content: [UInt8])? {
     let count = block.reduce(0) { $0 + $1.nonzeroBitCount }
-    // Each takes two bits at least, unless it stands beside another.
+    // Each number takes two bits at least, unless it follows its neighbour directly.
     if count * 2 >= block.count << 6 { return nil }
     if count == 0 { return (0, []) }
     // The best k is about the logarithm of the mean.
@@ -52,7 +52,7 @@ extension RowSet {
     return content.count < block.count * 8 ? (UInt8(lower), content) : nil
   }
 
-  /// nil where the bytes are not such a set's.
+  /// nil if the bytes do not encode a set.
   public init?(encoded bytes: [UInt8]) {
     var index = 0
     var block = 0
@@ -109,13 +109,13 @@ extension RowSet {
   }
 }
 
-/// Puts bits behind each other, the lowest of each byte first.
+/// Writes bits one after another, the lowest bit of each byte first.
 private struct BitWriter {
   private var bytes: [UInt8] = []
   private var rest: UInt64 = 0
   private var count = 0
 
-  /// The gap's upper part as so many ones with a zero behind them, then the lower bits.
+  /// Writes the gap's upper part as that many ones and a zero, then the lower bits.
   mutating func append(gap: Int, lower: Int) {
     for _ in 0..<gap >> lower { append(1, count: 1) }
     append(0, count: 1)
@@ -148,7 +148,7 @@ private struct BitReader {
     return Int(bytes[bytes.startIndex + place >> 3] >> UInt8(place & 7) & 1)
   }
 
-  /// nil at the end, and where a gap is cut off.
+  /// nil at the end, or if a gap is cut off.
   mutating func gap(lower: Int) -> Int? {
     var upper = 0
     while let bit = next() {

@@ -3,7 +3,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// How many rows a user may see.
+/// The number of rows that a user may see.
 public struct ScopeSummary: Sendable {
   public let user: User
   public let tables: [(table: Name, visible: Int, all: Int64)]
@@ -11,7 +11,7 @@ public struct ScopeSummary: Sendable {
 
 /// Why a user sees a row, or does not.
 public struct ScopeExplanation: Sendable {
-  /// One thing that the rules ask of the row.
+  /// One condition of the rules for the row.
   public struct Condition: Sendable {
     public let words: String
     public let holds: Bool
@@ -25,7 +25,7 @@ public struct ScopeExplanation: Sendable {
 }
 
 extension HubWorkspace {
-  /// Counts what a user may see now, by table.
+  /// Counts the rows that a user may see now, by table.
   public func scope(of name: String) throws -> ScopeSummary {
     try changing { store in
       guard let user = try store.user(name) else { throw Self.noUser(name) }
@@ -36,7 +36,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Says which rule lets a row in or keeps it out.
+  /// Shows which rule lets a row in or keeps it out.
   /// - Parameter text: the row's key as people type it.
   public func explainScope(of name: String, table: String, key text: String) throws -> ScopeExplanation {
     try changing { store in
@@ -58,7 +58,7 @@ extension HubWorkspace {
 }
 
 extension ScopeStore {
-  /// Each condition that the rules make, and whether the row meets it.
+  /// Each condition of the rules, and whether the row meets it.
   fileprivate func conditions(of key: RowKey, in place: Int) throws -> [ScopeExplanation.Condition] {
     let table = store.tables[place]
     return try rules.conditions(of: table).map { condition in
@@ -66,7 +66,7 @@ extension ScopeStore {
         switch condition.subject {
         case .row: table.rules.visible.map { "visible: \($0)" } ?? "visible: every row"
         case .parents(let references): Self.words(references)
-        case .tree: "every row of \(table.name) above it is to be seen"
+        case .tree: "every row of \(table.name) above it is visible"
         }
       return .init(words: words, holds: try question({ _ in condition.sql }, in: place).holds(for: key))
     }
@@ -76,6 +76,6 @@ extension ScopeStore {
     let rows = references.map { reference in
       "the row of \(reference.parent) that \(reference.columns.map(\.text).joined(separator: ", ")) names"
     }
-    return rows.joined(separator: ", or ") + " is to be seen, or there is none"
+    return rows.joined(separator: ", or ") + " is visible, or there is none"
   }
 }

@@ -4,19 +4,19 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// A hub whose files were put back from a copy, without `restore`: it lacks what came since, and would give numbers
-/// again.
+/// A hub whose files were put back from a copy, without `restore`. It lacks all later work, and would give the same
+/// numbers again.
 ///
 /// Its own signature proves it. From then on it neither imports nor emits, until an operator begins a new epoch on the
 /// files as they are.
 extension HubWorkspace {
-  /// The hub's keys whose signatures still count: a key that was lost may be in wrong hands.
+  /// The hub's keys whose signatures are still trusted. A lost key may be in wrong hands.
   func believedOwnKeys(_ store: HubStore) throws -> [PublicKey] {
     let revoked = try store.revocations()?.keys ?? []
     return try ownKeys().filter { !revoked.contains($0) }
   }
 
-  /// Writes down what proves that the hub was set back. Returns the refusal of the bundle that shows it.
+  /// Records the proof that the hub was set back. Returns the refusal of the bundle that contains the proof.
   func noteSetBack(
     _ emission: Manifest.EmissionLink, of epoch: Epoch, for device: ReplicaID, _ store: HubStore
   ) throws -> Refusal {
@@ -34,19 +34,19 @@ extension HubWorkspace {
 }
 
 extension SetBack {
-  /// What the operator does next.
+  /// The operator's next steps.
   public static let wayOut =
-    "If another copy of this hub is at work, go on with that one and retire this one. If not: satchel-hub restore --in-place"
+    "If another copy of this hub is at work, continue with that copy and retire this one. If not: satchel-hub restore --in-place"
 
   fileprivate func refusal(keeping: Refusal.Keeping) -> Refusal {
     Refusal("set-back", words, hint: Self.wayOut, keeping: keeping)
   }
 
-  /// What happened, in a sentence or two.
+  /// The event, in a sentence or two.
   public var words: String {
     """
     This hub was set back: the device \(device) has bundle \(number) with this hub's signature, and this hub does not know it. Its files \
-    were put back from a copy, or there are two copies of it. Until somebody decides, nothing is imported or made.
+    were put back from a copy, or there are two copies of it. Until you decide, nothing is imported or made.
     """
   }
 }

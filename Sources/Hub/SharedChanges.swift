@@ -6,23 +6,22 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// Changes that a device has in common with a copy of itself: what was pending when a device's folder was copied comes
+/// Changes that a device shares with a copy of itself. Work that was pending when a device's folder was copied comes
 /// from both, and counts once.
 ///
-/// The first write tells that two changes have one beginning. What was
-/// written after that beginning may still be a part of what both have; where that cannot be known, and values add up, a
-/// person decides.
+/// Two changes with the same first write have one beginning. Later writes may also belong to the shared part. If that
+/// cannot be determined, and the values add up, a person decides.
 final class SharedChanges {
   private let store: HubStore
   private let overlaps: [Overlap]
   private var known: [Place: [Known]] = [:]
-  /// Generations of which the archive holds what the other one delivered.
+  /// Generations whose changes by the other history are in the archive.
   private var covered: Set<Int64> = []
   private var names: OwnNames
-  /// What is the device's own of the rows of which it has something in common with another history.
+  /// The writes that count as the device's own, by row, for rows that it shares with another history.
   private var owned: [StepMerger.RowReference: Set<SharedWrite>] = [:]
 
-  /// The generations that a device may have in common with another history.
+  /// The generations that a device may share with another history.
   private struct Overlap {
     let history: HubStore.RelatedHistory
     /// The generations that both may have had when they parted, and that the other history has delivered.
@@ -31,7 +30,7 @@ final class SharedChanges {
 
   private struct Place: Hashable {
     let place: Int
-    /// The row's key as the step spells it: a change from one spelling to another one is two steps.
+    /// The row's key as the step spells it. A change from one spelling to another is two steps.
     let spelling: [Value]
     let generation: Generation
   }
@@ -39,32 +38,32 @@ final class SharedChanges {
   /// A change that another history delivered.
   private struct Known {
     let history: ReplicaID
-    /// By the keys that rows had when the two were one.
+    /// The step with the keys that rows had before the two parted.
     let step: Step
     /// The key of its row in that history.
     let key: RowKey
-    /// Whether the device had the hub's rows with this change when it made its bundle. It has then replayed its own
+    /// Whether the device had the hub's rows with this change when it made its bundle. If so, it has replayed its own
     /// changes on them.
     let isReplayed: Bool
 
     var write: SharedWrite { SharedWrite(history: history, stamp: step.stamp) }
 
-    /// Whether nothing was written after the first write. Release 0.1 does not say so.
+    /// Whether nothing was written after the first write. Release 0.1 does not send that.
     var isBeginning: Bool { step.first?.isOnly ?? true }
   }
 
-  /// What is left of a change.
+  /// The part of a change that was not delivered yet.
   enum Rest {
     /// All of it.
     case all
-    /// Nothing: it was delivered already.
+    /// Nothing: the other history delivered it already.
     case nothing
-    /// What was written after what both have.
+    /// The part that was written after the shared beginning.
     case later([Part])
-    /// Both wrote more, and what both have cannot be told from it.
+    /// Both wrote more, and the shared part cannot be determined.
     case unclear
 
-    /// Of what several histories leave of a change, the one with the highest rank holds.
+    /// If several histories leave different rests of a change, the highest rank wins.
     fileprivate var rank: Int {
       switch self {
       case .all: 0
@@ -78,7 +77,7 @@ final class SharedChanges {
   /// A part of a change, and the writes of other histories on which it builds.
   typealias Part = (step: Step, after: Set<SharedWrite>)
 
-  /// nil: no other history has delivered anything that this bundle may have too.
+  /// nil if no other history has delivered anything that this bundle may also contain.
   init?(
     _ workspace: HubWorkspace, _ store: HubStore, _ device: EnrolledDevice, _ changes: Manifest.Changes,
     _ digest: Digest,
@@ -96,7 +95,7 @@ final class SharedChanges {
     for overlap in overlaps { try load(overlap, workspace, base) }
   }
 
-  /// Reads what another history delivered, as it came first.
+  /// Reads the changes that another history delivered, in their first form.
   private func load(_ overlap: Overlap, _ workspace: HubWorkspace, _ cursor: Cursor?) throws {
     let other = overlap.history
     let archive = HubArchive(workspace.folder, workspace.platform.files)
@@ -130,23 +129,23 @@ final class SharedChanges {
 
   // MARK: keys
 
-  /// Notes that the device itself gave a row another key.
+  /// Records that the device itself gave a row another key.
   func note(_ name: (old: Value, new: KeyedRow)) { names.note(name) }
 
-  /// What the other histories delivered of a row in the step's generation.
+  /// The changes that the other histories delivered of a row in the step's generation.
   private func others(of step: Step, in place: Int) -> [Known] {
     known[Place(place: place, spelling: step.key.values, generation: step.generation)] ?? []
   }
 
-  // MARK: what is left of a change
+  // MARK: the rest of a change
 
-  /// - Parameter sent: by the device's own keys.
+  /// - Parameter sent: the step with the device's own keys.
   func rest(of sent: Step, in place: Int) -> Rest {
     let original = names.original(sent, in: place)
     let row = StepMerger.RowReference(place: place, key: original.key)
     let rest = rest(ofOriginal: original, in: place)
     if case .all = rest {
-      // What it wrote later into a row that both have, it wrote knowing what both have.
+      // A later write into a shared row was made with the knowledge of the shared part.
       return owned[row].map { .later([(sent, $0)]) } ?? .all
     }
     for other in others(of: original, in: place) where other.isBeginning { owned[row, default: []].insert(other.write) }
@@ -160,13 +159,13 @@ final class SharedChanges {
     if others.isEmpty {
       return covered.contains(sent.generation.rawValue) || !addsUp(sent, in: place) ? .all : .unclear
     }
-    // Of several copies, one may have more in common with this change than the others.
+    // Among several copies, one may share more of this change than the others.
     let rests = others.map { rest(ofOriginal: sent, after: $0, others, in: place) }
     return rests.max { $0.rank < $1.rank } ?? .all
   }
 
   private func rest(ofOriginal sent: Step, after other: Known, _ all: [Known], in place: Int) -> Rest {
-    // Release 0.1 did not tell the first write.
+    // Release 0.1 did not send the first write.
     guard let first = sent.first, let otherFirst = other.step.first else {
       return sent.stamp == other.step.stamp ? .nothing : .all
     }
@@ -175,19 +174,19 @@ final class SharedChanges {
     guard let change = remainder(of: sent.change, after: other.step.change, isReplayed: other.isReplayed, by: rules)
     else { return .all }
     if case .update(let changes) = change, changes.isEmpty { return .nothing }
-    // Two writes in one moment are not the same if they wrote other values.
+    // Two writes in one moment are different if they wrote other values.
     if first.isOnly { return otherFirst.isOnly ? .all : .nothing }
     if !otherFirst.isOnly, addsUp(sent, in: place) { return .unclear }
     let writes = otherFirst.isOnly ? Set(all.filter(\.isBeginning).map(\.write)) : []
     guard case .update(let changes) = change else { return .later([(sent.with(change), writes)]) }
-    // A difference is added to the hub's value, whoever wrote that.
+    // A difference is added to the hub's value, whoever wrote that value.
     let differences = changes.filter { rules.countsDifferences(of: $0.column) }
     let others = changes.filter { !rules.countsDifferences(of: $0.column) }
     let parts: [([ColumnChange], Set<SharedWrite>)] = [(differences, []), (others, writes)]
     return .later(parts.filter { !$0.0.isEmpty }.map { (sent.with(.update($0.0)), $0.1) })
   }
 
-  /// Whether it changes a column in which both sides' changes are added.
+  /// Whether the step changes a column in which both sides' changes are added.
   private func addsUp(_ step: Step, in place: Int) -> Bool {
     guard case .update(let changes) = step.change else { return false }
     return changes.contains { store.rows[place].rules.combination(of: $0.column) == .sum }
@@ -197,7 +196,7 @@ final class SharedChanges {
     if case .all = rest(ofOriginal: step, in: place) { true } else { false }
   }
 
-  /// The key that a new row of the device's has at the hub, because another history delivered it; nil: none did.
+  /// The key at the hub of a new row of the device, because another history delivered the row. nil if none did.
   func key(ofBorn sent: Step, in place: Int) throws -> Value? {
     let born = names.original(sent, in: place)
     for other in others(of: born, in: place) {

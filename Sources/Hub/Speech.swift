@@ -3,17 +3,18 @@ import SatchelDataset
 import SatchelValues
 import SatchelWorkspace
 
-/// How a device's bundle speaks of the dataset: in a version of it, which may be an earlier one than the hub's.
+/// The translation of a device's bundle from its version of the dataset, which may be earlier than the hub's.
 struct Speech {
   let version: Int64
   private let former: FormerColumns
-  /// Whether columns are called as they are now.
+  /// Whether the columns have their present names.
   let isPresent: Bool
-  /// Columns that an app on the device renamed, as the device says.
+  /// Columns that an app on the device renamed, according to the device.
   let renamed: [Manifest.Changes.RenamedColumn]
-  /// Tables that were in the dataset in that version or later and are not now, with the last version that had them.
+  /// Tables that were in the dataset in that version or later and are not in it now, with the last version that had
+  /// them.
   private let departed: [Name: Int64]
-  /// The columns, as `table.column`, that were given values and have no place any more.
+  /// The columns, as `table.column`, that have values in the bundle and do not exist any more.
   private(set) var leftOut: Set<Name> = []
 
   init(of manifest: Manifest, _ store: HubStore) throws {
@@ -31,14 +32,14 @@ struct Speech {
     self.departed = departed
   }
 
-  /// The version with which a table left the dataset that the device still speaks of; nil where there is none.
+  /// The version in which a table left the dataset, if the device still uses the table. Otherwise nil.
   func departure(of table: Name) -> Int64? { departed[table].map { $0 + 1 } }
 
   private func present(_ fields: [Field], of table: Name) -> [Field] {
     fields.compactMap { field in former.current(field.name, of: table, since: version).map { Field($0, field.value) } }
   }
 
-  /// The line by the columns' present names, without those that are gone.
+  /// The line with the columns' present names, without removed columns.
   func present(_ line: ChangeLine) -> ChangeLine {
     let content: ChangeLine.Content =
       switch line.content {
@@ -62,7 +63,7 @@ struct Speech {
     return record
   }
 
-  /// Whether anything is left of a line once the columns that are gone are passed over; notes which those are.
+  /// Whether anything remains of a line without its removed columns. Records these columns.
   mutating func hasAnythingToSay(in line: ChangeLine) -> Bool {
     if isPresent { return true }
     let fields: [Field] =

@@ -4,12 +4,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Compares what a device says of its rows with what it must have: the rows that it held at the emission on which it
-/// stands, as they were then.
+/// Compares the digests of a device with the rows that it should have: the rows that it held at its emission, as they
+/// were then.
 ///
-/// These are the present rows, turned back by what the log tells of them since that emission. By the rules of emission
-/// and echo they are also what the device made of its own acknowledged changes: what was not taken as it was sent, is
-/// sent back with the acknowledgement.
+/// These are the present rows, turned back by the log's changes since that emission. The device's own acknowledged
+/// changes are among them: a change that was not accepted as sent is sent back with the acknowledgement.
 struct StateCheck {
   let store: HubStore
   let device: EnrolledDevice
@@ -17,28 +16,28 @@ struct StateCheck {
   let changes: Manifest.Changes
 
   enum Result {
-    /// Both have the same rows.
+    /// Both sides have the same rows.
     case verified
     case differs([StateDifference])
-    /// The hub cannot say any more what the device must have. In words why.
+    /// The hub no longer knows which rows the device should have. The text gives the reason.
     case unknown(String)
   }
 
   struct Outcome {
     let result: Result
-    /// The rows that differ, of the tables that were compared row by row.
+    /// The rows that differ, in tables that were compared row by row.
     var rows: [DifferentRow] = []
     var compared: [StateEntry.Question] = []
   }
 
-  /// - Parameter asked: the sums of which the hub has asked for the rows.
+  /// - Parameter asked: the sums whose rows the hub has requested.
   func run(_ entry: StateEntry, asked: [StateEntry.Question]) throws -> Outcome {
     guard let emission = try store.emission(changes, of: device.id), changes.epoch == store.identity.epoch else {
-      return Outcome(result: .unknown("the hub does not know any more what the device has"))
+      return Outcome(result: .unknown("the hub no longer knows which rows the device has"))
     }
     guard changes.base == emission.acknowledged else {
       return Outcome(
-        result: .unknown("the device has changes acknowledged that its last bundle from here did not tell of"))
+        result: .unknown("the device has newer acknowledgements than its last bundle from here contained"))
     }
     guard emission.cursor >= store.identity.logFrom else {
       return Outcome(result: .unknown("the changes since then are forgotten"))
@@ -51,7 +50,7 @@ struct StateCheck {
     }
     let emissions = try store.emissions(of: device.id)
     guard let number = emissions.firstIndex(where: { $0.number == emission.number }) else {
-      return Outcome(result: .unknown("the hub does not know any more what the device has"))
+      return Outcome(result: .unknown("the hub no longer knows which rows the device has"))
     }
     let held = try store.heldSets(of: device.id, after: emissions)[number]
     let changed = try store.changed(after: emission.cursor, device: device.id)
@@ -108,17 +107,17 @@ struct StateCheck {
   }
 }
 
-/// A table of which a device has other rows than the hub believes.
+/// A table whose rows on a device differ from the hub's record of them.
 public struct StateDifference: Hashable, Sendable {
   public let table: Name
   /// The sums that differ.
   public let sums: [Int]
-  /// How many rows the device must have, and how many it has.
+  /// The number of rows that the device should have, and the number that it has.
   public let rowsHere: Int64
   public let rowsThere: Int64
 }
 
-/// A row that a device has otherwise than the hub believes.
+/// A row whose state on a device differs from the hub's record.
 public struct DifferentRow: Hashable, Sendable {
   public enum Kind: String, Sendable, CaseIterable {
     case onlyAtHub = "only-at-hub"
@@ -132,7 +131,7 @@ public struct DifferentRow: Hashable, Sendable {
 }
 
 extension HubStore {
-  /// A row as it was when the hub's cursor stood there; nil: it was not there. The log must reach back as far.
+  /// A row as it was at an earlier cursor of the hub. nil if it did not exist then. The log must reach back that far.
   func row(_ key: RowKey, in place: Int, at cursor: Cursor) throws -> Row? {
     var row = try rows[place].row(key)
     try eachChange(of: past(of: key, in: place), after: cursor) { entry in

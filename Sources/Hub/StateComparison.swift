@@ -3,20 +3,20 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What `compare` knows of a device whose rows are other ones than the hub believes.
+/// The knowledge of `compare` about a device whose rows differ from the hub's record.
 public struct StateComparison: Sendable {
   public let device: String
-  /// nil: the device never told of its rows.
+  /// nil if the device never sent digests of its rows.
   public let proof: StateProof?
-  /// The rows that differ, as far as the device named them.
+  /// The rows that differ, as far as the device has named them.
   public let rows: [DifferentRow]
-  /// How many rows are marked to be sent again; nil: nobody asked for that.
+  /// The number of rows that are marked to be sent again. nil if no repair was requested.
   public var repaired: Int?
 }
 
 extension HubWorkspace {
-  /// Names the rows that a device has otherwise than the hub believes. Where they are not known yet, the device's next
-  /// bundle from here asks for them.
+  /// Lists the rows that differ between a device and the hub's record. If they are not known yet, the next bundle for
+  /// the device requests them.
   /// - Parameter name: the device's name.
   public func compare(_ name: String) throws -> StateComparison {
     try changing { store in
@@ -32,10 +32,10 @@ extension HubWorkspace {
     }
   }
 
-  /// Marks the rows that differ to be sent again. A device keeps what it has as a conflict before it takes the hub's
-  /// row.
+  /// Marks the rows that differ to be sent again. Before a device accepts the hub's row, it keeps its own as a
+  /// conflict.
   ///
-  /// Throws a `WorkspaceError` where the rows are not known.
+  /// Throws a `WorkspaceError` if the rows are not known.
   /// - Parameter name: the device's name.
   public func repairDifferences(of name: String) throws -> StateComparison {
     try changing { store in

@@ -2,28 +2,28 @@ import SatchelMerge
 import SatchelValues
 import SatchelWorkspace
 
-/// Conflicts about changes that are not taken as they were sent.
+/// Conflicts about changes that are not accepted as they were sent.
 extension StepMerger {
-  /// Keeps a change of a row that the user neither sees nor may change. One that the device had, left its sight as if
-  /// it had been deleted.
+  /// Keeps a change of a row that the user neither sees nor may change. If the device had the row, the row left its
+  /// sight as if it had been deleted.
   func noteHidden(_ step: Step, met hub: Row?, in place: Int) throws -> Obstacle? {
     if case .insert = step.change, try !held.contains(step.key, in: place) {
       return try forbid(step, met: hub, in: place, Self.mayNotChange)
     }
-    // Not even by its stamp is anything told of the row.
+    // Nothing about the row is revealed, not even by its stamp.
     let state = store.tables[place].rules.conflict.stateOfUncompared
     var told: Int64?
-    // Of a row that was deleted here, and had been there, nothing would be told either.
+    // A row that was deleted here after the device had it would not be reported either.
     if case .delete = step.change { told = 0 }
     try note(Disagreement(kind: .revoked, state: state), step, met: hub, in: place, told: told)
     return nil
   }
 
-  /// Keeps a change that makes a row refer to a row which its user may not see. Returns false, and does nothing, if the
-  /// row refers to no such row.
+  /// Keeps a change that makes a row refer to a row which its user may not see. Returns false, with no effect, if there
+  /// is no such reference.
   ///
-  /// The device is told the same as if that parent were gone. At the hub the kind says whether the user had the parent
-  /// when the change was made.
+  /// The device receives the same as if that parent were deleted. At the hub, the kind shows whether the user had the
+  /// parent when the change was made.
   func noteHiddenParent(_ step: Step, of row: Row?, met hub: Row?, in place: Int) throws -> Bool {
     guard let row, let parent = try hiddenParent(of: row, from: hub, in: place) else { return false }
     let kind: ConflictKind = try held.contains(parent.key, in: parent.place) ? .revoked : .forbidden
@@ -50,7 +50,7 @@ extension StepMerger {
     let winners = Dictionary(uniqueKeysWithValues: changes.map { ($0.column, Winner.hub) })
     try note(
       Disagreement(kind: .updateUpdate, state: .open, winners: winners), step, met: met, in: place,
-      note: "A copy of the device has delivered a part of this, and it cannot be known which.")
+      note: "A copy of the device has delivered an unknown part of this.")
   }
 
   func forbid(_ step: Step, met: Row?, in place: Int, _ words: String) throws -> Obstacle? {
@@ -64,7 +64,7 @@ extension StepMerger {
     return disagreement.state
   }
 
-  /// The disagreement that follows from an obstacle which remained, and the row that the change met.
+  /// The disagreement that follows from a remaining obstacle, and the row that the change met.
   func disagreement(
     about obstacle: Obstacle, _ pending: Pending, in place: Int
   ) throws -> (Disagreement, met: Row?) {
@@ -73,20 +73,20 @@ extension StepMerger {
     let state: ConflictState
     switch obstacle.kind {
     case _ where obstacle.isHeld: state = .held
-    // If a parent was to go, or to have another value, a person decides about its children.
+    // If a parent would be deleted, or get another value, a person decides about its children.
     case .foreignKey: state = .open
     default: state = stateOfLoss(by: try verdict(on: step, against: met, in: place))
     }
     return (Disagreement(kind: obstacle.kind, state: state), met)
   }
 
-  /// - Parameter told: 0: the device is not to be told.
+  /// - Parameter told: 0 if the conflict is not sent to the device.
   func note(
     _ disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String? = nil, told: Int64? = nil,
     hidden: HiddenPart? = nil
   ) throws {
     if diagnosis != nil {
-      // A delete of which the device hears nothing keeps no unit back: what becomes of that would tell of the row.
+      // A delete that is not reported to the device does not hold a unit back: the unit's outcome would reveal the row.
       if told != 0 { diagnosis?.note(disagreement, met: met, note: note, hidden: hidden) }
       return
     }
@@ -96,15 +96,15 @@ extension StepMerger {
     if disagreement.isWonByDevice { return }
     progress.refused += 1
     if told == 0 { progress.untold += 1 }
-    // The device must be sent each row whose change was not taken exactly as sent. A device that deleted a hidden row
-    // does not have that row, and is sent it only if its user sees it by then.
+    // The device must receive each row whose change was not accepted exactly as sent. A device that deleted a hidden
+    // row does not have that row. It receives the row only if its user then sees it.
     try store.owe(step.key, in: place, to: device.id, told == 0 ? .ifVisible : .always)
   }
 
   func record(
     of disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String?
   ) -> ConflictRecord {
-    // Its id comes from the stamp as the device gave it, as it does on the device.
+    // The id is made with the stamp that the device gave, so that both sides make the same id.
     var record = ConflictRecord(
       disagreement, of: step.change, at: step.stamp, generation: step.generation, key: step.key,
       in: store.rows[place].schema,
@@ -113,7 +113,7 @@ extension StepMerger {
     return record
   }
 
-  /// Puts a record into the table of conflicts. Of a unit the record counts that represents it.
+  /// Puts a record into the table of conflicts. In a unit, only the record that represents it counts.
   func keep(_ record: ConflictRecord, told: Int64? = nil, hidden: HiddenPart) throws {
     var record = record
     if record.state == .held { holdsAny = true }
@@ -141,7 +141,7 @@ extension StepMerger {
     return try scope.maySee(store.rows[place].schema.key(of: met), in: place) ? .nothing : .row
   }
 
-  /// The device found this disagreement too, when it heard of the hub: where it took another end there, the hub's word
+  /// The device found this disagreement too, when it imported from the hub. If it decided otherwise, the hub's outcome
   /// counts.
   private func correct(_ known: ConflictRecord, by record: ConflictRecord, hidden: HiddenPart) throws {
     if known.state == .resolved { return }

@@ -2,19 +2,19 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// Deletes that belong together: a row, and the rows that ON DELETE CASCADE took with it on the device.
+/// Deletes that belong together: a row, and the rows that ON DELETE CASCADE deleted with it on the device.
 ///
-/// Such a family is deleted as a whole or stays as a whole. An export names the children first, so a delete is set aside
-/// until the deletes of its generation are all there.
+/// Such a family is deleted as a whole or stays as a whole. An export contains the children first, so a delete is set
+/// aside until all deletes of its generation are known.
 extension StepMerger {
-  /// Remembers a delete until the others of its family are known.
+  /// Sets a delete aside until the others of its family are known.
   func setAside(_ pending: Pending, of row: RowReference) {
     waiting[row] = [pending]
     order.append(row)
     deletes.append(row)
   }
 
-  /// Takes the deletes that were set aside. Returns the families that could not be taken yet; their deletes wait.
+  /// Merges the deletes that were set aside. Returns the families that cannot be merged yet; their deletes wait.
   @discardableResult
   func takeFamilies() throws -> [StepGroup] {
     let families = families(among: (order + collected.rows).filter { isDelete($0) })
@@ -31,7 +31,8 @@ extension StepMerger {
     return left
   }
 
-  /// Whether what waits first of a row is a delete that may be of a family. A delete of a unit that waits is not.
+  /// Whether the first waiting step of a row is a delete that may belong to a family. A delete of a waiting unit does
+  /// not.
   private func isDelete(_ row: RowReference) -> Bool {
     guard familyTables.contains(row.place), let first = waiting[row]?.first, case .delete = first.step.change else {
       return false
@@ -56,11 +57,11 @@ extension StepMerger {
     if staying.isEmpty { return }
     let counts = staying.sorted { $0.key < $1.key }.map { "\($0.value) of \($0.key)" }.joined(separator: ", ")
     for row in family.rows where !family.children.contains(row) {
-      stayingWith[row] = "The rows that its delete took along stay too: \(counts)."
+      stayingWith[row] = "The rows that were deleted with it stay too: \(counts)."
     }
   }
 
-  /// The note of a conflict, with what stays because a delete is refused.
+  /// The note of a conflict, with the rows that stay because a delete is refused.
   func noteWithFamily(_ note: String?, _ step: Step, in place: Int) -> String? {
     guard case .delete = step.change, let words = stayingWith[RowReference(place: place, key: step.key)] else {
       return note
@@ -68,9 +69,9 @@ extension StepMerger {
     return [note, words].compactMap(\.self).joined(separator: " ")
   }
 
-  // MARK: who belongs to whom
+  // MARK: the members of families
 
-  /// What a child's delete and its parent's have in common.
+  /// The values that a child's delete and its parent's delete share.
   private struct Bond: Hashable {
     let key: ForeignKey
     let child: Int
@@ -78,7 +79,7 @@ extension StepMerger {
     let values: [Value]
   }
 
-  /// Sorts deletes into families. A row that belongs to no other one is a family of its own.
+  /// Sorts deletes into families. A row without relatives is a family of its own.
   private func families(among rows: [RowReference]) -> [StepGroup] {
     var parents: [Bond: Int] = [:]
     for (number, row) in rows.enumerated() {
@@ -120,7 +121,7 @@ extension StepMerger {
     }
   }
 
-  /// A parent that is only marked as deleted keeps nobody: each child is decided by itself.
+  /// A parent that is only marked as deleted does not hold its children back: each child is decided by itself.
   private func bonds(ofParent row: RowReference) -> [Bond] {
     guard let (was, generation) = deleted(row) else { return [] }
     if case .soft = store.tables[row.place].rules.delete { return [] }
@@ -143,7 +144,8 @@ extension StepMerger {
 }
 
 extension HubStore {
-  /// Places of the tables that refer to another one with ON DELETE CASCADE, and of those to which they refer.
+  /// The indices of the tables that refer to another table with ON DELETE CASCADE, and of the tables that they refer
+  /// to.
   var tablesOfFamilies: Set<Int> {
     var places: Set<Int> = []
     for (child, table) in tables.enumerated() {

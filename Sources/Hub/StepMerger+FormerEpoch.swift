@@ -3,10 +3,11 @@ import SatchelMerge
 import SatchelSQLite
 import SatchelValues
 
-/// Changes of an epoch before this one. Devices deliver them again to a hub that was set back, in any order: one may
-/// come before another that it knew.
+/// Changes of an earlier epoch. Devices deliver them again to a hub that was set back, in any order, so a change may
+/// come before another change that it was based on.
 extension StepMerger {
-  /// Whether a change is of a row that this hub does not have yet: another device made it, and will deliver it again.
+  /// Whether this hub does not have the row of a change yet, because another device made the row and will deliver it
+  /// again.
   func awaitsRow(_ step: Step, onto hub: Row?, with past: RowNumbers.Entry?) -> Bool {
     guard base.isFormerEpoch, hub == nil, case .update = step.change else { return false }
     return past.map { $0.stamp < min(step.stamp, latest) } ?? true
@@ -15,7 +16,8 @@ extension StepMerger {
   static let awaited = Obstacle(
     kind: .foreignKey, words: "It waits for the row itself, which another device delivers again.", isHeld: true)
 
-  /// Remembers a deletion of a row that is not here. An older insert of it, which comes later, does not bring it back.
+  /// Remembers a deletion of a row that does not exist here. An older insert that comes later does not bring the row
+  /// back.
   func rememberDeletion(_ step: Step, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int) throws {
     guard hub == nil, case .delete = step.change else { return }
     guard base.isFormerEpoch else {
@@ -27,7 +29,7 @@ extension StepMerger {
   }
 
   /// Remembers deletes that a device brought from its former hub, of rows that this hub never had. Another device of
-  /// that hub may bring such a row. Only what the user could delete here is remembered.
+  /// that hub may bring such a row. Only deletes that the user may make here are remembered.
   func rememberUnknownDeletes() throws {
     for (step, place) in unknownDeletes {
       guard !device.isReadOnly, store.tables[place].rules.delete != .never, case .delete(let was) = step.change,
@@ -52,14 +54,14 @@ extension StepMerger {
     return false
   }
 
-  /// Whether a row that was there before its device joined this hub was deleted later than it was written.
+  /// Whether a row from before its device joined this hub was deleted later than it was written.
   func isOlderThanDelete(_ step: Step, onto hub: Row?, with past: RowNumbers.Entry?) -> Bool {
     guard hub == nil, case .insert = step.change, step.first == nil, let past else { return false }
     return past.cursor != nil && past.stamp > min(step.stamp, latest)
   }
 
-  /// The step without elements of sets that a newer change took out. That change came before this one, so that there
-  /// was nothing to take out.
+  /// The step without elements of sets that a newer change removed. That change came before this one, so there was
+  /// nothing to remove then.
   func withoutRemovedElements(_ step: Step, with past: RowNumbers.Entry?, in place: Int) throws -> Step {
     guard base.isFormerEpoch, let past, case .update(var changes) = step.change else { return step }
     let stamp = min(step.stamp, latest)
@@ -73,12 +75,12 @@ extension StepMerger {
     }
     let kept = changes.filter { $0.was != $0.value }
     if .update(kept) == step.change { return step }
-    // What was not taken as it was sent, the device must get as it is.
+    // A row whose change was not accepted as sent must be sent to the device as it is.
     try store.owe(step.key, in: place, to: device.id)
     return step.with(.update(kept))
   }
 
-  /// Remembers the elements that a change took out of a set in which they are not.
+  /// Remembers the elements that a change removed from a set that does not contain them.
   func rememberRemovals(_ step: Step, onto hub: Row, with past: RowNumbers.Entry?, in place: Int) throws {
     guard base.isFormerEpoch, case .update(let changes) = step.change else { return }
     for change in changes where isSet(change.column, in: place) {

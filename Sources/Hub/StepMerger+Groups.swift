@@ -1,15 +1,15 @@
 import SatchelValues
 
-/// Steps that are taken together or not at all: the deletes of a family, or the steps of a unit.
+/// Steps that are accepted together or not at all: the deletes of a family, or the steps of a unit.
 struct StepGroup {
   struct Item {
     let row: StepMerger.RowReference
     let pending: StepMerger.Pending
   }
 
-  /// In the order in which they came.
+  /// The items in the order in which they came.
   let items: [Item]
-  /// Rows whose delete went with the delete of another one.
+  /// Rows whose delete follows from the delete of another row.
   let children: Set<StepMerger.RowReference>
   let isUnit: Bool
 
@@ -19,22 +19,22 @@ struct StepGroup {
 extension StepMerger {
   struct NotWhole: Error {}
 
-  /// The consequence for a group if one of its steps is not taken as it was sent.
+  /// The consequence for a group if one of its steps is not accepted as it was sent.
   private enum Refusal {
     /// The step is kept as a conflict; the group has no other.
     case alone
-    /// Nothing of the group is taken.
+    /// Nothing of the group is accepted.
     case whole
-    /// The same, after another row has given way where the policy says so.
+    /// The same, after another row has given way if the policy says so.
     case wholeAtLast
   }
 
-  /// Takes all steps of a group. Returns false, and has done nothing, if any of them cannot be taken.
+  /// Merges all steps of a group. Returns false, with no effect, if any of them cannot be merged.
   func take(_ group: StepGroup) throws -> Bool {
     try take(group, group.items.count == 1 ? .alone : .whole)
   }
 
-  /// The same when nothing else helps any more.
+  /// The same, as the last attempt.
   func takeAtLast(_ group: StepGroup) throws -> Bool {
     if try take(group, .wholeAtLast) { return true }
     // Rows of one unit may trade UNIQUE values.
@@ -58,7 +58,7 @@ extension StepMerger {
     return true
   }
 
-  /// Takes all that `body` takes. If it throws `NotWhole`, it has done nothing, and false is returned.
+  /// Merges everything that `body` merges. If it throws `NotWhole`, there is no effect, and false is returned.
   func takeWhole(_ body: () throws -> Void) throws -> Bool {
     let (before, cursor) = (progress, try store.cursor())
     walks.begin()
@@ -86,7 +86,7 @@ extension StepMerger {
     return true
   }
 
-  /// Tries steps until all are taken, or nothing more helps. Returns whether all were.
+  /// Tries steps until all are merged or nothing more helps. Returns whether all were merged.
   private func attemptAll(_ group: StepGroup, _ refusal: Refusal) throws -> Bool {
     var left = try inOrder(group.items)
     while !left.isEmpty {
@@ -95,7 +95,7 @@ extension StepMerger {
         let before = (refused: progress.refused, untold: progress.untold)
         let obstacle = try attempt(item.pending, in: item.row.place)
         let refused = progress.refused - before.refused
-        // What becomes of a unit must not tell of a hidden row.
+        // The outcome of a unit must not reveal a hidden row.
         let untold = group.isUnit ? progress.untold - before.untold : 0
         if refusal != .alone, refused > untold { throw NotWhole() }
         guard let obstacle else { return true }
@@ -106,25 +106,25 @@ extension StepMerger {
     return true
   }
 
-  /// Tries each step once. Returns the steps that were not taken.
-  /// - Parameter body: returns whether the step was taken.
+  /// Tries each step once. Returns the steps that were not merged.
+  /// - Parameter body: returns whether the step was merged.
   func tryEach(
     _ items: [StepGroup.Item], _ body: (StepGroup.Item) throws -> Bool
   ) throws -> [StepGroup.Item] {
-    // A row may have several steps, which are taken in their order.
+    // A row may have several steps, which are merged in their order.
     let firsts = Dictionary(items.map { ($0.row, $0.pending.number) }, uniquingKeysWith: min)
     return try items.filter { item in
       try firsts[item.row] != item.pending.number || !body(item)
     }
   }
 
-  /// Removes what waits first of a row.
+  /// Removes the first waiting step of a row.
   func dropFirst(of row: RowReference) {
     let rest = Array((waiting[row] ?? []).dropFirst())
     waiting[row] = rest.isEmpty ? nil : rest
   }
 
-  /// Removes a group's steps from those that wait.
+  /// Removes a group's steps from the waiting steps.
   func drop(_ group: StepGroup) {
     let own = Set(group.items.map(\.pending.number))
     for row in Set(group.items.map(\.row)) {

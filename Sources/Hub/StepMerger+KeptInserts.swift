@@ -6,7 +6,7 @@ import SatchelWorkspace
 ///
 /// The device may still have the row in its table, and its user may change or delete it there.
 extension StepMerger {
-  /// The record of the row's insert; nil: the row is not kept out, or the step makes it again.
+  /// The record of the row's insert. nil if the row is not kept out, or if the step inserts it again.
   func keptInsert(before step: Step, in place: Int) throws -> ConflictRecord? {
     if case .insert = step.change { return nil }
     let keepsInserts = try self.keepsInserts ?? ConflictTable.keepsInserts(of: device.id, in: store.database)
@@ -14,11 +14,11 @@ extension StepMerger {
     if !keepsInserts { return nil }
     let first = try ConflictTable.openUniqueInsert(
       step.key, of: store.tables[place].name, device: device.id, in: store.database)
-    // By a report alone no row gets in.
+    // A report alone lets no row in.
     return try first.flatMap { try store.isReport($0.id) ? nil : $0 }
   }
 
-  /// Takes a change of a row that is kept out: a delete ends the conflict, and an update by which the row fits in lets
+  /// Merges a change of a row that is kept out. A delete ends the conflict, and an update that makes the row fit lets
   /// it in. Any other update waits behind the insert.
   func follow(_ step: Step, _ first: ConflictRecord, in place: Int) throws -> Obstacle? {
     let reference = RowReference(place: place, key: step.key)
@@ -33,19 +33,20 @@ extension StepMerger {
       row.write(changes)
       if try !letIn(row, by: step, in: place) { return Self.itself }
       for record in try [first] + behind(step, in: place) { try settle(record) }
-      // The device is to know it as a row of the hub's.
+      // The device must know the row as a row of the hub.
       try store.owe(step.key, in: place, to: device.id)
     }
     keptRows[reference] = nil
     return nil
   }
 
-  /// The changes of the row that came earlier and wait.
+  /// The earlier changes of the row that wait.
   private func behind(_ step: Step, in place: Int) throws -> [ConflictRecord] {
     try ConflictTable.held(step.key, of: store.tables[place].name, device: device.id, in: store.database)
   }
 
-  /// A row that is kept out, with what its device wrote into it before a step; nil: some of that is no update.
+  /// A row that is kept out, with the values that its device wrote before a step. nil if an earlier change is not an
+  /// update.
   private func keptRow(_ first: ConflictRecord, behind step: Step, in place: Int) throws -> Row? {
     let schema = store.tables[place].schema
     let whole = try first.followed(by: behind(step, in: place), in: schema)
@@ -53,7 +54,7 @@ extension StepMerger {
     return row
   }
 
-  /// Returns false, and has done nothing, if the row still cannot be there.
+  /// Returns false, with no effect, if the row still cannot exist.
   private func letIn(_ row: Row, by step: Step, in place: Int) throws -> Bool {
     if try device.isReadOnly || isKeyTooHigh(step.key, in: place) { return false }
     if try obstacle(to: row, from: nil, in: place) != nil { return false }
@@ -68,7 +69,7 @@ extension StepMerger {
     _ = try ConflictTable.resolve(
       record.id, .hub, by: device.user, at: now, note: "The device deleted the row.", in: store.database)
     try ConflictTable.retell(record.id, in: store.database)
-    // The device may still have a row that referred to this one.
+    // The device may still have a row that referred to this row.
     if let place = store.place(of: record.table) { try store.owe(record.key, in: place, to: device.id) }
   }
 

@@ -5,7 +5,7 @@ import SatchelValues
 extension StepMerger {
   private struct NotTogether: Error {}
 
-  /// What becomes of one waiting row when all of its steps are taken.
+  /// The change of one waiting row after all of its steps.
   private struct Move {
     let row: RowReference
     let before: Row?
@@ -13,10 +13,10 @@ extension StepMerger {
     let steps: [(step: Step, change: Change)]
   }
 
-  /// Rows that trade a UNIQUE value, or a parent that goes with its key's new name beside it, cannot go singly. All
-  /// leave, then all enter, and what they refer to is looked at when all are there. Nothing is taken where anything is
-  /// left to decide.
-  /// - Returns: whether they were taken.
+  /// Rows that trade a UNIQUE value, or a parent that is deleted while its key gets a new row, cannot be merged one by
+  /// one. All are removed, then all enter, and references are checked when all are in place. Nothing is merged if a
+  /// decision remains open.
+  /// - Returns: whether they were merged.
   func takeTogether(_ rows: [RowReference]) throws -> Bool {
     var moves: [Move] = []
     for row in rows {
@@ -36,7 +36,7 @@ extension StepMerger {
     return true
   }
 
-  /// nil where somebody has to decide.
+  /// nil if a person has to decide.
   private func move(_ row: RowReference) throws -> Move? {
     let before = try store.rows[row.place].row(row.key)
     if try isHeld(row.key, before == nil, in: row.place) { return nil }
@@ -56,7 +56,7 @@ extension StepMerger {
     return Move(row: row, before: before, after: after, steps: steps)
   }
 
-  /// Whether a reference leads nowhere once all rows are where they are to be.
+  /// Whether a reference has no target after all rows are in their final place.
   private func isObstructed(_ move: Move) throws -> Bool {
     let place = move.row.place
     if let after = move.after,
@@ -65,7 +65,7 @@ extension StepMerger {
       return true
     }
     guard let before = move.before else { return false }
-    // 'a' may have left for 'A', to which a child of 'a' refers just as well by the collation NOCASE.
+    // 'a' may have been replaced by 'A'. By the collation NOCASE, a child of 'a' then refers to 'A'.
     return try store.references[place].tableWithOrphans(
       of: before, becoming: move.after, store.rows[place].schema, in: store.database) != nil
   }

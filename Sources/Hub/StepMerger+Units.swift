@@ -2,20 +2,20 @@ import SatchelMerge
 import SatchelValues
 import SatchelWorkspace
 
-/// The steps of one generation that belong to units, while they come.
+/// The steps of one generation that belong to units, while they arrive.
 struct CollectedUnits {
   fileprivate var generation: Generation?
   fileprivate var items: [StepGroup.Item] = []
   /// The rows that nothing waited for before.
   fileprivate(set) var rows: [StepMerger.RowReference] = []
-  /// Families of deletes of which a step belongs to a unit.
+  /// Families of deletes that contain a step of a unit.
   var families: [StepGroup] = []
 
-  /// Whether a step of this generation belongs to none of the units that are being collected.
+  /// Whether a step of this generation is outside the units that are being collected.
   func isOver(at next: Generation) -> Bool { generation.map { $0 != next } ?? false }
 }
 
-/// Why steps of a unit are not taken.
+/// Why steps of a unit are not accepted.
 struct Diagnosis {
   struct Reason {
     let disagreement: Disagreement
@@ -24,9 +24,9 @@ struct Diagnosis {
     let hidden: HiddenPart?
   }
 
-  /// The number of the step that is tried.
+  /// The number of the present step.
   var current = 0
-  /// By the steps' numbers, the first reason of each.
+  /// The first reason for each step, by number.
   private(set) var reasons: [Int: Reason] = [:]
 
   mutating func note(_ disagreement: Disagreement, met: Row?, note: String?, hidden: HiddenPart?) {
@@ -35,12 +35,12 @@ struct Diagnosis {
   }
 }
 
-/// Steps that the device wrote as a unit: all of them are taken as they were sent, or the whole unit is one conflict.
+/// Steps that the device wrote as a unit: all of them are accepted as they were sent, or the whole unit is one
+/// conflict.
 ///
-/// A unit groups steps of one generation in one bundle, and nothing else. So a device that says too much, or too
-/// little, says it of its own changes alone.
+/// A unit only groups steps of one generation in one bundle. So wrong units from a device affect only its own changes.
 extension StepMerger {
-  /// Remembers a step until the others of its unit are known.
+  /// Collects a step until the others of its unit are known.
   func collect(_ pending: Pending, of row: RowReference, in unit: UnitNumber) {
     collected.generation = pending.step.generation
     collected.items.append(.init(row: row, pending: pending))
@@ -49,7 +49,7 @@ extension StepMerger {
     if case .delete = pending.step.change, familyTables.contains(row.place) { deletes.append(row) }
   }
 
-  /// Takes the units that were collected. Those that cannot be taken yet wait.
+  /// Merges the collected units. Units that cannot be merged yet wait.
   func takeUnits() throws {
     if collected.items.isEmpty { return }
     if !deletes.isEmpty { try takeFamilies() }
@@ -57,7 +57,7 @@ extension StepMerger {
     let rows = collected.rows
     collected = CollectedUnits()
     for unit in units where try !take(unit) {
-      // A step that is alone waits as any other.
+      // A single step waits like any other.
       if unit.items.count == 1 { continue }
       waitingUnits.append(unit)
       grouped.formUnion(unit.items.map(\.pending.number))
@@ -65,7 +65,7 @@ extension StepMerger {
     order += rows.filter { waiting[$0] != nil }
   }
 
-  /// The units that were collected, each with the families to which its deletes belong.
+  /// The collected units, each with the families that its deletes belong to.
   private func groups() -> [StepGroup] {
     var items = collected.items
     var sets = DisjointSets(count: items.count)
@@ -90,9 +90,9 @@ extension StepMerger {
     return members.sorted { $0.key < $1.key }.map { StepGroup(items: $0.value, children: [], isUnit: true) }
   }
 
-  // MARK: what becomes of a unit that cannot be taken
+  // MARK: units that cannot be accepted
 
-  /// Makes one conflict of a unit. Nothing of it is taken, and the device is sent its rows.
+  /// Makes one conflict of a unit. Nothing of it is accepted, and the device receives the hub's rows.
   func refuse(unit: StepGroup) throws {
     let reasons = try reasons(of: unit)
     let state = ConflictState.ofUnit(
@@ -116,9 +116,9 @@ extension StepMerger {
     drop(unit)
   }
 
-  /// Finds out why steps of a unit cannot be taken: all of them are tried, and taken back.
+  /// Finds the reasons why steps of a unit cannot be accepted: all of them are tried, and undone.
   ///
-  /// A step that only waits for another row is no reason beside steps that cannot be taken: it may wait for those.
+  /// A step that only waits for another row is no reason if other steps cannot be accepted: it may wait for those.
   private func reasons(of unit: StepGroup) throws -> [Int: Diagnosis.Reason] {
     var (found, obstacles): ([Int: Diagnosis.Reason], [Int: Diagnosis.Reason]) = ([:], [:])
     diagnosis = Diagnosis()
@@ -135,7 +135,7 @@ extension StepMerger {
     return found.merging(obstacles.filter { $0.value.disagreement.kind != .foreignKey }) { found, _ in found }
   }
 
-  /// Tries all steps of a unit, as far as that helps. Returns what keeps the others from being taken.
+  /// Tries all steps of a unit, as far as that helps. Returns the remaining obstacles.
   private func obstaclesLeft(in unit: StepGroup) throws -> [(StepGroup.Item, Obstacle)] {
     if !isReady(unit) { return unit.items.map { ($0, Self.itself) } }
     var left = try inOrder(unit.items)
@@ -152,8 +152,8 @@ extension StepMerger {
     return left.map { ($0, obstacles[$0.pending.number] ?? Self.itself) }
   }
 
-  /// The state that a reason has for the device. Of a row that is gone, or hidden, it follows from the policy alone: a
-  /// stamp would tell that the row was deleted.
+  /// The state of a reason for the device. For a deleted or hidden row it follows from the policy alone: a stamp would
+  /// reveal that the row was deleted.
   private func toldState(of reason: Diagnosis.Reason, _ place: Int) -> ConflictState {
     let disagreement = reason.disagreement
     guard [.updateDelete, .revoked].contains(disagreement.kind), disagreement.state != .held else {

@@ -4,7 +4,7 @@ import SatchelWorkspace
 
 /// Steps that wait for others of their bundle, until nothing more helps.
 extension StepMerger {
-  /// Tries what waits until nothing more gives way; what is left then becomes conflicts.
+  /// Tries the waiting steps until nothing more helps. The rest then becomes conflicts.
   func finish() throws {
     try takeWaiting()
     try rememberUnknownDeletes()
@@ -26,15 +26,15 @@ extension StepMerger {
       groups = []
       try drainAll(besides: &groups)
     }
-    // One that nothing helps keeps no others from it.
+    // A row that nothing helps does not hold the others back.
     order = try order.filter { try !takeTogether([$0]) }
     for row in order { try giveUp(row) }
     waiting = [:]
     order = []
   }
 
-  /// Tries what waits again, as long as that helps.
-  /// - Parameter groups: steps that are taken together or not at all; those that were taken leave the list.
+  /// Tries the waiting steps again, as long as that helps.
+  /// - Parameter groups: steps that are merged together or not at all. Merged groups leave the list.
   private func drainAll(besides groups: inout [StepGroup]) throws {
     order = try inOrder(order)
     groups = try inOrder(groups)
@@ -50,21 +50,21 @@ extension StepMerger {
     }
   }
 
-  /// Rows in the order in which they help each other.
+  /// Rows in an order in which each helps the next.
   private func inOrder(_ rows: [RowReference]) throws -> [RowReference] {
     try inOrder(rows) { row in
       (waiting[row] ?? []).map { .init(place: row.place, key: row.key, change: $0.step.change) }
     }
   }
 
-  /// Groups in the order in which they help each other.
+  /// Groups in an order in which each helps the next.
   private func inOrder(_ groups: [StepGroup]) throws -> [StepGroup] {
     try inOrder(groups) { group in
       group.items.map { .init(place: $0.row.place, key: $0.row.key, change: $0.pending.step.change) }
     }
   }
 
-  /// Steps of a group in the order in which they help each other.
+  /// Steps of a group in an order in which each helps the next.
   func inOrder(_ items: [StepGroup.Item]) throws -> [StepGroup.Item] {
     try inOrder(items) { [.init(place: $0.row.place, key: $0.row.key, change: $0.pending.step.change)] }
   }
@@ -77,7 +77,7 @@ extension StepMerger {
     return try WaitingOrder(store.tables).sorted(items) { try store.rows[$0].row($1) }.map { all[$0] }
   }
 
-  /// Takes a row's waiting steps as far as possible. Returns whether any was taken.
+  /// Merges a row's waiting steps as far as possible. Returns whether any was merged.
   private func drain(_ row: RowReference) throws -> Bool {
     var rest = (waiting[row] ?? [])[...]
     let count = rest.count
@@ -88,7 +88,7 @@ extension StepMerger {
     return rest.count < count
   }
 
-  /// Makes conflicts of a row's waiting steps. Behind a step that is held, the row's later ones are held too.
+  /// Makes conflicts of a row's waiting steps. After a held step, the row's later steps are held too.
   private func giveUp(_ row: RowReference) throws {
     var isHeld = false
     for pending in waiting[row] ?? [] {

@@ -8,79 +8,79 @@ import SatchelWorkspace
 
 /// Merges the steps of one bundle into the hub's rows, inside the caller's transaction.
 ///
-/// Steps are taken one after the other. A row that cannot be written yet waits until all others are in, and is tried
+/// Steps are merged one after the other. A row that cannot be written yet waits until all others are in, and is tried
 /// again as long as that helps. Rows that wait for one another are then tried together. Steps that remain become
 /// conflicts.
 final class StepMerger {
   let store: HubStore
   let scope: ScopeStore
   let device: EnrolledDevice
-  /// Which changes of the log are none of others'.
+  /// The changes of the log that count as the device's own.
   private let own: OwnChanges
   let bundle: BundleID?
-  /// From what the device made its changes.
+  /// The state from which the device made its changes.
   let base: ChangeBase
-  /// What the device held when it made its changes.
+  /// The rows that the device held when it made its changes.
   let held: HeldAtBase
   let now: Int64
-  /// Of the device's changes, but for their stamps.
+  /// The origin of the device's changes, except for their stamps.
   private let origin: Origin
-  /// No change is later than the hub's own time, or than what the hub has sent: a clock that runs ahead must not win by
-  /// it.
+  /// No change is later than the hub's own time, or than the stamps that the hub has sent. So a clock that runs ahead
+  /// does not win by that.
   let latest: Stamp
-  /// Steps that wait, by their row, each row's in their order; and the rows in the order in which they came to wait.
+  /// Waiting steps by row, each row's steps in their order; and the rows in the order in which they began to wait.
   var waiting: [RowReference: [Pending]] = [:]
   var order: [RowReference] = []
   /// Deletes that may belong together, until all of them are known.
   var deletes: [RowReference] = []
   /// Steps of the present generation that belong to units, until all of them are known.
   var collected = CollectedUnits()
-  /// Units that could not be taken yet, and the numbers of their steps.
+  /// Units that cannot be merged yet, and the numbers of their steps.
   var waitingUnits: [StepGroup] = []
   var grouped: Set<Int> = []
-  /// Why steps of a unit are not taken, while that is found out.
+  /// The reasons why steps of a unit are not accepted, while they are being determined.
   var diagnosis: Diagnosis?
   private var lastNumber = 0
-  /// What stays with a row whose delete is refused, in words.
+  /// The rows that stay with a row whose delete is refused, in words.
   var stayingWith: [RowReference: String] = [:]
-  /// Places of the tables whose rows may go with others, or take others along.
+  /// The indices of tables whose rows may be deleted with others, or delete others.
   let familyTables: Set<Int>
-  /// How the values of references are compared that cascade.
+  /// The comparisons of the values of cascading references.
   var comparisons: [ForeignKey: [Comparison]] = [:]
   var parents = FoundParents()
   let walks: RowWalks
-  /// Whether a new row of the device may be kept out by another row; nil: it was not looked up yet.
+  /// Whether a new row of the device may be kept out by another row. nil until it is looked up.
   var keepsInserts: Bool?
-  /// Rows that are kept out, with what their device wrote into them later.
+  /// Rows that are kept out, with the values that their device wrote into them later.
   var keptRows: [RowReference: Row] = [:]
   /// Deletes of rows that this hub never had.
   var unknownDeletes: [(step: Step, place: Int)] = []
   /// The greatest keys that new rows may have, by table. They stay as they were when the bundle came.
   var keyLimits: [Int: Int64] = [:]
-  /// Whether any change of the device waits from before; nil: it was not looked up yet.
+  /// Whether any earlier change of the device waits. nil until it is looked up.
   var holdsAny: Bool? {
     get { progress.holdsAny }
     set { progress.holdsAny = newValue }
   }
 
-  /// What was done so far, but for what is in the database.
+  /// The work so far, except for the changes of the database.
   struct Progress {
     fileprivate var holdsAny: Bool?
     var tally = RowTally()
     var found: [ConflictRecord] = []
-    /// The new conflicts of tables in which work that comes late may be taken.
+    /// The new conflicts in tables that accept late work.
     var maybeLate: [ConflictID] = []
     fileprivate(set) var taken = 0
     var conflicts = 0
-    /// Changes that were not taken as they were sent.
+    /// Changes that were not accepted as they were sent.
     var refused = 0
-    /// Among these, deletes of which the device is told nothing.
+    /// The deletes among them that are not reported to the device.
     var untold = 0
   }
 
   var progress = Progress()
   var tally: RowTally { progress.tally }
-  /// The disagreements that are new, the first of them.
+  /// The first of the new disagreements.
   var found: [ConflictRecord] { progress.found }
   var taken: Int { progress.taken }
   var conflicts: Int { progress.conflicts }
@@ -103,11 +103,11 @@ final class StepMerger {
     familyTables = store.tablesOfFamilies
   }
 
-  /// What keeps a step from being taken at the moment.
+  /// The present obstacle of a step.
   struct Obstacle {
     let kind: ConflictKind
     let words: String
-    /// Whatever the change is, it waits.
+    /// Whether the change waits, whatever it is.
     var isHeld = false
   }
 
@@ -117,23 +117,23 @@ final class StepMerger {
   }
 
   struct Pending {
-    /// No two of one merge have the same.
+    /// The number is unique in one merge.
     let number: Int
     let step: Step
-    /// This conflict was decided before the device's decision came: the hub's row stays as it is.
+    /// The conflict was decided before the device's decision came: the hub's row stays as it is.
     let decided: Bool
-    /// Which changes of the log are none of others', where these are not those of the whole bundle.
+    /// The changes of the log that count as the device's own, if they differ from those of the whole bundle.
     var own: OwnChanges?
-    /// The device made the row too, under another key, and does not know yet that it became this one.
+    /// The device made the row too, under another key, and does not know yet that it became this row.
     var isFolded = false
     /// A copy of the device has delivered an unknown part of the change.
     var isUnclear = false
   }
 
   /// - Parameters:
-  ///   - decided: this conflict was decided before the device's decision came: the hub's row stays as it is.
-  ///   - folded: the device made the row too, under another key, and does not know yet that it became this one.
-  ///   - shared: writes of copies of the device on which this one builds.
+  ///   - decided: the conflict was decided before the device's decision came: the hub's row stays as it is.
+  ///   - folded: the device made the row too, under another key, and does not know yet that it became this row.
+  ///   - shared: writes of copies of the device on which this change builds.
   func take(
     _ step: Step, in place: Int, decided: Bool = false, folded: Bool = false, after shared: Set<SharedWrite> = []
   ) throws {
@@ -169,7 +169,7 @@ final class StepMerger {
 
   // MARK: one step
 
-  /// Takes a step, or notes why it is not taken. Returns its obstacle if that may go away.
+  /// Merges a step, or records why it is not merged. Returns its obstacle if that may go away.
   func attempt(_ sent: Pending, in place: Int) throws -> Obstacle? {
     let found = try scope.find(sent.step.key, in: place)
     let hub = found?.row
@@ -188,7 +188,7 @@ final class StepMerger {
       own: sent.own,
       isFolded: sent.isFolded)
     let step = pending.step
-    // Whether the change met anything, or was even the same, would tell what is in the row.
+    // The result of a comparison would reveal the content of the row.
     if let found, found.isOutOfReach { return try noteHidden(step, met: hub, in: place) }
     try rememberDeletion(step, onto: hub, with: past, in: place)
     let result = try merged(pending, onto: hub, with: past, in: place)
@@ -230,7 +230,7 @@ final class StepMerger {
     return nil
   }
 
-  /// Whether a change of the row has to wait for an earlier one. If the row is there, it waits for units alone.
+  /// Whether a change of the row has to wait for an earlier change. If the row exists, it waits only for units.
   func isHeld(_ key: RowKey, _ isGone: Bool, in place: Int) throws -> Bool {
     if isGone { return try isHeld(key, in: place) }
     return try self.holdsAny != false && isHeld(key, in: place)
@@ -239,7 +239,7 @@ final class StepMerger {
 
   /// Whether an earlier change of the row waits.
   func isHeld(_ key: RowKey, in place: Int) throws -> Bool {
-    // For most devices nothing waits at all.
+    // Most devices have no waiting changes.
     let holdsAny = try self.holdsAny ?? ConflictTable.holdsAny(of: device.id, in: store.database)
     self.holdsAny = holdsAny
     return try holdsAny
@@ -280,7 +280,7 @@ final class StepMerger {
   /// - Parameter change: leads from the hub's row to `row`.
   func write(_ change: Change, to row: Row?, over hub: Row?, key: RowKey, in place: Int) throws {
     let rows = store.rows[place]
-    // What refers to it may now refer to nothing.
+    // Rows that refer to it may now refer to nothing.
     if hub != nil, !store.references[place].children.isEmpty { parents.forget() }
     guard try needsCheck(row, over: hub, in: place) else { return try rows.write(change, of: key) }
     if store.isReversible[place] {
@@ -295,13 +295,13 @@ final class StepMerger {
     }
   }
 
-  /// Whether the user may lack the right to make the row as it is to be.
+  /// Whether the user may lack the right to make the row in its new state.
   private func needsCheck(_ row: Row?, over hub: Row?, in place: Int) throws -> Bool {
     guard let row else { return false }
     return try hub.map { try scope.mayDiffer($0, row, in: place) } ?? true
   }
 
-  /// Counts a change that was taken.
+  /// Counts a merged change.
   func count(_ change: Change, in place: Int) {
     progress.tally.add(change, in: store.rows[place].name)
     progress.taken += 1
@@ -320,10 +320,10 @@ final class StepMerger {
 }
 
 extension Step {
-  /// Whether the device must be sent the row although nothing disagrees.
+  /// Whether the device must receive the row although nothing disagrees.
   ///
-  /// One that it deleted is only marked here. One that it made like the hub's, it has from now on, whether its user may
-  /// see that or not.
+  /// A row that the device deleted is only marked here. A row that it made equal to the hub's is its own from now on,
+  /// even if its user may not see it.
   fileprivate func isShownByHub(_ row: Row?, over hub: Row?) -> Bool {
     switch change {
     case .delete: row != nil

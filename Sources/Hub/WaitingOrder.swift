@@ -1,14 +1,14 @@
 import SatchelCapture
 import SatchelValues
 
-/// The order in which waiting rows are tried: a row for which another one waits comes before that.
+/// The order in which waiting rows are tried: a row comes before the rows that wait for it.
 ///
-/// A parent comes before its children, the deletes of children before their parent's, and the row that leaves a UNIQUE
-/// value before the row that takes it. What is seen of this in the changes themselves is enough for an order. So it
-/// costs time by what waits, and a chain of any length is taken in one round. Rows that wait for each other in a
-/// circle, and rows of which nothing is known, stay as they came.
+/// A parent comes before its children, the deletes of children before their parent's, and the row that gives up a
+/// UNIQUE value before the row that gets it. The changes themselves contain enough for this order. So the cost depends
+/// on the waiting rows, and a chain of any length is merged in one round. Rows that wait for each other in a circle,
+/// and rows without known values, keep their order.
 ///
-/// The order is a depth-first search's: Cormen and others, Introduction to Algorithms, "Topological sort".
+/// The order comes from a depth-first search: Cormen and others, Introduction to Algorithms, "Topological sort".
 struct WaitingOrder {
   /// One change of a row.
   struct Part {
@@ -17,26 +17,26 @@ struct WaitingOrder {
     let change: Change
   }
 
-  /// Changes that are tried at once.
+  /// Changes that are tried together.
   struct Item {
-    /// In the order in which the changes were made.
+    /// The changes in the order in which they were made.
     let parts: [Part]
-    /// Earlier items that must come before this one: those that have changes of the same rows.
+    /// Earlier items that must come before this item, because they change the same rows.
     var after: [Int] = []
   }
 
-  /// Something that one change brings about, and another one may wait for.
+  /// An effect of one change that another change may wait for.
   private struct Event: Hashable {
     enum Kind { case isThere, isNotReferredTo, isFree }
 
     let kind: Kind
-    /// The table to whose columns the values belong: with references the parent's table.
+    /// The table of the columns. For references, the parent's table.
     let place: Int
     let columns: [Int]
     let values: [Value]
   }
 
-  /// Columns of a table that are compared, and what follows for others from their values.
+  /// Columns of a table that are compared, and the effect of their values on others.
   private struct Compared: Hashable {
     enum Role { case made, awaited }
 
@@ -44,14 +44,14 @@ struct WaitingOrder {
     /// The table and the columns by which others know the values.
     let place: Int
     let target: [Int]
-    /// The event when the values before go, and the event when the values after come.
+    /// The event when the old values go, and the event when the new values come.
     let before: Event.Kind
     let beforeIs: Role
     let after: Event.Kind
     let afterIs: Role
   }
 
-  /// By the tables' places.
+  /// By the index of the table.
   private var compared: [[Compared]]
 
   init(_ tables: [TrackedTable]) {
@@ -85,8 +85,8 @@ struct WaitingOrder {
     if !compared[parent].contains(isReferredTo) { compared[parent].append(isReferredTo) }
   }
 
-  /// Returns the items' positions in the order in which they are to be tried.
-  /// - Parameter row: a row as it is now, for a change that says only a part of what is compared.
+  /// Returns the items' positions in the order in which they must be tried.
+  /// - Parameter row: reads the present row, for a change that contains only some of the compared columns.
   func sorted(_ items: [Item], _ row: (_ place: Int, _ key: RowKey) throws -> Row?) rethrows -> [Int] {
     var makers: [Event: [Int]] = [:]
     var awaited: [[Event]] = []
@@ -98,7 +98,7 @@ struct WaitingOrder {
     }
     var isSeen = Array(repeating: false, count: items.count)
     var result: [Int] = []
-    /// Who comes before an item. The makers of an event are named once: then they are in, or on their way.
+    /// The items before an item. The makers of an event are returned once: later they are in the result or on the path.
     func before(_ number: Int) -> [Int] {
       let makers = awaited[number].flatMap { makers.removeValue(forKey: $0) ?? [] }
       return (items[number].after + makers).reversed()
@@ -120,7 +120,7 @@ struct WaitingOrder {
     return Self.keepingOrder(of: items, result)
   }
 
-  /// In a circle the search may have gone past an item that must come before another one.
+  /// In a circle the search may have passed an item that must come before another item.
   private static func keepingOrder(of items: [Item], _ numbers: [Int]) -> [Int] {
     var isTaken = Array(repeating: false, count: items.count)
     var result: [Int] = []

@@ -25,7 +25,7 @@ struct AttackTests {
     _ = try phone.importBundle(world.emit(to: phone))
   }
 
-  /// Why something was refused; nil: it was not.
+  /// Why a step was refused. nil if it was accepted.
   private func reason(_ body: () throws -> Void) throws -> String? {
     do {
       try body()
@@ -48,7 +48,7 @@ struct AttackTests {
     }
   }
 
-  /// A bundle without rows that says of itself what its maker wants, signed with any key.
+  /// A bundle without rows, with any manifest that a test wants, signed with any key.
   private func forged(
     _ body: Manifest.Body, dataset: String = "world", from: Manifest.Party, to: Manifest.Party,
     key: borrowing SigningKey,
@@ -147,7 +147,7 @@ struct AttackTests {
     guard case .scope(let told) = try manifest(path).body else { throw ToolFailure("no emission") }
     var less = Manifest.Scope(
       epoch: told.epoch, number: told.number.next, after: told.number, extent: .delta, acknowledged: .zero)
-    // A hub of release 0.1 does not say that, also if it was put back from a copy.
+    // A hub of release 0.1 does not send that, also if it was put back from a copy.
     if saysWhatItFollows { less.follows = [.init(number: told.number, digest: try digest(onWhich: tablet))] }
     let forged = try forged(.scope(less), from: office, to: party(tablet), key: world.hub.keys.signing())
     #expect(try reason { _ = try tablet.importBundle(forged) } == "other-history")
@@ -156,7 +156,7 @@ struct AttackTests {
     #expect(told.acknowledged > .zero)
   }
 
-  /// The digest of the emission on which a device is.
+  /// The digest of the emission that a device has.
   private func digest(onWhich device: DeviceWorkspace) throws -> Digest {
     let database = try Database(path: device.folder.path("data.sqlite"), mode: .readOnly)
     let text = try database.first("SELECT received_digest FROM satchel_device") { $0.text(0) }
@@ -184,7 +184,7 @@ struct AttackTests {
 
   @Test("mix and match: entries, sums and signatures of two bundles of one sender make no third")
   func mixedEntries() throws {
-    // The first has a snapshot, which later ones have not.
+    // The first bundle has a snapshot; later bundles have none.
     try write("zero", on: tablet)
     _ = try world.export(tablet)
     try write("one", on: tablet)
@@ -260,7 +260,7 @@ struct AttackTests {
     #expect(try reason { _ = try world.hub.importBundle(forgery) } == "other-key")
     let emitted = try kept(world.emit(to: tablet, full: true), as: "emitted")
     let fromPhone = try forged(scope(emitted, number: 9), from: office, to: party(tablet), key: phone.keys.signing())
-    // It may be that the hub has lost its key: a person has to say so.
+    // The hub may have lost its key, so a person has to confirm it.
     #expect(try reason { _ = try tablet.importBundle(fromPhone) } == "new-hub-key")
     let fromItself = try forged(scope(emitted, number: 9), from: office, to: party(tablet), key: tablet.keys.signing())
     #expect(try reason { _ = try tablet.importBundle(fromItself) } == "other-key")
@@ -300,7 +300,7 @@ struct AttackTests {
       #expect(try reason { _ = try tablet.importBundle(bundle(at: stamp)) } == "clock")
       #expect(try newestStamp() == known)
     }
-    // The device's own clock may be the wrong one: then it is set, and the same file is taken.
+    // The device's own clock may be wrong. Then it is corrected, and the same file is accepted.
     let late = try bundle(at: Stamp(milliseconds: now + 181 * day))
     world.clock.advance(by: 2 * day)
     #expect(try tablet.importBundle(late).verdict == .imported)
@@ -332,7 +332,7 @@ struct AttackTests {
     #expect(try world.hub.importBundle(kept(world.export(tablet), as: "original")).verdict == .imported)
     #expect(try reason { _ = try world.hub.importBundle(kept(world.export(copy), as: "copy")) } == "fork")
     #expect(try name(in: world.hub.folder) == "original")
-    // From now on neither delivers, until somebody has decided.
+    // From now on neither delivers, until a person has decided.
     try write("original again", on: tablet)
     #expect(try reason { _ = try world.hub.importBundle(world.export(tablet)) } == "flagged")
   }
@@ -365,7 +365,7 @@ struct AttackTests {
 
   // MARK: disks that fill
 
-  /// Bytes that take no room when they are compressed.
+  /// Bytes that need almost no room when they are compressed.
   private final class Zeros: ByteSource {
     func read(into buffer: inout [UInt8]) -> Int {
       buffer = [UInt8](repeating: 0, count: buffer.count)
@@ -395,7 +395,7 @@ struct AttackTests {
 
   @Test("a courier: what stands before a manifest takes no more memory than a manifest can need")
   func endlessBeginning() throws {
-    // Blocks of a zstd frame that hold nothing, without end.
+    // Endless blocks of a zstd frame without content.
     let empty = [UInt8](repeating: 0, count: 3 * 3_000_000)
     let path = world.folder("endless.satchel")
     try world.platform.files.replace(path, mode: 0o644, contents: [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58] + empty)

@@ -14,7 +14,7 @@ struct ConflictForgeryTests {
     before = try Protected(lab)
   }
 
-  /// A line that says that a change waits, and whose.
+  /// A line that claims that a change waits, and the claimed author.
   enum Forgery: CaseIterable {
     case hiddenPrice, privateNote, insertInOthersName, deletedRow, unknownUser, hiddenParent, openUpdate, own
 
@@ -63,7 +63,7 @@ struct ConflictForgeryTests {
     let line = try forgery.line(lab.forger)
     #expect(try lab.refusal(of: lab.forger.bundle { $0.conflicts = [line] }) == nil)
     #expect(try before.differences(to: Protected(lab)) == [])
-    // Nor at the end of a later import, nor when a person decides all conflicts at once.
+    // Neither at the end of a later import, nor when a person decides all conflicts at once.
     #expect(try lab.takesTheVictim())
     let later = try Protected(lab)
     for policy in ["newest", "device"] {
@@ -114,7 +114,7 @@ struct ConflictForgeryTests {
     #expect(found == [#"ben|["n4"]|{"photo":"benphoto.jpg"}"#])
     #expect(lab.tool("conflicts", "show", id).out.contains("benphoto.jpg"))
     #expect(try !lab.tellsSecrets(to: "evil"))
-    // What the attacker calls by that id is the attacker's own record.
+    // The attacker's record with that id is the attacker's own conflict.
     let decision: JSONValue = [
       "conflict": .string(id), "decision": "hub", "user": "ann", "generation": .integer(try lab.forger.sequence),
       "stamp": .string(try lab.forger.stamp()),

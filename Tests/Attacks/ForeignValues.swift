@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelValues
 import TestSupport
 
-/// Values that an attacker writes into a bundle: things of others, and things without an owner.
+/// Values that an attacker writes into a bundle: ids, keys and names of others, and values without an owner.
 struct ForeignValues {
   let ofAnotherDevice: [JSONValue]
   let ofAnotherUser: [JSONValue]

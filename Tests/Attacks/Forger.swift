@@ -8,8 +8,8 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// Makes bundles that a device's own key signs, and that say whatever a test wants: everything else is as the
-/// device would write it.
+/// Makes bundles that a device's own key signs, with any content that a test wants. Everything else is as the device
+/// would write it.
 struct Forger {
   private let device: DeviceWorkspace
   private let platform: Platform
@@ -24,7 +24,7 @@ struct Forger {
   let received: Int64
   let sequence: Int64
 
-  /// - Parameter sequence: of the last export that came to the hub; nil: of the device's last one.
+  /// - Parameter sequence: the last export that came to the hub. nil for the device's last export.
   init(_ device: DeviceWorkspace, _ platform: Platform, sequence: Int64? = nil) throws {
     (self.device, self.platform) = (device, platform)
     let database = try Database(path: device.folder.path("data.sqlite"), mode: .readOnly)
@@ -45,15 +45,15 @@ struct Forger {
     var attachments: [JSONValue] = []
     var blobs: [[UInt8]] = []
     var state: JSONValue?
-    /// Members of the manifest in the place of those that the device would write; nil: left out.
+    /// Members of the manifest that replace the device's members. nil to leave one out.
     var manifest: [(name: String, value: JSONValue?)] = []
-    /// Whether the bundle is a request, and no export.
+    /// Whether the bundle is a request, and not an export.
     var isRequest = false
 
     mutating func set(_ name: String, _ value: JSONValue?) { manifest.append((name, value)) }
   }
 
-  /// - Parameter later: by how many exports the number is above the device's last one.
+  /// - Parameter later: the difference of its number to the device's last export.
   func bundle(later: Int64 = 1, _ fill: (inout Content) throws -> Void = { _ in }) throws -> [UInt8] {
     try bundle(later: later, key: device.keys.signing(), fill)
   }
@@ -87,7 +87,7 @@ struct Forger {
     ].compactMap(\.self) + blobs.sorted { $0.name.lexicographicallyPrecedes($1.name) }
   }
 
-  /// The manifest as the device would write it, but for the list of its entries.
+  /// The manifest as the device would write it, without the list of its entries.
   func manifest(of content: Content, later: Int64 = 1, _ key: PublicKey) -> [JSONValue.Member] {
     let number = sequence + later
     var critical: [JSONValue] = []
@@ -129,7 +129,7 @@ struct Forger {
     return (common + own).map { .init(name: $0.0, value: $0.1) }
   }
 
-  /// The comment that fits the manifest: the signature is right, whatever the bundle says.
+  /// The comment that fits the manifest: the signature is right, whatever the bundle contains.
   private func comment(of made: HandMade, _ key: PublicKey) -> String {
     func value(_ name: String) -> JSONValue? {
       made.members.first { $0.name == name }.flatMap { try? JSONValue.parse(Array($0.json.utf8)) }
@@ -151,7 +151,7 @@ struct Forger {
 
   // MARK: lines
 
-  /// The line of a conflict about an update by this device, with the id that the format asks for.
+  /// The line of a conflict about an update by this device, with the id that the format requires.
   func conflict(
     _ table: String, _ key: JSONValue, was: JSONValue, now: JSONValue,
     changing change: (inout [JSONValue.Member]) -> Void = { _ in }
@@ -174,7 +174,7 @@ struct Forger {
     return .object(members)
   }
 
-  /// The id that the format asks for.
+  /// The id that the format requires.
   static func conflictID(of line: JSONValue) throws -> String {
     var parts: [JSONValue] = [line["device"] ?? "", line["table"] ?? ""] + (line["key"]?.arrayValue ?? [])
     let stamp = line["stamp"]?.stringValue.flatMap { Stamp(hexadecimal: $0) } ?? .zero

@@ -3,7 +3,7 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// Who sends a bundle, and which one it is.
+/// The sender and the id of a bundle.
 @Suite("Forged identities")
 struct IdentityForgeryTests {
   private let lab: Lab

@@ -9,7 +9,7 @@ import SatchelWorkspace
 import TestSupport
 import Testing
 
-/// A key has one owner. Who announces a key, or asks to be let in with it, holds it.
+/// A key has one owner. A replica that announces a key, or requests to join with it, must hold the key.
 @Suite("Forged keys")
 struct KeyForgeryTests {
   private let lab: Lab
@@ -29,7 +29,7 @@ struct KeyForgeryTests {
     return .object(members)
   }
 
-  /// A key of the attacker's that has the id of another one.
+  /// A key of the attacker with the id of another key.
   private func twin(of key: PublicKey) -> SigningKey {
     SigningKey.generate(seed: lab.platform.random.bytes(32), keyID: key.id)
   }
@@ -65,7 +65,7 @@ struct KeyForgeryTests {
     let right = try rotation(to: key.publicKey, proof: statement(key.publicKey).signed(with: key))
     #expect(try lab.refusal(of: lab.forger.bundle { $0.set("rotation", right) }) == nil)
     #expect(try lab.hub.device("evil").nextKey == key.publicKey)
-    // Release 0.1 proves nothing: a key without an owner is taken.
+    // Release 0.1 sends no proof: a key without an owner is accepted.
     let unproved = try rotation(to: SigningKey.testKey(8).publicKey)
     #expect(try lab.refusal(of: lab.forger.bundle { $0.set("rotation", unproved) }) == nil)
     #expect(try lab.hub.device("evil").nextKey == SigningKey.testKey(8).publicKey)
@@ -73,7 +73,7 @@ struct KeyForgeryTests {
 
   @Test("to revoke a device never revokes the hub's own key, or another device's")
   func revokedWithOthersKey() throws {
-    // An earlier build took such announcements.
+    // An earlier build accepted such announcements.
     for key in try [lab.hub.keys.ownKey(), lab.victim.keys.ownKey()] {
       try lab.write("UPDATE satchel_devices SET next_key = '\(key.line)' WHERE name = 'evil'", in: lab.hub.folder)
       _ = try lab.hub.revoke("evil")
@@ -132,7 +132,7 @@ struct KeyForgeryTests {
     #expect(try reason(id, key) == nil)
   }
 
-  /// The request of a device that says that it was another one before.
+  /// The request of a device that claims to be a former device.
   private func request(_ continues: [JSONValue.Member]) throws -> String {
     let forger = try lab.forger
     let bytes = try forger.bundle(key: SigningKey.testKey(9)) {
@@ -197,7 +197,7 @@ struct KeyForgeryTests {
   @Test("a request that names a bundle which the hub never came to is refused")
   func numberOfContinuation() throws {
     let high = try request(claim(of: lab.victim, received: (1 << 53) - 1))
-    #expect(enrol(high, "--continues", "victim").error.contains("never made so many"))
+    #expect(enrol(high, "--continues", "victim").error.contains("has not made so many"))
     #expect(try lab.hub.devices().count == 2)
   }
 }

@@ -11,7 +11,7 @@ struct KeyLimitTests {
 
   private static let end: JSONValue = ["integer": "9223372036854775807"]
 
-  /// Whether rows can still be made on all sides, with keys that are near the others.
+  /// Whether rows can still be made on all sides, with keys near the others.
   private func goesOn() throws {
     try lab.write(
       "INSERT INTO visits (owner) VALUES ('ben'); INSERT INTO tasks (owner) VALUES ('ben')", in: lab.hub.folder)
@@ -46,7 +46,7 @@ struct KeyLimitTests {
     let update = forger.update(
       table, Self.end, set: .object([.init(name: column, value: "ann")]),
       was: .object([.init(name: column, value: "x")]))
-    // A row whose key is taken gets a new one, above all that are known.
+    // A row whose key is in use gets a new key, above all known keys.
     let colliding: JSONValue =
       table == "visits" ? ["id": 2, "owner": "ann"] : ["id": 2, "owner": "ann", "words": "mine"]
     #expect(

@@ -9,17 +9,17 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// A hub with the devices of three users. One of the devices attacks: it is enrolled, and signs with its own key.
+/// A hub with the devices of three users. One device is the attacker: it is enrolled, and signs with its own key.
 final class Lab: Story {
   let ground: Ground
   let hub: HubWorkspace
-  /// Of the user ann, who attacks.
+  /// The device of the user ann, the attacker.
   let evil: DeviceWorkspace
-  /// Of the user ben.
+  /// The device of the user ben.
   let victim: DeviceWorkspace
 
-  /// Who may see and change what: ann sees prices up to tier 1 and changes none; notes are their authors', and public
-  /// ones are to be seen; tasks and visits are their owners'.
+  /// The rights of users. Ann sees prices up to tier 1 and changes none. Notes belong to their authors, and public
+  /// notes are visible to all. Tasks and visits belong to their owners.
   static let definition = """
     { "dataset": "shop", "version": 1, "attributes": { "tier": "integer" }, "snapshot": "never",
       "tables": {
@@ -67,11 +67,11 @@ final class Lab: Story {
     try ground.platform.files.makeDirectory(hub.folder.attached, mode: 0o755)
     try ground.platform.files.replace(
       Paths.join(hub.folder.attached, "SECRET.jpg"), mode: 0o644, contents: Array("SECRET-PHOTO".utf8))
-    // The hub hears of both once, so that it knows on which bundle they are.
+    // The hub imports one export of each, so that it knows their emissions.
     for device in [evil, victim] { _ = try hub.importBundle(device.export().file) }
   }
 
-  /// Makes what the attacker's device delivers next.
+  /// Makes the attacker's next bundle.
   var forger: Forger {
     get throws {
       let merged = try atHub("SELECT merged FROM satchel_devices WHERE name = 'evil'").first.flatMap { Int64($0) }
@@ -79,9 +79,9 @@ final class Lab: Story {
     }
   }
 
-  // MARK: what happens
+  // MARK: actions
 
-  /// Imports a forged file. Returns why it was refused; nil: it was not.
+  /// Imports a forged file. Returns why it was refused. nil if it was accepted.
   func refusal(of bytes: [UInt8]) throws -> String? { try error(of: bytes)?.reason }
 
   func error(of bytes: [UInt8]) throws -> (any ExplainedError)? {
@@ -93,7 +93,7 @@ final class Lab: Story {
     } catch let error as any ExplainedError { return error }
   }
 
-  /// The rows of a query at the hub, a line each.
+  /// The rows of a query at the hub, one line each.
   func atHub(_ sql: String) throws -> [String] { try atHub(["": sql])[""] ?? [] }
 
   func atHub(_ queries: [String: String]) throws -> [String: [String]] {
@@ -128,7 +128,7 @@ final class Lab: Story {
     try DeviceWorkspace.create(ground.folder(name), dataset: "shop", name: name, platform: platform)
   }
 
-  /// Lets the attacker's device go on if it made itself look like two. A full quarantine would make each refusal slow.
+  /// Lets the attacker's device continue if it was flagged as a copy. A full quarantine would make each refusal slow.
   func letGoOn() throws {
     for name in try platform.files.list(hub.folder.quarantine) {
       try platform.files.removeTree(Paths.join(hub.folder.quarantine, name))
@@ -137,7 +137,7 @@ final class Lab: Story {
     _ = try hub.unflag("evil")
   }
 
-  /// Whether the next bundle for a device, or a full one, holds anything that its user may not see.
+  /// Whether the next bundle for a device, or a full bundle, contains anything that its user may not see.
   func tellsSecrets(to name: String) throws -> Bool {
     tick()
     for full in [false, true] {
@@ -148,7 +148,7 @@ final class Lab: Story {
     return false
   }
 
-  /// Whether what the victim writes still comes to the hub.
+  /// Whether the victim's writes still come to the hub.
   func takesTheVictim() throws -> Bool {
     try write("UPDATE notes SET likes = likes + 1 WHERE id = 'n5'", in: victim.folder)
     tick()

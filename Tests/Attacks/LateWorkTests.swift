@@ -3,7 +3,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// By a device's own word its work may be as old as it likes. The hub's clock bounds for how long that counts.
+/// A device may claim any age for its work. The hub's clock limits how long that counts.
 @Suite("Work that says that it is old")
 struct LateWorkTests {
   private let lab: Lab
@@ -30,7 +30,7 @@ struct LateWorkTests {
     #expect(try lab.refusal(of: note("for ever")) == "former-user")
     #expect(!lab.tool("status").out.contains("Handed over"))
     #expect(try lab.atHub("SELECT body FROM notes WHERE id = 'n1'") == ["in time"])
-    // The operator who knows better takes it all the same.
+    // An operator who knows better can still have it accepted.
     _ = try lab.hub.setDevice("evil", user: "ann")
     #expect(try lab.refusal(of: note("all the same")) == nil)
   }

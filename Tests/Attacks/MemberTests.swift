@@ -4,7 +4,7 @@ import SatchelWorkspace
 import TestSupport
 import Testing
 
-/// The table in `docs/SECURITY.md` about each member that a device writes, and the bundles that try it.
+/// The table in `docs/SECURITY.md` about each member that a device writes, and the bundles that test it.
 @Suite("Each member of a device's bundle")
 struct MemberTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
@@ -13,7 +13,7 @@ struct MemberTests {
   struct Member {
     let entry: String
     let name: String
-    /// The only reasons for which a bundle is refused that has a wrong value here.
+    /// The only reasons for the refusal of a bundle with a wrong value here.
     let reasons: Set<String>
   }
 
@@ -27,7 +27,7 @@ struct MemberTests {
     }
   }
 
-  /// The words that stand between back quotes.
+  /// The words between back quotes.
   private static func quoted(_ text: String) -> [String] {
     text.split(separator: "`", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }.map {
       String($0.element)
@@ -72,7 +72,7 @@ struct MemberTests {
 
   typealias Filling = (inout Forger.Content) throws -> Void
 
-  /// A bundle for each value of a member, and for the bundle without it.
+  /// A bundle for each value of a member, and a bundle without the member.
   private func bundles(_ member: Member, of entry: ForgedEntry, in lab: Lab) throws -> [Filling] {
     let values = try ForeignValues(lab).all
     if entry == .manifest {
@@ -83,7 +83,7 @@ struct MemberTests {
     let known = samples.indices.filter { samples[$0][member.name] != nil }
     let places = known.isEmpty ? [0] : known
     return values.enumerated().map { number, value in
-      // Made when it is sent: a line of an export that the hub has is passed over.
+      // Made when it is sent: a line of an export that the hub already has would be skipped.
       {
         let sample = try lab.forger.samples(of: entry)[places[number % places.count]]
         try $0.add(changed(sample, member.name, value), to: entry)
@@ -101,7 +101,7 @@ struct MemberTests {
     }
   }
 
-  /// The sample with another value, and with the id that the format asks for.
+  /// The sample with another value, and with the id that the format requires.
   private func changed(_ sample: JSONValue, _ name: String, _ value: JSONValue) throws -> JSONValue {
     var members = sample.objectValue ?? []
     members.set(name, value)

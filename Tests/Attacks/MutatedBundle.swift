@@ -4,7 +4,7 @@ import TestSupport
 
 @testable import SatchelBundle
 
-/// A bundle of the attacker's with mutated lines, and perhaps a mutated manifest.
+/// A bundle of the attacker with mutated lines, and perhaps a mutated manifest.
 struct MutatedBundle {
   private struct Line {
     let entry: ForgedEntry
@@ -12,7 +12,7 @@ struct MutatedBundle {
 
     var tellsOfKeys: Bool { ["rekey", "block"].contains(value["op"]?.stringValue) }
 
-    /// Whether a reader takes it: most lines get as far as the hub.
+    /// Whether a reader accepts it: most lines get as far as the hub.
     var isWellFormed: Bool {
       let (bytes, limits) = (value.compactBytes, BundleLimits())
       do throws(any Error) {
@@ -33,7 +33,7 @@ struct MutatedBundle {
   private var lines: [Line] = []
   private var member: (name: String, value: JSONValue?)?
 
-  /// How many mutations it holds.
+  /// The number of mutations in it.
   var count: Int { lines.count + (member == nil ? 0 : 1) }
 
   private static let mostLines = 12
@@ -47,7 +47,7 @@ struct MutatedBundle {
       if Self.rarities.contains(line.entry) && lines.contains(where: { $0.entry == line.entry }) { continue }
       if mutator.number(below: 100) == 0 || line.isWellFormed { lines.append(line) }
     }
-    // Lines that tell of keys stand first.
+    // Lines about keys come first.
     lines = lines.filter(\.tellsOfKeys) + lines.filter { !$0.tellsOfKeys }
     if mutator.number(below: 3) == 0 { member = try Self.member(forger, lab, &mutator) }
   }
@@ -72,7 +72,7 @@ struct MutatedBundle {
     }
   }
 
-  /// Every other conflict has the id that the format asks for.
+  /// Every other conflict gets the id that the format requires.
   private static func renamed(
     _ line: JSONValue, _ entry: ForgedEntry, _ mutator: inout TreeMutator
   ) throws -> JSONValue {
@@ -102,7 +102,7 @@ struct MutatedBundle {
     lines.remove(at: places[min(number, places.count) - 1])
   }
 
-  /// Takes out what may refuse the whole bundle; false: nothing is left of that.
+  /// Removes parts that may make the hub refuse the whole bundle. Returns false if there are none left.
   mutating func removeRarities() -> Bool {
     let before = count
     if member != nil { member = nil } else { lines.removeAll { Self.rarities.contains($0.entry) } }

@@ -2,14 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Bundles of one device with lines and manifests that say anything, signed with the device's own key.
+/// Bundles of one device with random lines and manifests, signed with the device's own key.
 @Suite("Mutated bundles of an insider")
 struct MutatedBundleTests {
   private static func number(_ name: String) -> UInt64? {
     ProcessInfo.processInfo.environment[name].flatMap { UInt64($0) }
   }
 
-  /// SATCHEL_ATTACKS says how many mutations are tried, SATCHEL_SEED with which seed they begin.
+  /// SATCHEL_ATTACKS is the number of mutations, SATCHEL_SEED the first seed.
   private static let count = Int(number("SATCHEL_ATTACKS") ?? 20_000)
   private static let seed = number("SATCHEL_SEED") ?? UInt64.random(in: 0..<1 << 40)
 
@@ -24,7 +24,7 @@ struct MutatedBundleTests {
       round &+= 2
     }
     print("half \(half), seed \(Self.seed): \(attack.words)")
-    // Most of it gets as far as the rows, or it would try nothing.
+    // Most mutations get as far as the rows; otherwise the test would be empty.
     #expect(attack.taken * 2 > attack.tried)
   }
 }

@@ -3,11 +3,11 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// Plays rounds of mutated bundles, each against a hub of its own.
+/// Plays rounds of mutated bundles, each against its own hub.
 struct MutatedBundles {
   /// Mutated lines and manifests that came to a hub.
   private(set) var tried = 0
-  /// Of these, how many were in bundles that were taken.
+  /// The number of these in accepted bundles.
   private(set) var taken = 0
   private var bundles = 0
   private var reasons: [String: Int] = [:]
@@ -33,7 +33,7 @@ struct MutatedBundles {
     try #require(try !lab.tellsSecrets(to: "evil"), "seed \(seed)")
   }
 
-  /// Sends a bundle. What it is refused for is taken out, and the rest is sent again.
+  /// Sends a bundle. If it is refused, the cause is removed, and the rest is sent again.
   private mutating func send(_ whole: MutatedBundle, to lab: Lab) throws {
     var bundle = whole
     tried += bundle.count

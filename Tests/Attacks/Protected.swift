@@ -1,6 +1,7 @@
 import SatchelPlatform
 
-/// All that the attacker's user may not change at the hub, as text: rows, rights, keys, states, others' conflicts.
+/// Everything at the hub that the attacker's user may not change, as text: rows, rights, keys, states, conflicts of
+/// others.
 struct Protected: Equatable {
   let parts: [String: [String]]
 
@@ -74,7 +75,7 @@ struct Protected: Equatable {
     }
   }
 
-  /// That ann writes for the first time is no fault.
+  /// A first write of ann is not a fault.
   private func isOnlyAnn(_ name: String, _ later: Protected) -> Bool {
     name == "authors" && Set(later.parts[name] ?? []).subtracting(parts[name] ?? []).subtracting(["ann"]).isEmpty
   }

@@ -1,7 +1,7 @@
 import SatchelJSON
 import TestSupport
 
-/// Lines that are well formed and say anything: of any table, key, user, kind and state.
+/// Well-formed random lines: of any table, key, user, kind and state.
 struct RandomLines {
   private let forger: Forger
 

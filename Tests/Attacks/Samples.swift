@@ -15,7 +15,7 @@ enum ForgedEntry: String, CaseIterable {
   var schema: String? { self == .state ? nil : rawValue.replacing("s.jsonl", with: "").replacing(".json", with: "") }
 }
 
-/// What ann's device may well say: each value is as the format asks for, and about ann's own work.
+/// Valid content of ann's device: each value fits the format, and is about ann's own work.
 extension Forger {
   func samples(of entry: ForgedEntry) throws -> [JSONValue] {
     switch entry {
@@ -89,7 +89,7 @@ extension Forger {
     ], "answers": [],
   ]
 
-  /// Members that a manifest may have, and that a device writes only at times.
+  /// Members of a manifest that a device rarely writes.
   func rareMembers() -> [JSONValue.Member] {
     let digest = String(repeating: "0f", count: 64)
     return [

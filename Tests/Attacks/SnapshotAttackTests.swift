@@ -10,7 +10,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A clock by which each look takes five seconds.
+/// A clock that advances five seconds with each look.
 private final class HastyClock: WallClock {
   private let now = Atomic<Int64>(4_102_444_900_000)
 
@@ -18,7 +18,7 @@ private final class HastyClock: WallClock {
   func pause(milliseconds: Int64) {}
 }
 
-/// Databases in bundles that are signed as they must be, and are not what they must be.
+/// Databases in bundles with valid signatures and invalid content.
 @Suite("Attacks by a snapshot")
 struct SnapshotAttackTests {
   private let world: World
@@ -30,7 +30,7 @@ struct SnapshotAttackTests {
     _ = try tablet.importBundle(world.emit(to: tablet))
   }
 
-  /// Why a bundle is not taken; nil: it is.
+  /// Why a bundle is refused. nil if it is accepted.
   private func refusal(of bundle: String, by device: DeviceWorkspace? = nil) throws -> (any ExplainedError)? {
     do {
       _ = try (device ?? tablet).importBundle(bundle)
@@ -43,7 +43,7 @@ struct SnapshotAttackTests {
     return try Database(path: path, mode: .readOnly).first("SELECT name FROM camps WHERE id = 1") { $0.text(0) }
   }
 
-  /// A full bundle of the hub's, whose database was changed by a holder of the hub's key.
+  /// A full bundle of the hub whose database was changed by a holder of the hub's key.
   private func forged(_ sql: String) throws -> String {
     let full = try world.emit(to: tablet, full: true)
     let folder = try world.folder.folder("hostile")
@@ -113,7 +113,7 @@ struct SnapshotAttackTests {
     ])
   func unfit(sql: String, words: String) throws { try expectRefused(sql, words) }
 
-  /// Expects that neither a device that works takes the bundle, nor one that has no data yet and would take it for its
+  /// Expects that the bundle is refused by a working device, and by a device without data, which would use it as its
   /// database.
   private func expectRefused(_ sql: String, _ words: String = "") throws {
     let evil = try forged(sql)
@@ -127,7 +127,7 @@ struct SnapshotAttackTests {
       }
     }
     #expect(try self.refusal(of: evil)?.reason == "bad-entry")
-    // What the device's own archive tells is there again, and nothing else.
+    // Only the content of the device's own archive is there again.
     #expect(try name() == "Oak")
     #expect(try world.platform.files.list(tablet.folder.inbox).isEmpty)
   }
@@ -138,7 +138,7 @@ struct SnapshotAttackTests {
       "UPDATE reviews SET photo = zeroblob(67108865)",
       "UPDATE reviews SET photo = zeroblob(40000000), words = CAST(zeroblob(40000000) AS TEXT)",
       "UPDATE camps SET name = CAST(zeroblob(67108865) AS TEXT) WHERE id = 1",
-      // What would be computed is larger than the file.
+      // The computed value would be larger than the file.
       Self.schema("half AS (place / 2)", "half AS (length(hex(zeroblob(900000000)))) NOT NULL"),
     ])
   func large(sql: String) throws {

@@ -5,7 +5,7 @@ import SatchelWorkspace
 import TestSupport
 import Testing
 
-/// Which state a device is in, the hub decides, and no bundle of a revoked or replaced key.
+/// The hub decides the state of a device. Bundles of revoked or replaced keys do not change it.
 @Suite("Forged states")
 struct StateForgeryTests {
   private let lab: Lab
@@ -43,7 +43,7 @@ struct StateForgeryTests {
     let old = try [
       forger.bundle(later: 0) { $0.set("incarnation", Self.otherLife) }, forger.bundle(later: 0),
     ]
-    // The device goes over to a new key.
+    // The device changes to a new key.
     _ = try lab.evil.rotateKeys()
     for _ in 0..<3 {
       try lab.write("UPDATE notes SET likes = likes + 1 WHERE id = 'n1'", in: lab.evil.folder)

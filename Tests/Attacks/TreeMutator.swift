@@ -1,10 +1,10 @@
 import SatchelJSON
 import TestSupport
 
-/// Changes JSON and keeps its structure: values are replaced by others of their kind, by others' values, or by none.
+/// Changes JSON and keeps its structure: values are replaced by others of their kind, by values of others, or removed.
 struct TreeMutator {
   private var numbers: Mutator
-  /// The values that are put in the place of others.
+  /// The values that replace others.
   private let values: [JSONValue]
 
   init(seed: UInt64, values: [JSONValue]) { (numbers, self.values) = (Mutator(seed: seed), values) }
@@ -23,7 +23,7 @@ struct TreeMutator {
     return result
   }
 
-  /// Another value in the place of this one; nil: none.
+  /// A value that replaces this value. nil to remove it.
   mutating func changed(_ value: JSONValue) -> JSONValue? {
     switch number(below: 10) {
     case 0: return nil
@@ -52,7 +52,7 @@ struct TreeMutator {
 }
 
 extension JSONValue {
-  /// How many values it holds, itself among them.
+  /// The number of values in it, including itself.
   var nodes: Int {
     switch self {
     case .array(let elements): elements.reduce(1) { $0 + $1.nodes }
@@ -70,7 +70,7 @@ extension JSONValue {
     }
   }
 
-  /// The value with another one at a place, counted in the order of the text; nil: nothing is left.
+  /// The value with a replacement at a position, counted in the order of the text. nil if nothing is left.
   fileprivate func replacing(at place: inout Int, by change: (JSONValue) -> JSONValue?) -> JSONValue? {
     if place < 0 { return self }
     place -= 1

@@ -1,20 +1,20 @@
 import Testing
 
-/// A device that delivers first lets the hub merge; one that imports first merges itself.
+/// A device that delivers first lets the hub merge. A device that imports first merges itself.
 @Suite("Delivered first or imported first, the result is the same")
 struct AlikeTests {
-  /// What happened while the device was away, before it brings what it wrote.
+  /// The events while the device was away, before it delivers its writes.
   enum Shape: String, CaseIterable {
     /// The office writes the same column before the device, and another column after it.
     case otherColumnLater
     case writtenAndBack, deletedAndMadeAnew
-    /// The device and the office write one value, and then the device another one.
+    /// The device and the office write one value, and then the device writes another value.
     case sameThenOther
-    /// The hub did not take what the device wrote first, and the device has written again before it hears of that.
+    /// The hub did not accept the device's first write, and the device writes again before it learns of that.
     case correctedAfterRefusal
-    /// The device deletes what the office has changed and changed back.
+    /// The device deletes a row that the office has changed and changed back.
     case deletedWhereBack
-    /// Both make a row of one key, and the office changes one of its columns later.
+    /// Both make a row with one key, and the office changes one of its columns later.
     case madeTwice
   }
 
@@ -74,7 +74,7 @@ struct AlikeTests {
     }
   }
 
-  /// The rows, and what disagreed; they are the same on both sides.
+  /// The rows and the disagreements, which are the same on both sides.
   private func outcome(_ shape: Shape, _ policy: String, importsFirst: Bool, full: Bool) throws -> String {
     let camp = try open(policy)
     try write(shape, in: camp)

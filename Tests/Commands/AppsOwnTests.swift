@@ -2,10 +2,10 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Databases in which apps have collations and functions of their own, in tables that are not the dataset's.
-@Suite("What only the app knows, outside the dataset, stands in nobody's way")
+/// Databases in which apps have their own collations and functions, in tables outside the dataset.
+@Suite("What only the app knows, outside the dataset, disturbs no import")
 struct AppsOwnTests {
-  /// The schema is written as SQLite would have, had the app's connection made it.
+  /// The schema is written as SQLite would have written it for the app's connection.
   private static let kinds = [
     "a collation": """
     CREATE TABLE x (n TEXT COLLATE NOCASE); CREATE UNIQUE INDEX y ON x (n); INSERT INTO x VALUES ('a'), ('b');

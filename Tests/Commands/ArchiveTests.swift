@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// The archives of both sides: what was taken from a bundle, the bundle is kept for, whatever fails in between.
+/// The archives of both sides: every merged bundle is kept, whatever fails in between.
 @Suite("Bundles that were taken are in the archive")
 struct ArchiveTests {
   private let camp: Camp
@@ -41,7 +41,7 @@ struct ArchiveTests {
       copy.platform = Platform(files: TroubledFiles(fault: fault), clock: SystemClock(), random: SystemRandom())
       copy.hub("import", file)
       copy.platform = .real
-      // If the bundle was merged, the device hears of it, and carries it no more.
+      // If the bundle was merged, the device learns of it, and stops carrying the bundle.
       try copy.answer("tablet")
       try copy.carry("tablet", rounds: 2)
       #expect(try copy.rows(office, "SELECT stars FROM reviews WHERE id = 'r1'") == "1", "call \(number)")
@@ -63,7 +63,7 @@ struct ArchiveTests {
     let pending = "pending-\(bundle)~\(digest)"
     let files = HostFileSystem()
     try files.rename(Paths.join(archive, name), to: Paths.join(archive, pending))
-    // What was never merged, goes.
+    // A bundle that was never merged is removed.
     try files.copy(
       Paths.join(archive, pending), to: Paths.join(archive, "pending-\(bundle)~\(String(repeating: "0", count: 64))"),
       mode: 0o644)
@@ -118,7 +118,7 @@ struct ArchiveTests {
     }
     #expect(try bundles(in: "tablet/bundles/archive", "camp-hub-tablet-") == names)
     check(camp)
-    // What a newer full bundle holds too, does not come back.
+    // A bundle whose content is also in a newer full bundle does not come back.
     try camp.answer("tablet", full: true)
     let kept = try bundles(in: "tablet/bundles/archive", "camp-hub-tablet-")
     #expect(kept.count == 1)
@@ -137,7 +137,7 @@ struct ArchiveTests {
     let sent = "tablet/bundles/sent/\(Paths.name(of: export))"
     try camp.copy(sent, to: "tablet/bundles/outbox/\(Paths.name(of: export))")
     try camp.remove(sent)
-    // So does a bundle of the hub's own that it lacked for a while.
+    // Also a bundle of the hub itself, which the hub had lost for a while.
     let own = Paths.name(of: emission)
     try camp.copy("tablet/bundles/archive/\(own)", to: "tablet/bundles/outbox/\(own)")
     #expect(camp.device("tablet", "doctor").out.contains("needs no carrying"))
@@ -182,8 +182,8 @@ struct ArchiveTests {
 
   private let lost = "hub/bundles/archive/lost"
 
-  /// The office writes in the time that is lost, and the tablet alone hears of it. When the hub is back, the tablet has
-  /// brought that, and the hub waits for the phone.
+  /// The office writes in the time that is lost, and only the tablet receives it. When the hub is back, the tablet has
+  /// brought the bundle, and the hub waits for the phone.
   private func collect() throws {
     try camp.backUp()
     try camp.sql(office, "UPDATE sites SET name = 'of the lost time' WHERE id = 'lake'")

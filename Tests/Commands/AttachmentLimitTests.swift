@@ -8,7 +8,7 @@ struct AttachmentLimitTests: PhotoStory {
 
   init() throws {
     camp = try Self.openCamp()
-    // A device could do what this one does: it holds itself to no limit, and names an earlier version.
+    // Any device could do the same as this device: it ignores the limit, and names an earlier version.
     try camp.sql(
       "tablet/data.sqlite",
       "UPDATE satchel_device SET definition = replace(replace(definition, '4000', '9000'), '10000', '90000')")

@@ -35,7 +35,7 @@ struct AttachmentTests: PhotoStory {
       #expect(try camp.device(place, "status", "--json").json["files"]?["waiting"] == 0)
     }
     #expect(try camp.hub("status", "--json").json["files"]?["waiting"]?.arrayValue?.isEmpty == true)
-    // And nobody answers the other's word of what came for ever.
+    // Neither side answers the other's acknowledgement for ever.
     for place in ["tablet", "phone"] { #expect(try camp.device(place, "export", "--json").json["new"] == false) }
     let idle = try camp.hub("emit", "--all", "--json").json["emissions"]?.arrayValue ?? []
     #expect(idle.map { $0["new"] } == [false, false])
@@ -50,7 +50,7 @@ struct AttachmentTests: PhotoStory {
     try review("r1", "lake", "oak.jpg", in: "tablet/data.sqlite")
     camp.device("tablet", "export")
     #expect(try blobs(export(1)) == 1)
-    // Lost: a later export has it again.
+    // The bundle is lost: a later export contains the file again.
     try camp.sql("tablet/data.sqlite", "INSERT INTO sites VALUES ('moor', 1)")
     camp.device("tablet", "export")
     #expect(try blobs(export(2)) == 1)
@@ -78,7 +78,7 @@ struct AttachmentTests: PhotoStory {
     try camp.sql("office.sqlite", "INSERT INTO sites VALUES ('moor', 1)")
     camp.answer("tablet", 3)
     #expect(content("oak.jpg", in: "tablet") == "an oak")
-    // A file that came and went on its own way is asked for by a full bundle.
+    // A full bundle makes the device request a file that came or went by itself.
     try camp.remove("tablet/files/oak.jpg")
     #expect(try missing(camp.device("tablet", "status", "--json").json) == ["oak.jpg missing"])
     camp.hub("emit", "--device", "tablet", "--full")
@@ -141,7 +141,7 @@ struct AttachmentTests: PhotoStory {
     camp.answer("radio", 2)
     #expect(try camp.rows("radio/data.sqlite", "SELECT id FROM reviews") == "r2")
     for place in ["tablet", "radio"] { #expect(content("cave.jpg", in: place) == nil) }
-    // What the tablet then brings under that name is another file.
+    // The file that the tablet then brings under that name is another file.
     try photo("cave.jpg", in: "tablet", "a guess")
     let taken = try camp.device("tablet", "export", "--json").json
     #expect(taken["files"] == 1)
@@ -153,7 +153,7 @@ struct AttachmentTests: PhotoStory {
     #expect(content(kept, in: "hub") == "a guess")
     camp.answer("radio", 3)
     #expect(content("cave.jpg", in: "radio") == nil)
-    // The operator gives the row its own file's name, and it goes on its way.
+    // The operator enters the name of the row's own file, and the file is sent.
     try camp.sql("office.sqlite", "UPDATE reviews SET photo = '\(kept)' WHERE id = 'r2'")
     camp.answer("radio", 3)
     #expect(content(kept, in: "radio") == "a guess")
@@ -179,9 +179,9 @@ struct AttachmentTests: PhotoStory {
     #expect(try camp.device("tablet", "export", "--json").json["new"] == false)
     camp.hub("import", camp.path(export(3)))
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM reviews") == "6")
-    // An overtaken one brings its files all the same.
+    // An overtaken bundle still brings its files.
     let late = camp.hub("import", camp.path("tablet/bundles/sent/camp-tablet-hub-1.satchel"))
-    #expect(late.out.contains("overtaken by a newer one: its files are taken alone."))
+    #expect(late.out.contains("overtaken by a newer one: only its files are kept."))
     camp.answer("tablet", 2)
     try camp.carry("tablet", rounds: 2)
     for number in 1...5 { #expect(content("\(number).jpg", in: "hub") == String(repeating: "\(number)", count: 4000)) }
@@ -242,7 +242,7 @@ struct AttachmentTests: PhotoStory {
     #expect(words.contains("and 2 more files: status --json names all of them"))
     camp.hub("import", camp.path(export(1)))
     #expect(try missing(camp.hub("status", "--json").json).count == 7)
-    // The file turns up: it goes with the next export, though the row went long ago.
+    // The file is found again. It goes with the next export, although its row went long ago.
     try photo("gone.jpg", in: "tablet", "here it is")
     camp.answer("tablet", 2)
     camp.deliver("tablet", 2)
@@ -263,7 +263,7 @@ struct AttachmentTests: PhotoStory {
     let kept = try #require(status["files"]?["beside"]?.arrayValue?.first?["kept"]?.stringValue)
     #expect(content(kept, in: "hub") == "an oak")
     #expect(missing(status) == ["trees/oak.jpg link"])
-    // Where files/ itself is a link, nothing is taken before that is mended.
+    // If files/ itself is a link, nothing is imported until that is repaired.
     try camp.remove("hub/files/trees")
     try FileManager.default.moveItem(atPath: camp.path("hub/files"), toPath: camp.path("elsewhere"))
     try FileManager.default.createSymbolicLink(
@@ -397,7 +397,7 @@ struct AttachmentTests: PhotoStory {
     #expect(content("oak.jpg", in: "hub") == nil)
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM reviews") == "0")
     #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/quarantine")).count == 2)
-    // Nor may a device send files where no column is marked.
+    // A device may not send files either, if no column is marked.
     try narrow.sql(
       "office.sqlite", #"UPDATE satchel_hub SET definition = replace(definition, '"attachments": ["photo"]', '')"#)
     try narrow.makeFolder("tablet/files")

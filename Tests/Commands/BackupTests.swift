@@ -4,7 +4,7 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// The backup's file: what is in it, who may make a hub of it, and what is found when it is damaged.
+/// The backup's file: its content, its owner, and the faults that are found when it is damaged.
 @Suite struct BackupTests {
   private let camp: Camp
 
@@ -21,7 +21,7 @@ import Testing
     try #require(camp.hub("status", "--json").json["fingerprint"]?.stringValue)
   }
 
-  @Test("it is made while somebody writes, and holds what was committed")
+  @Test("a backup is made while another program writes, and holds what was committed")
   func whileWriting() throws {
     let app = try Database(path: camp.path("office.sqlite"), mode: .readWrite)
     try app.execute("PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; UPDATE reviews SET words = 'half done'")
@@ -95,7 +95,7 @@ import Testing
     let other = try #require(try camp.device("tablet", "keys", "show", "--json").json["fingerprint"]?.stringValue)
     let strangers = camp.hubAnywhere("restore", file, camp.path("new"), "--fingerprint", other)
     #expect(strangers.code == 3 && strangers.error.contains("another key"), "\(strangers)")
-    // It comes from elsewhere: a stranger could show any.
+    // The file comes from elsewhere, and a stranger could show any fingerprint.
     let own = try fingerprint()
     for outcome in [unasked, wrong, strangers] { #expect(!(outcome.out + outcome.error).contains(own)) }
     #expect(try camp.device("tablet", "keys", "show", "--json").json["hub"]?.stringValue == own)

@@ -59,7 +59,7 @@ struct BlockTests {
     for name in ["tablet", "phone"] { camp.answer(name, number + 1) }
   }
 
-  @Test("what is made offline at three places never collides, and goes on without colliding when all have seen all")
+  @Test("rows made offline at three places never collide, also after all sides have all rows")
   func apart() throws {
     for (database, name) in [("office.sqlite", "o"), ("tablet/data.sqlite", "t"), ("phone/data.sqlite", "p")] {
       try order(database, name)
@@ -78,7 +78,7 @@ struct BlockTests {
     #expect(try camp.rows("office.sqlite", "SELECT count(*), count(DISTINCT name) FROM orders") == "11|11")
   }
 
-  @Test("a range that stands above all that comes is not exchanged for another")
+  @Test("a range above all arriving keys is not exchanged for another")
   func kept() throws {
     let before = try camp.device("phone", "status", "--json").json["blocks"]
     try order("office.sqlite", "o")
@@ -126,7 +126,7 @@ struct BlockTests {
       try order("phone/data.sqlite", "p\(number)")
     }
     for device in ["tablet", "phone", "tablet"] { try camp.carry(device, rounds: 2) }
-    // Each has a range by now of which the backup does not know.
+    // Each device now has a range that the backup does not contain.
     for number in 61...130 {
       try order("tablet/data.sqlite", "t\(number)")
       try order("phone/data.sqlite", "p\(number)")
@@ -162,7 +162,7 @@ struct BlockTests {
   }
 
   @Test(
-    "a table made anew goes on in the range of its device, where SQLite's count went with it",
+    "a recreated table continues in the range of its device, if SQLite's count went with it",
     arguments: ["tablet", "hub"])
   func madeAnew(place: String) throws {
     let database = place == "hub" ? "office.sqlite" : "tablet/data.sqlite"

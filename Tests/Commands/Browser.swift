@@ -7,7 +7,7 @@ final class EndOfTest: EndRequest {
   private let asked = DispatchSemaphore(value: 0)
   private let ending = DispatchSemaphore(value: 0)
 
-  /// The first question comes before the server begins, the second when it serves.
+  /// The first call comes before the server begins, the second while it serves.
   func comes(within milliseconds: Int64) -> Bool {
     if milliseconds == 0 { return false }
     asked.signal()
@@ -19,8 +19,8 @@ final class EndOfTest: EndRequest {
   func come() { ending.signal() }
 }
 
-/// What a browser does for a console: keeps its cookie, sends forms, and says where they come from. It speaks to the
-/// socket itself, so that it can lie as a browser would not.
+/// The work of a browser for a console: keeps its cookie, sends forms, and sends their origin. It uses the socket
+/// directly, so that it can send false headers, as a browser would not.
 final class Browser {
   struct Answer {
     let status: Int
@@ -37,12 +37,12 @@ final class Browser {
   let port: Int
   private let way: String
   private(set) var cookie: String?
-  /// The folder in which the session's pages lie, without the slash behind it.
+  /// The folder of the session's pages, without the slash after it.
   private(set) var folder = ""
   /// The answer that began the session.
   let entry: Answer
 
-  /// - Parameter address: as the console shows it.
+  /// - Parameter address: the address that the console prints.
   init(_ address: String) throws {
     let parts = address.components(separatedBy: ":")[2].components(separatedBy: "/")
     port = Int(parts[0]) ?? 0
@@ -87,7 +87,7 @@ final class Browser {
     return send("POST", outside: folder + "/import", cookie: cookie, more: formHeaders, body: body)
   }
 
-  /// Sends a file as it is read, in pieces.
+  /// Sends a file in pieces, as it is read.
   func upload(fileAt path: String) throws -> Answer {
     let file = try FileHandle(forReadingFrom: URL(filePath: path))
     let size = Int(try file.seekToEnd())
@@ -102,7 +102,7 @@ final class Browser {
     return Self.answer(line.rest())
   }
 
-  /// Says that a file of so many bytes comes, and sends the first of them. The line stays open.
+  /// Announces a file of so many bytes, and sends only the first bytes. The connection stays open.
   func begin(_ bytes: [UInt8], of count: Int) -> Line {
     let line = Line(port: port)
     let lines = head("POST", folder + "/import", cookie, formHeaders, bytes: count)
@@ -112,7 +112,7 @@ final class Browser {
 
   static let form = ["Content-Type: application/x-www-form-urlencoded"]
 
-  /// Says that a body of so many bytes comes, and sends none of them.
+  /// Announces a body of so many bytes, and sends none of them.
   func begin(_ method: String, _ path: String, cookie: String?, bytes: Int) -> Line {
     let line = Line(port: port)
     line.send(head(method, path, cookie, Self.form, bytes: bytes))
@@ -135,7 +135,7 @@ final class Browser {
 
   func send(_ method: String, _ path: String) -> Answer { send(method, outside: folder + path, cookie: cookie) }
 
-  /// Sends a request with whatever path.
+  /// Sends a request with any path.
   func send(
     _ method: String, outside path: String, cookie: String?, host: String? = nil, more: [String] = [],
     body: [UInt8] = []
@@ -162,14 +162,14 @@ final class Browser {
   }
 }
 
-/// A connection to a server on this machine. It ends when nobody holds it.
+/// A connection to a server on this machine. It closes when its last reference goes.
 final class Line {
   private let fd: Int32
   private let isConnected: Bool
 
   init(port: Int) {
     fd = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    // A server that says nothing fails the test, and does not hold it up for ever.
+    // A server that sends nothing fails the test, and does not hold it up for ever.
     var patience = timeval(tv_sec: 60, tv_usec: 0)
     for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
       setsockopt(fd, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -192,7 +192,7 @@ final class Line {
   func send(_ bytes: [UInt8]) {
     var sent = 0
     while isConnected, sent < bytes.count {
-      // The other side may have hung up, because it has heard enough.
+      // The server may have closed the connection, because it needs no more bytes.
       let count = bytes.withUnsafeBytes {
         Glibc.send(fd, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
       }
@@ -203,7 +203,7 @@ final class Line {
 
   func hangUp() { shutdown(fd, Int32(SHUT_RDWR)) }
 
-  /// All that the other side says.
+  /// Everything that the server sends.
   func rest() -> [UInt8] {
     guard isConnected else { return [] }
     var answer: [UInt8] = []

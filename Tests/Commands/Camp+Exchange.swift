@@ -7,7 +7,7 @@ extension Camp {
     #"{ "dataset": "camp", "version": 1, "tables": \#(tables) }"#
   }
 
-  /// Makes a hub over an office's database, with the user ann and devices of hers.
+  /// Makes a hub over an office's database, with the user ann and her devices.
   /// - Parameter attributes: the values of ann's attributes, such as `tier=1`.
   func open(_ schema: String, _ definition: String, attributes: String..., devices: [String]) throws {
     try sql("office.sqlite", schema)
@@ -45,19 +45,19 @@ extension Camp {
     return try #require(try emitted.json["emissions"]?.arrayValue?.first?["file"]?.stringValue)
   }
 
-  /// The device exports, and the hub imports that.
+  /// The device exports, and the hub imports the bundle.
   func deliver(_ device: String, to hub: String = "hub") throws {
     run(hub: hub, ["import", try export(device)])
   }
 
-  /// The hub emits for a device, and the device imports that.
+  /// The hub emits for a device, and the device imports the bundle.
   /// - Parameter folder: the device's folder, if it has another name than the device.
   func answer(_ device: String, in folder: String? = nil, full: Bool = false) throws {
     let outcome = self.device(folder ?? device, "import", try emit(device, full: full))
     #expect(outcome.code == 0, "\(outcome.error)")
   }
 
-  /// Each device exchanges bundles with the hub by a stick of its own.
+  /// Each device exchanges bundles with the hub by its own stick.
   func round(_ devices: [String]) throws {
     for name in devices {
       try makeFolder("stick-\(name)")

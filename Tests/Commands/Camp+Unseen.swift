@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// What apps and people write past capture.
+/// Writes of apps and people that capture does not see.
 extension Camp {
   static let dropTriggers = ["before_insert", "before_update", "before_delete", "tidy"]
     .map { #"DROP TRIGGER "satchel_\#($0):reviews";"# }.joined(separator: "\n")
@@ -14,7 +14,7 @@ extension Camp {
     DELETE FROM reviews WHERE id = 'r0';
     """
 
-  /// A camp whose tablet has a review more, that may go.
+  /// A camp whose tablet has one more review, which may be deleted.
   static func watched() throws -> Camp {
     let camp = try Camp()
     try camp.open()

@@ -5,10 +5,10 @@ import SatchelPlatform
 import SatchelSQLite
 import Testing
 
-/// A folder of its own with a hub and devices in it, worked by the tools' commands as a person would.
+/// A temporary folder with a hub and devices in it. Tests use the tools' commands, as a person would.
 final class Camp {
   let root: String
-  /// The world as the tools see it. With another clock the triggers, which go by SQLite's, know nothing of that.
+  /// The system as the tools see it. Triggers use SQLite's clock, and do not follow another clock here.
   var platform = Platform.real
 
   struct Outcome {
@@ -35,12 +35,12 @@ final class Camp {
     try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
   }
 
-  /// Everything that is in another camp, in a folder of its own.
+  /// A copy of everything in another camp, in its own folder.
   convenience init(copyOf other: Camp) throws {
     try self.init()
     try FileManager.default.removeItem(atPath: root)
     try FileManager.default.copyItem(atPath: other.root, toPath: root)
-    // The hub's workspace names its database by a path that is the other camp's.
+    // The hub's workspace contains the path of the other camp's database.
     let text = String(decoding: try read("hub/satchel.json"), as: UTF8.self)
     try write("hub/satchel.json", text.replacingOccurrences(of: other.root, with: root))
   }
@@ -57,7 +57,7 @@ final class Camp {
     try FileManager.default.copyItem(atPath: path(name), toPath: path(target))
   }
 
-  /// What a command answers while another one works on the workspace.
+  /// The answer of a command while another command works on the workspace.
   func whileHeld(_ workspace: String, _ command: () -> Outcome) throws -> Outcome {
     let lock = try FileLock(path: path("\(workspace)/.satchel.lock"), files: HostFileSystem())
     defer { _ = lock.path }
@@ -74,14 +74,14 @@ final class Camp {
     try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: true)
   }
 
-  /// The path of the bundle with the highest number among those whose names begin so.
+  /// The path of the bundle with the highest number among those with this prefix.
   func newestBundle(in folder: String, _ prefix: String) throws -> String {
     let names = try FileManager.default.contentsOfDirectory(atPath: path(folder)).filter { $0.hasPrefix(prefix) }
     let name = try #require(names.max { ($0.utf8.count, $0) < ($1.utf8.count, $1) })
     return Paths.join(path(folder), name)
   }
 
-  /// Runs the hub's tool in the folder `hub`, or elsewhere where `-C` says so.
+  /// Runs the hub's tool in the folder `hub`, or in the folder of `-C`.
   @discardableResult func hub(_ words: String..., answers: [String] = [], interactive: Bool = false) -> Outcome {
     run(["-C", path("hub")] + words, answers, interactive) { runHubTool($0, platform: platform, console: $1) }
   }
@@ -102,7 +102,7 @@ final class Camp {
     run(words, [], false) { runDeviceTool($0, console: $1) }
   }
 
-  /// Runs the device's tool where a person types passwords, or where variables are set.
+  /// Runs the device's tool with passwords typed by a person, or with variables set.
   func device(_ name: String, typing secrets: [String], environment: [String: String] = [:], _ words: String...)
     -> Outcome
   {
@@ -120,19 +120,19 @@ final class Camp {
     return Outcome(code: code, out: console.outText, error: console.errorText)
   }
 
-  /// A device exports, and its bundle of this number goes to the hub.
+  /// A device exports, and the hub imports its bundle with this number.
   func deliver(_ name: String, _ number: Int) {
     device(name, "export")
     hub("import", path("\(name)/bundles/outbox/camp-\(name)-hub-\(number).satchel"))
   }
 
-  /// The hub emits for a device, and its bundle of this number is imported there.
+  /// The hub emits for a device, and the device imports its bundle with this number.
   func answer(_ name: String, _ number: Int) {
     hub("emit", "--device", name)
     device(name, "import", path("hub/bundles/outbox/camp-hub-\(name)-\(number).satchel"))
   }
 
-  /// A stick goes from the device to the hub and back, so often.
+  /// A stick goes from the device to the hub and back, this many times.
   func carry(_ device: String, rounds: Int = 1) throws {
     try makeFolder("stick")
     for _ in 0..<rounds {
@@ -142,14 +142,14 @@ final class Camp {
     self.device(device, "sync", path("stick"))
   }
 
-  /// Makes a backup, with a copy of the keys as an operator keeps one.
+  /// Makes a backup, with a copy of the keys, as an operator would.
   func backUp(_ name: String = "monday.satchel") throws {
     #expect(hub("backup", path(name)).code == 0)
     try copy("hub/keys", to: "safe")
   }
 
-  /// The disk breaks, and the hub comes back from the backup. Its database lies in its folder from then on; the old
-  /// name leads there.
+  /// The disk breaks, and the hub is restored from the backup. Its database is in its folder from then on, and the old
+  /// path is a link to it.
   func restore(_ name: String = "monday.satchel") throws {
     try remove("hub")
     try remove("office.sqlite")
@@ -159,13 +159,13 @@ final class Camp {
       atPath: path("office.sqlite"), withDestinationPath: path("hub/office.sqlite"))
   }
 
-  /// Until the next write is a later one: nothing tells which of two writes of one millisecond is newer.
+  /// Waits until the next write is later: two writes in one millisecond have no order.
   func awaitLaterTime() {
     let now = SystemClock().milliseconds()
     while SystemClock().milliseconds() < now + 2 {}
   }
 
-  /// Writes to a database as any program would.
+  /// Writes to a database, as any program would.
   func sql(_ database: String, _ text: String) throws {
     try Database(path: path(database), mode: .create).execute(text)
   }
@@ -181,7 +181,7 @@ final class Camp {
     for trigger in triggers { try database.execute(trigger.1) }
   }
 
-  /// The rows of a query, a line each.
+  /// The rows of a query, one line each.
   func rows(_ database: String, _ query: String) throws -> String {
     let connection = try Database(path: path(database), mode: .readOnly)
     return try connection.all(query) { row in
@@ -208,7 +208,7 @@ final class Camp {
     hub("device", "provision", "phone", "--user", "ben", "--into", path("phone"))
   }
 
-  /// A hub over an office's database of another kind, with the user ann of tier 1 and her tablet.
+  /// Another hub over an office's database, with the user ann of tier 1 and her tablet.
   func open(_ schema: String, _ definition: String) throws {
     try open(schema, definition, attributes: "tier=1", devices: ["tablet"])
   }
@@ -224,7 +224,7 @@ final class Camp {
       """)
   }
 
-  /// Every file below the folder with its size and content, but for what only a look leaves behind.
+  /// Every file below the folder with its size and content, except for files that a mere look leaves behind.
   func everything() throws -> [String: Data] {
     var files: [String: Data] = [:]
     let list = FileManager.default.enumerator(atPath: root)

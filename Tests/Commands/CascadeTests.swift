@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-@Suite("What a refused delete took along by ON DELETE CASCADE comes back with its row")
+@Suite("Rows that a refused delete removed by ON DELETE CASCADE come back with their row")
 struct CascadeTests {
   private static let schema = """
     CREATE TABLE homes (id TEXT PRIMARY KEY COLLATE NOCASE, name TEXT);
@@ -32,7 +32,7 @@ struct CascadeTests {
     try camp.rows("office.sqlite", "SELECT table_name, kind, state, note FROM satchel_conflicts ORDER BY table_name")
   }
 
-  /// Everything is where it was, on all sides, and stays there.
+  /// Expects everything in its place on all sides, and that it stays there.
   private func expectWhole(_ camp: Camp, _ words: String) throws {
     for database in ["office.sqlite", "tablet/data.sqlite"] {
       #expect(try camp.rows(database, Self.counts) == words)
@@ -50,7 +50,7 @@ struct CascadeTests {
     try expectWhole(camp, "2|3|3")
     #expect(
       try conflicts(camp)
-        == "homes|forbidden|held|Rows of this table are not deleted. The rows that its delete took along stay too: 2 of people, 2 of visits."
+        == "homes|forbidden|held|Rows of this table are not deleted. The rows that were deleted with it stay too: 2 of people, 2 of visits."
     )
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_log") == "0")
     try camp.round(["tablet", "phone"])
@@ -58,7 +58,7 @@ struct CascadeTests {
   }
 
   @Test(
-    "somebody else's row that hangs below, or changed below, keeps all of it",
+    "a row of others below, added or changed, keeps all of the family",
     arguments: [
       "INSERT INTO visits VALUES ('y', 'p', 'office')", "UPDATE visits SET words = 'office' WHERE id = 'v'",
       "UPDATE homes SET name = 'office' WHERE id = 'h'",

@@ -2,13 +2,14 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Test data lies beside the checkout, and is never a part of it.
+/// Test data is beside the checkout, and is never a part of it.
 private let chinook = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
   .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("shared/data/chinook")
 
 private let isThere = FileManager.default.fileExists(atPath: chinook.path)
 
-/// A record shop: 11 tables, integer keys, a composite key, foreign keys. Each support agent sees the own customers.
+/// A record shop: 11 tables, integer keys, a composite key, foreign keys. Each support agent sees the agent's own
+/// customers.
 @Suite("Chinook, a database that others made", .enabled(if: isThere, "shared/data/chinook is not beside the checkout"))
 struct ChinookTests {
   private static let definition = """
@@ -41,7 +42,7 @@ struct ChinookTests {
     return camp
   }
 
-  /// Everybody exports, the hub imports and emits, everybody imports.
+  /// All devices export, the hub imports and emits, all devices import.
   private func round(_ camp: Camp) throws {
     for agent in Self.agents {
       let file = try camp.device(agent.name, "export", "--json").json["file"]?.stringValue ?? ""
@@ -54,7 +55,7 @@ struct ChinookTests {
     }
   }
 
-  /// What an agent's database must hold, as plain SQL over the office's.
+  /// The expected content of an agent's database, as plain SQL over the office's database.
   private func expected(_ table: String, _ employee: Int) -> String {
     let customers = "SELECT CustomerId FROM Customer WHERE SupportRepId = \(employee)"
     return switch table {
@@ -83,7 +84,7 @@ struct ChinookTests {
     #expect(try camp.rows("office.sqlite", "PRAGMA foreign_key_check").isEmpty)
   }
 
-  /// A new customer with an invoice of two lines and a playlist, all under the keys that this database hands out next.
+  /// A new customer with an invoice of two lines and a playlist, all under the next keys of this database.
   private func sell(_ camp: Camp, _ database: String, _ who: String, _ employee: Int) throws {
     try camp.sql(
       database,
@@ -111,7 +112,7 @@ struct ChinookTests {
     for agent in Self.agents { try sell(camp, "\(agent.name)/data.sqlite", agent.name, agent.employee) }
     try sell(camp, "office.sqlite", "office", 3)
     try round(camp)
-    // Before anybody is told of new numbers for these.
+    // Before the devices learn the new numbers of these rows.
     for agent in Self.agents { try sell(camp, "\(agent.name)/data.sqlite", "\(agent.name) again", agent.employee) }
     for _ in 0..<3 { try round(camp) }
     try check(camp)

@@ -2,7 +2,7 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// What a hub forgets, and what it still knows then.
+/// The history that a hub forgets, and the records that remain.
 @Suite struct CompactTests {
   private let camp: Camp
 
@@ -36,14 +36,14 @@ import Testing
     return try outcome.json
   }
 
-  /// Makes it so that a device was silent for ten days.
+  /// Lets a device appear silent for ten days.
   private func letTimePass(for device: String) throws {
     try camp.sql(
       "office.sqlite",
       "UPDATE satchel_devices SET enrolled = enrolled - 864000000, heard = heard - 864000000 WHERE name = '\(device)'")
   }
 
-  @Test("what every device is known to have is forgotten, and history, audit and doctor agree with what is left")
+  @Test("history that every device is known to have is forgotten; history, audit and doctor agree with the rest")
   func forgets() throws {
     for number in 1...5 {
       try write("office.sqlite", "UPDATE reviews SET stars = \(number) WHERE id = 'r1'")
@@ -65,11 +65,11 @@ import Testing
     }
     let history = camp.hub("history", "reviews", "r1").out
     #expect(history.contains("after") && history.contains("forgotten") && !history.contains("stars: 2 -> 3"))
-    // What was not known to have arrived still does.
+    // Rows that are not known to have arrived are still sent.
     try exchange("tablet", "phone")
     #expect(try reviews("tablet/data.sqlite") == "r1|5|after")
     #expect(try count("satchel_conflicts") == 0)
-    // And what went by unseen is still found.
+    // Unseen changes are still found.
     let triggers = try camp.rows(
       "office.sqlite", "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'reviews'")
     for trigger in triggers.split(separator: "\n") { try write("office.sqlite", "DROP TRIGGER \"\(trigger)\"") }
@@ -96,7 +96,7 @@ import Testing
     #expect(try reviews("phone/data.sqlite") == "r1|4|one\nr2|5|dark")
   }
 
-  @Test("a device that was silent for too long gets everything, and what it changed is taken where nobody else did")
+  @Test("a device that was silent too long gets everything; its changes are accepted if no other side changed the row")
   func longSilence() throws {
     try exchange("tablet", "phone")
     try write(
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(
-    "what a device changed after long silence, and somebody else too, is never decided in silence, and nothing rises again"
+    "if a device and another side changed a row during long silence, a person decides, and no deleted row comes back"
   )
   func longDisagreement() throws {
     try write(
@@ -134,13 +134,13 @@ import Testing
       DELETE FROM reviews WHERE id = 'r4';
       """)
     camp.device("phone", "export")
-    // Deleted, and made again later: that brings back nothing that the hub deleted.
+    // The row was deleted, and inserted again later. That brings back nothing that the hub deleted.
     try write("phone/data.sqlite", "INSERT INTO reviews VALUES ('r4', 'hill', 'ben', 9, 'again')")
     try write(
       "office.sqlite",
       "UPDATE reviews SET words = 'theirs' WHERE id = 'r2'; DELETE FROM reviews WHERE id IN ('r3', 'r4')")
     try exchange("tablet")
-    // The newest entry of the log always stays: let it be another.
+    // The newest entry of the log always stays, so another entry is written.
     try write("office.sqlite", "UPDATE sites SET name = 'The lake' WHERE id = 'lake'")
     try exchange("tablet")
     try letTimePass(for: "phone")

@@ -15,15 +15,15 @@ struct ConsoleTests {
     try camp.open()
   }
 
-  /// Both rename the same thing, and the hub hears of it.
+  /// Both sides rename the same row, and the hub imports the device's change.
   private func quarrel(_ words: String = "mine") throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = '\(words)', stars = 2 WHERE id = 'r1'")
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'loud' WHERE id = 'r1'")
     camp.deliver("tablet", 1)
   }
 
-  /// Runs `body` with a browser that the console has let in.
-  /// - Parameter other: whose hub it is; nil: this suite's own.
+  /// Runs `body` with a browser that the console has admitted.
+  /// - Parameter other: another hub; nil for the hub of this suite.
   private func inBrowser(
     of other: Camp? = nil, on platform: Platform = .real, _ body: (Browser) throws -> Void
   ) throws {
@@ -47,7 +47,7 @@ struct ConsoleTests {
     try body(try Browser(address))
   }
 
-  @Test("the address lets one browser in, once; nobody else gets an answer")
+  @Test("the address admits one browser, once; no other browser gets an answer")
   func token() throws {
     try inBrowser { browser throws in
       #expect(browser.get("/").text.contains("Hub hub of the dataset camp"))
@@ -70,7 +70,7 @@ struct ConsoleTests {
       }
       #expect(browser.get(outside: "\(browser.folder)/", cookie: nil).status == 403)
       #expect(browser.post("/../conflicts", ["policy": "hub"]).status != 303)
-      // Nothing leads out of the folder.
+      // No link leads out of the folder.
       for page in ["/", "/conflicts", "/bundles", "/scopes", "/history"] {
         #expect(!browser.get(page).text.contains("=\"/"), "\(page)")
       }
@@ -101,10 +101,10 @@ struct ConsoleTests {
         line.send(Array(beginning.utf8))
         return line
       }
-      // Waiting until they are cut off for their silence would take longer.
+      // It would take longer to wait until the silent connections are closed.
       let time = ContinuousClock().measure { #expect(browser.get("/").status == 200) }
       #expect(time < .seconds(8))
-      // Who was let in is not cut off for it.
+      // The connection of an admitted browser is not closed.
       #expect(try inbox().count == 1)
       for line in silent.prefix(200) { #expect(line.rest().isEmpty) }
       #expect(browser.get("/conflicts").status == 200)
@@ -138,11 +138,11 @@ struct ConsoleTests {
       let id = try #require(
         try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
       for (path, words) in [
-        ("/", ["Who has reported", "scope=\"row\">tablet", "type=\"file\"", "satchel-hub conflicts"]),
+        ("/", ["Which devices have reported", "scope=\"row\">tablet", "type=\"file\"", "satchel-hub conflicts"]),
         ("/conflicts", ["reviews [r1]", "1 in all, page 1 of 1", "Decide many by a rule"]),
         (
           "/conflict?id=\(id)",
-          ["&lt;b&gt;mine&lt;/b&gt;", "class=\"differs\">loud", "<legend>words</legend>", "To stand"]
+          ["&lt;b&gt;mine&lt;/b&gt;", "class=\"differs\">loud", "<legend>words</legend>", ">Keep</th>"]
         ),
         ("/history?table=reviews&key=r1", ["words: quiet -&gt; loud", "The row now"]),
         ("/history", ["<select id=\"table\""]), ("/scopes", ["ann", "tier=1", "tablet: just now", "phone: never"]),
@@ -200,7 +200,7 @@ struct ConsoleTests {
     }
   }
 
-  @Test("a conflict is decided column by column; who has not seen the row as it is is told so")
+  @Test("a conflict is decided column by column; a page that does not show the present row decides nothing")
   func deciding() throws {
     try quarrel()
     try inBrowser { browser throws in
@@ -231,7 +231,7 @@ struct ConsoleTests {
     }
   }
 
-  @Test("a value of a megabyte and a row that was changed a thousand times make no page that nobody can load")
+  @Test("a value of a megabyte and a row with a thousand changes make pages that browsers can load")
   func large() throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'a' || printf('%.*c', 1000000, 'x') WHERE id = 'r1'")
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'b' || printf('%.*c', 1000000, 'x') WHERE id = 'r1'")
@@ -278,7 +278,7 @@ struct ConsoleTests {
     }
   }
 
-  @Test("bundles are brought in by a browser; what is none is refused, and what there is no room for is not taken")
+  @Test("a browser imports bundles; other files are refused, and so is an upload without room for it")
   func upload() throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     camp.device("tablet", "export")
@@ -288,7 +288,7 @@ struct ConsoleTests {
       #expect(done.text.contains("Bundle 1 of tablet: 1 change taken") && done.text.contains("2-evilname.satchel"))
       #expect(try camp.rows("office.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "1")
       #expect(browser.upload([]).text.contains("no file was chosen"))
-      // Only files go to the disk.
+      // Only files are written to the disk.
       let field = [UInt8](repeating: 0x61, count: (64 << 20) + 1)
       #expect(browser.post("/conflicts", ["note": String(decoding: field, as: UTF8.self)]).status == 413)
       #expect(try inbox().isEmpty)
@@ -303,29 +303,29 @@ struct ConsoleTests {
     }
   }
 
-  /// The names of what lies in the hub's inbox.
+  /// The names of the files in the hub's inbox.
   private func inbox() throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/inbox"))
   }
 
-  /// Asks the console for pages until something is so: it serves one request after another, and hears of who hung up in
-  /// between.
+  /// Requests pages from the console until a condition holds. The console serves one request after another, and notices
+  /// closed connections in between.
   private func ask(_ browser: Browser, until isSo: () throws -> Bool) throws {
     for _ in 0..<10_000 { if try isSo() { return } else { _ = browser.get("/nowhere") } }
     Issue.record("it never came to be so")
   }
 
-  @Test("half an upload leaves nothing, and what is left of a console that was killed goes with the next command")
+  @Test("half an upload leaves nothing, and the next command removes the rest of a killed console")
   func halfUpload() throws {
     try inBrowser { browser throws in
       let line = browser.begin([UInt8](repeating: 1, count: 300_000), of: 1_000_000)
       try ask(browser) { try !inbox().isEmpty }
-      // While it comes, other commands work and let it be.
+      // While the file arrives, other commands work and leave it alone.
       #expect(camp.hub("emit", "--all").code == 0)
       #expect(try inbox().count == 1)
       line.hangUp()
       try ask(browser) { try inbox().isEmpty }
-      // Who was not let in does not get that far.
+      // A browser without admission does not get that far.
       #expect(browser.post("/import", ["files": "x"], origin: "http://evil.example").status == 403)
     }
     try camp.makeFolder("hub/bundles/inbox/.satchel-arriving-0123456789abcdef")
@@ -373,7 +373,7 @@ struct ConsoleTests {
     #expect(kibibytes < mebibytesAllowed(usually: 48) << 10, "\(kibibytes) KiB")
   }
 
-  @Test("no hub, a wrong port and one that is taken are said; a tool without a server says so")
+  @Test("a missing hub, a wrong port and a used port are reported; a tool without a server says so")
   func refusals() throws {
     #expect(camp.hub("console", "--port", "x").code == 2)
     #expect(camp.hub("console").error.contains("without the console"))

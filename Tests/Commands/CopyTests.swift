@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// What was pending when a device's folder was copied comes from both copies, and counts once.
+/// Work that was pending when a device's folder was copied comes from both copies, and counts once.
 @Suite("Copies of a device with pending changes")
 struct CopyTests {
   let camp: Camp
@@ -27,7 +27,7 @@ struct CopyTests {
 
   private func answer(_ folder: String, _ name: String) throws { try camp.answer(name, in: folder) }
 
-  /// The copy goes on under a name of its own.
+  /// The copy continues under its own name.
   private func rename(_ copy: String = "copy") throws {
     let request = camp.path("request.satchel")
     let renewed = camp.device(copy, "renew", "--name", copy, "--request", request, "--json")
@@ -43,7 +43,7 @@ struct CopyTests {
     get throws { try camp.rows("office.sqlite", "SELECT kind, state, key FROM satchel_conflicts ORDER BY key") }
   }
 
-  /// Everybody has what the hub has.
+  /// Expects that all devices have the same as the hub.
   private func settle(_ devices: [(folder: String, name: String)]) throws {
     for _ in 0..<2 {
       for (folder, name) in devices {
@@ -64,7 +64,7 @@ struct CopyTests {
 
   private enum First: CaseIterable { case tablet, copy }
 
-  /// - Parameter isAnswered: whether the second one hears of what the first one delivered before it delivers.
+  /// - Parameter isAnswered: whether the second device imports the answer to the first before it delivers.
   private func deliverBoth(_ first: First, isAnswered: Bool) throws {
     try rename()
     if first == .tablet {
@@ -133,7 +133,7 @@ struct CopyTests {
     #expect(try conflicts == "")
   }
 
-  @Test("a new row that somebody has edited meanwhile is still the same one")
+  @Test("a new row that was edited meanwhile is still the same row")
   func edited() throws {
     try write("tablet", Self.pending)
     try camp.copy("tablet", to: "copy")
@@ -148,7 +148,7 @@ struct CopyTests {
     #expect(try conflicts == "")
   }
 
-  @Test("what a copy wrote after a later export into rows that both have meets nobody", arguments: [true, false])
+  @Test("changes that a copy wrote after a later export into shared rows meet no change", arguments: [true, false])
   func later(isExported: Bool) throws {
     try write("tablet", Self.pending)
     try camp.copy("tablet", to: "copy")
@@ -161,7 +161,7 @@ struct CopyTests {
     #expect(met == "")
   }
 
-  @Test("where both went on to count, and nobody can say what both have, a person decides")
+  @Test("if both continued to count, and the shared part is unknown, a person decides")
   func unclear() throws {
     try write("tablet", "UPDATE counts SET n = n + 5 WHERE id = 1")
     try camp.copy("tablet", to: "copy")
@@ -199,7 +199,7 @@ struct CopyTests {
     try write("tablet", "UPDATE counts SET n = n + 10 WHERE id = 1")
     #expect(try deliver("tablet").code != 0)
     let settled = camp.hub("device", "fork", "tablet", "--restored")
-    #expect(settled.code == 0 && settled.out.contains("tablet goes on as it was put back"), "\(settled.error)")
+    #expect(settled.code == 0 && settled.out.contains("tablet continues from the restored state"), "\(settled.error)")
     try answer("tablet", "tablet")
     try settle([("tablet", "tablet"), ("phone", "phone")])
     #expect(try counts() == #"1|15|one|["a"] 2|0|after the backup|[] 3|0|made once|[]"#)

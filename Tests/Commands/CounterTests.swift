@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Counters and sets whose differences count: a decision takes no addition away, and rows that meet without a known
+/// Counters and sets whose differences count. A decision removes no addition, and rows that meet without a known
 /// beginning are not added up.
 @Suite("Counters and sets that people decide about")
 struct CounterTests {
@@ -51,7 +51,7 @@ struct CounterTests {
     try camp.sql("a/data.sqlite", "UPDATE t SET n = n + 5, tags = '[\"ann\"]'")
     try camp.sql("b/data.sqlite", "UPDATE t SET n = n + 100, tags = '[\"boss\"]'")
     try camp.deliver("b")
-    // Ann may not write the row any more.
+    // Ann may no longer write the row.
     try camp.sql("hub.sqlite", "UPDATE t SET open = 0")
     try camp.deliver("a")
     let id = try camp.rows("hub.sqlite", "SELECT id FROM satchel_conflicts")

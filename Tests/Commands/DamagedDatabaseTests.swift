@@ -4,7 +4,7 @@ import SatchelPlatform
 import SatchelSQLite
 import Testing
 
-/// A device's file that a failing disk, or a copy that broke off, has damaged.
+/// A device's file that a failing disk, or an interrupted copy, has damaged.
 @Suite("A damaged database")
 struct DamagedDatabaseTests {
   let camp: Camp
@@ -18,9 +18,9 @@ struct DamagedDatabaseTests {
   }
 
   private enum Harm: CaseIterable {
-    /// The pages of a table of which nothing is pending.
+    /// The pages of a table without pending changes.
     case table
-    /// The beginning of the file: nothing can be read of it any more.
+    /// The beginning of the file: nothing in it can be read any more.
     case head
   }
 
@@ -65,7 +65,7 @@ struct DamagedDatabaseTests {
     for database in ["tablet/data.sqlite", "office.sqlite"] {
       #expect(try camp.rows(database, "SELECT words FROM reviews WHERE id = 'r1'") == "not delivered yet")
     }
-    // And the numbers go on.
+    // The numbers continue.
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     camp.deliver("tablet", 2)
     #expect(try camp.rows("office.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "1")

@@ -78,7 +78,7 @@ struct DeclaredReferenceTests {
     for database in TreeSurvey.databases { #expect(try survey.notes(database) == "ann|of ann", "\(database)") }
   }
 
-  @Test("what is below a hidden row is hidden")
+  @Test("rows below a hidden row are hidden")
   func visibility() throws {
     let camp = try TreeSurvey(trees: #""visible": "tier <= :tier""#).camp
     try camp.sql(

@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-@Suite("What is deleted stays deleted, until somebody decides otherwise")
+@Suite("Deleted rows stay deleted, unless a person decides otherwise")
 struct DeleteTests {
   let camp: Camp
 
@@ -36,7 +36,7 @@ struct DeleteTests {
     camp.answer("tablet", 2)
     #expect(try camp.rows("tablet/data.sqlite", "SELECT id FROM camps") == "c")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM pragma_foreign_key_check") == "0")
-    // The note that was deleted stays so: nothing speaks against that.
+    // The note stays deleted, because nothing contradicts that.
     #expect(try notes("tablet/data.sqlite") == "m|meanwhile|0")
     let conflicts = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
     #expect(conflicts.map { $0["kind"]?.stringValue } == ["foreign key"])
@@ -65,7 +65,7 @@ struct DeleteTests {
     ], ["hub", "device", "newest", "manual"])
   func late(_ sql: String, policy: String) throws {
     try open(#""conflict": "\#(policy)""#)
-    // The tablet says it in an export that is lost, and again in all that follow; the office goes on for long.
+    // The tablet sends it in a lost export, and again in all later exports. The office continues for long.
     try camp.sql("tablet/data.sqlite", sql)
     camp.device("tablet", "export")
     try camp.sql("office.sqlite", "DELETE FROM notes")
@@ -80,7 +80,7 @@ struct DeleteTests {
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM camps") == "2")
     camp.answer("tablet", 2)
     #expect(try notes("tablet/data.sqlite") == "")
-    // What was written is kept, and a person may have it.
+    // The written values are kept, and a person can restore them.
     let found = try #require(
       try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.first {
         $0["device_values"]?["words"] == "late"
@@ -101,7 +101,7 @@ struct DeleteTests {
   }
 
   @Test(
-    "soft: a row that a device deletes is marked, as one that it marks",
+    "soft: a row that a device deletes is marked, like a row that it marks itself",
     arguments: [
       "DELETE FROM notes", "UPDATE notes SET gone = 1",
     ])
@@ -113,7 +113,7 @@ struct DeleteTests {
     for database in ["office.sqlite", "phone/data.sqlite", "tablet/data.sqlite"] {
       #expect(try notes(database) == "n|first|1")
     }
-    // And an update that had not heard of it does not take the mark away.
+    // An update without knowledge of the mark does not remove the mark.
     #expect(try kinds() == [])
   }
 

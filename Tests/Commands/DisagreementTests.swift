@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// One table with a policy, a device that sees everything, and what the device and the office do to it before they
+/// One table with a policy, a device that sees everything, and the writes of the device and the office before they
 /// meet.
 private struct Meeting {
   let camp: Camp
@@ -82,7 +82,7 @@ struct DisagreementTests {
   func newest(deviceIsLater: Bool) throws {
     let meeting = try Meeting(#""conflict": "newest""#)
     let writes = [("office.sqlite", "Office"), ("tablet/data.sqlite", "Tablet")]
-    // The stamps of two writes in one millisecond are equal, so the later one is put behind by hand.
+    // Two writes in one millisecond have equal stamps, so the later stamp is raised by hand.
     for (database, name) in deviceIsLater ? writes : writes.reversed() {
       try meeting.camp.sql(database, "UPDATE guests SET name = '\(name)' WHERE id = 'g'")
     }
@@ -129,7 +129,7 @@ struct DisagreementTests {
     #expect(try meeting.guests() == "g|r|Office|30")
   }
 
-  @Test("the device deleted what the office changed: the row stays until somebody decides")
+  @Test("the device deleted a row that the office changed: the row stays until a person decides")
   func deleteMeetsUpdate() throws {
     let meeting = try Meeting(#""conflict": "manual""#)
     try meeting.camp.sql("tablet/data.sqlite", "DELETE FROM guests")
@@ -156,7 +156,7 @@ struct DisagreementTests {
   }
 
   @Test(
-    "the first decision to reach the hub stands: the device, which decided otherwise, learns what was decided and by whom"
+    "the first decision to reach the hub counts: the device decided otherwise, and learns the decision and its author"
   )
   func overruled() throws {
     let meeting = try Meeting(#""conflict": "manual""#)

@@ -4,13 +4,13 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Something that happens to a workspace, and what the doctor has to say of it.
+/// Damage to a workspace, and the doctor's expected report.
 private struct Damage {
   let what: String
   /// `tablet` or `hub`.
   let place: String
   let reason: String
-  /// A shell's words, in the camp's folder.
+  /// A shell command, run in the camp's folder.
   let words: String
 
   init(_ place: String, _ what: String, _ reason: String, _ words: String) {
@@ -82,7 +82,7 @@ private struct Damage {
         "hub", "the numbers of rows are gone", "missing-table",
         "sqlite3 office.sqlite 'DROP TABLE satchel_rows_reviews'"),
       Damage(
-        "hub", "the ledger does not know of a bundle that the log names", "audit",
+        "hub", "the ledger does not contain a bundle that the log names", "audit",
         "sqlite3 office.sqlite \"DELETE FROM satchel_ledger WHERE direction = 'in'\""),
       Damage("hub", "a bundle is gone from the archive", "audit", "rm hub/bundles/archive/camp-tablet-1-*.satchel"),
       Damage(
@@ -125,7 +125,7 @@ struct DoctorDamageTests {
     let isUnseen = try found.json["unseen"]?.objectValue?.isEmpty == false
     let reasons = findings.compactMap { $0["reason"]?.stringValue } + (isUnseen ? ["unseen"] : [])
     #expect(reasons.contains(damage.reason), "\(damage.what): \(reasons)")
-    // What names nothing that a person has to do, a repair mends.
+    // A repair fixes everything that needs no person.
     if findings.contains(where: { $0["hint"]?.stringValue != nil }) { return }
     #expect(doctor("--repair").code == 0, "\(damage.what): \(doctor("--repair").out)")
     #expect(doctor().out == "All is well.\n", "\(damage.what)")
@@ -140,7 +140,7 @@ struct DoctorDamageTests {
     #expect(try outcome.code == 4 && outcome.json["error"]?["reason"] == "busy")
   }
 
-  @Test("a bundle that somebody moved away is made once more, until the other side is known to have it")
+  @Test("a bundle that was moved away is made again, until the other side is known to have it")
   func movedAway() throws {
     let camp = try Camp()
     try camp.open()
@@ -152,7 +152,7 @@ struct DoctorDamageTests {
     camp.hub("emit", "--device", "tablet")
     try camp.remove("hub/bundles/outbox/camp-hub-tablet-2.satchel")
     camp.answer("tablet", 3)
-    // By now the hub has heard of what was sent, and needs no file for it.
+    // The hub is now known to have everything that was sent, and needs no file for it.
     try camp.remove("tablet/bundles/sent/camp-tablet-hub-2.satchel")
     try camp.removeIfThere("tablet/bundles/sent/camp-tablet-hub-1.satchel")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT acknowledged FROM satchel_device") == "2")

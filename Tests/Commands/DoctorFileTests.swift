@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// Old copies, files that an app saved anew, files of others.
+/// Old copies, files that an app saved again, files of other devices.
 @Suite("Another file lies where the database was, and nothing is lost")
 struct DoctorFileTests {
   @Test("another device's database is named, and nothing of it is touched")
@@ -114,7 +114,7 @@ struct DoctorFileTests {
     #expect(try camp.rows("tablet/data.sqlite", query) == "r0|cold|3\nr1|one|4")
   }
 
-  @Test("an old copy without triggers, of whose time no bundle tells, is not touched")
+  @Test("an old copy without triggers, from a time without any bundle, is not touched")
   func damagedOldCopyOfLongAgo() throws {
     let camp = try Camp.watched()
     let copy = try camp.read("tablet/data.sqlite")
@@ -131,11 +131,11 @@ struct DoctorFileTests {
   }
 
   @Test(
-    "a file that the app saved anew is the device's again, and what was written meanwhile reaches the hub",
+    "a file that the app saved again becomes the device's file, and writes made meanwhile reach the hub",
     arguments: [true, false])
   func replaced(deleted: Bool) throws {
     let camp = try Camp.watched()
-    // On its way, pending, and both with a row that the file says otherwise about.
+    // Rows on their way, pending rows, and rows that are both and differ in the file.
     try camp.sql(
       "tablet/data.sqlite",
       "INSERT INTO reviews VALUES ('r5', 'hill', 'ann', 5, 'told'); UPDATE reviews SET stars = 2 WHERE id = 'r1'")
@@ -149,7 +149,7 @@ struct DoctorFileTests {
     #expect(camp.device("tablet", "export").code == 1)
     let looked = camp.device("tablet", "doctor")
     #expect(looked.code == 1)
-    #expect(looked.out.contains("reviews: 1 row known and not in it"))
+    #expect(looked.out.contains("reviews: 1 row known but missing"))
     #expect(looked.out.contains("Next: satchel doctor --repair"))
     #expect(camp.device("tablet", "doctor", "--repair", "--dry-run").code == 0)
     #expect(try camp.read("tablet/data.sqlite") == before)
@@ -176,7 +176,7 @@ struct DoctorFileTests {
     let camp = try Camp.watched()
     let rows = try camp.rows("tablet/data.sqlite", "SELECT * FROM reviews ORDER BY id")
     try camp.replaceFile("DELETE FROM reviews; DELETE FROM sites;")
-    #expect(camp.device("tablet", "doctor", "--repair").out.contains("sites: 2 rows that it lacked put back."))
+    #expect(camp.device("tablet", "doctor", "--repair").out.contains("sites: 2 rows that were missing are put back."))
     #expect(try camp.rows("tablet/data.sqlite", "SELECT * FROM reviews ORDER BY id") == rows)
     // It carries digests of all rows, and nothing else.
     #expect(camp.device("tablet", "export").out.hasPrefix("Export 2: 0 changes."))
@@ -185,7 +185,7 @@ struct DoctorFileTests {
   }
 
   @Test(
-    "what an export told to be deleted is not put back into a file that the app made anew", arguments: [true, false])
+    "rows whose delete was exported are not put back into a file that the app made again", arguments: [true, false])
   func deletedBeforeReplaced(isDelivered: Bool) throws {
     let camp = try Camp.watched()
     try camp.sql("tablet/data.sqlite", "DELETE FROM reviews WHERE id = 'r0'")
@@ -203,7 +203,7 @@ struct DoctorFileTests {
     #expect(camp.device("tablet", "doctor").out == "All is well.\n")
   }
 
-  @Test("what one export wrote and the next one took back is told once more from a file that the app made anew")
+  @Test("a change that one export contains and the next one reverts is sent again from a file that the app made again")
   func takenBackBeforeReplaced() throws {
     let camp = try Camp.watched()
     try camp.sql(
@@ -216,7 +216,7 @@ struct DoctorFileTests {
     try camp.replaceFile("DELETE FROM reviews; DELETE FROM sites;")
     let repaired = camp.device("tablet", "doctor", "--repair")
     #expect(repaired.code == 0, "\(repaired.error)")
-    // Export 3 is lost on its way: the next one holds all that it told.
+    // Export 3 is lost on its way. The next export contains all of it.
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'still' WHERE id = 'r1'")
     camp.deliver("tablet", 4)
     camp.answer("tablet", 3)
@@ -246,8 +246,8 @@ struct DoctorFileTests {
     #expect(camp.device("tablet", "doctor", "--repair").code == 1)
     #expect(try camp.read("tablet/data.sqlite") == before)
 
-    // As doctor says: aside with it, and a full bundle makes the database anew. What is on its way is in the next
-    // export too.
+    // As doctor says: the file is put aside, and a full bundle makes a new database. Changes on their way are also in
+    // the next export.
     try FileManager.default.removeItem(atPath: camp.path("tablet/data.sqlite"))
     camp.hub("emit", "--device", "tablet", "--full")
     #expect(camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-3.satchel")).code == 0)
@@ -257,7 +257,7 @@ struct DoctorFileTests {
     #expect(try camp.reviews() == "r0|cold\nr1|later\nr6|on its way")
   }
 
-  @Test("without the bundles that tell what was there nothing is repaired, and with them it is")
+  @Test("without the bundles that contain the rows nothing is repaired, and with them everything is")
   func lostArchive() throws {
     let camp = try Camp.watched()
     let archived = camp.path("tablet/bundles/archive/camp-hub-tablet-1.satchel")

@@ -3,10 +3,10 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// Tables made anew, columns and tables that come, go or get other names.
+/// Recreated tables, and columns and tables that are added, removed or renamed.
 @Suite("An app changes its tables, and nothing is lost")
 struct DoctorSchemaTests {
-  @Test("a table is made anew by SQLite's twelve steps, with writes and without", arguments: [true, false])
+  @Test("a table is recreated by SQLite's twelve steps, with writes and without", arguments: [true, false])
   func recreated(writes: Bool) throws {
     let camp = try Camp.watched()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 2 WHERE id = 'r1'")
@@ -22,8 +22,8 @@ struct DoctorSchemaTests {
       COMMIT;
       """)
     #expect(camp.device("tablet", "export").code == 1)
-    // What was captured before is pending still: with it goes what was written into the same row unseen. That a row
-    // lacks is no delete.
+    // Changes captured before are still pending. An unseen write into the same row goes with them. A missing row is not
+    // a delete.
     try camp.expectRepair(writes ? 1 : 0, 0, 0)
     camp.deliver("tablet", 2)
     #expect(try camp.reviews() == (writes ? "r0|cold\nr1|unseen\nr3|steep" : "r0|cold\nr1|quiet"))
@@ -106,7 +106,7 @@ struct DoctorSchemaTests {
       "UPDATE reviews SET words = 'office' WHERE id = 'r1'; ALTER TABLE reviews RENAME COLUMN words TO text")
     #expect(camp.hub("doctor", "--repair").code == 0)
     #expect(camp.hub("import", bundle).code == 0)
-    // Both changed it: that is found under the new name too.
+    // Both sides changed it, and that is found under the new name too.
     let conflict = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first
     #expect(conflict?["device_values"]?["text"] == "pending")
     #expect(try camp.rows("office.sqlite", "SELECT text FROM reviews WHERE id = 'r1'") == "office")
@@ -201,7 +201,7 @@ struct DoctorSchemaTests {
       ALTER TABLE new_reviews RENAME TO reviews;
       CREATE UNIQUE INDEX one_each ON reviews (author, words);
       """)
-    // The same stars as texts are what these columns make of the hub's.
+    // The same stars as texts: these columns convert the hub's values to that.
     try camp.expectRepair(0, 0, 0)
     try camp.sql("tablet/data.sqlite", "INSERT OR REPLACE INTO reviews VALUES ('r5', 'hill', 'ann', 4, 'quiet')")
     camp.deliver("tablet", 2)

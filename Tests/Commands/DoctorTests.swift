@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// What apps and people do to a database behind Satchel's back, and what becomes of it.
+/// Changes of a database without capture, by apps and people, and their effect.
 @Suite("Nothing that went by unseen is lost")
 struct DoctorTests {
   @Test("triggers are dropped, and then rows inserted, updated and deleted: the hub gets all of it")
@@ -138,7 +138,7 @@ struct DoctorTests {
     #expect(camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel")).code == 0)
     #expect(try camp.rows("tablet/data.sqlite", "SELECT stars, words FROM reviews WHERE id = 'r1'") == "4|later")
     #expect(camp.device("tablet", "doctor").out == "All is well.\n")
-    // What is written behind its back is found all the same.
+    // Writes without capture are found all the same.
     try camp.sql("tablet/data.sqlite", Camp.dropTriggers + Camp.writeUnseen.split(separator: ";")[0])
     try camp.expectRepair(0, 1, 0)
   }

@@ -1,8 +1,8 @@
 import SatchelJSON
 import Testing
 
-/// SQLite changes some texts when it reads them from a file in UTF-16: such a file is refused where it would become
-/// part of a workspace.
+/// SQLite changes some texts when it reads them from a file in UTF-16. Such a file is refused before it becomes part of
+/// a workspace.
 @Suite("Databases in UTF-16")
 struct EncodingTests {
   private let camp: Camp
@@ -22,7 +22,7 @@ struct EncodingTests {
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM sqlite_schema WHERE name LIKE 'satchel%'") == "0")
   }
 
-  @Test("a device does not fill one that its app made")
+  @Test("a device does not fill a UTF-16 database that its app made")
   func device() throws {
     try camp.sql("office.sqlite", Self.table)
     camp.makeHub("hub", over: "office.sqlite")

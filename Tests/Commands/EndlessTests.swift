@@ -2,7 +2,7 @@ import SatchelPlatform
 import Synchronization
 import Testing
 
-/// A clock by which each look takes five seconds.
+/// A clock that advances five seconds with each look.
 private final class HastyClock: WallClock {
   private let now = Atomic<Int64>(SystemClock().milliseconds())
 
@@ -11,7 +11,7 @@ private final class HastyClock: WallClock {
 }
 
 extension Camp {
-  /// Runs `body` in a world whose time flies.
+  /// Runs `body` with the hasty clock.
   fileprivate func inHaste<T>(_ body: () throws -> T) rethrows -> T {
     let usual = platform
     platform = Platform(files: usual.files, clock: HastyClock(), random: usual.random)
@@ -20,11 +20,11 @@ extension Camp {
   }
 }
 
-/// SQL that comes from elsewhere may never end. It ends after a time, with nothing half done.
+/// SQL from elsewhere may never end. It is stopped after a time limit, without partial effects.
 @Suite("SQL that does not end")
 struct EndlessTests {
   private static let endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
-  /// Some million steps of SQLite: a moment, and more than the hasty clock allows.
+  /// Some million steps of SQLite: a moment in fact, and more than the hasty clock allows.
   private static let costly =
     "\(endless) SELECT count(*) FROM (SELECT i FROM n LIMIT 300000);\nALTER TABLE sites ADD COLUMN height"
 
@@ -68,7 +68,7 @@ struct EndlessTests {
     try camp.sql("office.sqlite", "CREATE TABLE sites (id TEXT PRIMARY KEY)")
     try camp.sql("office.sqlite", "INSERT INTO sites VALUES ('lake')")
     for id in 1...100 { try camp.sql("office.sqlite", "INSERT INTO sites VALUES ('s\(id)')") }
-    // A rule names no table of its own making, so WITH RECURSIVE is refused; this one takes some thousand years.
+    // WITH RECURSIVE is refused in a rule, so this rule is used instead. It takes some thousand years.
     let rule = "(SELECT count(*) FROM sites a, sites b, sites c, sites d, sites e, sites f, sites g, sites h) > 0"
     try camp.write("camp.json", Camp.definition("{ \"sites\": { \"\(member)\": \"\(rule)\" } }"))
     camp.makeHub("hub", over: "office.sqlite")
@@ -79,7 +79,7 @@ struct EndlessTests {
     }
     for outcome in outcomes {
       #expect(outcome.code == 1 && outcome.error.contains("tables.sites: its rules"), "\(outcome)")
-      #expect(outcome.error.contains("do not come to an end"), "\(outcome)")
+      #expect(outcome.error.contains("parents' rules do not end"), "\(outcome)")
     }
   }
 }

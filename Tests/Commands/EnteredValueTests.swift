@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("What a decision writes into a column")
+@Suite("Values that a decision writes into a column")
 struct EnteredValueTests {
   private static let schema = """
     CREATE TABLE notes (id TEXT PRIMARY KEY, photo BLOB, anything, words TEXT);

@@ -3,15 +3,15 @@ import Testing
 /// A device's export finds the same disagreements, whether it arrives before or after a new epoch begins.
 @Suite("Exports before and after a new epoch begins")
 struct EpochOrderTests {
-  /// What the device and the office write, and what becomes of it.
+  /// The writes of the device and the office, and their outcome.
   struct Meeting: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let rules: String
-    /// The office's writes, each logged before the next one.
+    /// The office's writes, each logged before the next.
     let office: [String]
     let device: String
     var knowsOffice = false
-    /// What is written on the device before that, and no trigger sees.
+    /// A write on the device before that, which no trigger sees.
     var unseen: String?
     /// Rows and conflicts at the hub in the end.
     let result: String

@@ -42,7 +42,7 @@ struct FoldEdgeTests {
   }
 
   @Test(
-    "a child that another one stands in the way of, once its parent is another, is one with it or a conflict",
+    "a child that collides after its parent changed becomes one with the other row, or a conflict",
     arguments: [true, false],
     [Self.folding, #""rooms": { "unique": "fold" }, "bookings": { "conflict": "newest" }, "wishes": {}"#])
   func childCollides(hubFirst: Bool, _ rules: String) throws {
@@ -120,7 +120,7 @@ struct FoldEdgeTests {
   }
 
   @Test(
-    "what the same bundle takes back or moves stands in nobody's way",
+    "a row that the same bundle deletes or moves causes no collision",
     arguments: ["DELETE FROM bookings WHERE id = 'p'", "UPDATE bookings SET day = 9 WHERE id = 'p'"],
     [#""conflict": "newest""#, #""conflict": "newest", "unique": "fold""#, #""conflict": "hub""#])
   func takenBack(_ then: String, _ rule: String) throws {
@@ -130,7 +130,7 @@ struct FoldEdgeTests {
     try lab.sql("phone", "INSERT INTO bookings VALUES ('p', 'blue', 7, 'Ben', NULL)")
     _ = try lab.export("phone")
     try lab.sql("phone", then)
-    // Something else waits: a wish for a booking that is not there.
+    // Another change waits too: a wish for a booking that does not exist.
     try lab.sql("phone", "INSERT INTO wishes VALUES ('w', 'nowhere', 'tea')")
     try lab.deliver("phone")
     try lab.answer("phone")
@@ -158,7 +158,7 @@ struct FoldEdgeTests {
     try lab.answer("phone")
     if let second { lab.hear(second) }
     try lab.peace(Self.all)
-    // Else what was written of o itself is lost, and the conflict says that of p is, which stands.
+    // Otherwise the value written into o would be lost, and the conflict would name that of p, which is kept.
     #expect(try lab.rows("office", "SELECT note FROM bookings WHERE id = 'o'") == "of o")
   }
 
@@ -221,7 +221,7 @@ struct FoldEdgeTests {
     try lab.answer("phone")
     try lab.peace(["SELECT * FROM bookings ORDER BY id"])
     #expect(try lab.rows("office", "SELECT guest FROM bookings WHERE room = 'red'") == "Olga")
-    // Nobody deleted the office's booking.
+    // The office's booking was not deleted.
     #expect(try !lab.kinds().contains { $0.contains("delete [") || $0.contains(" delete ") })
   }
 
@@ -241,7 +241,7 @@ struct FoldEdgeTests {
     #expect(try lab.kinds().first?.contains("held") == false, "its parent is there, and its note says that it is not")
   }
 
-  @Test("the key of a row that left the sight is not told")
+  @Test("the key of a row that left the user's sight is not revealed")
   func twinOutOfSight() throws {
     let lab = try Quarrel(
       Self.schema,
@@ -293,7 +293,7 @@ struct FoldEdgeTests {
   }
 
   @Test(
-    "a child whose key holds its parent's follows, and one that cannot is a conflict", arguments: [true, false],
+    "a child whose key contains its parent's key follows it, or is a conflict", arguments: [true, false],
     ["", "WITHOUT ROWID"])
   func seats(hubFirst: Bool, without: String) throws {
     let lab = try Quarrel(
@@ -343,7 +343,7 @@ struct FoldEdgeTests {
   }
 
   @Test(
-    "a row that its user may not change stays as it is, whoever hears of the other one first, and what was made is kept",
+    "a row that its user may not change stays as it is, whichever side learns of the other first, and both are kept",
     arguments: [true, false])
   func mayNotChange(hubFirst: Bool) throws {
     let lab = try Quarrel(
@@ -351,7 +351,7 @@ struct FoldEdgeTests {
       #""rooms": { "visible": "1", "write": "owner = :user", "unique": "fold", "conflict": "newest" }, "wishes": { "write": "1" }"#
     )
     try lab.sql("office", "INSERT INTO rooms VALUES ('o', 'Red', 'ann', NULL)")
-    // Two writes of one millisecond would be equally new.
+    // Two writes in one millisecond would be equally new.
     try lab.wait()
     try lab.sql("phone", "INSERT INTO rooms VALUES ('p', 'Red', 'ben', 'mine'); INSERT INTO wishes VALUES ('w', 'p')")
     if hubFirst { try lab.deliver("phone") }

@@ -2,8 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Two devices and an office that make bookings under ids of their own. A room and a day are one booking, whoever made
-/// it.
+/// Two devices and an office that make bookings under their own ids. A room and a day are one booking, whoever made it.
 @Suite("A row that was made twice becomes one, and its children hang on that")
 struct FoldTests {
   let camp: Camp
@@ -101,7 +100,7 @@ struct FoldTests {
     #expect(camp.hub("history", "bookings", "p").out.contains("A row that phone made under this key is [t] here."))
   }
 
-  @Test("what the two differ in is for the policy, and what it leaves open for somebody")
+  @Test("the policy decides about values that differ in the two rows, and a person about the rest")
   func differing() throws {
     try book("tablet/data.sqlite", "t", guest: "Ada")
     try book("phone/data.sqlite", "p", guest: "Ben")
@@ -179,7 +178,7 @@ struct FoldTests {
     #expect(try kinds() == [])
   }
 
-  @Test("a row that the user may not see is nothing to become one with: somebody decides")
+  @Test("a row does not become one with a row that its user may not see: a person decides")
   func unseen() throws {
     try camp.sql("office.sqlite", "INSERT INTO rooms VALUES ('hidden-vault', 'Vault', 9)")
     try camp.sql("phone/data.sqlite", "INSERT INTO rooms VALUES ('mine', 'Vault', 1)")
@@ -208,7 +207,7 @@ struct FoldTests {
 
   @Test("a booking that waited for its room becomes one with the booking that came meanwhile")
   func waited() throws {
-    // The room is taken away at the hub before either device hears of it.
+    // The room is removed at the hub before either device learns of it.
     try camp.sql("office.sqlite", "UPDATE rooms SET id = 'azure'")
     try book("phone/data.sqlite", "p")
     try cycle("phone")
@@ -231,7 +230,8 @@ struct FoldTests {
     try answer("phone")
     try book("phone/data.sqlite", "p", day: 1)
     camp.hub("import", try #require(try camp.device("phone", "export", "--json").json["file"]?.stringValue))
-    // The office moves its booking to the day of the phone's, which is there by now: it has to give that one up.
+    // The office moves its booking to the day of the phone's booking, which has arrived by now. It has to give up that
+    // day.
     try camp.sql(
       "office.sqlite", "UPDATE bookings SET day = 3 WHERE id = 'p'; UPDATE bookings SET day = 1 WHERE id = 'o'")
     try camp.sql(

@@ -3,9 +3,9 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// A tablet's folder is copied, and people work on both. Each story is played by the commands alone.
+/// A tablet's folder is copied, and people work on both. Each story uses only commands.
 struct ForkTests {
-  /// The tablet and its copy have both written into one row, and each into rows of its own.
+  /// The tablet and its copy have both written into one row, and each into its own rows.
   private func split(_ camp: Camp, delivered: Bool = true) throws {
     try camp.open()
     if delivered {
@@ -40,7 +40,7 @@ struct ForkTests {
     try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-\(name)-")
   }
 
-  /// Both go on until nobody has anything to say, and nothing of what anybody wrote is lost.
+  /// Both continue until neither has anything to send, and no write of any side is lost.
   private func expectPeace(_ camp: Camp, _ devices: [(folder: String, name: String)]) throws {
     for _ in 0..<2 {
       for device in devices {
@@ -75,7 +75,7 @@ struct ForkTests {
   func wholeStory(kept: Int, exports: Int) throws {
     let camp = try Camp()
     try split(camp)
-    // The tablet's bundles come first, and are taken.
+    // The tablet's bundles come first, and are merged.
     var files: [String: [String]] = [:]
     for folder in ["tablet", "copy"] {
       for number in 1...exports {
@@ -85,7 +85,7 @@ struct ForkTests {
         files[folder, default: []].append(try export(camp, folder))
       }
     }
-    // An export that is not the newest lies among those that were sent.
+    // An export that is not the newest is among the sent exports.
     func place(_ file: String) -> String {
       FileManager.default.fileExists(atPath: file)
         ? file : file.replacingOccurrences(of: "/outbox/", with: "/sent/")
@@ -93,7 +93,7 @@ struct ForkTests {
     #expect(camp.hub("import", place(files["tablet"]![0])).code == 0)
     #expect(camp.hub("import", place(files["copy"]!.last!)).code == 3)
     #expect(camp.hub("emit", "--device", "tablet").code == 1)
-    // By now nothing of either is taken.
+    // Now bundles of neither copy are accepted.
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 5 WHERE id = 'tablet-1'")
     #expect(camp.hub("import", try export(camp, "tablet")).code == 3)
 
@@ -106,15 +106,15 @@ struct ForkTests {
     let words = camp.hub("device", "fork", "tablet").out
     #expect(words.hasPrefix("2 histories came from the device tablet: they part after its export 1.\n"), "\(words)")
 
-    #expect(camp.hub("quarantine", "drop", "--all").error.contains("may hold work that is nowhere else"))
+    #expect(camp.hub("quarantine", "drop", "--all").error.contains("may hold work that exists nowhere else"))
     let before = try camp.rows("office.sqlite", "SELECT * FROM satchel_log")
     #expect(camp.hub("device", "fork", "tablet", "--keep", "\(kept)", "--dry-run").code == 0)
     #expect(try camp.rows("office.sqlite", "SELECT * FROM satchel_log") == before)
     let settled = camp.hub("device", "fork", "tablet", "--keep", "\(kept)")
     #expect(settled.code == 0, "\(settled.error)")
     let (keeper, other) = kept == 1 ? ("tablet", "copy") : ("copy", "tablet")
-    // What the other one delivers in the old name stops nobody, and what the hub answers to the keeper does not mislead
-    // it.
+    // Bundles of the other copy in the old name do not block the device. The hub's answer to the keeper does not
+    // mislead the other copy.
     let late = camp.hub("import", try export(camp, other), "--json")
     #expect(late.code == 3)
     #expect(try late.json["bundles"]?.arrayValue?.first?["error"]?["reason"] == "parted")
@@ -151,7 +151,7 @@ struct ForkTests {
           "visits": { "keys": "rekey", "columns": { "people": "sum" } },
           "notes": { "keys": "rekey", "parents": ["visits"] } } }
       """)
-    // Merged before the copy was made, under another key than the tablet gave, and the tablet has not heard of it.
+    // Merged before the copy was made, under another key than the tablet gave. The tablet does not know that yet.
     try camp.sql("office.sqlite", "INSERT INTO visits VALUES (2, 'of the office', 0)")
     try camp.sql(
       "tablet/data.sqlite",
@@ -220,7 +220,7 @@ struct ForkTests {
       try camp.device("tablet", "doctor", "--json").json["findings"]?.arrayValue?.map { $0["reason"] } == ["renewed"])
     let fingerprint = try #require(try again.json["fingerprint"]?.stringValue)
     #expect(camp.hub("device", "enrol", request, "--user", "ann", "--fingerprint", fingerprint).code == 0)
-    // Before the hub's bundle came, an export is made and taken as well.
+    // Before the hub's bundle comes, an export is made and merged as well.
     let file = try export(camp, "tablet")
     #expect(file != former)
     #expect(camp.hub("import", file).code == 0)

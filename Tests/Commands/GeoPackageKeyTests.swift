@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Test data lies beside the checkout, and is never a part of it.
+/// Test data is beside the checkout, and is never a part of it.
 private let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
   .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("shared/data/geopackage/base_fk.gpkg")
 
@@ -17,7 +17,7 @@ struct GeoPackageKeyTests {
     let camp = try Camp()
     try FileManager.default.copyItem(atPath: package.path, toPath: camp.path("office.sqlite"))
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: camp.path("office.sqlite"))
-    // The triggers of its index need functions that only a GIS has; here it is about keys.
+    // The triggers of its index need functions that only a GIS has. This test is about keys.
     try camp.sql(
       "office.sqlite",
       camp.rows(

@@ -3,7 +3,7 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// A device that is given to another user while what its former user wrote is not delivered.
+/// A device that is given to another user before the former user's changes are delivered.
 @Suite("Devices that are given to another user")
 struct HandoverTests {
   let camp: Camp
@@ -39,7 +39,7 @@ struct HandoverTests {
   private func onTablet(_ sql: String) throws { try camp.sql("tablet/data.sqlite", sql) }
   private func atHub(_ sql: String) throws -> String { try camp.rows("office.sqlite", sql) }
 
-  /// The tablet goes to Ben, and hears of that. Nothing of Ann's came to the hub meanwhile.
+  /// The tablet goes to Ben, and learns of that. No bundle of Ann came to the hub meanwhile.
   @discardableResult private func hand(to user: String = "ben") throws -> JSONValue {
     #expect(camp.hub("device", "set", "tablet", "--user", user).code == 0)
     let file = try #require(
@@ -104,7 +104,7 @@ struct HandoverTests {
     try onTablet("UPDATE stock SET words = 'by ben'; UPDATE notes SET words = 'ben again' WHERE id = 2")
     let export = try camp.device("tablet", "export", "--json").json
     #expect(export["before"]?.arrayValue?.count == 1)
-    // The second one alone is not taken.
+    // The second bundle alone is not accepted.
     let early = try #require(export["file"]?.stringValue)
     #expect(camp.hub("import", early).error.contains("missing"))
     #expect(try atHub("SELECT count(*) FROM satchel_log WHERE device IS NOT NULL") == "0")
@@ -171,12 +171,12 @@ struct HandoverTests {
     #expect(camp.device("tablet", "renew", "--name", "slate", "--request", camp.path("request.satchel")).code == 0)
   }
 
-  /// What becomes of the database after the handover.
+  /// The fate of the database after the handover.
   enum Loss: CaseIterable {
     case deleted
-    /// A copy from before the handover takes its place.
+    /// A copy from before the handover replaces it.
     case oldCopy
-    /// The app makes its tables anew, without rows.
+    /// The app makes its tables again, without rows.
     case madeByApp
   }
 

@@ -1,8 +1,8 @@
 import SatchelJSON
 import Testing
 
-/// Changes that wait for a row which is not there, and what the rules say when it comes.
-@Suite("What waits keeps the rules when it enters")
+/// Changes that wait for a missing row, and the effect of the rules when the row comes.
+@Suite("Waiting changes follow the rules when they enter")
 struct HeldTests {
   private let camp: Camp
   private let schema = """
@@ -14,7 +14,7 @@ struct HeldTests {
 
   init() throws { camp = try Camp() }
 
-  /// A hub with the devices a, of ann, and b, of ben. On a, c1 names a parent that nobody has yet.
+  /// A hub with the devices a, of ann, and b, of ben. On a, c1 names a parent that does not exist yet.
   private func open(_ rules: String) throws {
     try camp.open(schema, Camp.definition(#"{ "p": {}, "c": { \#(rules) } }"#), devices: ["a"])
     camp.hub("user", "add", "ben")

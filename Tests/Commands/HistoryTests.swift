@@ -5,7 +5,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Looking back, taking back, and deciding with open eyes, by the commands that people give.
+/// The commands for history, reverts and decisions.
 @Suite("History and decisions")
 struct HistoryTests {
   let camp: Camp
@@ -15,7 +15,7 @@ struct HistoryTests {
     try camp.open()
   }
 
-  /// Both sides change the words of a review; the device's come to the hub.
+  /// Both sides change the words of a review, and the hub imports the device's change.
   private func disagree() throws -> String {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'winter' WHERE id = 'r1'")
@@ -23,7 +23,7 @@ struct HistoryTests {
     return try #require(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
   }
 
-  @Test("history tells who changed a row on which device, and the conflicts that it went through")
+  @Test("history shows who changed a row on which device, and the conflicts of the row")
   func history() throws {
     let id = try disagree()
     camp.hub("conflicts", "resolve", id, "--keep", "device", "--note", "she was there")
@@ -136,7 +136,7 @@ struct HistoryTests {
     #expect(damaged.code == 1 && damaged.out.contains(name) && damaged.out.contains("is not in bundles/archive"))
     try good.write(to: URL(filePath: path))
     try camp.sql("office.sqlite", "DELETE FROM satchel_ledger WHERE direction = 'in'")
-    #expect(camp.hub("audit").out.contains("the ledger does not know"))
+    #expect(camp.hub("audit").out.contains("the ledger does not contain"))
   }
 
   @Test("a bundle that was refused is not in the archive, and the audit does not say that the hub was put back")

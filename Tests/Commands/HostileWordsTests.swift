@@ -2,10 +2,10 @@ import Foundation
 import SatchelPlatform
 import Testing
 
-/// Keys, values, names and files come from anybody. None of them commands the terminal of whoever looks at them.
+/// Keys, values, names and files may come from any person. None of them may control the terminal of a reader.
 @Suite("Words that command a terminal")
 struct HostileWordsTests {
-  /// Escape sequences, C1 controls, marks that turn text around, line ends of every kind, and a line that lies.
+  /// Escape sequences, C1 controls, marks that turn text around, line ends of every kind, and a false line.
   private static let words =
     "a\u{1B}[2J\u{9B}31m\u{7F}\u{8}\u{202E}\u{2066}\u{200F}\u{61C}\u{2028}\u{2029}\u{85}\r\nFAKE: all is well"
 
@@ -23,9 +23,9 @@ struct HostileWordsTests {
         #"{ "notes": { "conflict": "manual", "attachments": ["photo"] } }"#), devices: ["tablet"])
   }
 
-  /// Whatever a command says, it says in lines of its own.
+  /// Expects that every line of a command's output is the command's own.
   private func expectHarmless(_ outcome: Camp.Outcome, _ command: [String]) {
-    // Lines of CSV end in both.
+    // Lines of CSV end in both characters.
     for text in [outcome.out.replacingOccurrences(of: "\r\n", with: "\n"), outcome.error] {
       let found = text.unicodeScalars.filter { scalar in
         switch scalar.value {
@@ -47,7 +47,7 @@ struct HostileWordsTests {
     expectHarmless(camp.deviceAnywhere(["-C", camp.path("tablet")] + words), words)
   }
 
-  /// Both sides change the same, and the hub learns of it.
+  /// Both sides change the same row, and the hub imports the device's change.
   private func disagree() throws -> String {
     let column = "\"\(Self.words)\""
     try camp.sql("tablet/data.sqlite", "UPDATE notes SET \(column) = \(column) || ' tablet'")
@@ -92,7 +92,7 @@ struct HostileWordsTests {
     }
   }
 
-  @Test("what a person types, and what is not there, comes back without its commands")
+  @Test("typed text and missing names are printed without their terminal commands")
   func typed() throws {
     for command in [
       ["history", "notes", Self.words + "?"], ["history", Self.words, "x"], ["conflicts", "show", Self.words],
@@ -137,7 +137,7 @@ struct HostileWordsTests {
     hub("report", camp.path("report.csv"), camp.path("report.html"))
     for name in ["report.csv", "report.html"] {
       let text = String(decoding: try camp.read(name), as: UTF8.self)
-      // A line of HTML is none for its reader.
+      // A line break in HTML is not a line for its reader.
       let shown = name.hasSuffix(".csv") ? text : text.replacingOccurrences(of: "\nFAKE", with: "FAKE")
       expectHarmless(Camp.Outcome(code: 0, out: shown, error: ""), [name])
       #expect(text.contains("FAKE: all is well"))
@@ -162,7 +162,7 @@ struct HostileCellTests {
     #expect(try exported(cells) == cells)
   }
 
-  /// The values of a device's rows, as the CSV of the hub has them.
+  /// The values of a device's rows, as they are in the hub's CSV.
   private func exported(_ cells: [String]) throws -> [String] {
     let camp = try Camp()
     let values = (0..<cells.count).map { "(\($0), 'x')" }.joined(separator: ", ")
@@ -182,7 +182,7 @@ struct HostileCellTests {
   }
 }
 
-/// Reads what RFC 4180 says.
+/// Reads CSV as RFC 4180 defines it.
 private enum CSVReader {
   static func rows(_ text: String) -> [[String]]? {
     var (rows, row, field, isQuoted): ([[String]], [String], [UInt8], Bool) = ([], [], [], false)

@@ -80,7 +80,7 @@ struct HubCopyTests {
     let fingerprint = try #require(try camp.hub("status", "--json").json["fingerprint"]?.stringValue)
     let confirmed = camp.device("tablet", "import", other, "--fingerprint", fingerprint)
     #expect(confirmed.code == 0, "\(confirmed.error)")
-    // What the retired copy had acknowledged comes to the one that goes on, and shows it that it lacks something.
+    // The remaining hub receives changes that the retired copy had acknowledged. They show that it lacks something.
     camp.device("tablet", "sync", try stick())
     #expect(copy("sync", try stick()).error.contains("restore --in-place"))
     #expect(copy("restore", "--in-place").code == 0)

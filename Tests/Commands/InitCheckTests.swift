@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// What `init` says of databases and definitions that somebody would have trouble with later.
+/// The findings of `init` about databases and definitions that would cause trouble later.
 @Suite("Init looks before it leaps")
 struct InitCheckTests {
   private func start(_ schema: String, _ tables: String, _ words: String...) throws -> (
@@ -102,7 +102,7 @@ struct InitCheckTests {
   }
 
   @Test(
-    "what works, and what somebody will meet, is told: triggers with functions of the app's, outward references, counted keys"
+    "findings that people will meet are shown: triggers with functions of the app, outward references, counted keys"
   )
   func warnings() throws {
     let (camp, made) = try start(
@@ -131,7 +131,7 @@ struct InitCheckTests {
       camp.device("tablet", "doctor").out == "All is well.\n", "references that leave the dataset are not its to count")
   }
 
-  @Test("nothing is told of a dataset that nobody will have trouble with; a rehearsal tells the same")
+  @Test("a dataset without trouble has no findings; a rehearsal reports the same")
   func quiet() throws {
     let schema = """
       CREATE TABLE a (id TEXT PRIMARY KEY); CREATE TABLE b (id INTEGER PRIMARY KEY REFERENCES c (id)); CREATE TABLE c (id INTEGER PRIMARY KEY);

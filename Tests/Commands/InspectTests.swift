@@ -3,7 +3,7 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-@Suite("What inspect shows")
+@Suite("The output of inspect")
 struct InspectTests {
   let camp: Camp
 

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What programs read")
 struct JSONDocumentTests {
-  /// A season, told to a program: what each command printed, by the command's name with its tool's.
+  /// A season for a program: the output of each command, by tool and command.
   private final class Season {
     let camp: Camp
     private(set) var documents: [String: [JSONValue]] = [:]
@@ -36,7 +36,7 @@ struct JSONDocumentTests {
     func outbox(_ name: String, _ file: String) -> String { camp.path("\(name)/bundles/outbox/\(file).satchel") }
   }
 
-  /// A server that nobody asks anything.
+  /// A server without requests.
   private struct QuietServer: WebServer {
     func serve(
       port: UInt16, until end: any EndRequest, ready: (UInt16) -> Void,
@@ -135,7 +135,7 @@ struct JSONDocumentTests {
     try season.device("phone", "watch", "--once", camp.path("stick"))
   }
 
-  /// A device goes to another user with changes that were not delivered.
+  /// A device goes to another user with undelivered changes.
   private func handOver(_ season: Season) throws {
     let camp = season.camp
     try season.hub("device", "provision", "pad", "--user", "ann", "--into", camp.path("pad"))
@@ -201,7 +201,7 @@ struct JSONDocumentTests {
     try season.note("satchel-hub", Camp.Outcome(code: code, out: console.outText, error: console.errorText))
   }
 
-  /// A tablet's folder is copied, and both copies go on.
+  /// A tablet's folder is copied, and both copies work.
   private func fork(_ season: Season) throws {
     let camp = season.camp
     try FileManager.default.copyItem(atPath: camp.path("tablet"), toPath: camp.path("copy"))

@@ -2,16 +2,16 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// `docs/JSON.md`: which fields each command's document has.
+/// `docs/JSON.md`: the fields of each command's document.
 struct JSONReference {
   private struct Field {
     let path: String
     let words: String
-    /// It is not in every run of the command.
+    /// The field is not in every run of the command.
     var isRare: Bool { words.hasPrefix("Only ") }
   }
 
-  /// By the names of commands, with the tool's, and of objects that several commands show.
+  /// The sections by tool and command, and by objects that several commands share.
   private var sections: [String: [Field]] = [:]
 
   init() throws {
@@ -30,14 +30,14 @@ struct JSONReference {
     }
   }
 
-  /// What stands between backticks.
+  /// The text between backticks.
   private static func quoted(_ line: String) -> [String] {
     line.components(separatedBy: "`").enumerated().filter { !$0.offset.isMultiple(of: 2) }.map(\.element)
   }
 
   var commands: Set<String> { Set(sections.keys.filter { $0.hasPrefix("satchel") }) }
 
-  /// All fields of a section, those of the objects that it names among them.
+  /// All fields of a section, and the fields of the objects that it names.
   private func fields(of name: String) -> [Field] {
     (sections[name] ?? []).flatMap { field -> [Field] in
       // "a [conflict](#object-conflict)"
@@ -52,10 +52,10 @@ struct JSONReference {
     }
   }
 
-  /// What documents of a command show that is not listed, and what is listed and in none of them.
+  /// Fields in documents of a command that are not listed, and listed fields that no document has.
   func differences(_ command: String, _ documents: [JSONValue]) -> [String] {
     let listed = fields(of: command) + fields(of: "every document")
-    // A list is named by its elements.
+    // A list is named after its elements.
     let paths = Set(
       listed.map(\.path) + listed.map(\.path).filter { $0.hasSuffix("[]") }.map { String($0.dropLast(2)) })
     var seen: Set<String> = []
@@ -66,8 +66,8 @@ struct JSONReference {
       }
   }
 
-  /// The paths of what a document holds, as far as they are listed: `tables.*` stands for names that are data, `x[]`
-  /// for each of a list.
+  /// The paths of a document's content, as far as they are listed. `tables.*` replaces names that are data, and `x[]`
+  /// each element of a list.
   private static func collect(_ value: JSONValue, _ place: String, _ listed: Set<String>, _ seen: inout Set<String>) {
     func isListed(_ path: String) -> Bool {
       listed.contains { $0 == path || $0.hasPrefix(path + ".") || $0.hasPrefix(path + "[]") }
@@ -77,7 +77,7 @@ struct JSONReference {
         let start = place.isEmpty ? "" : place + "."
         let path = !isListed(start + member.name) && isListed(start + "*") ? start + "*" : start + member.name
         seen.insert(path)
-        // What stands under a name that is data is a value of a row, unless more is said of it.
+        // The content under a name that is data is a value of a row, unless the list has more about it.
         if path.hasSuffix("*"), !listed.contains(where: { $0.hasPrefix(path + ".") || $0.hasPrefix(path + "[]") }) {
           continue
         }

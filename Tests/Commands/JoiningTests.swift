@@ -2,8 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// A database that has rows before the first bundle of its hub comes: a site that worked alone, or one whose hub was
-/// lost.
+/// A database with rows before the first bundle of its hub: a site that worked alone, or a site whose hub was lost.
 @Suite("Joining a hub with rows of one's own")
 struct JoiningTests {
   private let camp: Camp
@@ -40,7 +39,7 @@ struct JoiningTests {
     camp.hubAnywhere(["-C", camp.path(hub)] + words)
   }
 
-  /// Asks for a workspace beside a database that is there, and is let in.
+  /// Requests a workspace beside an existing database, and is enrolled.
   private func ask(_ name: String) throws {
     let made = try camp.deviceAnywhere(
       "init", camp.path(name), "--dataset", "wells", "--name", name, "--request", camp.path("\(name).request"), "--json"
@@ -94,7 +93,8 @@ struct JoiningTests {
     #expect(first.code == 0, "\(first.error)")
     #expect(
       first.out.contains(
-        "The hub lacks rows that were here before, or has others (wells 2, visits 1): the next export carries them."),
+        "The hub lacks rows that were here before, or has different ones (wells 2, visits 1): the next export carries them."
+      ),
       "\(first.out)")
     #expect(camp.device("site", "doctor").code == 0)
     try deliver("site", to: "hub")
@@ -205,9 +205,9 @@ struct JoiningTests {
     #expect(try camp.read("hub/files/a.jpg") == Array("a picture".utf8))
   }
 
-  // MARK: the hub is lost
+  // MARK: a lost hub
 
-  /// Two devices with rows in common and pending work of each, and no hub any more.
+  /// Two devices with common rows and pending work on each, and without a hub.
   private func loseHub() throws {
     for (name, user) in [("x", "ann"), ("y", "ben")] {
       #expect(hub("hub", "device", "provision", name, "--user", user, "--into", camp.path(name)).code == 0)

@@ -3,7 +3,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Who holds a stick can put any number of files on it.
+/// A person with a stick can put any number of files on it.
 @Suite("Sticks full of junk")
 struct JunkTests {
   let camp: Camp
@@ -115,7 +115,7 @@ struct JunkTests {
     #expect(try HostFileSystem().list(camp.path(folder)).isEmpty)
   }
 
-  @Test("what a revoked device signed is kept in quarantine, and nobody else's bundles wait for that")
+  @Test("bundles that a revoked device signed are kept in quarantine, and the bundles of others do not wait for that")
   func revoked() throws {
     try export("phone")
     try export("tablet")

@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Two users make persons with one PIN, and children of theirs. The hub lets the first one in.
+/// Two users make persons with one PIN, and children of these. The hub accepts the first person.
 @Suite("Rows that another row keeps out")
 struct KeptRowTests {
   private static let schema = """
@@ -32,7 +32,7 @@ struct KeptRowTests {
     try camp.rows("office.sqlite", "SELECT id FROM satchel_conflicts WHERE kind = 'unique'")
   }
 
-  /// Hub and phone agree, each doctor is content, and nothing is left to deliver.
+  /// Hub and phone agree, each doctor reports no fault, and nothing is left to deliver.
   private func expectPeace(_ camp: Camp, _ place: SourceLocation = #_sourceLocation) throws {
     for _ in 0..<2 {
       #expect(camp.device("phone", "export", "--prove").code == 0, sourceLocation: place)
@@ -75,7 +75,7 @@ struct KeptRowTests {
     }
     let status = camp.device("phone", "status")
     #expect(
-      status.out.contains("not in the tables until somebody decides") && status.out.contains("people [ub] 7, Bea"))
+      status.out.contains("not in the tables until you decide") && status.out.contains("people [ub] 7, Bea"))
     let kept = try camp.device("phone", "status", "--json").json["kept"]?.arrayValue ?? []
     #expect(Set(kept.compactMap { $0["label"]?.stringValue }) == ["7, Bea", "Bo"])
     let shown = camp.device("phone", "conflicts", "show", try id(camp))
@@ -109,7 +109,7 @@ struct KeptRowTests {
     #expect(try camp.rows("office.sqlite", "SELECT id FROM people") == "ua")
   }
 
-  /// A decision or an act about a row that waits, and ben's rows then.
+  /// A decision or an action about a waiting row, and ben's rows afterwards.
   static let ends: [(String, [String])] = [
     ("hub", ["", ""]), ("device", ["ub|2|7|Beate", "cb|ub|Bo\ncc|ub|Cy"]),
     ("set", ["ub|2|8|Beate", "cb|ub|Bo\ncc|ub|Cy"]), ("corrected", ["ub|2|9|Beate", "cb|ub|Bo\ncc|ub|Cy"]),
@@ -150,7 +150,7 @@ struct KeptRowTests {
     #expect(try camp.rows("office.sqlite", Self.queries[1]) == end.then[1])
   }
 
-  @Test("a database that is made anew has them too")
+  @Test("a rebuilt database has them too")
   func lostDatabase() throws {
     let camp = try open(isRivalSeen: false)
     try camp.deliver("tablet")

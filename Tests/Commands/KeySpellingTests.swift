@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Keys that SQLite takes for the same, and that a column holds in several spellings: 1 and 1.0, 'k' and 'K'.
+/// Keys that SQLite considers equal, and that a column holds in several spellings: 1 and 1.0, 'k' and 'K'.
 @Suite("One key in several spellings")
 struct KeySpellingTests {
   private static let rows = "SELECT typeof(id) || ' ' || id || ' ' || note FROM marks ORDER BY id, typeof(id)"
@@ -46,7 +46,7 @@ struct KeySpellingTests {
     #expect(try quarrel.conflicts().isEmpty)
   }
 
-  @Test("a pending change of a row stands beside the office's new spelling of its key", arguments: [false, true])
+  @Test("a pending change of a row is kept beside the office's new spelling of its key", arguments: [false, true])
   func pending(full: Bool) throws {
     let quarrel = try open("", "1", "2.0")
     try quarrel.sql("tablet", "UPDATE marks SET note = 'tablet'")
@@ -58,7 +58,7 @@ struct KeySpellingTests {
     #expect(try quarrel.conflicts().isEmpty)
   }
 
-  @Test("an export with a new spelling is pending again in a database that is made anew, and counts once")
+  @Test("an export with a new spelling is pending again in a rebuilt database, and counts once")
   func replayed() throws {
     let quarrel = try open("", "1")
     try quarrel.sql("tablet", "UPDATE marks SET id = 1.0, note = 'new'")
@@ -75,7 +75,7 @@ struct KeySpellingTests {
     #expect(try quarrel.conflicts().isEmpty)
   }
 
-  @Test("a parent whose key gets another spelling keeps its children, and nobody disagrees")
+  @Test("a parent whose key gets another spelling keeps its children, without a disagreement")
   func parent() throws {
     let quarrel = try open("TEXT COLLATE NOCASE", "'k'")
     try quarrel.sql("office", "INSERT INTO links VALUES ('l', 'k')")

@@ -6,7 +6,7 @@ import SatchelQRCode
 import TestSupport
 import Testing
 
-/// Keys that are shown, renewed, lost, and put behind passwords, by the commands that people give.
+/// Keys that are shown, replaced, lost, and protected by passwords, through the commands.
 @Suite("Keys")
 struct KeyTests {
   let camp: Camp
@@ -36,7 +36,7 @@ struct KeyTests {
 
   // MARK: showing
 
-  @Test("keys show tells the fingerprint that status tells, and no secret")
+  @Test("keys show prints the fingerprint that status prints, and no secret")
   func showing() throws {
     let shown = camp.hub("keys", "show")
     #expect(shown.out.contains(try hubKey) && shown.out.contains("age1"))
@@ -63,7 +63,7 @@ struct KeyTests {
       let lower = line.map { $0 == "█" || $0 == "▄" ? "0" : "1" }
       return [upper, lower].map { row in row.flatMap { [String](repeating: $0, count: 4) }.joined(separator: " ") }
     }
-    // Half a line below the last one is the terminal's own.
+    // The lower half of the last line belongs to the terminal.
     let tall = rows.dropLast().flatMap { [String](repeating: $0, count: 4) }
     return "P1\n\(rows[0].split(separator: " ").count) \(tall.count)\n" + tall.joined(separator: "\n") + "\n"
   }
@@ -71,7 +71,7 @@ struct KeyTests {
   // MARK: rotation
 
   @Test(
-    "a device's new key is told by the old one, signs once the hub is known to have it, and the old one is then worth nothing"
+    "the old key announces a device's new key, which signs once the hub is known to have it; then the old is invalid"
   )
   func deviceRotation() throws {
     let old = try deviceKey("tablet")
@@ -89,7 +89,7 @@ struct KeyTests {
     #expect(try camp.device("tablet", "verify", outgoing("tablet", 2), "--json").json["signer"]?.stringValue == made)
     #expect(camp.hub("import", outgoing("tablet", 2)).code == 0)
     #expect(try camp.rows("office.sqlite", "SELECT stars, words FROM reviews WHERE id = 'r1'") == "1|loud")
-    // What the old key signed comes once more, and changes nothing.
+    // A bundle signed with the old key comes again, and changes nothing.
     let again = camp.hub("import", camp.path("tablet/bundles/sent/camp-tablet-hub-1.satchel"))
     #expect(again.code == 0 && again.out.contains("imported before"))
     #expect(camp.hub("status").code == 0 && camp.hub("doctor").code == 0 && camp.device("tablet", "doctor").code == 0)
@@ -112,7 +112,7 @@ struct KeyTests {
     #expect(refused.code == 3 && refused.error.contains("in whose place"))
   }
 
-  @Test("the hub's new key is told by the old one, and each device is spoken to with the key that it knows")
+  @Test("the hub's new key is announced with the old key, and each device gets bundles with the key that it knows")
   func hubRotation() throws {
     let old = try hubKey
     let made = try fingerprint(camp.hub("keys", "rotate", "--json"))
@@ -135,7 +135,7 @@ struct KeyTests {
     #expect(try hubKey == made)
     #expect(try camp.hub("keys", "show", "--json").json["next"] == .null)
     #expect(camp.device("phone", "import", incoming("phone", 3)).code == 0)
-    // And once more all around.
+    // The same again on all sides.
     camp.hub("keys", "rotate")
     for name in ["tablet", "phone"] {
       camp.hub("emit", "--device", name)
@@ -147,12 +147,12 @@ struct KeyTests {
     }
   }
 
-  @Test("a device that was away while the hub's key changed hears of it by the full bundle that it needs anyway")
+  @Test("a device that was away while the hub's key changed learns the key from the full bundle that it needs anyway")
   func awayDuringRotation() throws {
     camp.hub("keys", "rotate")
     camp.hub("emit", "--all")
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
-    // Its first bundle got lost; the next one tells it again, under the old key.
+    // Its first bundle got lost. The next bundle contains the announcement again, under the old key.
     camp.hub("emit", "--device", "tablet")
     #expect(camp.device("tablet", "import", incoming("tablet", 3)).code == 0)
     #expect(try camp.rows("tablet/data.sqlite", "SELECT name FROM sites WHERE id = 'lake'") == "Pond")
@@ -240,7 +240,7 @@ struct KeyTests {
     try camp.carry("tablet")
     #expect(try camp.rows("office.sqlite", words) == "later\nvisit 1")
     #expect(try camp.rows("tablet/data.sqlite", words) == "later\nvisit 1")
-    // What still lies on a stick is known, and stops nobody.
+    // Bundles that are still on a stick are known, and block no device.
     for bundle in astray {
       let late = camp.hub("import", bundle)
       #expect(late.code == 0, "\(late.error)")
@@ -270,12 +270,12 @@ struct KeyTests {
     #expect(camp.device("phone", "import", incoming("phone", 2)).code == 0)
     #expect(
       try camp.device("phone", "keys", "show", "--json").json["revoked"]?.arrayValue == [.string(deviceKey("tablet"))])
-    // Its user goes on with another device.
+    // Its user continues with another device.
     #expect(camp.hub("device", "provision", "tablet-2", "--user", "ann", "--into", camp.path("tablet-2")).code == 0)
     #expect(try camp.rows("tablet-2/data.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "1")
   }
 
-  @Test("a device that was set up anew asks to join under another name, and what it had delivered is there")
+  @Test("a device that was set up again requests to join under another name, and its delivered work is there")
   func reimaged() throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     camp.deliver("tablet", 1)

@@ -1,13 +1,13 @@
 import SatchelJSON
 import Testing
 
-/// What no policy can let in: each kind, with each policy. What merges can decide is told in MergeTests, natural keys
-/// in NaturalKeyTests.
+/// Changes that no policy can accept: each kind, with each policy. MergeTests cover changes that can merge, and
+/// NaturalKeyTests natural keys.
 @Suite("A change that cannot be taken, whatever the policy")
 struct KindTests {
   struct Case: CustomTestStringConvertible {
     let kind: String
-    /// What the tablet does, and then the office.
+    /// The tablet's statements, and then the office's.
     let tablet: String
     let office: String
     /// The state for each policy: hub, device, newest, manual.
@@ -15,12 +15,12 @@ struct KindTests {
     let rows: String
     var user: [String] = []
 
-    /// What `conflicts show` says of it.
+    /// The text of `conflicts show` for it.
     var explained: String {
       switch kind {
       case "foreign key": "a row that it belongs to is not there"
       case "constraint": "the database does not allow"
-      case "revoked": "no longer to be seen"
+      case "revoked": "may no longer see the row"
       default: "the user may not make this change"
       }
     }
@@ -98,14 +98,14 @@ struct KindTests {
     let found = try #require(try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue?.first)
     let place = try #require(["hub", "device", "newest", "manual"].firstIndex(of: policy))
     var state = test.states[place]
-    // Nobody wrote to the row: the one who wrote is the newest. By the hub's policy the hub has it.
+    // No other side wrote to the row, so the only writer is the newest. By the hub's policy the hub wins.
     if test.kind == "revoked", !test.user.isEmpty, policy == "hub" { state = "settled" }
     #expect(found["kind"]?.stringValue == test.kind && found["state"]?.stringValue == state)
     #expect(try camp.rows("office.sqlite", "SELECT * FROM rows ORDER BY id") == test.rows)
     camp.answer("tablet", 2)
     let seen = "SELECT * FROM rows WHERE tier <= \(test.user.isEmpty ? 1 : 0) ORDER BY id"
     #expect(try camp.rows("tablet/data.sqlite", "SELECT * FROM rows ORDER BY id") == camp.rows("office.sqlite", seen))
-    // Its user finds it, with what was written, and is not told whether a row that left the sight is still there.
+    // Its user finds the conflict with the written values, and does not learn whether a hidden row still exists.
     let told = try camp.device("tablet", "conflicts", "--all", "--json").json["conflicts"]?.arrayValue ?? []
     #expect(
       told.contains {

@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// An area is moved to another user while its worker is out. In these tables her work is taken all the same.
+/// An area is moved to another user while its worker is out. In these tables her work is still accepted.
 @Suite("Work that comes late")
 struct LateWorkTests {
   private static let schema = """
@@ -18,7 +18,7 @@ struct LateWorkTests {
 
   private func open(_ tables: String = accepting) throws -> Camp {
     let camp = try Quarrel(Self.schema, tables).camp
-    // From then on every device is known to have what it has.
+    // From then on the hub knows what every device has.
     for device in ["tablet", "phone"] { try camp.deliver(device) }
     return camp
   }
@@ -47,7 +47,7 @@ struct LateWorkTests {
     try camp.sql("office.sqlite", Self.moves)
     if importsFirst { try camp.answer("tablet") }
     let imported = camp.hub("import", try camp.export("tablet"))
-    #expect(imported.out.contains("4 changes were taken although ann has lost the right"), "\(imported.out)")
+    #expect(imported.out.contains("4 changes were accepted although ann has lost the right"), "\(imported.out)")
     #expect(try camp.rows("office.sqlite", "SELECT tier, name FROM sites WHERE id = 'lake'") == "9|mine")
     #expect(try camp.rows("office.sqlite", "SELECT id, words FROM notes ORDER BY id") == "new|newer\nother|other")
     #expect(try camp.rows("office.sqlite", "SELECT note FROM shots") == "new")
@@ -61,8 +61,8 @@ struct LateWorkTests {
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM notes, shots") == "0")
     #expect(
       try camp.rows("tablet/data.sqlite", "SELECT DISTINCT state, winner FROM satchel_conflicts") == "settled|device")
-    #expect(camp.device("tablet", "conflicts").out == "No conflict waits for anybody.\n")
-    #expect(camp.hub("conflicts").out == "No conflict waits for anybody.\n")
+    #expect(camp.device("tablet", "conflicts").out == "No conflict waits for a decision.\n")
+    #expect(camp.hub("conflicts").out == "No conflict waits for a decision.\n")
     #expect(camp.device("tablet", "export", "--prove").code == 0)
     try camp.deliver("tablet")
     #expect(camp.hub("compare", "tablet").out == "No rows of tablet are known to differ.\n")
@@ -113,7 +113,7 @@ struct LateWorkTests {
       try camp.rows("office.sqlite", "SELECT id, words FROM notes ORDER BY id") == "new|new\nold|hers\nother|other")
   }
 
-  @Test("what was written after the hub took the right away is for a person, whatever the device had heard")
+  @Test("a person decides about work written after the hub took the right away, whatever the device received")
   func afterwards() throws {
     let camp = try open()
     try camp.sql("office.sqlite", Self.moves)
@@ -192,7 +192,7 @@ struct LateWorkTests {
     try camp.answer("tablet")
     try camp.deliver("tablet")
     #expect(try camp.rows("office.sqlite", "SELECT name FROM sites WHERE id = 'lake'") == "mine")
-    // The same once more, under another id and in a later export.
+    // The same again, under another id and in a later export.
     try camp.sql(
       "tablet/data.sqlite",
       """
@@ -207,7 +207,7 @@ struct LateWorkTests {
   }
 
   @Test(
-    "nobody gets by it what the rules never gave",
+    "late work gives no user a right that the rules never gave",
     arguments: [
       "UPDATE sites SET tier = 1 WHERE id = 'lake'", "UPDATE notes SET site = 'hill' WHERE id = 'old'",
       "INSERT INTO notes VALUES ('new', 'cave', 'ann', 'new')", "DELETE FROM sites WHERE id = 'lake'",

@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// Files that are lost, late, too many or too old, and devices that are.
+/// Lost, late, surplus and old files, and lost devices.
 @Suite struct LossTests {
   private let camp: Camp
 
@@ -18,7 +18,7 @@ import Testing
     camp.path("hub/bundles/outbox/camp-hub-\(device)-\(number).satchel")
   }
 
-  /// A device asks, and is let in; it has no data yet.
+  /// A device requests to join, and is enrolled. It has no data yet.
   private func join(_ name: String) throws -> String {
     camp.deviceAnywhere(
       "init", camp.path(name), "--dataset", "camp", "--name", name, "--request", camp.path("\(name).request"))
@@ -48,8 +48,8 @@ import Testing
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
     camp.answer("tablet", 2)
     camp.deliver("tablet", 1)
-    // What the hub knows of a device by its own words, the device has. Only one that has lost its memory stands before
-    // it.
+    // The hub's knowledge about a device comes from the device itself, so the device has it. Only a device without its
+    // memory differs.
     try camp.sql(
       "tablet/data.sqlite",
       """
@@ -111,7 +111,7 @@ import Testing
     #expect(try !reviews("office.sqlite").contains("r1"))
   }
 
-  @Test("a row that was written again after it lost is no unseen change in a database that was made anew")
+  @Test("a row that was written again after it lost is not an unseen change in a rebuilt database")
   func writtenAgainAfterItLost() throws {
     let camp = try Camp()
     try camp.open(

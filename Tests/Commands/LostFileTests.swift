@@ -62,7 +62,7 @@ struct LostFileTests: PhotoStory {
     try camp.remove("tablet/files/lake.jpg")
     camp.device("tablet", "export")
     try camp.sql("tablet/data.sqlite", "INSERT INTO sites VALUES ('moor', 1)")
-    // The second one is the first that arrives; the answer crosses a third one, which asks once more.
+    // The second export is the first to arrive. The answer crosses a third export, which requests the file again.
     camp.deliver("tablet", 3)
     camp.hub("emit", "--device", "tablet")
     #expect(try blobs(emission(3, for: "tablet")) == 1)
@@ -70,7 +70,7 @@ struct LostFileTests: PhotoStory {
     camp.device("tablet", "export")
     camp.device("tablet", "import", camp.path(emission(3, for: "tablet")))
     camp.deliver("tablet", 5)
-    // And the ones that were overtaken ask nothing.
+    // The overtaken exports request nothing.
     for late in [2, 4] { camp.hub("import", camp.path("tablet/bundles/sent/camp-tablet-hub-\(late).satchel")) }
     camp.answer("tablet", 4)
     #expect(try blobs(emission(4, for: "tablet")) == 0)

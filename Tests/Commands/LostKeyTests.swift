@@ -2,8 +2,8 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Keys that the hub gave after its backup was made: what devices wrote about rows under these keys stays with these
-/// rows.
+/// Keys that the hub gave after its backup was made: changes that devices wrote about rows under these keys stay with
+/// these rows.
 @Suite("Keys of the lost time")
 struct LostKeyTests {
   private let camp: Camp

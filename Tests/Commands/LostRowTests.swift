@@ -11,7 +11,7 @@ struct LostRowTests {
     INSERT INTO notes VALUES ('n', 'hill', 'first');
     """
 
-  /// What the device does, by generation.
+  /// The device's writes, by generation.
   private static let acts = [
     ["UPDATE sites SET name = 'mine' WHERE id = 'lake'"],
     ["UPDATE sites SET name = 'mine' WHERE id = 'lake'", "UPDATE sites SET name = 'again' WHERE id = 'lake'"],
@@ -23,7 +23,7 @@ struct LostRowTests {
     ["UPDATE sites SET name = 'mine' WHERE id = 'lake'; INSERT INTO notes VALUES ('m', 'lake', 'mine')"],
   ]
 
-  /// - Returns: what the device has, and what it is told, after the row went from it.
+  /// - Returns: the device's rows, and the conflicts sent to it, after the row was removed from it.
   private func outcome(_ office: String, _ acts: [String], policy: String, importsFirst: Bool) throws -> [String] {
     let quarrel = try Quarrel(
       Self.schema,
@@ -92,7 +92,7 @@ struct LostRowTests {
     }
   }
 
-  /// The fate of the right after the row left ben's sight and he had deleted it.
+  /// The state of ben's right after the row left his sight and he had deleted it.
   private enum After: CaseIterable { case nothing, rowComesBack, userGetsRight }
 
   @Test("a pending delete of a row that left its user's sight is never dropped, whatever comes next")
@@ -112,7 +112,8 @@ struct LostRowTests {
         if before != .nothing { try camp.answer("tablet", full: before == .full) }
         try camp.deliver("tablet")
         let place = "\(before) \(after)"
-        // The hub's row was changed meanwhile: the delete is taken only if that is undone, and is a conflict otherwise.
+        // The hub's row was changed meanwhile. The delete is accepted only if that change is undone, and is a conflict
+        // otherwise.
         let (left, kept) = try (
           camp.rows("office.sqlite", "SELECT count(*) FROM sites WHERE id = 'lake'"),
           camp.rows("office.sqlite", "SELECT operation FROM satchel_conflicts")
@@ -177,7 +178,7 @@ struct LostRowTests {
     #expect(camp.hub("compare", "tablet").out == "No rows of tablet are known to differ.\n")
   }
 
-  @Test("no decision on a device hangs a row on one that is not there")
+  @Test("no decision on a device makes a row refer to a missing row")
   func decidedWithoutParent() throws {
     let quarrel = try Quarrel(Self.schema, #""sites": { "visible": "tier <= :tier" }, "notes": {}"#)
     let camp = quarrel.camp

@@ -52,7 +52,7 @@ struct MainJobTests {
     #expect(emitted["emissions"]?.arrayValue?.allSatisfy { $0["new"] == false } == true)
   }
 
-  @Test("a disagreement is shown side by side, decided at the hub, and the device is told")
+  @Test("a disagreement is shown side by side, decided at the hub, and the device learns the decision")
   func conflictAtTheHub() throws {
     let camp = try Camp()
     try camp.open()
@@ -77,7 +77,7 @@ struct MainJobTests {
     #expect(try camp.hub("conflicts", "resolve", id, "--keep", "hub", "--json").json["error"]?["reason"] == "decided")
   }
 
-  @Test("a decision made on the device reaches the hub; one that comes second changes nothing")
+  @Test("a decision made on the device reaches the hub; a second decision changes nothing")
   func conflictOnTheDevice() throws {
     let camp = try Camp()
     try camp.open()

@@ -18,7 +18,7 @@ struct MannersTests {
     }
   }
 
-  @Test("help fits 80 columns, for each command, and tells its exit codes")
+  @Test("help fits 80 columns, for each command, and lists its exit codes")
   func help() {
     for tool in Self.tools {
       for text in [tool.help()] + tool.commands.map({ tool.help($0) }) {
@@ -31,7 +31,7 @@ struct MannersTests {
   @Test("--json prints exactly one document, on failure too, for every command")
   func oneDocument() throws {
     for tool in Self.tools {
-      // The manual page needs nothing that could be missing.
+      // The manual page needs no workspace.
       for command in tool.commands where command.path != ["man"] {
         let console = CollectingConsole()
         var context = CommandContext(platform: .real, console: console)
@@ -53,7 +53,7 @@ struct MannersTests {
   func tour() throws {
     let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
-    // The tools are built beside the tests.
+    // The tools are built into the folder of the tests.
     let tools = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
     let process = try ChildProcess(
       "/bin/bash", [package.appendingPathComponent("scripts/tour.sh").path, tools], complaints: .withOutput)

@@ -11,7 +11,7 @@ struct ManualTests {
     return console.outText
   }
 
-  /// What bash offers for a line that is being typed.
+  /// The words that bash offers for a line that is being typed.
   private func offers(_ line: String) throws -> [String] {
     let folder = try TemporaryFolder()
     try folder.write(Array(run({ runHubTool($0, console: $1) }, ["completion", "bash"]).utf8), to: "completion")
@@ -32,7 +32,7 @@ struct ManualTests {
     #expect(try offers("satchel-hub compl") == ["completion"])
   }
 
-  @Test("the shells take what is printed for them")
+  @Test("the shells accept the completion that is printed for them")
   func shells() throws {
     for name in ["bash", "zsh", "fish"] {
       #expect(run({ runDeviceTool($0, console: $1) }, ["completion", name]).contains("satchel"))

@@ -3,11 +3,11 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// Rows that come into a user's sight and leave it, while the user's device has changes of just these rows that no
-/// export carries yet.
+/// Rows that enter and leave a user's sight, while the user's device has changes of exactly these rows that no export
+/// carries yet.
 ///
-/// Ann's tablet has the north: a region, a site in it, and the visits there. The south is Ben's. What decides is never
-/// the row that moves.
+/// Ann's tablet has the north: a region, a site in it, and the visits there. The south is Ben's. The deciding value is
+/// never in the moving row itself.
 @Suite("Movements")
 struct MovementTests {
   let camp: Camp
@@ -40,7 +40,7 @@ struct MovementTests {
     camp.provision("tablet")
   }
 
-  /// The hub emits, and the tablet imports that.
+  /// The hub emits, and the tablet imports the bundle.
   private func answer() throws {
     let emission = try #require(
       try camp.hub("emit", "--device", "tablet", "--json").json["emissions"]?.arrayValue?.first)
@@ -61,7 +61,7 @@ struct MovementTests {
   /// Everything on the tablet, in one line.
   private var rows: String { get throws { try camp.rows("tablet/data.sqlite", Self.all).replacing("\n", with: " ") } }
 
-  /// The values that Ann's losing changes had, at one side.
+  /// The values of Ann's losing changes, at one side.
   private func kept(_ database: String) throws -> String {
     try camp.rows(
       database,
@@ -69,7 +69,7 @@ struct MovementTests {
     )
   }
 
-  /// What the hub decided about the rows, it did without any of them being touched.
+  /// Expects that the hub made its decisions without a write to the rows.
   private func untouched<T>(_ table: String = "visits", _ body: () throws -> T) throws -> T {
     let count = "SELECT count(*) FROM satchel_log WHERE table_name = '\(table)'"
     let before = try camp.rows("office.sqlite", count)
@@ -78,7 +78,7 @@ struct MovementTests {
     return result
   }
 
-  /// Nothing is left to carry, and both sides say the same of what Ann sees.
+  /// Expects that nothing is left to carry, and that both sides agree on Ann's rows.
   private func settles(_ expected: String) throws {
     for _ in 0..<2 {
       try deliver()
@@ -117,7 +117,7 @@ struct MovementTests {
     try atOffice("DELETE FROM posts WHERE person = 'ann'")
     if isDelivered { try deliver() }
     try answer()
-    // A row that no export carried goes too: it would hang on nothing.
+    // A row that no export carried is removed too: its parent is gone.
     #expect(try rows == "")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM posts") == "0")
     try settles("")
@@ -130,7 +130,7 @@ struct MovementTests {
     #expect(try camp.rows("office.sqlite", "SELECT words FROM visits ORDER BY id") == "windy\ncalm\ndeep")
   }
 
-  @Test("a parent that moves out of sight takes along what hangs on it, and one that moves in brings it")
+  @Test("a parent that leaves the user's sight takes its children along, and a parent that enters brings them")
   func parentMoves() throws {
     try onTablet("UPDATE visits SET words = 'mine' WHERE id = 'h1'")
     try untouched {
@@ -157,7 +157,7 @@ struct MovementTests {
   }
 
   @Test(
-    "a child that the hub hangs on a hidden parent leaves, with what the device changed in it kept; one that it hangs on a seen one comes"
+    "a child below a new hidden parent leaves, and the device's change in it is kept; below a visible one it comes"
   )
   func childMoves() throws {
     try onTablet("UPDATE visits SET words = 'mine', stars = 1 WHERE id = 'h1'")
@@ -226,7 +226,7 @@ struct MovementTests {
     #expect(try camp.rows("office.sqlite", "SELECT words FROM visits WHERE id = 'h1'") == "for ann alone")
     #expect(
       try camp.rows("office.sqlite", "SELECT DISTINCT user FROM satchel_log WHERE device IS NOT NULL") == "ann")
-    // And from then on Ben is who writes.
+    // From then on Ben is the writer.
     try onTablet("UPDATE visits SET stars = 1 WHERE id = 'l1'")
     try settles("coast l1:calm1 lake r1:seen by both5 reef south")
     #expect(
@@ -264,7 +264,7 @@ struct MovementTests {
   }
 
   @Test(
-    "what a user exported before the device was given away is merged with that user's rights, and Ben is told nothing of it"
+    "work exported before the device was given away is merged with its user's rights, and Ben learns nothing"
   )
   func exportedBefore() throws {
     try onTablet("UPDATE visits SET words = 'for ann alone' WHERE id = 'h1'")
@@ -279,7 +279,7 @@ struct MovementTests {
     #expect(!bundle.contains("for ann alone") && !bundle.contains("windy") && bundle.contains("calm"))
     camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"))
     try settles("l1:calm4 lake south")
-    // The archive began anew with the full bundle.
+    // The archive began again with the full bundle.
     #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("tablet/bundles/archive")).count <= 3)
   }
 }

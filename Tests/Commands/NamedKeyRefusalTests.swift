@@ -2,7 +2,7 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// What cannot be a name for rows, and what cannot depend on a key that each replica gives by itself.
+/// Columns that cannot name rows, and rules that cannot depend on a key that each replica assigns by itself.
 @Suite("A key in the dataset that cannot name rows is refused, with what to do")
 struct NamedKeyRefusalTests {
   struct Refusal: Sendable, CustomTestStringConvertible {
@@ -121,7 +121,7 @@ struct NamedKeyRefusalTests {
         """,
       tables: named + #", "photos": {}, "trees_photos": {}"#,
       words: ["tables.trees_photos", "its column base_id refers to fid of trees, as gpkgext_relations says"]),
-    // Where a row lies says nothing of it in any table.
+    // In any table, the position of a row says nothing about the row.
     Refusal(
       schema: "CREATE TABLE notes (id TEXT PRIMARY KEY)", tables: #""notes": { "visible": "rowid < 9" }"#,
       words: ["tables.notes.visible", "it reads rowid of notes, which each replica gives by itself"]),

@@ -4,8 +4,8 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// Tables whose rows a UNIQUE column names. Their INTEGER PRIMARY KEY is each replica's own: programs there name rows
-/// by it, so it must stay as long as the row does.
+/// Tables whose rows a UNIQUE column names. Their INTEGER PRIMARY KEY is local to each replica. Programs there use it
+/// to name rows, so it must stay as long as the row does.
 @Suite("Rows that other columns name than the PRIMARY KEY")
 struct NamedKeyTests {
   private let camp: Camp
@@ -25,7 +25,7 @@ struct NamedKeyTests {
     "trees": "SELECT uuid, plot, label, height FROM trees ORDER BY uuid",
   ]
 
-  /// Local keys are others on each replica.
+  /// Local keys differ between replicas.
   private func open(
     _ devices: [String] = ["tablet"], plots: String = "", trees: String = "", counting: Bool = false
   ) throws {
@@ -49,7 +49,7 @@ struct NamedKeyTests {
     return Dictionary(uniqueKeysWithValues: rows)
   }
 
-  /// Rows that are there before and after have the local keys that they had.
+  /// Expects that rows before and after `body` keep their local keys.
   private func keepingLocalKeys(_ databases: [String], _ words: String = "", _ body: () throws -> Void) throws {
     let before = try databases.map(localKeys)
     try body()
@@ -247,7 +247,7 @@ struct NamedKeyTests {
     #expect(repaired.code == 1 && (repaired.out + repaired.error).contains("Declare it NOT NULL"), "\(repaired.error)")
   }
 
-  @Test("a row that a decision brings back, and one that goes and comes with rights, are new rows here")
+  @Test("a row that a decision brings back, and a row that goes and comes with rights, are new rows here")
   func broughtBack() throws {
     try open(trees: #", "visible": "height < 90""#)
     try camp.sql("tablet/data.sqlite", "DELETE FROM trees WHERE uuid = 't1'")

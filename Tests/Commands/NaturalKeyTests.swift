@@ -1,8 +1,8 @@
 import SatchelJSON
 import Testing
 
-/// A room and a day can be booked once. The office and a tablet book the same, under ids of their own, and do not fold
-/// them into one.
+/// A room and a day can be booked once. The office and a tablet book the same under their own ids, and do not fold the
+/// bookings into one.
 @Suite("Two rows with one natural key")
 struct NaturalKeyTests {
   let camp: Camp
@@ -18,7 +18,7 @@ struct NaturalKeyTests {
       """, Camp.definition(#"{ "bookings": { \#(rules) }, "wishes": {} }"#), devices: ["tablet"])
   }
 
-  /// Both write, one of them surely later than the other.
+  /// Both write, one of them certainly later than the other.
   private func book(_ tablet: String, _ office: String, laterIs later: String) throws {
     try camp.sql("tablet/data.sqlite", tablet)
     try camp.sql("office.sqlite", office)
@@ -39,7 +39,7 @@ struct NaturalKeyTests {
     try camp.rows(database, "SELECT id, guest FROM bookings WHERE room = 'red' ORDER BY id")
   }
 
-  /// Whatever was decided, both sides have the same rows, and nothing is left to say.
+  /// Whatever was decided, both sides have the same rows, and nothing is left to send.
   private func expectPeace() throws {
     for _ in 0..<2 {
       try deliver()
@@ -98,7 +98,7 @@ struct NaturalKeyTests {
     #expect(try conflicts().map { $0["state"]?.stringValue } == [test.state])
   }
 
-  @Test("a row that others hang on does not go for another one: somebody decides", arguments: [true, false])
+  @Test("a row that other rows refer to is not deleted for another row: a person decides", arguments: [true, false])
   func children(hubHearsFirst: Bool) throws {
     try open(#""conflict": "device""#)
     try book(Self.theirs, Self.ours + "; INSERT INTO wishes VALUES ('w', 'o')", laterIs: "tablet/data.sqlite")
@@ -169,7 +169,7 @@ struct NaturalKeyTests {
     #expect(try red("tablet/data.sqlite") == "o|Olga\nt|Tess")
   }
 
-  /// Where the parent of the tablet's row goes: before the tablet hears of the office's row, or afterwards.
+  /// The time when the parent of the tablet's row is deleted: before the tablet receives the office's row, or after.
   private enum ParentGoes: CaseIterable { case before, afterwards }
 
   @Test(

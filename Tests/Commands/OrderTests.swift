@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// What a hub that was set back lost is the same again in whatever order the devices deliver it.
+/// A hub that was set back regains its lost rows unchanged, in whatever order the devices deliver them.
 @Suite("Orders of delivery to a hub that was set back")
 struct OrderTests {
   let camp: Camp
@@ -38,7 +38,7 @@ struct OrderTests {
     try camp.copy("office.sqlite", to: "office-before.sqlite")
   }
 
-  /// Puts the copy in the hub's place, begins a new epoch, and lets the devices deliver in this order.
+  /// Replaces the hub by its copy, begins a new epoch, and lets the devices deliver in this order.
   private func putBackHub(thenDeliver order: [String]) throws {
     for file in ["hub", "office.sqlite"] { try camp.remove(file) }
     for file in ["office.sqlite-wal", "office.sqlite-shm"] { try camp.removeIfThere(file) }
@@ -48,7 +48,7 @@ struct OrderTests {
     for _ in 1...3 { for device in order { try camp.carry(device, rounds: 2) } }
   }
 
-  /// Expects that the hub and both devices have these rows, and that nobody has to decide anything.
+  /// Expects that the hub and both devices have these rows, and that no decision is open.
   private func expectEverywhere(_ truth: String) throws {
     for database in ["office.sqlite", "a/data.sqlite", "b/data.sqlite"] {
       let found = try rows(database)

@@ -3,7 +3,8 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// Hubs that were put back from a copy, and devices without a database: what comes back, and what must not be taken.
+/// Hubs that were put back from a copy, and devices without a database: which work comes back, and which bundles must
+/// not be accepted.
 @Suite("Histories that part")
 struct PartedHistoryTests {
   private let camp: Camp
@@ -62,7 +63,7 @@ struct PartedHistoryTests {
     #expect(status["set_back"] != nil && status["set_back"] != .null, "\(status)")
   }
 
-  /// The office writes twice in the time that will be lost. Each device has another one of the two.
+  /// The office writes twice in the time that will be lost. Each device has one of the two writes.
   private func loseTwoNames() throws {
     try copyHub()
     try camp.sql(office, "UPDATE sites SET name = 'one' WHERE id = 'lake'")
@@ -74,7 +75,7 @@ struct PartedHistoryTests {
   }
 
   @Test(
-    "of two values of the lost time the newer one stands, whichever device comes first",
+    "of two values of the lost time the newer one wins, whichever device comes first",
     arguments: [["tablet", "phone"], ["phone", "tablet"]])
   func newerOfTheLost(order: [String]) throws {
     try loseTwoNames()
@@ -148,7 +149,7 @@ struct PartedHistoryTests {
     let newest = Paths.name(of: try camp.newestBundle(in: "tablet/bundles/outbox", "camp-tablet-hub-"))
     let older = try exports.filter { Paths.name(of: $0) != newest }
     try setAside(older, in: "exports")
-    // Of what the hub acknowledged nothing is known any more but by its first bundle.
+    // Of the work that the hub acknowledged, only its first bundle is left.
     let deltas = try HostFileSystem().list(camp.path("tablet/bundles/archive"))
       .filter { $0.hasPrefix("camp-hub-tablet-") && $0 != "camp-hub-tablet-1.satchel" }.map {
         "tablet/bundles/archive/\($0)"
@@ -162,11 +163,11 @@ struct PartedHistoryTests {
       #expect(words[0] == "export" || refused.error.contains("is not here"), "\(refused.error)")
       #expect(try exports == left)
     }
-    // What lies here is delivered all the same.
+    // The exports that are here are delivered all the same.
     let carried = camp.device("tablet", "sync", camp.path("stick"))
     #expect(carried.out.contains("files that lay here"), "\(carried.out)\(carried.error)")
 
-    // The exports were made on bundles of the hub's that are missing: what they say cannot be replayed yet.
+    // The exports were made on bundles of the hub that are missing, so they cannot be replayed yet.
     try bringBack(older, from: "exports")
     let refused = camp.device("tablet", "doctor", "--repair")
     #expect(refused.code == 1 && refused.error.contains("is missing"), "\(refused.out)\(refused.error)")
@@ -187,13 +188,13 @@ struct PartedHistoryTests {
     try camp.carry("tablet")
     try putBackHub()
     try camp.remove("tablet/data.sqlite")
-    // What is kept does not suffice to make it anew.
+    // The kept files are not enough for a new database.
     try camp.remove("tablet/bundles/archive/camp-hub-tablet-1.satchel")
     #expect(camp.hub("emit", "--device", "tablet", "--full").code == 0)
     let refused = camp.device("tablet", "import", try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-"))
     #expect(refused.code == 3 && refused.error.contains("does not follow"), "\(refused.out)\(refused.error)")
     #expect(!FileManager.default.fileExists(atPath: camp.path("tablet/data.sqlite")))
-    // What it was on proves to the hub that it was set back.
+    // The device's emission proves to the hub that it was set back.
     _ = camp.device("tablet", "sync", camp.path("stick"))
     let stopped = camp.hub("sync", camp.path("stick"))
     #expect(stopped.code == 3 && stopped.error.contains("restore --in-place"), "\(stopped.out)\(stopped.error)")
@@ -207,7 +208,7 @@ struct PartedHistoryTests {
   }
 
   @Test(
-    "a hub that was put back to before its key was lost hears of it, and its newer keys or another key bring all back",
+    "a hub that was put back to before its key was lost learns of it, and its newer keys or another key bring all back",
     arguments: [true, false])
   func behindLostKey(keysAreKept: Bool) throws {
     try copyHub()
@@ -215,7 +216,7 @@ struct PartedHistoryTests {
       let rotated = camp.hub("keys", "rotate", "--lost", "--json")
       let fingerprint = try #require(try rotated.json["fingerprint"]?.stringValue, "\(rotated.error)")
       for name in ["tablet", "phone"] {
-        // The hub asks for what it lacks, and the fingerprint is given once more then.
+        // The hub requests what it lacks, and the fingerprint is given again then.
         for _ in 0..<2 {
           let imported = camp.device(name, "import", try camp.emit(name), "--fingerprint", fingerprint)
           #expect(imported.code == 0, "\(imported.error)")
@@ -246,7 +247,7 @@ struct PartedHistoryTests {
     try checkHealth()
   }
 
-  @Test("an audit tells that the database was put back, and after a new epoch nothing of what comes again")
+  @Test("an audit reports that the database was put back, and nothing after a new epoch when the bundles come again")
   func auditOfDatabasePutBack() throws {
     try camp.copy(office, to: "copy.sqlite")
     try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'on its way')")

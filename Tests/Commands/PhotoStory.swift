@@ -2,7 +2,8 @@ import SatchelJSON
 import SatchelPlatform
 import Testing
 
-/// Stories of a camp whose reviews name photos. Ann sees what is of tier 1 on her tablet, Ben everything on his phone.
+/// Stories of a camp whose reviews name photos. Ann sees rows of tier 1 on her tablet, Ben sees everything on his
+/// phone.
 protocol PhotoStory {
   var camp: Camp { get }
 }
@@ -43,12 +44,12 @@ extension PhotoStory {
     try camp.sql(database, "INSERT INTO reviews VALUES ('\(id)', '\(site)', '\(photo)')")
   }
 
-  /// The file in a workspace; nil: it is not there.
+  /// The file in a workspace. nil if it is missing.
   func content(_ name: String, in place: String) -> String? {
     (try? camp.read("\(place)/files/\(name)")).map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// How many files' contents a bundle carries.
+  /// The number of files whose content a bundle carries.
   func blobs(_ bundle: String) throws -> Int {
     let entries = try camp.hub("inspect", "--json", camp.path(bundle)).json["entries"]?.arrayValue
     return try #require(entries).count { $0["name"]?.stringValue?.hasPrefix("blobs/") ?? false }
@@ -62,7 +63,7 @@ extension PhotoStory {
     "hub/bundles/outbox/camp-hub-\(device)-\(number).satchel"
   }
 
-  /// What `status` says of a workspace's files.
+  /// The part of `status` about a workspace's files.
   func files(_ place: String) throws -> JSONValue {
     let status = place == "hub" ? camp.hub("status", "--json") : camp.device(place, "status", "--json")
     return try #require(status.json["files"])

@@ -4,14 +4,14 @@ import TestSupport
 import Testing
 
 /// Other people use the same machine.
-@Suite("What others on the machine can read and write")
+@Suite("Files that others on the machine can read and write")
 struct PrivacyTests {
   let camp: Camp
   private let files = HostFileSystem()
 
   init() throws { camp = try Camp() }
 
-  /// Files and folders below one that others have rights on.
+  /// Files and folders below a folder that other users have rights to.
   private func open(_ folder: String) throws -> [String] {
     try StockTool.bash("-c", "find \(folder) -perm /077", in: camp.root).lines
   }
@@ -48,7 +48,7 @@ struct PrivacyTests {
     #expect(try open("hub/bundles") == [])
     #expect(try open("tablet/bundles") == [])
     #expect(try open("monday.satchel") == [])
-    // What is to be carried is for others to read.
+    // Files to carry are readable for others.
     #expect(try open("card").count == 2)
     #expect(camp.hub("doctor").code == 0)
   }

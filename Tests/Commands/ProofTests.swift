@@ -4,7 +4,8 @@ import SatchelPlatform
 import SatchelSQLite
 import Testing
 
-/// Equality is proved: a device tells of its rows, the hub compares, and what differs is named and kept.
+/// Equality is proved: a device sends digests of its rows, the hub compares them, and rows that differ are named and
+/// kept.
 @Suite("State digests and unseen writes")
 struct ProofTests {
   let camp: Camp
@@ -30,7 +31,7 @@ struct ProofTests {
     #expect(camp.hub("doctor").code == 0)
     #expect(camp.hub("compare", "tablet").out.contains("No rows of tablet are known to differ."))
     camp.answer("tablet", 2)
-    // By the dataset's rule the next one comes later, unless somebody asks.
+    // By the dataset's rule the next digests come later, unless they are requested.
     #expect(try camp.device("tablet", "export", "--json").json["proof"]?.boolValue != true)
     #expect(try camp.device("tablet", "export", "--prove", "--json").json["proof"]?.boolValue == true)
   }

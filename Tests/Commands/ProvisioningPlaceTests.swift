@@ -37,7 +37,7 @@ struct ProvisioningPlaceTests {
   }
 
   @Test(
-    "a folder beside the hub's is none inside it, however it is written, and neither is one that a link leads out to")
+    "a folder beside the hub's folder is not inside it, however it is written, nor is a folder behind a link")
   func beside() throws {
     try FileManager.default.createSymbolicLink(
       atPath: camp.path("hub/out"), withDestinationPath: camp.path("elsewhere"))

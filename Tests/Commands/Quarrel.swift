@@ -29,7 +29,7 @@ struct Quarrel {
   func rows(_ who: String, _ text: String) throws -> String {
     try camp.rows(who == "office" ? "office.sqlite" : "\(who)/data.sqlite", text)
   }
-  /// Until the next write of anybody's is a later one.
+  /// Waits until the next write of any side is later.
   func wait() throws {
     camp.awaitLaterTime()
   }
@@ -87,7 +87,7 @@ struct Quarrel {
     }
   }
 
-  /// After cycles: same rows everywhere, nothing pending, doctors content.
+  /// Expects after some cycles: same rows everywhere, nothing pending, no fault for the doctors.
   func peace(_ queries: [String], location: SourceLocation = #_sourceLocation) throws {
     for name in ["tablet", "phone", "tablet", "phone", "tablet", "phone"] { try cycle(name) }
     for query in queries {

@@ -2,12 +2,12 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// What a device knew of its hub, when another file lies where its database was.
+/// A device's knowledge of its hub, if another file is in the place of its database.
 @Suite("What the hub's bundles told is known again")
 struct RecollectionTests {
   enum Loss: CaseIterable { case deleted, oldCopy, madeByApp }
 
-  /// Whatever file takes the place of the tablet's database is repaired.
+  /// Whatever file replaces the tablet's database, it is repaired.
   private func lose(_ loss: Loss, on camp: Camp) throws {
     switch loss {
     case .deleted: try camp.remove("tablet/data.sqlite")
@@ -21,7 +21,7 @@ struct RecollectionTests {
     #expect(camp.device("tablet", "doctor").out == "All is well.\n")
   }
 
-  /// The tablet exports, so that an old copy is known as one, and hears from the hub.
+  /// The tablet exports, so that an old copy is recognised as one, and imports from the hub.
   private func exchange(_ camp: Camp) throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = stars + 1 WHERE id = 'r1'")
     try camp.deliver("tablet")

@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-@Suite("What init and dataset apply say of references")
+@Suite("Findings of init and dataset apply about references")
 struct ReferenceCheckTests {
   private static let columns = TreeSurvey.trees + TreeSurvey.visits
   private static let relations = """

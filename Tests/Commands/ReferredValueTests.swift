@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// Visits refer to a UNIQUE column of trees that is not the key, and that column changes.
+/// Visits refer to a UNIQUE column of trees that is not the key. Values of that column change.
 @Suite("Changes of a value to which rows refer")
 struct ReferredValueTests {
   enum Declaration: CaseIterable { case schema, dataset }

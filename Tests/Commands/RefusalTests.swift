@@ -61,7 +61,7 @@ struct RefusalTests {
         "a rule that asks what day it is",
         #"{ "dataset": "d", "version": 1, "tables": { "t": { "visible": "b > date('now', '-1 year')" } } }"#,
         "dataset-definition",
-        "tables.t.visible: it asks for the present time or place by 'now'"
+        "tables.t.visible: it uses 'now'"
       ),
       (
         "unknown policy", #"{ "dataset": "d", "version": 1, "tables": { "t": { "conflict": "mine" } } }"#,
@@ -121,7 +121,7 @@ struct RefusalTests {
   }
 
   @Test(
-    "a bundle with a flipped byte, cut anywhere, or for somebody else is refused with exit code 3, and nothing changes")
+    "a bundle with a flipped byte, cut anywhere, or for another replica is refused with code 3, and nothing changes")
   func badBundles() throws {
     let camp = try Camp()
     try camp.open()
@@ -135,7 +135,7 @@ struct RefusalTests {
       bad[place] ^= 0x10
       try Data(bad).write(to: URL(fileURLWithPath: camp.path("bad.satchel")))
       let outcome = camp.hub("import", camp.path("bad.satchel"), "--dry-run", "--json")
-      // A byte between two entries, which a tar fills up with zeros, carries nothing: then everything else is as it was
+      // A byte between two entries, which a tar fills with zeros, carries nothing. Then everything else is as it was
       // signed.
       if outcome.code == 3 {
         refused += 1
@@ -199,7 +199,7 @@ struct RefusalTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/quarantine")).isEmpty)
   }
 
-  @Test("a full quarantine leaves what is refused where it is, and status says so")
+  @Test("a full quarantine leaves refused files in their place, and status says so")
   func fullQuarantine() throws {
     let camp = try Camp()
     try camp.open()
@@ -231,7 +231,7 @@ struct RefusalTests {
   }
 
   @Test(
-    "two copies of one device at work: the second history is refused, and the device flagged until somebody decides")
+    "two copies of one device at work: the second history is refused, and the device is flagged until a person decides")
   func clone() throws {
     let camp = try Camp()
     try camp.open()
@@ -414,7 +414,7 @@ struct RefusalTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("mine")) == ["notes.txt"])
   }
 
-  @Test("a database that was put back from an old copy is told so, and nothing of it is overwritten")
+  @Test("a database that was put back from an old copy is reported, and nothing of it is overwritten")
   func oldCopy() throws {
     let camp = try Camp()
     try camp.open()
@@ -427,14 +427,14 @@ struct RefusalTests {
     let outcome = camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel"), "--json")
     #expect(outcome.code == 1)
     #expect(try outcome.json["error"]?["reason"] == "older-database")
-    // An export from it would bear a number that means another one already.
+    // An export from it would have a number that already means another export.
     #expect(try camp.device("tablet", "export", "--json").json["error"]?["reason"] == "older-database")
     #expect(camp.device("tablet", "status").out.contains("old copy of itself"))
     #expect(camp.device("tablet", "doctor").out.contains("old copy of itself"))
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM reviews WHERE id = 'precious'") == "1")
   }
 
-  @Test("a device that lost its database and got everything anew goes on counting, and what it writes then arrives")
+  @Test("a device that lost its database and got everything again continues its numbers, and its later writes arrive")
   func refilled() throws {
     let camp = try Camp()
     try camp.open()

@@ -36,7 +36,7 @@ struct RekeyTests {
     camp.hub("device", "provision", "phone", "--user", "ben", "--into", camp.path("phone"))
   }
 
-  /// An order with two lines, of which the second stands behind the first, and a mark; whatever keys SQLite gives them.
+  /// An order with two lines, of which the second follows the first, and a mark, with the keys that SQLite assigns.
   private func order(_ database: String, _ name: String) throws {
     try camp.sql(
       database,
@@ -48,7 +48,7 @@ struct RekeyTests {
       """)
   }
 
-  /// All rows by what they say, each with what the rows say to which it refers.
+  /// All rows by their text, each with the text of the rows that it refers to.
   private func story(_ database: String) throws -> String {
     try camp.rows(
       database,
@@ -99,7 +99,7 @@ struct RekeyTests {
   }
 
   @Test(
-    "a row that was not delivered yet gives way to the hub's by itself, and its children follow before anybody is told")
+    "an undelivered row gives way to the hub's row, and its children follow before any bundle names the new key")
   func yields() throws {
     try order("office.sqlite", "office")
     try order("phone/data.sqlite", "bens")
@@ -124,7 +124,7 @@ struct RekeyTests {
     camp.hub("emit", "--device", "phone")
     try order("phone/data.sqlite", "bens")
     try order("office.sqlite", "office again")
-    // Delivered, and renamed at the hub to another key than the device is about to find by itself; what tells of that
+    // Delivered, and renamed at the hub to another key than the device will find by itself. The bundle with the new key
     // is not made yet when the older bundle comes.
     camp.deliver("phone", 1)
     camp.device("phone", "import", camp.path("hub/bundles/outbox/camp-hub-phone-2.satchel"))
@@ -161,7 +161,7 @@ struct RekeyTests {
     #expect(try story("office.sqlite").contains("3|bens|twice|bens a bens b<bens a bens c|NULL"))
   }
 
-  @Test("the bundle that tells of new keys may be lost, and come twice")
+  @Test("the bundle with the new keys may be lost, and come twice")
   func lostAndRepeated() throws {
     try order("tablet/data.sqlite", "anns")
     try order("phone/data.sqlite", "bens")
@@ -178,7 +178,7 @@ struct RekeyTests {
     camp.answer("tablet", 2)
     try expectPeace("tablet", "phone")
     #expect(try story("office.sqlite").contains("3|bens|NULL|bens A bens b<bens A|bens bens b"))
-    // It stands on the emission that told: nothing is told again.
+    // It has the emission with the new key, so the key is not sent again.
     camp.deliver("phone", 3)
     try camp.sql("office.sqlite", "UPDATE orders SET note = 'x' WHERE id = 1")
     camp.answer("phone", 4)
@@ -186,7 +186,7 @@ struct RekeyTests {
     try expectPeace("phone")
   }
 
-  @Test("a full bundle tells of new keys too")
+  @Test("a full bundle contains new keys too")
   func full() throws {
     try order("tablet/data.sqlite", "anns")
     try order("phone/data.sqlite", "bens")
@@ -209,7 +209,7 @@ struct RekeyTests {
     try order("phone/data.sqlite", "bens")
     camp.deliver("tablet", 1)
     camp.deliver("phone", 1)
-    // The hub has made 3 of the phone's 2; the phone makes a 3.
+    // The hub has renamed the phone's 2 to 3. The phone makes a row 3.
     try order("phone/data.sqlite", "bens next")
     camp.answer("phone", 2)
     #expect(
@@ -234,7 +234,7 @@ struct RekeyTests {
     #expect(try camp.rows("office.sqlite", "SELECT id, name FROM orders") == "1|first\n2|bens")
   }
 
-  @Test("a row that came from the hub, was deleted and made anew under its key, is no other row")
+  @Test("a row from the hub that was deleted and inserted again under its key is the same row")
   func madeAnew() throws {
     try camp.sql(
       "phone/data.sqlite", "DELETE FROM orders WHERE id = 1; INSERT INTO orders (id, name) VALUES (1, 'anew')")
@@ -313,7 +313,7 @@ struct RekeyTests {
     try order("phone/data.sqlite", "bens")
     for device in ["tablet", "phone"] { camp.deliver(device, 1) }
     for device in ["tablet", "phone"] { camp.answer(device, 2) }
-    // By now the phone's row has another key, and its user writes into it, and into the row that has the old one.
+    // The phone's row now has another key. Its user writes into it, and into the row that has the old key.
     try camp.sql("phone/data.sqlite", "UPDATE orders SET note = 'mine' WHERE name = 'bens'")
     camp.deliver("phone", 2)
     camp.answer("phone", 3)
@@ -321,8 +321,8 @@ struct RekeyTests {
     try camp.carry("tablet", rounds: 2)
     #expect(camp.device("phone", "sync", camp.path("stick")).out.contains("restored"))
     camp.hub("sync", camp.path("stick"))
-    // What no export tells yet is about the row that has the phone's old key: it must not go with the phone's own row
-    // to the next.
+    // Changes that no export contains yet are about the row that has the phone's old key. They must not move with the
+    // phone's own row to its next key.
     try camp.sql("phone/data.sqlite", "UPDATE orders SET note = 'hers' WHERE name = 'anns'")
     let imported = camp.device("phone", "import", try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-phone-"))
     #expect(imported.code == 0 && imported.out.contains("written"), "\(imported.out)\(imported.error)")
@@ -344,7 +344,7 @@ struct RekeyTests {
       #expect(try story("\(name)/data.sqlite") == story("office.sqlite"), "\(name)")
       #expect(try camp.device(name, "status", "--json").json["not_exported"] == 0)
     }
-    // Each note is where it belongs, or somebody is asked.
+    // Each note is in its row, or a person decides.
     for (owner, note) in [("bens", "mine"), ("anns", "hers")] {
       let stands = try camp.rows("office.sqlite", "SELECT note IS '\(note)' FROM orders WHERE name = '\(owner)'") == "1"
       let isAsked =

@@ -2,10 +2,10 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Tables that an app or a tool drops and makes anew.
-@Suite("What a table made anew lacks was not deleted by anybody")
+/// Tables that an app or a tool drops and makes again.
+@Suite("Rows missing from a recreated table were not deleted")
 struct RemadeTableTests {
-  /// A table made anew with the rows of one condition.
+  /// A table made again with the rows that meet one condition.
   private static func remake(where condition: String) -> String {
     """
     BEGIN;
@@ -51,7 +51,7 @@ struct RemadeTableTests {
     #expect(try looked.json["unseen"] == .object([]))
     let repaired = deleted ? run("doctor", "--repair", "--deleted") : run("doctor", "--repair")
     #expect(repaired.code == 0, "\(repaired.out)\(repaired.error)")
-    #expect(repaired.out.contains(deleted ? "2 deleted unseen. Taken up." : "2 rows that it lacked put back."))
+    #expect(repaired.out.contains(deleted ? "2 deleted unseen. Taken up." : "2 rows that were missing are put back."))
     #expect(run("doctor").out == "All is well.\n")
     try camp.carry("tablet", rounds: 2)
     for database in ["office.sqlite", "tablet/data.sqlite"] {
@@ -81,7 +81,7 @@ struct RemadeTableTests {
     #expect(try rows(camp, "tablet/data.sqlite") == "r6|60\nr7|70")
   }
 
-  @Test("a change that nobody saw of a row that was written and exported without a change is found")
+  @Test("an unseen change of a row that was rewritten and exported without a change is found")
   func writtenWithoutChange() throws {
     let camp = try camp()
     try camp.sql(
@@ -96,7 +96,7 @@ struct RemadeTableTests {
     #expect(try rows(camp, "tablet/data.sqlite") == "r5|15\nr6|16\nr7|17")
   }
 
-  @Test("what an export told to be deleted stays so, also where what capture knew of it is gone with the table")
+  @Test("rows whose delete was exported stay deleted, even if the table took its capture records with it")
   func deletedWithoutPreImages() throws {
     let camp = try camp()
     try camp.sql("tablet/data.sqlite", "DELETE FROM reviews WHERE id = 'r5'")
@@ -136,7 +136,7 @@ struct RemadeTableTests {
     #expect(try rows(camp, "tablet/data.sqlite") == "r5|5\nr6|6\nr7|7")
   }
 
-  @Test("VACUUM, another column and a column of another name make no table anew")
+  @Test("VACUUM, a new column and a renamed column are no recreation of the table")
   func notRemade() throws {
     let camp = try camp()
     for sql in ["VACUUM", "ALTER TABLE reviews ADD COLUMN mood", "ALTER TABLE reviews RENAME COLUMN mood TO feel"] {

@@ -43,15 +43,15 @@ struct ReportTests {
     #expect(document["next"]?.arrayValue?.first == "satchel-hub conflicts")
   }
 
-  @Test("a device says when the hub last heard of it, and who was not heard of for long is named on both sides")
+  @Test("a device reports the hub's last contact, and both sides name a side that was silent for long")
   func silence() throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     try camp.carry("tablet")
-    #expect(camp.device("tablet", "status").out.contains("by export 1, which was made just now"))
-    #expect(!camp.device("tablet", "status").out.contains("nothing was heard"))
+    #expect(camp.device("tablet", "status").out.contains("your export 1, made just now"))
+    #expect(!camp.device("tablet", "status").out.contains("no bundle came"))
     camp.platform = .still(clock: SetClock(camp.platform.clock.milliseconds() + 40 * 86_400_000))
-    #expect(camp.device("tablet", "status").out.contains("nothing was heard of the hub for 40 days"))
-    #expect(camp.hub("status").out.contains("nothing was heard for 30 days or more of phone, tablet"))
+    #expect(camp.device("tablet", "status").out.contains("no bundle came from the hub for 40 days"))
+    #expect(camp.hub("status").out.contains("no bundle came for 30 days or more from phone, tablet"))
   }
 
   @Test("a hub's report is one page without scripts, in which no value becomes markup, and the same as CSV")
@@ -102,7 +102,7 @@ struct ReportTests {
     #expect(try StockTool.python3.run(["-c", check, camp.path("r.html")], in: camp.root).complaint == "")
   }
 
-  @Test("a report's name must tell its form, and a folder that is not there is said")
+  @Test("a report's name must show its form, and a missing folder is reported")
   func refusals() throws {
     #expect(camp.hub("report", camp.path("r.pdf")).code == 2)
     #expect(camp.hub("report", camp.path("nowhere/r.html")).code == 1)

@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// A hub that was lost and comes back from a backup, worked by the commands.
+/// A hub that was lost and is restored from a backup, through the commands.
 @Suite struct RestoreTests {
   private let camp: Camp
 
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  /// Lets a device in that asks for it by this command.
+  /// Enrols a device that requests it with this command.
   private func enrol(_ device: String, asking words: String...) throws {
     let asked = camp.deviceAnywhere(["-C", camp.path(device)] + words + ["--json"])
     let fingerprint = try #require(try asked.json["fingerprint"]?.stringValue, "\(asked.error)")
@@ -107,13 +107,13 @@ import Testing
   func redelivery() throws {
     try carry("tablet")
     try backUp()
-    // Two bundles that the hub takes and acknowledges, and then loses.
+    // Two bundles that the hub merges and acknowledges, and then loses.
     try write(
       "tablet", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'new'), ('n2', 'lake', 'ann', 3, 'gone soon')")
     try carry("tablet")
     try write("tablet", "UPDATE reviews SET words = 'calm' WHERE id = 'r1'; DELETE FROM reviews WHERE id = 'n2'")
     try carry("tablet", rounds: 2)
-    // What no export holds yet is written into a row that the restored hub has never seen.
+    // Changes that are in no export yet, in a row that the restored hub has never seen.
     try write(
       "tablet",
       "UPDATE reviews SET stars = 5 WHERE id = 'n1'; INSERT INTO reviews VALUES ('n3', 'hill', 'ann', 1, 'late')")
@@ -153,15 +153,15 @@ import Testing
     camp.hub("emit", "--all")
     let outcome = camp.device("tablet", "import", try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-"))
     #expect(outcome.code == 0, "\(outcome.error)")
-    // What the hub had said since the backup is not so any more; what the device's user wrote is.
+    // The hub's changes since the backup are gone. The changes of the device's user stay.
     #expect(try reviews("tablet/data.sqlite") == "r1|1|quiet")
     try carry("tablet")
     #expect(try reviews(office) == "r1|1|quiet\nr2|5|dark")
-    // Somebody may still look at what was said.
+    // A person can still read the hub's lost bundles.
     #expect(try camp.newestBundle(in: "tablet/bundles/archive/former", "camp-hub-tablet-").hasSuffix("-2.satchel"))
   }
 
-  @Test("a device whose database was made anew delivers again what it had exported before that")
+  @Test("a device whose database was rebuilt delivers its earlier exports again")
   func redeliveryOfNewDatabase() throws {
     try backUp()
     try write("tablet", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'new')")
@@ -177,7 +177,7 @@ import Testing
     #expect(camp.device("tablet", "doctor").code == 0)
   }
 
-  @Test("what was on its way to the hub when a device's database was made anew comes again to a restored hub")
+  @Test("work that was on its way to the hub when a device's database was rebuilt comes again to a restored hub")
   func redeliveryOfWhatWasOnItsWay() throws {
     try backUp()
     try write("tablet", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'new')")
@@ -205,7 +205,7 @@ import Testing
       camp.hub("import", camp.path("carried-\(number).satchel"))
       camp.answer("tablet", number + 1)
     }
-    // The tablet is lost too: what a courier still has is all that there is.
+    // The tablet is lost too. Only the courier's files are left.
     try camp.remove("tablet")
     try restore()
     let third = camp.hub("import", camp.path("carried-3.satchel"))
@@ -220,13 +220,13 @@ import Testing
     #expect(try camp.rows(office, "SELECT count(*) FROM reviews") == "5")
   }
 
-  @Test("two devices that had heard of each other meet again in a hub that knows of neither")
+  @Test("two devices with rows of each other meet again in a hub that knows neither")
   func bothDevices() throws {
     try backUp()
     try write("tablet", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'hers')")
     try carry("tablet")
     try carry("phone")
-    // The phone's user may not write ann's row: the hub says so, and then forgets it.
+    // The phone's user may not write ann's row. The hub reports that, and then forgets it.
     try write(
       "phone",
       "INSERT INTO reviews VALUES ('n2', 'lake', 'ben', 2, 'his'); UPDATE reviews SET words = 'mine' WHERE id = 'n1'")
@@ -242,7 +242,7 @@ import Testing
     #expect(try reviews(office) == rows)
     #expect(try reviews("phone/data.sqlite") == rows)
     #expect(try reviews("tablet/data.sqlite") == "n1|3|hers\nn2|2|his\nr1|4|quiet")
-    // What was not taken is to be seen.
+    // The rejected change is visible.
     #expect(
       try camp.rows(
         office, "SELECT count(*) > 0 FROM satchel_conflicts WHERE table_name = 'reviews' AND key = '[\"n1\"]'") == "1"
@@ -266,14 +266,14 @@ import Testing
     #expect(try reviews("tablet/data.sqlite") == before)
     #expect(camp.device("tablet", "status").out.contains("restored") == false)
 
-    // A person gives it up: what was pending stays pending, and what was there before can still be looked at.
+    // A person gives it up. Pending changes stay pending, and the earlier state can still be read.
     try write("tablet", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     let given = camp.device("tablet", "import", bundle, "--without-lost", "--json")
     #expect(given.code == 0, "\(given.error)")
     #expect(try reviews("tablet/data.sqlite") == "r1|1|quiet")
     let copy = try #require(given.json["bundles"]?.arrayValue?.first?["copy"]?.stringValue)
     #expect(try reviews(String(copy.dropFirst(camp.root.utf8.count + 1))) == "n1|3|new\nr1|1|quiet")
-    // The hub's own bundles do not have the row: it came from the tablet, which had it.
+    // The hub's own bundles lack the row. It comes from the tablet, which had it.
     try carry("tablet", rounds: 3)
     #expect(try reviews(office) == "r1|1|quiet\nr2|5|dark")
     #expect(try reviews("tablet/data.sqlite") == "r1|1|quiet")
@@ -307,7 +307,7 @@ import Testing
     let first = try camp.rows(office, "SELECT emissions_from FROM satchel_hub")
     try carry("tablet", rounds: 3)
     #expect(try camp.rows(office, "SELECT words FROM reviews WHERE id = 'n1'") == "new")
-    // By then the clock has gone on, as clocks do.
+    // By then the clock has advanced.
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'newer' WHERE id = 'n1'")
     try camp.remove("safe")
     try backUp("tuesday.satchel")

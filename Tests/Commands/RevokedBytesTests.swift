@@ -4,7 +4,7 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// What a revoke leaves behind on the device: rows that are gone from their tables, and must be gone from the files.
+/// The traces of a revoke on the device: removed rows must also be removed from the files.
 @Suite("Revoked bytes")
 struct RevokedBytesTests {
   let camp: Camp
@@ -14,7 +14,7 @@ struct RevokedBytesTests {
 
   init() throws {
     camp = try Camp()
-    // Rows of every length, one of them of many pages.
+    // Rows of every length; one of them has many pages.
     let rows = (0..<Self.count).map { number in
       let words = String(
         repeating: number % 3 == 0 ? "Seen \(number) " : "Revoked\(100_000 + number) ",
@@ -38,7 +38,7 @@ struct RevokedBytesTests {
     #expect(camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet")).code == 0)
   }
 
-  /// The markers that are in these files still.
+  /// The markers that are still in these files.
   private func left(in names: [String]) throws -> [String] {
     let files = names.filter { FileManager.default.fileExists(atPath: camp.path("tablet/\($0)")) }
     let bytes = try files.flatMap { try camp.read("tablet/\($0)") }
@@ -60,7 +60,7 @@ struct RevokedBytesTests {
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM notes WHERE tier = 2") == "0")
     let left = try left(in: Self.database)
     #expect(left == [])
-    // What Ann wrote is kept, and nothing else of these rows.
+    // Ann's values are kept, and nothing else of these rows.
     let kept = try camp.rows("tablet/data.sqlite", "SELECT group_concat(device_values, ' ') FROM satchel_conflicts")
     #expect(kept.contains(#"{"more":"pending"}"#))
     withExtendedLifetime(app) {}

@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-@Suite("Files that are written anew under their names")
+@Suite("Files that are written again under their names")
 struct RewrittenFileTests: PhotoStory {
   let camp: Camp
 
@@ -16,13 +16,13 @@ struct RewrittenFileTests: PhotoStory {
     }
   }
 
-  /// As if it had been written at that time.
+  /// Sets the time of a file's last write.
   private func date(_ name: String, in place: String, _ seconds: TimeInterval) throws {
     try FileManager.default.setAttributes(
       [.modificationDate: Date(timeIntervalSince1970: seconds)], ofItemAtPath: camp.path("\(place)/files/\(name)"))
   }
 
-  /// One photo of Ann's that is everywhere.
+  /// One photo of Ann on all sides.
   private func share() throws {
     try photo("oak.jpg", in: "tablet", "version 1")
     try review("r1", "lake", "oak.jpg", in: "tablet/data.sqlite")
@@ -33,7 +33,7 @@ struct RewrittenFileTests: PhotoStory {
     for place in ["tablet", "hub", "phone"] { #expect(try all(place) == ["oak.jpg: version 1"]) }
   }
 
-  @Test("a photo that is edited in place travels anew, takes its own place everywhere, and then rests")
+  @Test("a photo that is edited in place is sent again, replaces the old version everywhere, and then rests")
   func edited() throws {
     try share()
     // As many bytes as before, in the same second.
@@ -52,7 +52,7 @@ struct RewrittenFileTests: PhotoStory {
     for place in ["tablet", "phone"] { #expect(try camp.device(place, "export", "--json").json["new"] == false) }
     let idle = try camp.hub("emit", "--all", "--json").json["emissions"]?.arrayValue?.map { $0["new"] }
     #expect(idle == [false, false])
-    // Who only got the photo may edit it too.
+    // A user who only received the photo may edit it too.
     try photo("oak.jpg", in: "phone", "version 3, by Ben")
     for _ in 0..<2 {
       try camp.carry("phone")
@@ -72,13 +72,13 @@ struct RewrittenFileTests: PhotoStory {
       try camp.carry(place, rounds: 2)
       #expect(try all(place) == ["oak.jpg: by the office"])
     }
-    // And what the tablet makes of that goes back.
+    // The tablet's edit of it goes back.
     try photo("oak.jpg", in: "tablet", "by Ann again")
     try camp.carry("tablet")
     #expect(try all("hub") == ["oak.jpg: by Ann again"])
   }
 
-  @Test("two people edit one photo: both versions are kept, on each side, and it is told which")
+  @Test("two people edit one photo: both versions are kept, on each side, and the report names them")
   func twice() throws {
     try share()
     try photo("oak.jpg", in: "tablet", "Ann's")
@@ -95,7 +95,7 @@ struct RewrittenFileTests: PhotoStory {
     }
     #expect(try all("tablet") == ["oak.jpg: Ann's", "oak~: Ben's"])
     #expect(try all("phone") == ["oak.jpg: Ben's"])
-    // Neither of two more versions takes the other one's place.
+    // Neither of two more versions replaces the other.
     try photo("oak.jpg", in: "tablet", "Ann's second")
     try photo("oak.jpg", in: "phone", "Ben's second")
     for _ in 0..<3 {
@@ -105,7 +105,7 @@ struct RewrittenFileTests: PhotoStory {
     #expect(try Set(all("hub")) == ["oak.jpg: Ben's second", "oak~: Ann's", "oak~: Ann's second"])
     #expect(content("oak.jpg", in: "hub") == "Ben's second")
     #expect(content("oak.jpg", in: "tablet") == "Ann's second")
-    // Somebody decides, by an ordinary change of the row.
+    // A person decides, by an ordinary change of the row.
     let kept = try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/files")).first {
       content($0, in: "hub") == "Ann's second"
     }
@@ -128,14 +128,14 @@ struct RewrittenFileTests: PhotoStory {
     #expect(try all("hub") == ["oak.jpg: version 4"])
     for file in exports { camp.hub("import", camp.path("tablet/bundles/sent/\(file)")) }
     #expect(try all("hub") == ["oak.jpg: version 4"])
-    // One after the other, without a word from the hub in between.
+    // One after the other, without a bundle from the hub in between.
     for version in 5...6 {
       try photo("oak.jpg", in: "tablet", "version \(version)")
       camp.device("tablet", "export")
       camp.hub("import", try camp.newestBundle(in: "tablet/bundles/outbox", "camp-tablet-hub-"))
       #expect(try all("hub") == ["oak.jpg: version \(version)"])
     }
-    // The phone misses one of two.
+    // The phone misses one of two versions.
     camp.hub("emit", "--device", "phone")
     try photo("oak.jpg", in: "hub", "version 7")
     camp.hub("emit", "--device", "phone")
@@ -143,7 +143,7 @@ struct RewrittenFileTests: PhotoStory {
     #expect(try all("phone") == ["oak.jpg: version 7"])
   }
 
-  @Test("a version that comes to where somebody edits leaves that alone")
+  @Test("a version that arrives at a side with its own edit leaves the edit alone")
   func meanwhile() throws {
     try share()
     try photo("oak.jpg", in: "phone", "Ben's")
@@ -154,12 +154,12 @@ struct RewrittenFileTests: PhotoStory {
     #expect(try all("hub") == ["oak.jpg: Ben's", "oak~: not exported yet"])
   }
 
-  @Test("a file that looks as it did is not read again, and one that was only touched does not travel")
+  @Test("a file that looks unchanged is not read again, and a file whose time alone changed is not sent")
   func looks() throws {
     try share()
     try date("oak.jpg", in: "tablet", 1_700_000_000)
     #expect(try camp.device("tablet", "export", "--json").json["new"] == false)
-    // Size and time are those that were seen, so nobody looks into it.
+    // Size and time are unchanged, so the file is not read.
     try photo("oak.jpg", in: "tablet", "version 2")
     try date("oak.jpg", in: "tablet", 1_700_000_000)
     #expect(try camp.device("tablet", "export", "--json").json["new"] == false)
@@ -202,7 +202,7 @@ struct RewrittenFileTests: PhotoStory {
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM reviews WHERE photo = 'map.jpg'") == "2")
     #expect(try camp.read("hub/files/map.jpg") == Array("the office's".utf8))
     #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/files")).count == 3)
-    // A photo of a row of one's own may be edited, but not by a device that may change nothing.
+    // A user may edit a photo of the user's own row, unless the device may change nothing.
     try camp.write("tablet/files/own.jpg", "mine")
     try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('own2', 'lake', 'own.jpg')")
     try camp.carry("tablet", rounds: 2)

@@ -19,7 +19,7 @@ struct ScopeTests {
       (7, 8, 1, 'egg'), (8, 7, 1, 'hen');
     """
 
-  @Test("in a tree of rows nothing is seen below what is hidden, at any depth; a circle ends")
+  @Test("in a tree of rows nothing below a hidden row is visible, at any depth; a circle ends")
   func trees() throws {
     try camp.open(
       Self.tree,
@@ -28,13 +28,13 @@ struct ScopeTests {
     #expect(
       try camp.rows("tablet/data.sqlite", "SELECT group_concat(name) FROM (SELECT name FROM parts ORDER BY id)")
         == "ship,deck,boat,egg,hen")
-    // What hid them moves: the row itself is not touched.
+    // The parent that hid them moves. The row itself is not touched.
     try camp.sql("office.sqlite", "UPDATE parts SET tier = 1 WHERE id = 4; UPDATE parts SET tier = 2 WHERE id = 2")
     camp.answer("tablet", 2)
     #expect(
       try camp.rows("tablet/data.sqlite", "SELECT group_concat(name) FROM (SELECT name FROM parts ORDER BY id)")
         == "ship,safe,gold,coin,egg,hen")
-    // A child that is hung below what the user may not see is not the user's to make.
+    // The user may not make a child below a row that the user may not see.
     try camp.sql(
       "tablet/data.sqlite", "INSERT INTO parts VALUES (9, 1, 1, 'rope'); UPDATE parts SET inside = 2 WHERE id = 6")
     camp.deliver("tablet", 1)
@@ -61,8 +61,8 @@ struct ScopeTests {
     let seen = camp.hub("scope", "show", "ann", "--json")
     #expect(try seen.json["tables"]?["links"]?["seen"]?.integerValue == (any ? 4 : 3))
     let numbers = try camp.rows("tablet/data.sqlite", "SELECT group_concat(id) FROM (SELECT id FROM links ORDER BY id)")
-    // The device has the rows that its parents' absence leaves in place: references go nowhere only where the rule says
-    // so.
+    // The device has the rows that remain without their parents. References have no target only if the rule allows
+    // that.
     #expect(numbers == (any ? "0,10,11,12" : "0,10,11"))
   }
 
@@ -147,14 +147,14 @@ struct ScopeTests {
         try camp.rows(database, "SELECT id, words FROM reviews ORDER BY id") == "r1|from the tablet\nr5|from the laptop"
       )
     }
-    // An expired one takes nothing from the other.
+    // An expired device takes nothing from the other device.
     camp.hub("device", "set", "laptop", "--expires", "2020-01-01")
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'Sea' WHERE id = 'lake'")
     let emitted = camp.hub("emit", "--user", "ann").out
     #expect(emitted.contains("laptop: expired") && emitted.contains("tablet (ann): bundle 3"), "\(emitted)")
   }
 
-  @Test("where nobody may write, a device needs no key: it imports without, and says why it delivers nothing")
+  @Test("if no user may write, a device needs no key: it imports without one, and says why it delivers nothing")
   func withoutKeys() throws {
     try camp.open(
       Self.tree,

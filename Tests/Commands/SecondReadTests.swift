@@ -3,7 +3,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// A stick may have a computer in it, which gives other bytes when a file is read again.
+/// A stick may contain a computer, and give other bytes when a file is read again.
 @Suite("Sticks that answer otherwise when they are read again")
 struct SecondReadTests {
   private let camp: Camp
@@ -23,8 +23,8 @@ struct SecondReadTests {
       .map { Paths.join(camp.path(folder), $0) }
   }
 
-  /// Syncs with a stick that gives other bytes from each opening on in turn, until that is more often than files are
-  /// opened.
+  /// Syncs with a stick that gives other bytes from the n-th opening on, for each n, until n exceeds the number of
+  /// openings.
   private func sync(other: String, _ sync: (Camp) -> Camp.Outcome, check: (Camp, _ number: Int) throws -> Void) throws {
     var (number, isOver) = (0, false)
     while !isOver {
@@ -84,13 +84,13 @@ struct SecondReadTests {
       try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = \(number) WHERE id = 'r1'")
       _ = try camp.export("tablet")
     }
-    // The second export waits for the first one, and a copy of the device is refused for its other history.
+    // The second export waits for the first, and a copy of the device is refused for its other history.
     try camp.copy("tablet", to: "twin")
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
     #expect(camp.device("tablet", "sync", stick).code == 0)
     #expect(camp.hub("sync", stick).code == 0)
     try camp.sql("twin/data.sqlite", "UPDATE reviews SET words = 'two' WHERE id = 'r1'")
-    // It takes no answer to the other one for its own, and exports all the same.
+    // It does not accept an answer to the other copy as its own, and exports all the same.
     #expect(camp.device("twin", "sync", stick).code == 3)
     try sync(other: camp.path("junk")) {
       let outcome = $0.hub("sync", $0.path("stick"))

@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// One change that meets one value on its device and another one at the hub: whatever is written over is kept.
+/// One change that meets one value on its device and another value at the hub: every overwritten value is kept.
 @Suite("Values that one change meets one after the other")
 struct SecondValueTests {
   private let camp: Camp

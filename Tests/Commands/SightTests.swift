@@ -4,7 +4,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Values that a user may not see are not told in another way either.
+/// Values that a user may not see are not revealed in another way either.
 @Suite("Sight")
 struct SightTests {
   let camp: Camp
@@ -31,7 +31,7 @@ struct SightTests {
     for name in ["tablet", "tablet-2"] { camp.provision(name) }
   }
 
-  /// What a device's table of conflicts says, but for ids and stamps.
+  /// The content of a device's table of conflicts, without ids and stamps.
   private func told(_ device: String) throws -> String {
     try camp.rows(
       "\(device)/data.sqlite",
@@ -70,13 +70,13 @@ struct SightTests {
     #expect(shown.hasSuffix("|{}|hub|The user may not change this row."), "\(shown)")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT id FROM notes") == "1")
     #expect(try camp.rows("office.sqlite", "SELECT tier, words, likes FROM notes WHERE id = 2") == "9|secret|7")
-    // Whoever decides at the hub sees both.
+    // A person who decides at the hub sees both.
     #expect(
       camp.hub("conflicts", "show", try camp.rows("office.sqlite", "SELECT id FROM satchel_conflicts")).out.contains(
         "secret"))
   }
 
-  @Test("keys that the hub hands out anew are so for every guess", arguments: ["'secret', 7", "'wrong', 0"])
+  @Test("keys that the hub assigns again are assigned for every guess", arguments: ["'secret', 7", "'wrong', 0"])
   func guessesWithNewKeys(values: String) throws {
     try open(#""keys": "rekey""#)
     try camp.sql("tablet/data.sqlite", "INSERT INTO notes VALUES (2, 9, \(values), NULL), (3, 1, 'mine', 0, NULL)")
@@ -115,7 +115,7 @@ struct SightTests {
   @Test("what another device delivers, whose name begins alike, makes nothing new")
   func names() throws {
     try open()
-    // The hub heard what the tablet said, and the tablet hears of it.
+    // The hub imports the tablet's bundle, and the tablet imports the answer.
     try camp.sql("tablet/data.sqlite", "UPDATE notes SET likes = 1 WHERE id = 1")
     camp.deliver("tablet", 1)
     camp.answer("tablet", 2)
@@ -123,7 +123,7 @@ struct SightTests {
     camp.device("tablet-2", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-2-2.satchel"))
     try camp.sql("office.sqlite", "UPDATE notes SET likes = 2 WHERE id = 1")
     camp.answer("tablet", 3)
-    // That it was heard is all that this says, and needs no answer; whatever others say.
+    // This bundle only acknowledges, and needs no answer, whatever others send.
     camp.deliver("tablet", 2)
     #expect(
       try camp.hub("emit", "--device", "tablet", "--json").json["emissions"]?.arrayValue?.first?["new"]?.boolValue

@@ -47,7 +47,7 @@ struct StagingTests {
     let app = try Database(path: camp.path("tablet/data.sqlite"), mode: .readWrite)
     for number in 2...4 {
       #expect(camp.device("tablet", "import", "--stage", try emit(number)).code == 0)
-      // Whoever comes second finds the other at work, or that all is done.
+      // The second command finds the first at work, or everything done.
       let outcomes = Mutex<[Camp.Outcome]>([])
       let camp = Unchecked(camp)
       DispatchQueue.concurrentPerform(iterations: 2) { _ in

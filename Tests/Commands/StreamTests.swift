@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A clock by which everything takes long.
+/// A clock that makes everything appear slow.
 private final class HurryingClock: WallClock {
   private let now = Mutex<Int64>(1_800_000_000_000)
 
@@ -77,7 +77,7 @@ struct StreamTests {
     #expect(hub("device", "enrol", "-", "--user", "ben", "--fingerprint", print, input: asked.bytes).code == 0)
   }
 
-  @Test("what is refused on standard input is kept in quarantine, and nothing else stays")
+  @Test("a refused bundle on standard input is kept in quarantine, and nothing else stays")
   func refused() throws {
     var bytes = device("export", "--to", "-").bytes
     bytes[bytes.count / 2] ^= 1
@@ -92,7 +92,7 @@ struct StreamTests {
   func nonsense() throws {
     let before = try camp.everything()
     let terminal = device("export", "--to", "-", traits: ConsoleTraits(showsOutput: true))
-    #expect(terminal.code == 2 && terminal.error.contains("nothing for a terminal"))
+    #expect(terminal.code == 2 && terminal.error.contains("not for a terminal"))
     #expect(device("export", "--to", "-", "--volume-size", "1M").code == 2)
     #expect(hub("emit", "--all", "--to", "-").code == 2)
     #expect(hub("import", "-", "x.satchel").code == 2)

@@ -51,9 +51,9 @@ struct SyncTests {
   }
 
   @Test(
-    "an import that the database refuses keeps no export from the hub, and status tells of it until one comes through")
+    "an import that the database refuses keeps no export from the hub, and status reports it until an import succeeds")
   func refusedImport() throws {
-    // An app's index over the rows that names a table which is not there.
+    // An app's index over the rows that names a missing table.
     try camp.sql(
       "tablet/data.sqlite",
       """
@@ -82,7 +82,7 @@ struct SyncTests {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'")
     camp.device("tablet", "sync", stick)
     #expect(try carried == ["hub/tablet/camp-tablet-hub-2.satchel"])
-    // Nothing is new, but the hub is not known to have it: it goes on another stick too.
+    // Nothing is new, but the hub is not known to have the bundle: it goes on another stick too.
     try FileManager.default.removeItem(atPath: camp.path("stick/SATCHEL"))
     camp.device("tablet", "sync", stick)
     #expect(try carried == ["hub/tablet/camp-tablet-hub-2.satchel"])
@@ -115,7 +115,7 @@ struct SyncTests {
     #expect(try carried.contains("phone/hub/camp-hub-phone-2.satchel"))
   }
 
-  @Test("no stick, and one that is full or read-only, are said in plain words")
+  @Test("a missing stick, a full stick and a read-only stick are reported in plain words")
   func trouble() throws {
     #expect(camp.device("tablet", "sync", camp.path("nowhere")).error.contains("Is the stick mounted?"))
     #expect(camp.device("tablet", "sync").code == 2)
@@ -130,7 +130,7 @@ struct SyncTests {
       try camp.sql("tablet-2/data.sqlite", "UPDATE reviews SET stars = \(stars) WHERE id = 'r1'")
       camp.deliver("tablet-2", number)
       camp.answer("tablet", number + 1)
-      // It heard the other one's change, and has nothing of its own to say.
+      // It has the other side's change, and has nothing to send.
       camp.deliver("tablet", number)
     }
     #expect(try camp.rows("tablet/data.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "2")
@@ -151,7 +151,7 @@ struct SyncTests {
     #expect(try camp.rows("radio/data.sqlite", "SELECT count(*) FROM reviews") == "2")
   }
 
-  @Test("what cannot be put on the stick for one is told, with all that was done for the others")
+  @Test("a bundle that cannot be put on the stick is reported, with all that was done for the others")
   func oneInTrouble() throws {
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'Big lake' WHERE id = 'lake'")
     try camp.sql("phone/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r2'")

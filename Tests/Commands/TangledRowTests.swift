@@ -3,7 +3,7 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-/// Few rows with few values that hang on each other by keys, references and UNIQUE values, and change on both sides.
+/// Few rows with few values, connected by keys, references and UNIQUE values, with changes on both sides.
 @Suite("Rows that hang on each other")
 struct TangledRowTests {
   private let camp: Camp
@@ -33,7 +33,7 @@ struct TangledRowTests {
     case 6: return "UPDATE OR IGNORE seats SET name = '\(name)' WHERE id = '\(id)'"
     case 7: return "UPDATE OR REPLACE seats SET place = '\(other)' WHERE id = '\(id)'"
     case 8: return "UPDATE OR REPLACE groups SET name = '\(name)' WHERE id = '\(id)'"
-    // A key changes: one row goes, another one comes, and what hangs on it follows.
+    // A key changes: one row goes, another row comes, and the rows that refer to it follow.
     case 9: return "UPDATE OR IGNORE groups SET id = '\(other)' WHERE id = '\(id)'"
     case 10: return "UPDATE OR IGNORE seats SET id = '\(other)' WHERE id = '\(id)'"
     // Two rows trade their values, or their keys.
@@ -64,7 +64,7 @@ struct TangledRowTests {
       for (place, database) in [("tablet", "tablet/data.sqlite"), ("office", "office.sqlite")] {
         for _ in 0..<random.below(4) {
           let sql = write(&random)
-          // What the database forbids does not happen.
+          // A write that the database forbids has no effect.
           do { try camp.sql(database, "PRAGMA foreign_keys = ON; \(sql)") } catch is SQLiteError { continue }
           story.append("\(place): \(sql)")
         }

@@ -31,12 +31,12 @@ struct ThousandTests {
     for number in 1...Self.bundles {
       try world.write("UPDATE camps SET name = 'Oak \(number)' WHERE id = 1", in: device.folder)
       let file = try world.export(device)
-      // Of five sticks four get lost: the fifth carries what was on them too.
+      // Four of five sticks get lost. The fifth also carries the content of the lost ones.
       if number.isMultiple(of: 5) { _ = try world.hub.importBundle(file) }
       if number.isMultiple(of: 10) { _ = try device.importBundle(world.emit(to: device)) }
     }
     let files = world.platform.files
-    // Of what is acknowledged nothing is left in the database; every export is kept for a hub that may be restored.
+    // Acknowledged changes are gone from the database. Every export is kept for a hub that may be restored.
     #expect(
       try rows(world, "tablet", "SELECT count(*) FROM satchel_before_camps WHERE satchel_generation < \(Self.bundles)")
         == 0)
@@ -44,7 +44,7 @@ struct ThousandTests {
     #expect(try count(device.folder.sent, files) == Self.bundles)
     #expect(try count(device.folder.outbox, files) == 0)
     #expect(try rows(world, "tablet", "SELECT count(*) FROM satchel_exports") == Int64(Self.bundles))
-    // The hub knows sets for the emission that is proved and for those after it.
+    // The hub keeps sets for the proved emission and for later emissions.
     #expect(try rows(world, "hub", "SELECT count(*) FROM satchel_emissions") == 2)
     #expect(try rows(world, "hub", "SELECT count(*) FROM satchel_log") == Int64(Self.bundles))
     #expect(try count(world.hub.folder.archive, files) == Self.bundles / 5 + 1)
@@ -72,7 +72,7 @@ struct ThousandTests {
     #expect(report.sent >= Self.bundles / 10)
     #expect(report.database.after < report.database.before)
 
-    // And all goes on.
+    // Everything continues.
     _ = try device.importBundle(world.emit(to: device))
     #expect(try rows(world, "hub", "SELECT name = 'Fir' FROM camps WHERE id = 1") == 1)
     #expect(try world.hub.examine().isWell)

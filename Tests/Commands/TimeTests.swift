@@ -4,12 +4,12 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// A row that the office and a tablet write, each by a clock of its own. Stamps decide, and no wall time.
+/// A row that the office and a tablet write, each with its own clock. Stamps decide, not wall time.
 @Suite("Clocks that are wrong")
 struct TimeTests {
   let camp: Camp
   private static let day: Int64 = 86_400_000
-  /// When the hub's tools run, by the right clock.
+  /// The time at which the hub's tools run, by the right clock.
   private let now = SystemClock().milliseconds()
 
   init() throws {
@@ -27,7 +27,7 @@ struct TimeTests {
     }
   }
 
-  /// What a program writes where the clock shows this time.
+  /// A program's write while the clock shows this time.
   private func write(_ words: String, in database: String, at time: Int64) throws {
     try camp.sql(
       database,
@@ -69,13 +69,13 @@ struct TimeTests {
     86_400_000, 2_147_483_647_000, SystemClock().milliseconds() + 730 * 86_400_000, SystemClock().milliseconds(),
   ]
 
-  @Test("what is written after a row was seen is newer than that row, whatever the clock shows", arguments: clocks)
+  @Test("a write after a row was seen is newer than that row, whatever the clock shows", arguments: clocks)
   func afterSeeing(_ clock: Int64) throws {
     try write("office", in: "office.sqlite", at: now)
     try answer("tablet", at: clock, hubAt: now + 1000)
     try write("tablet", in: "tablet/data.sqlite", at: clock)
     try write("meanwhile", in: "office.sqlite", at: now)
-    // The office wrote it before the tablet had heard, and so before the tablet wrote.
+    // The office wrote it before the tablet imported, and so before the tablet wrote.
     try camp.sql("office.sqlite", "UPDATE satchel_writes_notes SET satchel_written = satchel_written - 1")
     try deliver("tablet", at: clock, hubAt: now + 2000)
     #expect(try words() == "tablet")
@@ -90,7 +90,7 @@ struct TimeTests {
     try write("tablet", in: "tablet/data.sqlite", at: clock)
     try deliver("tablet", at: clock, hubAt: now + Self.day)
     #expect(try words() == "tablet")
-    // The phone, whose clock is right, has not heard of it and writes two days later: that is newer.
+    // The phone, whose clock is right, has not received it and writes two days later: that is newer.
     try write("phone", in: "phone/data.sqlite", at: now + 2 * Self.day)
     try deliver("phone", at: now + 2 * Self.day, hubAt: now + 3 * Self.day)
     #expect(try words() == "phone")
@@ -119,7 +119,7 @@ struct TimeTests {
     try write("present", in: "tablet/data.sqlite", at: now)
     try deliver("tablet", at: now, hubAt: now + Self.day)
     #expect(try words() == "present")
-    // And the office's next word is later again.
+    // The office's next write is later again.
     try write("office", in: "office.sqlite", at: now + 2 * Self.day)
     try answer("tablet", at: now, hubAt: now + 2 * Self.day)
     #expect(try words("tablet/data.sqlite") == "office")
@@ -185,7 +185,7 @@ struct TimeTests {
     try write("later, by the tablet", in: "tablet/data.sqlite", at: now + 1000)
     #expect(try emission(for: "tablet", at: now).code == 3)
     #expect(camp.hub("doctor").code == 1)
-    #expect(camp.hub("doctor", "--repair").out.contains("What it shows now is taken to be right. Mended."))
+    #expect(camp.hub("doctor", "--repair").out.contains("Its present reading now counts as right. Mended."))
     #expect(try emission(for: "tablet", at: now + 2000).code == 0)
     #expect(camp.hub("doctor").code == 0)
   }
@@ -218,7 +218,7 @@ struct TimeTests {
     #expect(try emission(for: "tablet", at: now + 100 * Self.day).code == 0)
   }
 
-  @Test("what the office wrote while its clock was ten years ahead is asked about before any device hears of it")
+  @Test("rows that the office wrote while its clock was ten years ahead are asked about before any device gets them")
   func officeAhead() throws {
     try write("from the future", in: "office.sqlite", at: now + 3650 * Self.day)
     let outcome = try emission(for: "phone", at: now)
@@ -257,7 +257,7 @@ struct TimeTests {
   func newestSeen() throws {
     try write("office", in: "office.sqlite", at: now)
     for name in ["phone", "tablet"] { try answer(name, at: now, hubAt: now) }
-    // Half an hour is nothing that anybody is asked about.
+    // Half an hour is within the tolerance.
     let hub = now - 1_800_000
     try write("first, by the phone", in: "phone/data.sqlite", at: now + 1000)
     try write("later, by the tablet", in: "tablet/data.sqlite", at: now + 2000)

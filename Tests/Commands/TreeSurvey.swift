@@ -1,13 +1,13 @@
 import Testing
 
-/// Trees and visits as GIS programs write them, at an office, on ann's tablet and on ben's phone: a column of visits
+/// Trees and visits as GIS programs write them, at an office, on ann's tablet and on ben's phone. A column of visits
 /// holds a tree's key, and no table declares that.
 struct TreeSurvey {
   let camp: Camp
 
   static let trees = "CREATE TABLE trees (fid INTEGER PRIMARY KEY, name TEXT, tier INTEGER DEFAULT 1);"
   static let visits = "CREATE TABLE visits (fid INTEGER PRIMARY KEY, tree_fid INTEGER, note TEXT);"
-  /// Trees with a name of their own beside the key.
+  /// Trees with their own name beside the key.
   static let named = """
     CREATE TABLE trees (fid INTEGER PRIMARY KEY, uuid TEXT NOT NULL COLLATE NOCASE UNIQUE, name TEXT);
     CREATE TABLE visits (fid INTEGER PRIMARY KEY, tree TEXT, note TEXT);
@@ -37,7 +37,7 @@ struct TreeSurvey {
       """)
   }
 
-  /// Makes a tree and a visit of it.
+  /// Makes a tree and a visit to it.
   func plant(_ database: String, _ name: String) throws {
     try camp.sql(
       database,
@@ -52,7 +52,7 @@ struct TreeSurvey {
     try camp.rows(database, "SELECT table_name, kind, state FROM satchel_conflicts ORDER BY table_name, kind, state")
   }
 
-  /// Makes a hub, or says why not.
+  /// Makes a hub, or returns why it cannot.
   static func initialise(_ schema: String, _ tables: String) throws -> Camp.Outcome {
     let camp = try Camp()
     try camp.sql("office.sqlite", schema)

@@ -2,15 +2,15 @@ import Glibc
 import SatchelPlatform
 import Synchronization
 
-/// The machine's files, with what a test has in store for them.
+/// The machine's files, with faults that a test requests.
 struct TroubledFiles: FileSystem {
-  /// What the system says of every disk's free space; nil: the truth.
+  /// The free space of every disk, as the system reports it. nil for the truth.
   var free: Int64?
-  /// Which call that changes something fails.
+  /// The changing call that fails.
   var fault: Fault?
-  /// Which folders were synced and which files got a new name; nil: nobody wants to know.
+  /// Records which folders were synced and which files were renamed. nil if no record is needed.
   var record: Record?
-  /// Files that give other bytes when they are opened again; nil: there are none.
+  /// Files that give other bytes when they are opened again. nil if there are none.
   var fickle: Fickle?
   private var host = HostFileSystem()
 
@@ -23,7 +23,7 @@ struct TroubledFiles: FileSystem {
     set { host.rules = newValue }
   }
 
-  /// What was done, in its order: `sync` and a folder, or `name` and a path.
+  /// The calls in their order: `sync` and a folder, or `name` and a path.
   final class Record: Sendable {
     private let all = Mutex<[String]>([])
 
@@ -31,7 +31,7 @@ struct TroubledFiles: FileSystem {
     fileprivate func add(_ call: String) { all.withLock { $0.append(call) } }
   }
 
-  /// A stick with a computer in it: each bundle gives other bytes from its n-th opening on.
+  /// A stick that contains a computer: each bundle gives other bytes from its n-th opening on.
   final class Fickle: Sendable {
     private let folder: String
     private let other: String
@@ -39,13 +39,13 @@ struct TroubledFiles: FileSystem {
     private let opened = Mutex<[String: Int]>([:])
 
     /// - Parameters:
-    ///   - folder: of the stick.
-    ///   - other: the file that is read in the place of each.
+    ///   - folder: the stick's folder.
+    ///   - other: the file that is read instead.
     init(in folder: String, other: String, from number: Int) {
       (self.folder, self.other, self.number) = (folder, other, number)
     }
 
-    /// How often a file was opened at most.
+    /// The most times that a file was opened.
     var most: Int { opened.withLock { $0.values.max() ?? 0 } }
 
     fileprivate func path(_ path: String) -> String {
@@ -58,7 +58,7 @@ struct TroubledFiles: FileSystem {
     }
   }
 
-  /// Fails one of the calls that change something, as a failing disk does: the n-th of them.
+  /// Fails the n-th changing call, as a failing disk does.
   final class Fault: Sendable {
     private let left: Mutex<Int>
 

@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-/// Tables that are made anew with columns of other types.
+/// Tables that are made again with columns of other types.
 @Suite("A changed type or collation is named")
 struct TypeDriftTests {
   private static let schema = """
@@ -24,7 +24,7 @@ struct TypeDriftTests {
       ? camp.hubAnywhere(["-C", camp.path("hub")] + words) : camp.deviceAnywhere(["-C", camp.path("tablet")] + words)
   }
 
-  /// As a tool does that puts the triggers back.
+  /// Like a tool that puts the triggers back.
   private func remake(_ camp: Camp, _ database: String, _ columns: String) throws {
     let triggers = try camp.rows(
       database, "SELECT sql || ';' FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 't'")

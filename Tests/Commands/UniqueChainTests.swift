@@ -3,8 +3,8 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// Pending changes of rows whose UNIQUE values hang on each other, with the hub's edits on the same rows: no import
-/// gets stuck on them.
+/// Pending changes of rows whose UNIQUE values depend on each other, with the hub's edits of the same rows: they never
+/// block an import.
 @Suite("UNIQUE values in chains")
 struct UniqueChainTests {
   private let camp: Camp

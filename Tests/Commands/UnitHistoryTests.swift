@@ -17,7 +17,7 @@ struct UnitHistoryTests {
     let schema: String
     /// The tables of the definition, in JSON.
     let tables: String
-    /// A query, and the only answer that it has at any time.
+    /// A query, and its only correct answer at any time.
     let total: (query: String, answer: String)
     /// All rows, for a comparison.
     let rows: [String]
@@ -30,7 +30,7 @@ struct UnitHistoryTests {
   ) throws -> String {
     let mark = isMarked ? "INSERT INTO satchel_unit DEFAULT VALUES; " : ""
     let sql = "BEGIN; \(mark)\(work.transaction(&random, database).joined(separator: "; ")); COMMIT"
-    // What the database forbids does not happen.
+    // A write that the database forbids has no effect.
     do { try camp.sql(database, sql) } catch is SQLiteError { return "" }
     return "\(database): \(sql)"
   }
@@ -83,7 +83,7 @@ struct UnitHistoryTests {
     try decideAll(work, &random, after: story)
   }
 
-  /// Decides everything that waits, at random, and looks whether all sides end with the same.
+  /// Decides everything that waits, at random, and checks that all sides end equal.
   private func decideAll(_ work: Work, _ random: inout SplitMix64, after story: [String]) throws {
     for _ in 0..<40 {
       let waiting = try #require(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue)
@@ -106,7 +106,7 @@ struct UnitHistoryTests {
     }
   }
 
-  /// Moves some of what is at one place to one or two others.
+  /// Moves a part of one place's amount to one or two other places.
   private static func stock(_ policy: String) -> Work {
     Work(
       schema: """
@@ -128,8 +128,8 @@ struct UnitHistoryTests {
     }
   }
 
-  /// Adds a line to an order, or changes one; those that were added here alone are taken out or moved. What both sides
-  /// take out in the same way is no disagreement, and would be counted twice in the total.
+  /// Adds a line to an order, or changes a line. Lines that were only added here are removed or moved. If both sides
+  /// removed the same line, that would be no disagreement, and the total would count it twice.
   private static func orders(_ policy: String) -> Work {
     Work(
       schema: """

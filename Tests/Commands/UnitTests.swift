@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// A stock that is moved from place to place: what one transaction wrote is taken together or not at all.
+/// A stock that is moved from place to place: the writes of one transaction are accepted together or not at all.
 @Suite("Changes of one transaction are one unit")
 struct TransactionUnitTests {
   private let camp: Camp
@@ -45,7 +45,7 @@ struct TransactionUnitTests {
     return camp.hubAnywhere(["-C", camp.path("hub"), "conflicts", "resolve", id] + words)
   }
 
-  /// Office takes five from the place from which the device takes eight.
+  /// The office takes five from the place from which the device takes eight.
   private func takeTooMuch(importedFirst: Bool) throws {
     try open()
     try camp.sql("a/data.sqlite", Self.transfer)
@@ -55,7 +55,7 @@ struct TransactionUnitTests {
     try camp.answer("a")
   }
 
-  @Test("half of a transfer is never taken, whoever hears of the other first", arguments: [false, true])
+  @Test("half of a transfer is never merged, whichever side learns of the other first", arguments: [false, true])
   func transfer(importedFirst: Bool) throws {
     try takeTooMuch(importedFirst: importedFirst)
     #expect(try stock() == "5 0 4")
@@ -198,7 +198,7 @@ struct TransactionUnitTests {
   }
 
   @Test(
-    "a disagreement that the hub wins, or that a person decides, keeps all of a unit out; one that the device wins none",
+    "a disagreement that the hub wins, or that a person decides, keeps a whole unit out; a win of the device does not",
     arguments: ["manual", "hub", "newest", "device"], [false, true])
   func policies(policy: String, importedFirst: Bool) throws {
     try open(#""conflict": "\#(policy)""#)
@@ -225,7 +225,7 @@ struct TransactionUnitTests {
     #expect(count == (isTaken ? "0" : "2"))
   }
 
-  @Test("a change that the user may not make keeps all of its unit out until somebody decides")
+  @Test("a change that the user may not make keeps its whole unit out until a person decides")
   func forbidden() throws {
     try open(#""write": "place <> 'store'""#)
     try camp.sql(
@@ -240,7 +240,7 @@ struct TransactionUnitTests {
     #expect(try stock() == "8 0 6")
   }
 
-  /// A device writes a transfer and another unit, each behind a mark, and the office takes too much for the transfer.
+  /// A device writes a transfer and another unit, each after a mark, and the office takes too much for the transfer.
   private func meetTransfer(andMarked sql: String) throws {
     let mark = "INSERT INTO satchel_unit DEFAULT VALUES;"
     try camp.sql("a/data.sqlite", mark + Self.transfer)
@@ -343,7 +343,7 @@ struct TransactionUnitTests {
     #expect(try stock() == "5 0 4")
   }
 
-  @Test("a database that is made anew from its exports has the same units")
+  @Test("a database that is rebuilt from its exports has the same units")
   func rebuilt() throws {
     try open()
     try camp.answer("a", full: true)
@@ -359,7 +359,7 @@ struct TransactionUnitTests {
   }
 }
 
-/// An order with its lines: a row and its children are taken together or not at all.
+/// An order with its lines: a row and its children are accepted together or not at all.
 @Suite("A row and its children are one unit")
 struct ParentUnitTests {
   private let camp: Camp

@@ -23,19 +23,19 @@ struct UnnamedFileTests: PhotoStory {
     try review("r1", "lake", "trees/oak.jpg", in: "tablet/data.sqlite")
     try photo("elm.jpg", in: "hub", "an elm")
     try review("r2", "lake", "elm.jpg", in: "office.sqlite")
-    // The office is about to name this one.
+    // The office is about to name this file.
     try photo("new.jpg", in: "hub", "not named yet")
     try exchange()
   }
 
   @Test(
-    "compact takes a file away once no row names it and every device is known to have heard of that; a rehearsal counts"
+    "compact removes a file once no row names it and every device is known to know that; a rehearsal counts"
   )
   func deletedRow() throws {
     try share()
     #expect(try compact()["attached"] == 0)
     try camp.sql("office.sqlite", "DELETE FROM reviews WHERE id = 'r1'")
-    // Nobody has heard of it: a device may name the file in another row.
+    // No device has received the deletion yet: a device may name the file in another row.
     #expect(try compact()["attached"] == 0)
     try exchange()
     let before = try camp.everything()
@@ -46,7 +46,7 @@ struct UnnamedFileTests: PhotoStory {
     #expect(!FileManager.default.fileExists(atPath: camp.path("hub/files/trees")))
     #expect((content("elm.jpg", in: "hub"), content("new.jpg", in: "hub")) == ("an elm", "not named yet"))
     #expect(try compact()["attached"] == 0)
-    // A file of that name is a new one.
+    // A new file with the same name is another file.
     try photo("trees/oak.jpg", in: "hub", "another oak")
     try review("r3", "lake", "trees/oak.jpg", in: "office.sqlite")
     try exchange()
@@ -100,7 +100,7 @@ struct UnnamedFileTests: PhotoStory {
     #expect(content("trees/oak.jpg", in: "hub") != nil)
   }
 
-  @Test("a file that somebody wrote anew in the hub's folder is somebody's own, and stays")
+  @Test("a file that a person wrote again in the hub's folder belongs to that person, and stays")
   func rewritten() throws {
     try share()
     try camp.sql("office.sqlite", "DELETE FROM reviews WHERE id = 'r1'")
@@ -128,7 +128,7 @@ struct UnnamedFileTests: PhotoStory {
     #expect(content("elm.jpg", in: "tablet") == nil)
     #expect(content("trees/oak.jpg", in: "tablet") != nil && content("own.jpg", in: "tablet") != nil)
     #expect(try files("tablet")["lost"] == 0)
-    // A row that names it once more brings it back.
+    // A row that names it again brings it back.
     try photo("elm.jpg", in: "hub", "an elm")
     try review("r5", "lake", "elm.jpg", in: "office.sqlite")
     try camp.carry("tablet", rounds: 2)

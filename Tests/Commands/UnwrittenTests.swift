@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// The database knows of a bundle before its file has a name. What happens when the file never gets one.
+/// The database records a bundle before its file has a name. These tests show what happens if the file never gets one.
 @Suite("A bundle whose file could not be written")
 struct UnwrittenTests {
-  /// Puts something in the place of a file, so that it cannot be written.
+  /// Puts an obstacle in the place of a file, so that it cannot be written.
   private func block(_ camp: Camp, _ file: String) throws {
     try FileManager.default.createDirectory(atPath: camp.path("\(file)/full"), withIntermediateDirectories: true)
   }

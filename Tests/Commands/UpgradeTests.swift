@@ -4,8 +4,8 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// A workspace that release 0.1 made, worked by the commands of this release: a hub, and the devices a, b and c with
-/// work that was not delivered.
+/// A workspace that release 0.1 made, used with the commands of this release: a hub, and the devices a, b and c with
+/// undelivered work.
 @Suite("A workspace of release 0.1")
 struct UpgradeTests {
   let camp: Camp
@@ -35,7 +35,7 @@ struct UpgradeTests {
     try fetch()
   }
 
-  /// The first rounds after a hub was restored: what it lacks comes with the second one, and newer exports wait for
+  /// The first rounds after a hub was restored: what it lacks comes with the second round, and newer exports wait for
   /// that.
   private func syncAllAfterRestore() throws {
     for device in Self.devices { check(camp.device(device, "sync", camp.path("stick")), "\(device) sync") }
@@ -59,7 +59,7 @@ struct UpgradeTests {
     return rows
   }
 
-  /// What everybody's work makes together.
+  /// The merged work of all devices.
   private static let merged = [
     "camps": "c1|north|Oak of a\nc2|south|Elm of the office\nc3|south|Ash\nc4|north|New",
     "reviews": "2|c2|5|2|[]|office|\n3|c3|5|0|[]|third|\n4|c1|2|0|[]|by a|\n5|c2|2|0|[]|by b|",
@@ -110,7 +110,7 @@ struct UpgradeTests {
   func rounds() throws {
     try syncAll()
     try checkMerged()
-    // Nothing is left to say: a further round makes no bundle.
+    // Nothing is left to send: a further round makes no bundle.
     let count = "SELECT count(*) FROM satchel_emissions"
     let before = try camp.rows(office, count)
     try syncAll(rounds: 1)
@@ -208,14 +208,14 @@ struct UpgradeTests {
     check(camp.device("a", "export", "--dry-run"))
     let after = try camp.everything()
     for (name, bytes) in before where after[name] != bytes {
-      // A command brings Satchel's own tables to its release before it looks; rows and files stay.
+      // A command upgrades Satchel's own tables to its release first. Rows and files stay.
       #expect(name.hasSuffix(".sqlite"), "\(name)")
     }
   }
 
   @Test("a device's database that is lost comes back from the bundles that release 0.1 kept", arguments: [false, true])
   func lostDatabase(isEmptied: Bool) throws {
-    // What no export carries is lost with its file.
+    // Changes in no export are lost with their file.
     check(camp.device("b", "export"), "export")
     let before = try rows("b/data.sqlite")
     try camp.remove("b/data.sqlite")

@@ -1,7 +1,7 @@
 import Testing
 
-/// What hub and devices remember of rows is told in columns that a later version may not have any more.
-@Suite("What was kept before a new version")
+/// The records of hub and devices about rows use columns that a later version may not have any more.
+@Suite("Records from before a new version")
 struct VersionMemoryTests {
   private let camp: VersionCamp
 
@@ -56,7 +56,7 @@ struct VersionMemoryTests {
       try camp.office("SELECT device_values FROM satchel_conflicts WHERE operation = 'insert'").contains(#""stars":2"#))
   }
 
-  @Test("history tells what was before, and a bundle of an earlier version can be taken back")
+  @Test("history shows earlier changes, and a bundle of an earlier version can be reverted")
   func history() throws {
     try camp.write(
       "tablet",

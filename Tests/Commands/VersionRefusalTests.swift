@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What is wrong with a new version, and what waits because somebody has not come so far.
+/// Faults of a new version, and bundles that wait because a side has an older version.
 @Suite("Versions that cannot be taken, or not yet")
 struct VersionRefusalTests {
   private let camp: VersionCamp
@@ -45,7 +45,7 @@ struct VersionRefusalTests {
       (VersionTests.definition(2, #""sites": { "visible": "random() > 0" }"#), nil, "it calls random()"),
       (
         VersionTests.definition(2, #""sites": { "visible": "name < date('now')" }"#), nil,
-        "tables.sites.visible: it asks for the present time"
+        "tables.sites.visible: it uses"
       ),
       (VersionTests.definition(2, #""sites": { "write": "id IN (DELETE FROM sites)" }"#), nil, "tables.sites.write"),
       (
@@ -73,13 +73,13 @@ struct VersionRefusalTests {
   }
 
   @Test(
-    "a rule that names what is not there, writes, reaches out or is not decided by the rows is refused by init too, with its place",
+    "init too refuses a rule that names missing things, writes, reaches out or depends on more than rows",
     arguments: [
       ("height > 1", "no such column: height"), ("id IN (DELETE FROM sites)", "syntax error"),
       ("random() > 0", "it calls random()"),
-      ("load_extension('x')", "it calls load_extension()"), ("name < datetime()", "it asks for the present time"),
+      ("load_extension('x')", "it calls load_extension()"), ("name < datetime()", "it uses datetime"),
       ("id IN (SELECT name FROM satchel_users)", "satchel_users"),
-      ("1); DELETE FROM sites; --", "parenthesis is closed"),
+      ("1); DELETE FROM sites; --", "closing parenthesis has no opening"),
     ])
   func rules(rule: String, words: String) throws {
     try camp.write("other.sqlite", "CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT)")
@@ -194,11 +194,11 @@ struct VersionRefusalTests {
     let status = camp.camp.hub("status").out
     #expect(status.contains("Waits") && status.contains("it is of version 2 of the dataset"), "\(status)")
     #expect(try camp.camp.hub("status", "--json").json["waiting"]?.arrayValue?.first?["version"]?.integerValue == 2)
-    // It goes on waiting, and is no trouble to others.
+    // It continues to wait, and does not affect others.
     #expect(camp.camp.hub("sync", camp.camp.path("stick")).code == 0)
     try camp.apply(VersionTests.definition(2), VersionTests.migration)
     #expect(camp.camp.hub("status").out.contains("the next import or sync takes it"))
-    // The device's bundle stands on one of the hub's that this hub does not know.
+    // The device's bundle builds on a bundle that this hub does not know.
     let found = camp.camp.hub("sync", camp.camp.path("stick"))
     #expect(found.code == 3 && found.error.contains("restore --in-place"), "\(found.error)")
     #expect(camp.camp.hub("restore", "--in-place").code == 0)

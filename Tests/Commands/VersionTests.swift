@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// New versions of the dataset: migrations that travel, and what becomes of changes that were pending when they came.
+/// New versions of the dataset: migrations that travel, and changes that were pending when they came.
 @Suite("New versions of a dataset")
 struct VersionTests {
-  /// The camp's rules as version 1 has them, with other members for its tables where a test says so.
+  /// The camp's rules as in version 1. A test may give other members for its tables.
   static func definition(_ version: Int, _ tables: String = Self.tables) -> String {
     #"{ "dataset": "camp", "version": \#(version), "attributes": { "tier": "integer" }, "tables": { \#(tables) } }"#
   }
@@ -13,7 +13,7 @@ struct VersionTests {
   static let reviews = #""reviews": { "write": "author = :user", "conflict": "manual" }"#
   static let tables = "\(sites), \(reviews)"
 
-  /// Reviews get a column, and one gets another name; a site says how often it was reviewed.
+  /// Reviews get a column, and a column gets another name. A site records how often it was reviewed.
   static let migration = """
     ALTER TABLE reviews ADD COLUMN season TEXT DEFAULT 'summer';
     ALTER TABLE reviews RENAME COLUMN words TO text;
@@ -52,7 +52,7 @@ struct VersionTests {
     #expect(try camp.version(of: "tablet") == 2 && camp.version(of: "phone") == 1)
   }
 
-  @Test("a device that has not heard of the new version delivers in the old one")
+  @Test("a device that does not have the new version delivers in the old version")
   func lagging() throws {
     try camp.write(
       "tablet",
@@ -72,7 +72,7 @@ struct VersionTests {
     #expect(try camp.office("SELECT count(*) FROM satchel_conflicts") == "0")
   }
 
-  @Test("a column that goes and one that gets its place are told apart; what was written into the first is named")
+  @Test("a removed column and a new column in its place are distinguished; values written into the first are named")
   func gone() throws {
     let script = "ALTER TABLE reviews DROP COLUMN stars; ALTER TABLE reviews RENAME COLUMN words TO text"
     try camp.write("tablet", "UPDATE reviews SET words = 'mine', stars = 1 WHERE id = 'r1'")
@@ -103,7 +103,7 @@ struct VersionTests {
   }
 
   @Test(
-    "a table that is made anew with stricter columns: a pending change that it does not allow any more holds up nothing"
+    "a table recreated with stricter columns: a pending change that it no longer allows holds up nothing"
   )
   func stricter() throws {
     try camp.write(
@@ -216,7 +216,7 @@ struct VersionCamp {
     return camp.hubAnywhere(words)
   }
 
-  /// Brings the hub to another version and expects that this works.
+  /// Brings the hub to another version and expects success.
   func apply(_ definition: String, _ migration: String? = nil) throws {
     let outcome = try tryToApply(definition, migration)
     #expect(outcome.code == 0, "\(outcome.error)")
@@ -227,7 +227,7 @@ struct VersionCamp {
     return devices.first { $0["device"]?.stringValue == device }?["version"]?.integerValue
   }
 
-  /// Both sides exchange until nothing is new, and then have the same rows, and nothing to complain of.
+  /// Both sides exchange until nothing is new. Then they have the same rows and no fault.
   func settle(_ device: String = "tablet", sites: String = "tier <= 1") throws {
     for _ in 1...3 {
       for outcome in [camp.device(device, "sync", camp.path("stick")), camp.hub("sync", camp.path("stick"))] {

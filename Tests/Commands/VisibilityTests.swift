@@ -1,8 +1,8 @@
 import SatchelJSON
 import Testing
 
-/// What a user sees follows rows that are far from those that change. Each step is an emission of its own, which is
-/// derived from the one before.
+/// A user's visible rows depend on rows far from those that change. Each step is its own emission, which is derived
+/// from the emission before.
 @Suite("Who sees what")
 struct VisibilityTests {
   let camp: Camp
@@ -15,7 +15,7 @@ struct VisibilityTests {
     #"{ "dataset": "camp", "version": 1, "attributes": { "tier": "integer" }, "tables": { \#(tables) } }"#
   }
 
-  /// What is written at the office, and what Ann's tablet then has.
+  /// The writes at the office, and the rows that Ann's tablet then has.
   private func after(_ writes: String, bundle number: Int, _ query: String) throws -> String {
     try camp.sql("office.sqlite", writes)
     camp.answer("tablet", number)
@@ -40,7 +40,7 @@ struct VisibilityTests {
     #expect(try after("UPDATE a SET tier = 2; UPDATE parts SET b = NULL WHERE id = 1", bundle: 3, parts) == "NULL")
     let why = camp.hub("scope", "explain", "ann", "parts", "4").out
     #expect(
-      why.contains("yes  the row of b that b names, or the row of a that a names is to be seen, or there is none"))
+      why.contains("yes  the row of b that b names, or the row of a that a names is visible, or there is none"))
   }
 
   @Test("a tree with two ways up: nothing is seen below a row that is hidden along the other way")
@@ -51,7 +51,7 @@ struct VisibilityTests {
       INSERT INTO people VALUES (1, NULL, NULL, 2), (2, NULL, 1, 1), (3, 2, NULL, 1), (4, NULL, 3, 1), (5, NULL, NULL, 1), (6, 5, 5, 1);
       """, Self.definition(#""people": { "visible": "tier <= :tier" }"#))
     let people = "SELECT id AS x FROM people ORDER BY id"
-    // The second's father is hidden, so she is, and so are all below her.
+    // The second person's father is hidden, so she is hidden, and so are all below her.
     #expect(try camp.rows("tablet/data.sqlite", "SELECT group_concat(x) FROM (\(people))") == "5,6")
     #expect(try after("UPDATE people SET tier = 1 WHERE id = 1", bundle: 2, people) == "1,2,3,4,5,6")
     #expect(try after("UPDATE people SET tier = 9 WHERE id = 2", bundle: 3, people) == "1,5,6")
@@ -89,7 +89,8 @@ struct VisibilityTests {
     let outcome = camp.hubAnywhere(
       "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
     #expect(
-      outcome.code == 1 && outcome.error.contains("at tables.p: its rules and its parents' cannot be asked together"))
+      outcome.code == 1
+        && outcome.error.contains("at tables.p: its rules and its parents' rules cannot be evaluated together"))
     #expect(try camp.everything() == before)
   }
 
@@ -119,7 +120,7 @@ struct VisibilityTests {
     #expect(try after("UPDATE teams SET lead = 'ben'", bundle: 4, all) == "NULL")
   }
 
-  @Test("tables for everyone and for nobody; no rule of a child's brings back what its parents hide")
+  @Test("tables for all users and for none; no rule of a child shows rows that its parents hide")
   func everyoneAndNobody() throws {
     try camp.open(
       """
@@ -139,7 +140,7 @@ struct VisibilityTests {
     let shown = try camp.hub("scope", "show", "ann", "--json").json["tables"]
     #expect(shown?["secrets"]?["seen"]?.integerValue == 0 && shown?["secrets"]?["of"]?.integerValue == 2)
     #expect(shown?["hints"]?["seen"]?.integerValue == 2 && shown?["codes"]?["seen"]?.integerValue == 1)
-    // Not for the user to change either, whatever the rule of the child says.
+    // The user may not change it either, whatever the rule of the child allows.
     try camp.sql("tablet/data.sqlite", "UPDATE hints SET secret = 1 WHERE id = 2")
     camp.deliver("tablet", 1)
     #expect(try camp.rows("office.sqlite", "SELECT secret FROM hints WHERE id = 2") == "NULL")
@@ -162,7 +163,7 @@ struct VisibilityTests {
     #expect(try after("DELETE FROM a; UPDATE b SET tier = 2", bundle: 4, c) == "NULL")
   }
 
-  @Test("a row without a name, which no log tells of, grants and revokes as any other")
+  @Test("a row with a NULL key, which no log contains, grants and revokes as any other")
   func nameless() throws {
     try camp.open(
       """

@@ -5,7 +5,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Bundles in pieces, by the commands that people give.
+/// Bundles in pieces, through the commands.
 @Suite("Volumes")
 struct VolumeTests {
   let camp: Camp
@@ -173,7 +173,7 @@ struct VolumeTests {
     #expect(try camp.everything() == before)
   }
 
-  @Test("every name that we write stands on a FAT stick as it is")
+  @Test("every file name that Satchel writes is valid on a FAT stick")
   func fat() throws {
     let names = try volumes().map { Paths.name(of: $0) }
     _ = try volumes(size: "1G")

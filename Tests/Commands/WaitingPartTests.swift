@@ -3,7 +3,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// Pieces of bundles that never become whole.
+/// Pieces of bundles that never become complete.
 @Suite("Volumes that wait for others")
 struct WaitingPartTests {
   let camp: Camp
@@ -72,7 +72,7 @@ struct WaitingPartTests {
     #expect(oldest.hasSuffix("hub-1-") && name.hasPrefix("camp-tablet-hub-1-"))
     let refused = camp.hub("import", camp.path("stick-1/\(name)"))
     #expect(refused.code == 3 && refused.error.contains("no more room for pieces"), "\(refused)")
-    // The newest one is still completed.
+    // The newest bundle is still completed.
     let last = try HostFileSystem().list(camp.path("stick-10")).map { camp.path("stick-10/\($0)") }
     #expect(camp.hubAnywhere(["-C", camp.path("hub"), "import"] + last).code == 0)
     #expect(try waiting == [])

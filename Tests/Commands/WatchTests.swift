@@ -17,7 +17,7 @@ struct WatchTests {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
   }
 
-  /// What people do between one look and the next; when nothing is left to do, somebody wants the watch to end.
+  /// The actions of people between two looks. When no action is left, the watch is asked to end.
   private final class Story: EndRequest {
     private let steps: Mutex<[@Sendable () throws -> Void]>
 
@@ -39,7 +39,7 @@ struct WatchTests {
     return Camp.Outcome(code: code, out: console.outText, error: console.errorText)
   }
 
-  /// A courier plugs in a stick on which `sync` was before.
+  /// A courier plugs in a stick that `sync` has used before.
   private var plug: @Sendable (_ stick: String) throws -> Void {
     let root = camp.root
     return {
@@ -68,14 +68,14 @@ struct WatchTests {
     #expect(outcome.out.hasSuffix("Ended after 3 visits.\n"))
   }
 
-  @Test("a stick in trouble is told, and the next one is served")
+  @Test("a stick in trouble is reported, and the next one is synced")
   func trouble() throws {
     let (root, plug) = (camp.root, plug)
     let outcome = watch(
       "tablet", "--json",
       during: {
         try plug("broken")
-        // Where a folder should be lies a file.
+        // A file is in the place of a folder.
         try Data().write(to: URL(filePath: "\(root)/media/broken/SATCHEL/hub"))
       }, { try plug("good") })
     #expect(outcome.code == 0)
@@ -109,7 +109,7 @@ struct WatchTests {
   }
 
   @Test(
-    "a stick folder is named itself, a wrong pause and a missing folder are refused, and one that comes later is waited for"
+    "a stick folder may be named, a wrong pause and a missing folder are refused, and a later folder is awaited"
   )
   func places() throws {
     try plug("red")

@@ -44,7 +44,7 @@ struct WayfindingTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("new/bundles/outbox")).isEmpty)
   }
 
-  @Test("who imports a stick's folder is told of sync, on both sides")
+  @Test("a person who imports a stick's folder is pointed to sync, on both sides")
   func folder() throws {
     try camp.makeFolder("stick")
     for outcome in [camp.hub("import", camp.path("stick")), camp.device("tablet", "import", camp.path("stick"))] {

@@ -1,9 +1,9 @@
 import Testing
 
-/// Updates of rows whose rule is about what the update changes.
-@Suite("What a user may make of a row")
+/// Updates of rows whose rule reads the updated columns.
+@Suite("Writes that a user may make to a row")
 struct WriteRuleTests {
-  /// A hub whose rows are held or taken by `rule`, and a tablet with the row `n`, whose status is open.
+  /// A hub whose rows `rule` protects, and a tablet with the row `n`, whose status is open.
   private func camp(_ rule: String) throws -> Camp {
     let camp = try Camp()
     try camp.sql(
@@ -21,7 +21,7 @@ struct WriteRuleTests {
   }
 
   @Test(
-    "an update is held that makes a row one that the user may not change, also through a generated column",
+    "an update is held if it gives the user a row that the user may not change, also through a generated column",
     arguments: ["status = 'open'", "open", "(SELECT count(*) FROM notes WHERE status = 'open') = 1"])
   func leaves(rule: String) throws {
     let camp = try camp(rule)

@@ -42,7 +42,7 @@ struct SpatialIndexTests {
     try survey.gdal(expedition.database("gps"), "UPDATE trees SET geom = ST_Translate(geom, 100, 0, 0)")
     try expedition.round(from: "gps", to: ["gps", "pad"])
     #expect(try survey.read(expedition.database("pad")) == ["POINT(101 1)", "POINT(102 2)"])
-    #expect(expedition.hub("conflicts", "--all").out == "No conflict waits for anybody.\n")
+    #expect(expedition.hub("conflicts", "--all").out == "No conflict waits for a decision.\n")
     try survey.gdal(expedition.office, "UPDATE trees SET geom = ST_Translate(geom, -500, 0, 0) WHERE fid = 1")
     try expedition.bring(to: ["pad"])
     #expect(try survey.read(expedition.database("pad")) == ["POINT(102 2)"])

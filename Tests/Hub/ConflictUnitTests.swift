@@ -5,7 +5,7 @@ import SatchelWorkspace
 import TestSupport
 import Testing
 
-/// A device names the units of its conflicts itself. So a name counts for that device alone.
+/// A device itself numbers the units of its conflicts, so a number counts only for that device.
 @Suite("Conflicts of one unit are counted and listed as one")
 struct ConflictUnitTests {
   private let folder: TemporaryFolder
@@ -17,7 +17,7 @@ struct ConflictUnitTests {
     try #require(ConflictID(String(repeating: digit, count: 32)))
   }
 
-  /// A table of conflicts with their ids, the devices' places, and the units that they name.
+  /// A table of conflicts with their ids, the indices of their devices, and the units that they name.
   private func table(_ conflicts: [(id: Character, device: Int, unit: Character?)]) throws -> Database {
     let database = try Database(path: Paths.join(folder.path, "conflicts.sqlite"), mode: .create)
     try database.execute(ConflictTable.schema)
@@ -32,7 +32,7 @@ struct ConflictUnitTests {
     return database
   }
 
-  /// The ids of what is listed as one, by their first digits.
+  /// The ids of conflicts that are listed as one, by their first digits.
   private func units(_ database: borrowing Database) throws -> [String] {
     let units = try ConflictTable.list([.open], in: database).units
     let page = try ConflictTable.page([.open], table: nil, from: 0, count: 100, in: database)

@@ -21,7 +21,7 @@ struct EmitterTests {
 
   private func write(_ sql: String, _ world: World) throws { try world.write(sql, in: world.hub.folder) }
 
-  /// A copy of the hub, whose time and chance are those of every other copy.
+  /// A copy of the hub with the same time and random numbers as every other copy.
   private func copy(_ hub: String, as name: String, in world: World) throws -> HubWorkspace {
     try FileManager.default.copyItem(atPath: hub, toPath: world.folder(name))
     let platform = Platform(
@@ -55,7 +55,7 @@ struct EmitterTests {
     }
   }
 
-  @Test("what somebody writes at the hub between two devices is in the second one's bundle")
+  @Test("a row written at the hub between two devices is in the second device's bundle")
   func writesBetween() throws {
     let world = try world()
     let (first, second) = try world.hub.emitting { emitter in

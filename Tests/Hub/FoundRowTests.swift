@@ -10,7 +10,7 @@ struct FoundRowTests {
   let folder: TemporaryFolder
   let store: HubStore
 
-  /// Rows of which no name says what it seems to say, with rules that are true, false, NULL and numbers.
+  /// Rows whose names are misleading, with rules that are true, false, NULL and numbers.
   init() throws {
     folder = try TemporaryFolder()
     let database = try Database(path: folder("data.sqlite"), mode: .create)
@@ -29,7 +29,7 @@ struct FoundRowTests {
       """)
   }
 
-  @Test("what is found with the row is what the rules say of it")
+  @Test("the answer found with the row is the answer of the rules")
   func rights() throws {
     let scope = ScopeStore(store, user: User(name: "ann", attributes: []))
     for (place, keys) in [(1...5).map { Value.integer($0) }, ["a", "1", "N"].map { Value.string($0) }].enumerated() {

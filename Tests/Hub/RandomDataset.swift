@@ -1,7 +1,7 @@
 import TestSupport
 
-/// A random dataset with rules of every kind, and writers of its tables who keep to no order. Values are few, so that
-/// references meet. Some tables have names that Satchel's own SQL uses too.
+/// A random dataset with rules of every kind, and writers of its tables without any order. There are few values, so
+/// that references meet. Some tables have names that Satchel's own SQL uses too.
 struct RandomDataset {
   private(set) var tables: [RandomTable] = []
 
@@ -20,7 +20,7 @@ struct RandomDataset {
       + tables.map(\.schema).joined(separator: ";\n")
   }
 
-  /// Children need not stand behind their parents in it.
+  /// Children need not come after their parents in it.
   var definition: String {
     let rules = tables.reversed().map { "\"\($0.name)\": \($0.rules)" } + ["\"grants\": {}"]
     return """
@@ -41,7 +41,7 @@ struct RandomDataset {
     ])
   }
 
-  /// A hub takes no database with rows whose key holds NULL; they may come later.
+  /// A hub refuses a database with rows whose key holds NULL. Such rows may come later.
   var deletionOfNameless: String {
     "DELETE FROM grants WHERE user IS NULL OR target IS NULL;"
       + tables.map(\.deletionOfNameless).joined(separator: ";\n")
@@ -96,12 +96,12 @@ struct RandomTable {
     let own = RandomTable(name, key: key)
     for parent in parents + (0..<[0, 0, 0, 1, 1, 2][random.below(6)]).map({ _ in own }) {
       let number = references.count
-      // Now and then not by the key.
+      // Sometimes not by the key.
       let to =
         random.once(in: 5)
         ? [Column(name: "word", type: "TEXT")] : random.once(in: 4) ? parent.key.reversed() : parent.key
       let columns = to.enumerated().map { place, column in
-        // And now and then by a column of another type.
+        // Sometimes by a column of another type.
         Column(
           name: "r\(number)_\(place)",
           type: random.once(in: parent.name == name ? 3 : 5) ? random.one(of: ["TEXT", "INTEGER", ""]) : column.type)

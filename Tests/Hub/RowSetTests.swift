@@ -2,7 +2,7 @@ import SatchelHub
 import TestSupport
 import Testing
 
-/// A set of row numbers is kept in a compact form, and comes back from it as it was.
+/// A set of row numbers is stored in a compact form, and read back unchanged.
 @Suite struct RowSetTests {
   static let sets: [(name: String, numbers: [Int64])] = [
     ("empty", []),
@@ -66,7 +66,7 @@ import Testing
     #expect(RowSet(a).contains(70_000) && !RowSet(a).contains(70_001) && !RowSet(b).contains(1_000_000))
   }
 
-  @Test("a number that is taken out leaves a set equal to one that never had it")
+  @Test("a number that is removed leaves a set equal to a set that never had it")
   func removal() {
     var set = RowSet([3, 100_000])
     set.remove(100_000)

@@ -6,13 +6,13 @@ import Testing
 
 @testable import SatchelHub
 
-/// What a user sees is derived from what the user saw before and from what changed since. Judged by the whole
-/// evaluation. SATCHEL_HISTORIES says how many histories are tried, SATCHEL_SEED which one is the first.
+/// A user's visible rows are derived from the earlier result and the changes since, and compared with a full
+/// evaluation. SATCHEL_HISTORIES is the number of histories, SATCHEL_SEED the first of them.
 @Suite struct ScopeChangeTests {
   private static func setting(_ name: String) -> Int? { ProcessInfo.processInfo.environment[name].flatMap { Int($0) } }
 
   @Test(
-    "over random datasets, rules, users and writes, what is derived from the changes or table by table from above, is what the rules say of all rows"
+    "over random datasets and writes, sets derived from changes or table by table equal a full evaluation"
   )
   func randomHistories() throws {
     let count = Self.setting("SATCHEL_HISTORIES") ?? 100
@@ -24,20 +24,20 @@ import Testing
       total.derived += tally.derived
       total.moved += tally.moved
     }
-    // A test of nothing would pass too.
+    // A test without any case would pass too.
     #expect(total.derived > 5 * count && total.moved > 2 * count, "\(total)")
   }
 }
 
-/// A hub's database over which programs write, and two users who look at it now and then.
+/// A hub's database that programs write, and two users who read it now and then.
 struct ScopeHistory {
   struct Tally {
-    /// How often sets were derived, and how often they were other ones than before.
+    /// The number of derived sets, and of those that differed from the set before.
     var derived = 0
     var moved = 0
   }
 
-  /// What a user saw last.
+  /// The rows that a user last saw.
   private struct Sight {
     let sets: [RowSet]
     let cursor: Cursor

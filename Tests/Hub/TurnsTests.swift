@@ -9,7 +9,7 @@ import Testing
 struct TurnsTests {
   let clock = SetClock()
 
-  /// How long a piece of work waits that begins so many milliseconds after one that took so long.
+  /// The waiting time of a piece of work that begins so many milliseconds after work that took so long.
   private func wait(after pause: Int64, ofWorkFor length: Int64, _ take: (() -> Void) throws -> Void) rethrows -> Int64
   {
     try take { clock.advance(by: length) }
@@ -19,7 +19,7 @@ struct TurnsTests {
     return clock.milliseconds() - called
   }
 
-  @Test("the next work waits for what is left of a turn, and after short work not at all")
+  @Test("the next work waits for the rest of a pause, and after short work not at all")
   func withinACommand() throws {
     for (length, pause, expected) in [(501, 0, 200), (501, 150, 50), (501, 200, 0), (500, 0, 0)]
       as [(Int64, Int64, Int64)]

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The order in which waiting rows are tried")
 struct WaitingOrderTests {
-  /// Trees, their nests, and what nests stand near.
+  /// Trees, their nests, and the neighbours of nests.
   private let order: WaitingOrder
 
   init() throws {
@@ -107,7 +107,7 @@ struct WaitingOrderTests {
 
   @Test("a chain of any length in any order becomes one of parents and children, in time by its length")
   func chain() {
-    // Steps of a length that has no divisor in common with the chain's visit each number once.
+    // A step length without a common divisor with the chain's length visits each number once.
     let numbers = (0..<20_000).map { $0 * 7_919 % 20_000 }
     let items = numbers.map { number in
       item(1, "n\(number)", .insert(nest("n\(number)", near: number == 0 ? nil : "n\(number - 1)")))

@@ -1,16 +1,16 @@
 import SatchelJSON
 import SatchelPlatform
 
-/// What a command has to say when it is done: words for people, and the same as one document for programs.
+/// The result of a finished command: text for people, and the same content as one JSON document for programs.
 struct Answer {
   /// Members of the JSON document, behind `ok` and `command`.
   var members: [JSONValue.Member]
-  /// For people; lines that end with a newline. Empty: nothing to say.
+  /// For people: lines that end with a newline. Empty if there is nothing to say.
   var text: TerminalText
-  /// For people on standard error, such as what was refused among several.
+  /// For people, on standard error. Example: the files that were refused among several.
   var warnings: TerminalText = ""
   var code: ExitCode = .done
-  /// A file whose bytes are the command's output: all words go to standard error then.
+  /// A file whose bytes are the command's output. The text then goes to standard error.
   var output: String?
 
   init(
@@ -32,7 +32,7 @@ extension Console {
 }
 
 extension CommandSpec where Context == CommandContext {
-  /// A command that ends in one answer, printed as the command line asks for it.
+  /// A command that ends in one answer, printed in the form that the command line asks for.
   init(
     _ path: [String], summary: String, discussion: String, arguments: [ArgumentSpec] = [], options: [OptionSpec] = [],
     examples: [Example] = [], changesData: Bool = false,

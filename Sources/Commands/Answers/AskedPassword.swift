@@ -2,7 +2,7 @@ import SatchelPlatform
 import SatchelWorkspace
 import Synchronization
 
-/// The password of a workspace's keys: from the file that was named, or from the person at the terminal, who is asked
+/// The password of a workspace's keys. It comes from the named file, or from the person at the terminal, who is asked
 /// once.
 final class AskedPassword: PasswordSource {
   static let variable = "SATCHEL_PASSWORD_FILE"
@@ -30,7 +30,7 @@ final class AskedPassword: PasswordSource {
     let files = context.platform.files
     guard try files.permissions(path) & 0o077 == 0 else {
       throw WorkspaceError(
-        "open-password", "The password's file \(path) can be read by others.", hint: "Run: chmod 600 \(path)")
+        "open-password", "Other users can read the password file \(path).", hint: "Run: chmod 600 \(path)")
     }
     return Array(try files.read(path, limit: 64 << 10).prefix { $0 != 0x0a && $0 != 0x0d })
   }

@@ -1,10 +1,10 @@
 import SatchelWorkspace
 
-/// A question before something that costs people a way, or that cannot be undone.
+/// A question before a step that costs people a visit, or that cannot be undone.
 enum Confirmation {
   static let yes = OptionSpec("yes", help: "do not ask")
 
-  /// Asks the person at the terminal. Without a terminal, nobody is asked: whoever wrote the script has decided.
+  /// Asks the person at the terminal. Without a terminal there is no question: the author of the script has decided.
   ///
   /// Throws a `WorkspaceError` if the answer is not yes.
   static func ask(_ question: TerminalText, _ command: ParsedCommand, _ context: CommandContext) throws {
@@ -12,7 +12,7 @@ enum Confirmation {
     context.console.warn("\(question) [y/N] ")
     let answer = context.console.readLine()?.lowercased() ?? ""
     guard ["y", "yes"].contains(answer) else {
-      throw WorkspaceError("cancelled", "Nothing was changed.", hint: "To go on, answer y, or add: --yes")
+      throw WorkspaceError("cancelled", "Nothing was changed.", hint: "To continue, answer y, or add: --yes")
     }
   }
 }

@@ -7,14 +7,14 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// An error as it is told to a person or a program.
+/// An error, ready for a person or a program.
 struct Failure {
   let reason: String
   let message: String
   let hint: String?
   let code: ExitCode
 
-  /// The one place where errors of all rooms become words and exit codes.
+  /// Turns the errors of all modules into words and exit codes. This is the only place that does.
   init(_ error: any Error) {
     switch error {
     case BundleError.archive(let words):
@@ -59,7 +59,7 @@ struct Failure {
         hint: "Try again when it is done.", code: .busy)
     case .notADatabase:
       self.init(
-        reason: "not-a-database", message: "The file is no SQLite database, or it is encrypted.",
+        reason: "not-a-database", message: "The file is not an SQLite database, or it is encrypted.",
         hint: "Name the SQLite file that your app writes.", code: .failed)
     case .full:
       self.init(
@@ -74,20 +74,20 @@ struct Failure {
       self.init(
         reason: "read-only", message: "The database cannot be written.",
         hint:
-          "Check who owns its file and folder, and that they lie on no medium that is read-only; then run the same command again.",
+          "Check who owns its file and folder, and that the medium is not read-only. Then run the same command again.",
         code: .failed)
     case .cannotOpen:
       self.init(
         reason: "cannot-open",
         message: "The database, or a file that belongs to it, cannot be opened: \(error.message).",
         hint:
-          "Check the rights on its folder, and that not too many files are open (ulimit -n); then run the same command again.",
+          "Check the rights on its folder, and that not too many files are open (ulimit -n). Then run the same command again.",
         code: .failed)
     case .inputOutput:
       self.init(
         reason: "system-error", message: "The disk failed under the database: \(error.message).",
         hint:
-          "The medium may be failing: run the same command again; if it fails again, copy the workspace to another disk.",
+          "The medium may be failing. Run the same command again. If it fails again, copy the workspace to another disk.",
         code: .failed)
     default:
       self.init(reason: "database", message: "The database said: \(error.message).", hint: nil, code: .failed)
@@ -101,7 +101,7 @@ struct Failure {
     self.code = code
   }
 
-  /// Two lines, or one. Names of files and rows in them may come from anybody.
+  /// One line or two. Names of files and rows in them may come from anyone, so they are made safe.
   var text: TerminalText { "\(message)\n" + (hint.map { "\($0)\n" } ?? "") }
 
   var json: JSONValue {
@@ -109,7 +109,7 @@ struct Failure {
   }
 }
 
-/// Says what went wrong, and decides the exit code.
+/// Prints the failure, and returns the exit code.
 func report(_ failure: CommandFailure, to console: any Console) -> ExitCode {
   let told = Failure(failure.error)
   if failure.json {

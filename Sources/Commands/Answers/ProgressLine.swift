@@ -1,12 +1,12 @@
 import SatchelPlatform
 import Synchronization
 
-/// Shows on standard error how far a command is: a line that changes where somebody watches, a line every half minute
-/// where it goes into a file. A command that is done within a second shows nothing.
+/// Shows the progress of a command on standard error. On a terminal it is one line that changes; in a file it is a new
+/// line every half minute. A command that ends within a second shows nothing.
 final class ProgressLine: ProgressObserver {
   private struct State {
     var phase: Progress.Phase?
-    /// When the phase began, and when it was shown last, by the clock.
+    /// Clock times at which the phase began and at which it was last shown.
     var began: Int64 = 0
     var shown: Int64 = 0
     var isDrawn = false
@@ -17,7 +17,7 @@ final class ProgressLine: ProgressObserver {
   private let state: Mutex<State>
 
   private var isWatched: Bool { console.traits.interactive }
-  /// How long nothing is said at first, and between two words, in milliseconds.
+  /// Milliseconds before the first line, and between two lines.
   private var patience: Int64 { isWatched ? 1000 : 30_000 }
   private var pause: Int64 { isWatched ? 200 : 30_000 }
 
@@ -39,7 +39,7 @@ final class ProgressLine: ProgressObserver {
     if let text { console.error(isWatched ? "\r\u{1B}[K\(text)" : text + "\n") }
   }
 
-  /// Takes the line away: what follows is the answer.
+  /// Removes the line: the answer follows.
   func finish() {
     let isDrawn = state.withLock { state in
       defer { state.isDrawn = false }

@@ -3,19 +3,19 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// How numbers, times and values read in answers to people.
+/// The form of numbers, times and values in answers to people.
 enum Words {
   /// `1 change`, `12 changes`.
   static func count(_ number: some BinaryInteger, _ one: String, _ many: String? = nil) -> String {
     "\(number) \(number == 1 ? one : many ?? one + "s")"
   }
 
-  /// How long ago something was, in the largest unit that says enough.
+  /// The time since an event, in its largest useful unit.
   static func age(of time: Int64, now: Int64) -> String {
     now - time < 90_000 ? "just now" : "\(span(now - time)) ago"
   }
 
-  /// A length of time, in the largest unit that says enough.
+  /// A length of time, in its largest useful unit.
   static func span(_ milliseconds: Int64) -> String {
     let seconds = milliseconds / 1000
     switch seconds {
@@ -26,8 +26,8 @@ enum Words {
     }
   }
 
-  /// What a clock that differs from another by more than a minute is to be told; nil: it is right enough. Below zero it
-  /// is at least that much behind.
+  /// The difference of two clocks in words. nil if it is at most a minute. A negative value is a lower bound: the clock
+  /// may be further behind.
   static func skew(_ milliseconds: Int64) -> String? {
     if milliseconds.magnitude <= 60_000 { return nil }
     let span = span(Int64(clamping: milliseconds.magnitude))
@@ -36,7 +36,7 @@ enum Words {
 
   static func age(of time: Int64?, now: Int64) -> String { time.map { age(of: $0, now: now) } ?? "never" }
 
-  /// A value as it stands in a table for people.
+  /// A value, as a table for people shows it.
   static func value(_ value: Value) -> String {
     switch value {
     case .null: return "NULL"
@@ -50,14 +50,14 @@ enum Words {
     }
   }
 
-  /// Words as they fit on a page: of very long ones the beginning, and how long they are.
+  /// Text that fits on a page: very long text is cut, with its length.
   static func clipped(_ words: String) -> String {
     let most = 2000
     guard words.utf8.count > most * 4 else { return words }
     return String(words.unicodeScalars.prefix(most)) + "... (\(count(words.utf8.count, "byte")) in all)"
   }
 
-  /// The beginning of a value, as it fits into a line.
+  /// The beginning of a value, short enough for a line.
   static func short(_ words: String) -> String {
     let most = 40
     let line = words.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
@@ -70,12 +70,12 @@ enum Words {
     fields.map { "\($0.name)=\(value($0.value))" }.joined(separator: " ")
   }
 
-  /// `2, 5-7`: numbers of which whole ranges are missing.
+  /// `2, 5-7`: missing numbers, as ranges.
   static func ranges(_ ranges: [ClosedRange<Int64>]) -> String {
     ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ", ")
   }
 
-  /// For how long nobody is missed, in milliseconds.
+  /// The silence after which a device is reported, in milliseconds.
   static let usualSilence: Int64 = 30 * 86_400_000
 
   /// `reviews 10, photos 2`.
@@ -108,8 +108,8 @@ extension JSONValue {
 }
 
 extension Words {
-  /// That a database was not shrunk; empty where it was.
+  /// Says that a database was not shrunk. Empty if it was shrunk.
   static func notShrunk(_ reason: String?) -> TerminalText {
-    reason.map { "The database keeps its size (\($0)): let the app that knows that run VACUUM.\n" } ?? ""
+    reason.map { "The database keeps its size (\($0)): let the app that can read it run VACUUM.\n" } ?? ""
   }
 }

@@ -6,7 +6,7 @@ import SatchelValues
 import SatchelWorkspace
 
 extension ConsoleSite {
-  /// One conflict side by side, and the decision. Of a unit all its changes are shown and decided as one.
+  /// Shows one conflict side by side, with the decision. All changes of a unit are shown and decided together.
   func conflict(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     let shown = try hub.conflict(request.needed("id"))
     let conflict = shown.conflict
@@ -45,16 +45,16 @@ extension ConsoleSite {
       """
   }
 
-  /// The first button is the one that Enter in a field presses: where nothing was chosen it does nothing. A unit is
-  /// taken or not taken, so there nothing is chosen for a column.
+  /// Enter in a field presses the first button, which does nothing if no column was chosen. A unit is decided as a
+  /// whole, so it has no choice for each column.
   private static func form(_ shown: ShownConflict, _ parts: [Markup]) -> Markup {
     let columns: Markup =
-      shown.isUnit ? "" : "<button name=\"keep\" value=\"columns\">Take what is chosen for each column</button>\n"
+      shown.isUnit ? "" : "<button name=\"keep\" value=\"columns\">Keep the chosen value of each column</button>\n"
     return """
       <form method="post" action="conflict">
       <input type="hidden" name="id" value="\(shown.conflict.record.id.text)">
       <input type="hidden" name="row" value="\(shown.mark)">
-      <p><label for="note">Why, for those who look at it later</label> <input id="note" name="note" maxlength="500"></p>
+      <p><label for="note">Reason, for later readers</label> <input id="note" name="note" maxlength="500"></p>
       \(parts)
       <p>\(columns)<button name="keep" value="hub">Keep the hub's values</button>
       <button name="keep" value="device">Take the device's values</button></p>
@@ -84,13 +84,13 @@ extension ConsoleSite {
       <div class="wide" tabindex="0"><table>
       <caption>Side by side; what differs from before is marked</caption>
       <thead><tr><th scope="col">Column</th><th scope="col">Before</th><th scope="col">Hub</th><th scope="col">Device</th>\
-      <th scope="col">Row now</th>\(choices ? "<th scope=\"col\">To stand</th>" as Markup : "")</tr></thead>
+      <th scope="col">Row now</th>\(choices ? "<th scope=\"col\">Keep</th>" as Markup : "")</tr></thead>
       <tbody>
       \(lines)</tbody></table></div>
       """
   }
 
-  /// The geometries in words, and each in full for whoever opens it.
+  /// The geometries in words. The full text of each can be opened.
   private static func geometries(_ found: [ConflictGeometries], _ row: [Field]?) -> Markup {
     if found.isEmpty { return "" }
     let items = found.flatMap { geometries in
@@ -105,7 +105,8 @@ extension ConsoleSite {
     return "<h2>Geometries</h2>\n<ul>\n\(items)</ul>\n"
   }
 
-  /// Which value of a column is to stand. Columns are told by their places: a name may have anything in it.
+  /// The choice of the value for a column. Columns are named by their index, because a column name may contain
+  /// anything.
   private static func choice(_ place: Int, _ name: Name, _ record: ConflictRecord) -> Markup {
     func has(_ fields: [Field]?) -> Bool { fields?.contains { $0.name == name } == true }
     func option(_ value: String, _ words: String, isChosen: Bool = false) -> Markup {
@@ -121,7 +122,7 @@ extension ConsoleSite {
       """
   }
 
-  /// Decides one conflict. The row's mark is that of the page: whoever decides has seen the row as it is.
+  /// Decides one conflict. The row's mark comes from the page, so it proves that the person has seen the present row.
   func decide(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     let id = try request.needed("id")
     let shown = try hub.conflict(id)

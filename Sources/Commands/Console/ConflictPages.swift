@@ -29,7 +29,7 @@ extension ConsoleSite {
     let tables = try hub.status().tables.map(\.table)
     let list: Markup =
       rows.isEmpty
-      ? "<p>No conflict waits for anybody.</p>"
+      ? "<p>No conflict waits for a decision.</p>"
       : """
       <div class="wide" tabindex="0"><table>
       <caption>\(found.total) in all, page \(page) of \(max(1, (found.total + Self.pageSize - 1) / Self.pageSize))</caption>
@@ -88,7 +88,7 @@ extension ConsoleSite {
     """
   }
 
-  /// Decides all open ones by a rule.
+  /// Decides all open conflicts by a rule.
   func decideAll(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     guard let policy = Policy(rawValue: try request.needed("policy")), [.hub, .device, .newest].contains(policy) else {
       throw UsageError("the rule is hub, device or newest")

@@ -7,11 +7,9 @@ extension HubTool {
     Command(
       ["console"], summary: "show this hub in a browser on this machine",
       discussion: """
-        Shows devices, conflicts, bundles, and who sees what, and lets conflicts be decided and bundles be brought in. \
-        The pages are for browsers \
-        on this machine alone: the address that is printed works once, in one browser, and nothing is loaded from \
-        elsewhere. Ctrl-C \
-        ends it.
+        Shows devices, conflicts, bundles, and who sees what. Conflicts can be decided there, and bundles imported. \
+        The pages are for browsers on this machine alone. The address that is printed works once, in one browser, and \
+        nothing is loaded from elsewhere. Ctrl-C ends it.
         """,
       options: [OptionSpec("port", kind: .value("NUMBER"), help: "listen there (any port that is free)")],
       examples: [Example("satchel-hub console", "Then open the address that it prints.")], changesData: false
@@ -19,7 +17,7 @@ extension HubTool {
       guard let port = UInt16(command.value("port") ?? "0") else {
         throw UsageError("--port takes a number up to 65535")
       }
-      // Whoever cannot open the hub learns it here, and not in the browser.
+      // If the hub cannot be opened, the error appears here and not in the browser.
       _ = try open(command, context).status()
       guard let server = context.webServer else {
         throw WorkspaceError("no-console", "This program was built without the console.")

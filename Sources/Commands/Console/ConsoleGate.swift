@@ -2,8 +2,8 @@ import SatchelPlatform
 import SatchelValues
 import Synchronization
 
-/// Lets in the browser of the person who started the console, and nobody else: other users of the machine do not know
-/// the token, and pages of other sites can neither read an answer nor have anything done.
+/// Admits only the browser of the person who started the console. Other users of the machine do not know the token.
+/// Pages of other sites can neither read an answer nor start an action.
 ///
 /// A session has two secrets: a cookie, and the folder of all its pages. Cookies know no ports, so the browser would
 /// send the cookie to any server on this machine. Because the cookie is for that folder alone, the browser sends it
@@ -11,7 +11,7 @@ import Synchronization
 final class ConsoleGate: Sendable {
   private struct State {
     var port: UInt16 = 0
-    /// nil: it was used.
+    /// nil after the token was used.
     var token: String?
   }
 
@@ -20,14 +20,14 @@ final class ConsoleGate: Sendable {
     case refused(WebResponse)
     /// It has the token that begins the session.
     case enters(token: String)
-    /// It belongs to the session, and asks for this page.
+    /// It belongs to the session, and requests this page.
     case admitted(page: String)
   }
 
   private let state: Mutex<State>
   private let session: String
   private let folder: String
-  /// What stands in the address that is shown.
+  /// The secret in the address that is shown.
   let token: String
 
   init(random: any RandomSource) {
@@ -37,7 +37,7 @@ final class ConsoleGate: Sendable {
     state = Mutex(State(token: token))
   }
 
-  /// From now on the console is known under this port.
+  /// Sets the port under which the console is reachable from now on.
   func open(port: UInt16) { state.withLock { $0.port = port } }
 
   private var names: [String] {
@@ -45,10 +45,10 @@ final class ConsoleGate: Sendable {
     return ["127.0.0.1:\(port)", "localhost:\(port)"]
   }
 
-  /// A second console on this machine has another name for its own.
+  /// The port is in the name, so that two consoles on this machine have different cookies.
   private var cookie: String { "satchel-\(state.withLock { $0.port })" }
 
-  /// Judges a request by its first lines. Nothing changes, so it can be asked again.
+  /// Judges a request by its first lines. It changes nothing, so it can be called again.
   func verdict(on request: WebRequest) -> Verdict {
     if let refusal = refusal(of: request) { return .refused(refusal) }
     if request.method == "GET", request.path == "/", let token = request.value("token") {
@@ -60,15 +60,16 @@ final class ConsoleGate: Sendable {
       return .refused(
         .refusal(
           403,
-          "Open the address that satchel-hub console shows. It works once; for another browser start the console anew.")
+          "Open the address that satchel-hub console shows. It works once. For another browser, start the console again."
+        )
       )
     }
     return .admitted(page: String(request.path.dropFirst(folder.count)))
   }
 
-  /// nil: it comes to the console's own address, and from the console's own pages.
+  /// nil if the request uses the console's own address and comes from the console's own pages.
   private func refusal(of request: WebRequest) -> WebResponse? {
-    // A site elsewhere whose name leads here still sends its own name.
+    // A foreign site name that resolves to this machine still arrives as its own name.
     guard let host = request.header("host"), names.contains(host) else {
       return .refusal(403, "This console is only known under its address on this machine.")
     }
@@ -76,7 +77,7 @@ final class ConsoleGate: Sendable {
       return .refusal(405, "The console does not know this method.")
     }
     if request.method != "POST" { return nil }
-    // Every browser says where a form comes from.
+    // Every browser sends the origin of a form.
     guard let origin = request.header("origin"), names.contains(where: { origin == "http://\($0)" }) else {
       return .refusal(403, "This form does not come from the console's own pages.")
     }
@@ -87,7 +88,7 @@ final class ConsoleGate: Sendable {
     state.withLock { state in state.token.map { isEqual($0, given) } ?? false }
   }
 
-  /// Begins the session. The token is worth nothing from then on.
+  /// Begins the session. The token is worthless from then on.
   func enter(_ given: String) -> WebResponse {
     let isRight = state.withLock { state in
       guard let token = state.token, isEqual(token, given) else { return false }
@@ -101,11 +102,11 @@ final class ConsoleGate: Sendable {
   }
 
   private static var usedToken: WebResponse {
-    .refusal(403, "This address was used, or is of another console. Start satchel-hub console anew.")
+    .refusal(403, "This address was used, or is of another console. Start satchel-hub console again.")
   }
 }
 
-/// In a time that does not tell how much of it is right.
+/// Compares in a time that does not depend on the length of the equal part.
 private func isEqual(_ a: String, _ b: String) -> Bool {
   let (a, b) = (Array(a.utf8), Array(b.utf8))
   return a.count == b.count && zip(a, b).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
@@ -127,7 +128,7 @@ extension WebResponse {
       status: status, headers: [("Content-Type", "text/html; charset=utf-8")], body: Array(page.markup.text.utf8))
   }
 
-  /// What was done is done: the browser goes on with a page that can be loaded again.
+  /// Redirects after a completed action, so that a reload of the page does not repeat it.
   static func seeOther(_ address: String) -> WebResponse {
     WebResponse(status: 303, headers: [("Location", address)], body: [])
   }

@@ -1,18 +1,16 @@
 import SatchelHub
 import SatchelPlatform
 
-/// The console's pages. Each opens the hub anew, as a command does, and does what it does by the functions that
-/// commands use.
+/// The console's pages. Each request opens the hub again, as a command does, and calls the functions that commands use.
 struct ConsoleSite: Sendable {
   let command: ParsedCommand
   let context: CommandContext
   let gate: ConsoleGate
 
-  /// How much a form's fields may hold together: as much as a row.
+  /// The most that a form's fields may hold together: as much as a row.
   private static let mostBytes = 64 << 20
 
-  /// Who may not come in, and what there is no room for, is stopped before a byte of it is kept. Only forms have a
-  /// body.
+  /// Rejects a request without admission, or one too large, before any byte of it is stored. Only forms have a body.
   func receive(_ request: WebRequest) -> WebIntake {
     let verdict = gate.verdict(on: request)
     if case .refused(let answer) = verdict { return .refused(Self.sealed(answer)) }
@@ -45,7 +43,7 @@ struct ConsoleSite: Sendable {
     return response
   }
 
-  /// What is answered where something failed.
+  /// The answer to a request that failed.
   static func failed(_ error: any Error) -> WebResponse { sealed(failurePage(error)) }
 
   private static func failurePage(_ error: any Error) -> WebResponse {
@@ -84,8 +82,8 @@ struct ConsoleSite: Sendable {
     }
   }
 
-  /// A page with the way to all others. All pages lie beside each other, below the session's secret: links name nothing
-  /// but the page.
+  /// A page with links to all others. All pages are in one folder, below the session's secret, so a link names only the
+  /// page.
   func frame(_ title: String, _ content: Markup, status: Int = 200) -> WebResponse {
     Self.frame(title, content, status: status)
   }
@@ -107,13 +105,13 @@ struct ConsoleSite: Sendable {
 }
 
 extension WebRequest {
-  /// What a form or an address must say. Throws a `UsageError` where it does not.
+  /// A required field of a form or an address. Throws a `UsageError` if it is missing or empty.
   func needed(_ name: String) throws -> String {
     guard let value = value(name), !value.isEmpty else { throw UsageError("the field \(name) is empty") }
     return value
   }
 
-  /// As `value`, with nothing for an empty field.
+  /// As `value`, but nil for an empty field.
   func filled(_ name: String) -> String? { value(name).flatMap { $0.isEmpty ? nil : $0 } }
 }
 

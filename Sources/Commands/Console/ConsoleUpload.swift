@@ -1,18 +1,18 @@
 import SatchelPlatform
 import SatchelWorkspace
 
-/// The files that a browser sends, on their way into the inbox: they are never in memory as a whole. What the browser
-/// does not finish leaves nothing.
+/// The files that a browser sends, on their way into the inbox. They are never in memory as a whole. An upload that
+/// ends early leaves nothing behind.
 final class ConsoleUpload: WebFiles {
   private var arriving: ArrivingFiles
   /// The name of the file that is arriving.
   private var name = ""
   private var count = 0
-  /// Where the files lie, by their names; an empty file is none.
+  /// The paths of the received files, by name. An empty file is left out.
   private(set) var paths: [String: String] = [:]
 
-  /// - Parameter bytes: how many the browser says will come; nil: it does not say. Throws where there is no room for
-  ///   them.
+  /// - Parameter bytes: the size that the browser announces; nil if it announces none. Throws if there is no room for
+  ///   that.
   init(_ bytes: Int64?, in folder: WorkspaceFolder, platform: Platform) throws {
     let free = try platform.files.freeBytes(folder.inbox)
     guard bytes ?? 0 < free else {
@@ -37,8 +37,7 @@ final class ConsoleUpload: WebFiles {
 
   func answer(to error: any Error) -> WebResponse { ConsoleSite.failed(error) }
 
-  /// The last part of a name, with nothing in it that a file system could take for something else: anybody may have
-  /// given it.
+  /// The last part of a name, without anything that a file system could read otherwise. The name may come from anyone.
   private static func safeName(_ name: String) -> String {
     let safe = Paths.name(of: name).unicodeScalars.filter { scalar in
       scalar.isASCII

@@ -3,7 +3,7 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// Why a row is as it is, and who sees it.
+/// Why a row is as it is, and which users see it.
 extension ConsoleSite {
   func history(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     let tables = try hub.status().tables.map(\.table)
@@ -20,7 +20,7 @@ extension ConsoleSite {
       "A row's history", form + "<h2>\(history.table.text) [\(Words.key(history.key))]</h2>\n" + Self.changes(history))
   }
 
-  /// How many changes of a row a page has at most.
+  /// The most changes of a row that a page shows.
   private static let mostEntries = 500
 
   private static func changes(_ history: RowHistory) -> Markup {
@@ -51,12 +51,12 @@ extension ConsoleSite {
     }
     return """
       \(row)\(forgotten)\(earlier)
-      \(entries.rows.isEmpty ? "<p>Nobody has changed it since the hub began, as far as is known.</p>" : entries.markup(caption: "Its changes, oldest first"))
+      \(entries.rows.isEmpty ? "<p>It has not changed since the hub began, as far as is known.</p>" : entries.markup(caption: "Its changes, oldest first"))
       \(conflicts.isEmpty ? "" : "<h2>Conflicts</h2><ul>\(Array(conflicts))</ul>" as Markup)
       """
   }
 
-  /// The fields by which a row is named.
+  /// The fields that name a row.
   private static func rowFields(_ tables: [Name], table: String?, key: String?) -> Markup {
     """
     <label for="table">Table</label>
@@ -71,14 +71,14 @@ extension ConsoleSite {
     let user = request.filled("user")
     let choice: Markup = """
       <form method="get" action="scopes">
-      <label for="user">What does this user see?</label>
+      <label for="user">Which rows does this user see?</label>
       <select id="user" name="user">\(users.map { "<option\($0.name == user ? " selected" as Markup : "")>\($0.name)</option>" as Markup })</select>
       <button>Count</button>
       </form>
       """
     guard let user else {
       let list = Self.freshness(of: users, try hub.devices(), now).markup(
-        caption: "Users, and when their devices were heard of")
+        caption: "Users, and when their devices last reported")
       return frame("Who sees what", users.isEmpty ? "<p>There is no user yet.</p>" : choice + list)
     }
     let summary = try hub.scope(of: user)
@@ -104,7 +104,7 @@ extension ConsoleSite {
       titles: ["User", "Attributes", "Last day", "Devices"],
       rows: users.map { user in
         let own = devices.filter { $0.user == user.name }.map { "\($0.name): \(Words.age(of: $0.heard, now: now))" }
-        // The end of a day is the beginning of the next one.
+        // The end of a day is the beginning of the next day.
         let last = user.expires.map { String(UTCTime.text(milliseconds: $0 - 1).prefix(10)) } ?? ""
         return [user.name, Words.fields(user.attributes), last, own.joined(separator: "\n")]
       })
@@ -114,7 +114,7 @@ extension ConsoleSite {
     guard let table = request.filled("table"), let key = request.filled("key") else { return "" }
     let found = try hub.explainScope(of: user, table: table, key: key)
     let conditions = StatusSheet.Table(
-      titles: ["What the rules ask", "Does it hold?"],
+      titles: ["Condition of the rules", "Does it hold?"],
       rows: found.conditions.map { [$0.words, $0.holds ? "yes" : "no"] })
     return """
       <p class="notice">\(found.table.text) [\(Words.key(found.key))] is \(found.isVisible ? "" : "not ")to be seen by \(user), \

@@ -11,7 +11,7 @@ extension ConsoleSite {
     let devices: Markup =
       status.devices.isEmpty
       ? "<p>There is no device yet.</p>"
-      : HubTool.devices(status, now).markup(caption: "Who has reported, and what is on its way")
+      : HubTool.devices(status, now).markup(caption: "Which devices have reported, and which bundles are on their way")
     return frame(
       "Hub \(status.configuration.name) of the dataset \(status.configuration.dataset)",
       """
@@ -34,7 +34,7 @@ extension ConsoleSite {
     </form>
     """
 
-  /// Imports what was sent, as the command does.
+  /// Imports the uploaded files, as the command does.
   func take(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     let sent = (request.files as? ConsoleUpload)?.paths ?? [:]
     if sent.isEmpty { throw UsageError("no file was chosen") }

@@ -6,14 +6,15 @@ extension DeviceTool {
     Command(
       ["compact"], summary: "give up old exports that the hub has",
       discussion: """
-        Removes from bundles/sent what the hub acknowledged and what is older than a year. Such files are needed only \
-        where the hub is lost and comes back \
-        from a backup that was made before them. What is not delivered yet, and what the log tells, stays.
+        Removes exports from bundles/sent that the hub acknowledged and that are older than a year. Such files are \
+        needed only if the hub is lost and comes back from a backup made before them. Undelivered exports and the \
+        entries of the log stay.
 
-        Of files/ it removes what came from the hub and no row names any more. The app's own files are left alone.
+        From files/ it removes files that came from the hub and that no row names any more. The app's own files are \
+        left alone.
 
-        bundles/archive, from which the doctor tells what went by unseen, begins anew with each full bundle of the \
-        hub's.
+        The doctor reads bundles/archive to find unseen changes. That folder starts again with each full bundle from \
+        the hub.
         """,
       options: [
         OptionSpec(
@@ -21,10 +22,10 @@ extension DeviceTool {
           help:
             "keep exports that are younger (\(DeviceWorkspace.keptDays)); no less than the age of the hub's oldest backup"
         ),
-        OptionSpec("shrink", help: "give the database's room back to the disk; nobody can use it meanwhile"),
+        OptionSpec("shrink", help: "give the database's room back to the disk; no program can use it meanwhile"),
       ],
       examples: [
-        Example("satchel compact --dry-run", "What would go?"),
+        Example("satchel compact --dry-run", "Shows which files would go."),
         Example("satchel compact --older-than 90", "On a small card."),
       ], changesData: true
     ) { command, context in

@@ -6,10 +6,10 @@ import SatchelWorkspace
 extension DeviceTool {
   static var export: Command {
     Command(
-      ["export"], summary: "write what changed here as a bundle for the hub",
+      ["export"], summary: "write the changes made here as a bundle for the hub",
       discussion: """
-        Writes everything that the hub has not acknowledged into one signed file in bundles/outbox. \
-        Losing the file costs nothing: the next export has everything again. Where nothing is new, nothing is written.
+        Writes everything that the hub has not acknowledged into one signed file in bundles/outbox. Losing the file \
+        costs nothing: the next export contains everything again. If nothing is new, no file is written.
         """,
       options: [
         OptionSpec(
@@ -57,7 +57,7 @@ extension DeviceTool {
     }
   }
 
-  /// Brings the files to the same folder that the hub must have before the newest export. Returns the words for it.
+  /// Copies files that the hub must have before the newest export to the same folder. Returns the words for people.
   private static func deliver(
     _ files: [String], _ command: ParsedCommand, _ context: CommandContext
   ) throws -> TerminalText {
@@ -74,15 +74,15 @@ extension DeviceTool {
 }
 
 extension Platform {
-  /// Copies a bundle to where a person wants it: into a folder under its own name, or to a file. Returns the copy's
-  /// path.
+  /// Copies a bundle to the place that a person named: into a folder under its own name, or to a file. Returns the
+  /// copy's path.
   func deliver(_ file: String, to path: String) throws -> String {
     let target = try place(of: file, at: path)
     try files.deliver(file, to: target, mode: 0o644)
     return target
   }
 
-  /// Where a copy of a file goes. Throws where there is no such place.
+  /// The path of the copy of a file. Throws if the folder does not exist.
   func place(of file: String, at path: String) throws -> String {
     if try isFolder(path) { return Paths.join(path, Paths.name(of: file)) }
     guard path.hasSuffix(".satchel"), try isFolder(Paths.parent(of: path)) else {
@@ -92,6 +92,6 @@ extension Platform {
     return path
   }
 
-  /// Follows a link: a stick is often reached by one.
+  /// Follows a link: the path of a stick is often a link.
   func isFolder(_ path: String) throws -> Bool { try files.kind(Paths.join(path, ".")) == .directory }
 }

@@ -11,19 +11,18 @@ extension DeviceTool {
       ["import"], summary: "bring the database to what the hub's bundles say",
       discussion: """
         Verifies each file and applies it in one transaction, with this device's own changes on top. A bundle that was \
-        imported \
-        already changes nothing. The first bundle of a device that asked to join needs the fingerprint of the hub's \
-        key, \
-        as the hub's operator reads it out.
+        imported before changes nothing. The first bundle of a device that requested to join needs the fingerprint of \
+        the hub's key. The hub's operator reads it out.
         """,
       arguments: [ArgumentSpec("FILE", .many, help: "bundles from the hub; - for standard input")],
       options: [
         fingerprint, migrated,
         OptionSpec("stage", help: "verify and park it; satchel apply brings it in, when it suits the app"),
         OptionSpec(
-          "without-lost", help: "give up what a restored hub lacks and is nowhere; a copy of the database is kept"),
+          "without-lost", help: "give up exports that a restored hub and this device both lost; a database copy is kept"
+        ),
       ],
-      examples: [Example("satchel import /media/stick/survey-hub-tablet-1-4.satchel", "What the hub sent.")],
+      examples: [Example("satchel import /media/stick/survey-hub-tablet-1-4.satchel", "A bundle from the hub.")],
       changesData: true
     ) { command, context in
       let workspace = try open(command, context)
@@ -74,13 +73,13 @@ extension DeviceTool {
       if waiting.isEmpty { return Answer("Nothing is staged.\n", ["bundles": .array([])]) }
       let rounds = try take(waiting, into: workspace, command, migrations: migrations(command)) { file, body in
         do { return try body(file) } catch {
-          // Another command that applies may have been quicker.
+          // Another command that applies bundles may have been quicker.
           if try context.platform.files.kind(file) == nil { return nil }
           throw error
         }
       }
       for (file, outcome) in rounds.results {
-        // What was refused is in quarantine by now; what waits for another one stays.
+        // A refused file is in quarantine by now. A file that waits for another bundle stays.
         if case .failed(let failure) = outcome, ["gap", "migration"].contains(failure.reason) { continue }
         try workspace.unstage(file)
       }
@@ -88,8 +87,7 @@ extension DeviceTool {
     }
   }
 
-  /// Imports bundles. - Parameter open: gives the path of what was named; nil: it is not there any more, because it was
-  /// taken.
+  /// Imports bundles. - Parameter open: gives the path of a named bundle; nil if the bundle was taken meanwhile.
   private static func take(
     _ names: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand, lost: LostExports = .deliveredAgain,
     migrations: BroughtMigrations = .run,
@@ -120,7 +118,7 @@ extension DeviceTool {
       })
   }
 
-  /// Imports what a stick holds.
+  /// Imports the bundles on a stick.
   private static func take(
     stick files: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand
   ) throws -> Syncing.Import {
@@ -152,7 +150,8 @@ extension DeviceTool {
     let hub = before.state.hubName
     let again = try workspace.carriedBefore().filter { $0 != report.file }
     if !again.isEmpty {
-      let words = "\(Words.count(again.count + 1, "bundle")): it may lack what the last of them does not contain."
+      let words =
+        "\(Words.count(again.count + 1, "bundle")): it may lack earlier changes that the last bundle does not contain."
       return [.init(to: hub, file: report.file, words: words, before: again)]
     }
     guard report.isNew || report.sequence > before.state.acknowledged else {
@@ -162,15 +161,15 @@ extension DeviceTool {
     return [.init(to: hub, file: report.file, words: "bundle \(report.sequence), \(Words.count(total, "change")).")]
   }
 
-  /// nil: there is no database that works.
+  /// nil if there is no usable database.
   private static func working(_ workspace: DeviceWorkspace) throws -> DeviceStatus.Current? {
     do { return try workspace.status().current } catch let error as SQLiteError
       where error.kind == .corrupt || error.kind == .notADatabase
     { return nil }
   }
 
-  /// What can be carried without a database: the exports that were made, and the hub's own bundle on which this device
-  /// was.
+  /// What can be carried without a database: the finished exports, and the last bundle that this device received from
+  /// the hub.
   private static func delivery(of stranded: DeviceWorkspace.Stranded) -> Syncing.Outgoing {
     let failure = Failure(
       reason: "database-lost",
@@ -201,7 +200,7 @@ extension DeviceTool {
       text +=
         joined.isEmpty
         ? "The hub has all rows that were here before.\n"
-        : "The hub lacks rows that were here before, or has others (\(Words.tables(joined))): the next export carries them.\n"
+        : "The hub lacks rows that were here before, or has different ones (\(Words.tables(joined))): the next export carries them.\n"
     }
     if let version = report.version { text += "The dataset has version \(version) here from now on.\n" }
     if !report.rekeyed.isEmpty {
@@ -228,7 +227,7 @@ extension DeviceTool {
     The hub was restored from a backup, and lacks what this device delivered since: \(Words.count(exports.count, "bundle")), from \(exports.first ?? .zero) on.
     Nothing is changed here. What it lacks lies in bundles/outbox once more.
     Next: carry all of them to the hub (satchel sync does it); the bundle that it makes then is taken.
-    If you gave --fingerprint now, give it once more then.
+    If you used --fingerprint now, use it again then.
 
     """
   }
@@ -238,7 +237,7 @@ extension DeviceTool {
       replayed == 0
       ? "" : " \(Words.count(replayed, "change")) that the hub may not have are in it, and go out with the next export."
     return
-      "The database was made anew from the bundles and exports that are kept here.\(pending) Open it in the app again.\n"
+      "The database was rebuilt from the bundles and exports that are kept here.\(pending) Open it in the app again.\n"
   }
 
   private static func text(_ saved: SavedDatabase) -> TerminalText {

@@ -9,11 +9,9 @@ extension DeviceTool {
     Command(
       ["init"], summary: "make a workspace for this device and a request for the hub",
       discussion: """
-        Makes the folder DIR with keys of this device's own, and a request file. Carry the request to the hub, \
-        and let its operator compare the fingerprint with the one that is shown here. The hub's first bundle then \
-        brings the data, \
-        into the app's own file if there is one. Until then the same command writes the request once more, should it \
-        be lost.
+        Makes the folder DIR with this device's own keys, and a request file. Carry the request to the hub. Its \
+        operator compares the fingerprint with the one shown here. The hub's first bundle then brings the data, into \
+        the app's own file if there is one. Until then the same command writes the request again, if it is lost.
         """,
       arguments: [ArgumentSpec("DIR", help: "the folder to make")],
       options: [
@@ -22,7 +20,7 @@ extension DeviceTool {
         OptionSpec("name", kind: .value("NAME"), help: "this device's name: a-z, 0-9, - and _", required: true),
         OptionSpec(
           "request", kind: .value("FILE"), help: "where to write the request; - for standard output", required: true),
-        OptionSpec("database", kind: .value("PATH"), help: "where the app has its database (data.sqlite in DIR)"),
+        OptionSpec("database", kind: .value("PATH"), help: "path of the app's database (data.sqlite in DIR)"),
       ],
       examples: [
         Example(

@@ -4,15 +4,15 @@ extension DeviceTool {
   static var keys: [Command] {
     KeyCommands(
       tool: name,
-      telling: "The next export tells the hub of them, and once the hub is known to have that one, they are used.",
+      telling: "The next export carries them to the hub. They are used once the hub is known to have that export.",
       show: { command, context in try open(command, context).keyReport() },
       rotate: { command, context in
         let key = try open(command, context).rotateKeys()
         return KeyCommands.answer(
           key, command,
           next: """
-            Next: satchel export, which tells the hub of it. It signs once the hub's answer has come.
-            Nobody needs to compare it: the present key vouches for it.
+            Next: satchel export, which carries it to the hub. It signs once the hub's answer has come.
+            No one needs to compare it: the present key vouches for it.
 
             """)
       },
@@ -22,13 +22,12 @@ extension DeviceTool {
 
   private static var requestKeys: Command {
     Command(
-      ["keys", "request"], summary: "ask the hub to let this device in once more",
+      ["keys", "request"], summary: "request to be enrolled at the hub again",
       discussion: """
-        For a hub that does not know this device: it came back from a backup that was made before the device was let \
-        in. Nothing \
-        changes here. When the hub has let it in, sync brings it what it lacks.
+        For a hub that does not know this device because it was restored from a backup made before the device was \
+        enrolled. Nothing changes here. After the hub has enrolled the device, sync brings the hub what it lacks.
         """,
-      arguments: [ArgumentSpec("FILE", .one, help: "the request that is carried to the hub")],
+      arguments: [ArgumentSpec("FILE", .one, help: "the request file to carry to the hub")],
       examples: [
         Example("satchel keys request /media/stick/tablet-1.satchel", "The restored hub does not know this device.")
       ]
@@ -37,7 +36,7 @@ extension DeviceTool {
       let file = command.path(command.argument("FILE"))
       let key = try workspace.writeRequest(to: file)
       let words = RequestWords(
-        request: file, key: key, whose: "this device's key", next: "Then sync here, at the hub, and here once more.")
+        request: file, key: key, whose: "this device's key", next: "Then sync here, at the hub, and here again.")
       return Answer(words.text, ["request": .string(file), "fingerprint": .string(key.fingerprint)])
     }
   }

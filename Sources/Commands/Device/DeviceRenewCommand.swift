@@ -5,35 +5,31 @@ import SatchelWorkspace
 extension DeviceTool {
   static var renew: Command {
     Command(
-      ["renew"], summary: "go on as another device, and ask the hub to let it in",
+      ["renew"], summary: "continue as another device, and request to be enrolled at the hub",
       discussion: """
-        For a folder that was copied, and both copies work: one keeps the name, and this one goes on under another. It \
-        gets a new id, \
-        a new key and a new name, and writes a request as `init` does. All rows stay, and all that the hub does not \
-        have yet is delivered once it \
-        has let the device in: where both copies wrote something else into one row, that is a conflict, and nothing is \
-        lost. Work may go on meanwhile.
+        For a folder that was copied, if both copies work. One copy keeps the name, and this one continues under \
+        another name. It gets a new id, a new key and a new name, and writes a request as `init` does. All rows stay. \
+        Everything that the hub lacks is delivered after the hub has enrolled the device. If both copies changed one \
+        row differently, that is a conflict, and nothing is lost. Work may go on meanwhile.
 
-        So does a device whose key was revoked and that was found again.
+        Use it too for a device whose key was revoked and that was found again.
 
-        With --hub the device leaves its hub, which is lost and has no backup, and asks another hub to let it in. It \
-        keeps its rows, and capture \
-        goes on. The next hub's first bundle brings both together: what that hub lacks goes out with the next export, \
-        and where a row differs, that \
-        is a conflict. At that bundle a person compares the fingerprint of the next hub. Nothing from the lost hub is \
-        taken any more. Its bundles \
-        and a copy of the database lie in bundles/archive/former.
+        With --hub the device leaves its hub, which is lost and has no backup, and requests to join another hub. It \
+        keeps its rows, and capture goes on. The next hub's first bundle merges both. Rows that the new hub lacks go \
+        out with the next export, and rows that differ become conflicts. At that bundle a person compares the \
+        fingerprint of the next hub. Bundles from the lost hub are not accepted any more. Its bundles and a copy of \
+        the database are in bundles/archive/former.
         """,
       options: [
         OptionSpec(
-          "name", kind: .value("NAME"), help: "the new name: a-z, 0-9, - and _; left out to write the request once more"
+          "name", kind: .value("NAME"), help: "the new name: a-z, 0-9, - and _; leave it out to write the request again"
         ),
-        OptionSpec("hub", help: "leave the hub, which is lost for good, and ask another one; the name may stay"),
+        OptionSpec("hub", help: "leave the hub, which is lost for good, for another hub; the name may stay"),
         Confirmation.yes,
         OptionSpec("request", kind: .value("FILE"), help: "where to write the request", required: true),
       ],
       examples: [
-        Example("satchel renew --name tablet-2 --request tablet-2.satchel", "The copy goes on as tablet-2."),
+        Example("satchel renew --name tablet-2 --request tablet-2.satchel", "The copy continues as tablet-2."),
         Example("satchel renew --hub --request tablet-1.satchel", "The hub is lost, and a new one takes its place."),
       ],
       changesData: true
@@ -44,7 +40,7 @@ extension DeviceTool {
       if command.dryRun {
         let name = command.value("name") ?? renewed.configuration.name
         return Answer(
-          "This device would go on as \(name), and \(request) be written.\n",
+          "This device would continue as \(name), and \(request) be written.\n",
           ["device": .string(name), "request": .string(request)])
       }
       let key = try renewed.writeRequest(to: request)
@@ -52,7 +48,7 @@ extension DeviceTool {
       let words = RequestWords(
         request: request, key: key, whose: "its new key", next: "Then import the hub's bundle, and export.")
       return Answer(
-        "This device goes on as \(name). " + words.text(pictureFor: context),
+        "This device continues as \(name). " + words.text(pictureFor: context),
         [
           "device": .string(name), "id": .string(renewed.configuration.id.text), "request": .string(request),
           "fingerprint": .string(key.fingerprint),
@@ -65,7 +61,7 @@ extension DeviceTool {
     let workspace = try open(command, context)
     if workspace.configuration.leaves == nil {
       try Confirmation.ask(
-        "This device leaves its hub for good: nothing from it is taken any more. Is that hub lost, with no backup of it?",
+        "This device leaves its hub for good: nothing from it is accepted any more. Is that hub lost, without a backup?",
         command,
         context)
     }

@@ -8,8 +8,8 @@ extension DeviceTool {
     Command(
       ["status"], summary: "show what is not delivered yet, and what to do next",
       discussion:
-        "Shows what the hub has not acknowledged, how old the last word from it is, and what waits for somebody here.",
-      examples: [Example("satchel status", "Where do I stand?")]
+        "Shows what the hub has not acknowledged, when its last bundle came, and what waits for a decision here.",
+      examples: [Example("satchel status", "Shows what is not delivered yet.")]
     ) { command, context in
       let status = try open(command, context).status()
       let now = context.platform.clock.milliseconds()
@@ -58,13 +58,13 @@ extension DeviceTool {
     case .damaged(let words):
       """
       Warning: the database is damaged (\(words)). What was exported is not lost.
-      Next: close the app, keep the file, and import the next bundle from the hub. It makes the database anew.
+      Next: close the app, keep the file, and import the next bundle from the hub. It makes a new database.
 
       """
     }
   }
 
-  /// What is to be said of a device that has data.
+  /// The facts about a device that has data.
   static func facts(_ status: DeviceStatus, _ current: DeviceStatus.Current, _ now: Int64) -> [StatusSheet.Fact] {
     let (configuration, state) = (status.configuration, current.state)
     var facts = StatusSheet.Facts()
@@ -73,7 +73,7 @@ extension DeviceTool {
     facts.add(
       "Hub", "\(state.hubName): its bundle \(state.received) was imported \(Words.age(of: state.heard, now: now))")
     if let heard = current.acknowledgedExport {
-      facts.add("It heard of us", "by export \(state.acknowledged), which was made \(Words.age(of: heard, now: now))")
+      facts.add("The hub has", "your export \(state.acknowledged), made \(Words.age(of: heard, now: now))")
     }
     facts.add("Not delivered", notDelivered(current))
     let files = current.attachments
@@ -97,7 +97,7 @@ extension DeviceTool {
       facts.add("Conflicts", "\(current.openConflicts) open, \(current.heldConflicts) held at the hub")
     }
     let (waiting, gone) = (current.kept.filter(\.isInTable), current.kept.filter { !$0.isInTable })
-    if !gone.isEmpty { facts.add("Kept aside", "not in the tables until somebody decides: \(KeptWords.line(gone))") }
+    if !gone.isEmpty { facts.add("Kept aside", "not in the tables until you decide: \(KeptWords.line(gone))") }
     if !waiting.isEmpty { facts.add("Kept here", "until the hub's operator decides: \(KeptWords.line(waiting))") }
     facts.add(quarantined: status.quarantined)
     facts.add(failed: status.failedImport)
@@ -126,7 +126,7 @@ extension DeviceTool {
     var words: [String] = []
     if now - current.state.heard > Words.usualSilence {
       words.append(
-        "nothing was heard of the hub for \(Words.span(now - current.state.heard)): others may have changed much since")
+        "no bundle came from the hub for \(Words.span(now - current.state.heard)): others may have changed much since")
     }
     if let skew = Words.skew(now - current.newestStamp), now < current.newestStamp {
       words.append(
@@ -140,7 +140,7 @@ extension DeviceTool {
     }
     if let first = current.redelivery.first {
       words.append(
-        "the hub was restored from a backup, and lacks the exports from \(first) on: they lie in bundles/outbox")
+        "the hub was restored from a backup, and lacks the exports from \(first) on: they are in bundles/outbox")
     }
     words += current.lostCounts
     words += current.blocks.filter(\.isShort).map {
@@ -159,9 +159,9 @@ extension DeviceTool {
     return "\(Words.count(total, "change")) (\(Words.tables(current.pending))), \(new)"
   }
 
-  /// What to do, the most urgent first.
+  /// The next steps, the most urgent first.
   static func steps(_ status: DeviceStatus, _ current: DeviceStatus.Current) -> [String] {
-    // Until that is mended nothing else can be done.
+    // Nothing else can be done until that is repaired.
     if let hint = current.damage.compactMap(\.hint).first { return [hint] }
     if !current.damage.isEmpty || !current.lostCounts.isEmpty || current.unknownExport != nil {
       return ["satchel doctor, which says what went by unseen; then satchel doctor --repair"]
@@ -175,7 +175,7 @@ extension DeviceTool {
     }
     if status.configuration.continues != nil {
       steps.append(
-        "carry the request to the hub (satchel renew --request FILE writes it once more), and import what comes back.")
+        "carry the request to the hub (satchel renew --request FILE writes it again), and import the hub's answer.")
     }
     let isToExport =
       current.notExported + current.attachments.notSent + current.attachments.notAsked > 0 || current.hasUntoldKey
@@ -190,7 +190,7 @@ extension DeviceTool {
     return steps
   }
 
-  /// A word that does not change.
+  /// The fixed word for programs.
   private static func word(_ trouble: DeviceStatus.Trouble?) -> String {
     switch trouble {
     case nil: "initial"

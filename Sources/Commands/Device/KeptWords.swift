@@ -3,11 +3,11 @@ import SatchelJSON
 import SatchelValues
 import SatchelWorkspace
 
-/// Rows of a device's own that the hub has not taken, in words: which, and why.
+/// Words about this device's own rows that the hub has not accepted: which rows, and why.
 enum KeptWords {
   private static let mostShown = 10
 
-  /// The words of an import about these rows.
+  /// The part of an import's answer about these rows.
   static func text(_ rows: [KeptRow]) -> TerminalText {
     let (waiting, gone) = (rows.filter(\.isInTable), rows.filter { !$0.isInTable })
     var text: TerminalText = ""
@@ -31,7 +31,7 @@ enum KeptWords {
     return shown.joined() + (rest > 0 ? "  and \(rest) more\n" : "")
   }
 
-  /// The rows in a line of `status`.
+  /// The rows, in one line of `status`.
   static func line(_ rows: [KeptRow]) -> String {
     let names = rows.prefix(mostShown).map(name)
     let rest = rows.count - names.count

@@ -1,6 +1,6 @@
 import SatchelCrypto
 
-/// What a person must do with a request that was written for a hub.
+/// Instructions for a person after a request for a hub was written.
 struct RequestWords {
   let request: String
   let key: PublicKey
@@ -8,7 +8,7 @@ struct RequestWords {
   var hub = "hub"
   /// The key's owner and kind: `its new key`.
   let whose: String
-  /// What follows when the hub has let the device in: a sentence.
+  /// The next step after the hub has enrolled the device: a sentence.
   let next: String
 
   var text: TerminalText {

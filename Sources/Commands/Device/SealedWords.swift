@@ -2,7 +2,7 @@ import SatchelDevice
 import SatchelJSON
 import SatchelPlatform
 
-/// How people are told of what a device's former user wrote.
+/// Words about the changes of a device's former user.
 extension SealedChanges {
   var words: String {
     "\(Words.count(changes, "change")) of \(user) \(changes == 1 ? "is" : "are") in \(Paths.name(of: file)), and in no later export"

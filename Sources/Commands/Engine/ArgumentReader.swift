@@ -1,4 +1,4 @@
-/// Gives each argument its words by their places: a list takes what those around it leave.
+/// Assigns the words to the arguments by position. A list gets the words that the arguments around it leave.
 func assign(_ words: [String], to arguments: [ArgumentSpec]) throws(UsageError) -> [String: [String]] {
   var left = words[...]
   var neededLater = arguments.reduce(0) { $0 + $1.arity.minimum }

@@ -1,4 +1,4 @@
-/// A word of the command line that is no option, found by its place.
+/// A word of the command line that is not an option, identified by its position.
 public struct ArgumentSpec: Sendable {
   public enum Arity: Sendable {
     case one
@@ -11,7 +11,7 @@ public struct ArgumentSpec: Sendable {
     var isList: Bool { self == .many || self == .zeroOrMore }
   }
 
-  /// As help shows it and as the command asks for it: `FILE`.
+  /// The name in help and in the command's code: `FILE`.
   public let name: String
   public let arity: Arity
   public let help: String

@@ -1,7 +1,6 @@
-/// One command, as a value that describes itself: parsing, help and usage errors are made from it, and from nothing
-/// else.
+/// One command, as a value that describes itself. Parsing, help and usage errors are made from it alone.
 ///
-/// `Context` is whatever the tool's commands share; the engine only hands it on.
+/// `Context` is the type that the tool's commands share. The engine only passes it on.
 public struct CommandSpec<Context>: Sendable {
   public typealias Run = @Sendable (_ command: ParsedCommand, _ context: inout Context) throws -> ExitCode
 
@@ -9,7 +8,7 @@ public struct CommandSpec<Context>: Sendable {
   public let path: [String]
   /// One line for the list of commands, without a full stop.
   public let summary: String
-  /// What it does, in plain words; an empty line parts paragraphs, a line that begins with a space stays as it is.
+  /// The description, in plain words. An empty line parts paragraphs; a line that begins with a space stays as it is.
   public let discussion: String
   public let arguments: [ArgumentSpec]
   public let options: [OptionSpec]
@@ -36,7 +35,7 @@ public struct CommandSpec<Context>: Sendable {
   public var name: String { path.joined(separator: " ") }
 }
 
-/// A command line to learn from, and what it is good for.
+/// A command line to learn from, and its purpose.
 public struct Example: Sendable {
   public let command: String
   public let explanation: String

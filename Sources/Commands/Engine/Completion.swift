@@ -32,8 +32,8 @@ extension ToolSpec {
 
   private func options(of command: CommandSpec<Context>) -> [String] { command.allOptions.flatMap(\.spellings) }
 
-  /// One function, which finds the command among the words that are there and offers what may follow; files where
-  /// nothing else is known.
+  /// One shell function. It finds the command among the present words and offers the words that may follow. If it knows
+  /// no words, it offers files.
   private var bashCompletion: String {
     let function = "_" + name.map { $0 == "-" ? "_" : String($0) }.joined()
     var text = """

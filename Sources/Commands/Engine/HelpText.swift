@@ -36,7 +36,7 @@ extension ToolSpec {
 
   private func titleLines(_ title: String) -> String { refill(title, width: helpWidth).map { $0 + "\n" }.joined() }
 
-  /// Commands that share their first word stand together, between empty lines.
+  /// Groups commands by their first word; an empty line parts the groups.
   private func list(_ commands: [CommandSpec<Context>]) -> String {
     let column = commands.map(\.name.displayWidth).max() ?? 0
     var text = ""

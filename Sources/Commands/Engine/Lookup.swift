@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// The first half of parsing: which words name the command, and what is left for it.
+/// The first half of parsing: finds the words that name the command, and the words that are left for it.
 struct Lookup<Context> {
   let tool: ToolSpec<Context>
   /// The words that name a command or begin the name of some.
@@ -17,7 +17,7 @@ struct Lookup<Context> {
       if word.isOption {
         guard try takesOption(word) else { break }
         rest.append(words.removeFirst())
-        // Its value could look like a command.
+        // The value of the option could look like a command.
         if OptionSpec.takesValue(word), let value = words.popFirst() { rest.append(value) }
       } else if !tool.commands(under: path + [word]).isEmpty {
         path.append(words.removeFirst())
@@ -54,8 +54,7 @@ struct Lookup<Context> {
     return tool.commands.first { $0.path.contains(word) }.map { "; did you mean '\($0.name)'?" } ?? ""
   }
 
-  /// Whether an option found among the command's words may stand there; false once the command is known and it is its
-  /// own.
+  /// Whether an option may be written before the command. False once the command is known and the option belongs to it.
   private func takesOption(_ word: String) throws(UsageError) -> Bool {
     let known = OptionSpec.common + [.version]
     let name = Assignment(word)?.name ?? word
@@ -70,7 +69,7 @@ struct Lookup<Context> {
 }
 
 extension [String] {
-  /// The first word that is neither an option nor the value of one that every command takes.
+  /// The first word that is neither an option nor the value of a common option.
   var firstArgument: String? {
     var words = self[...]
     while let word = words.popFirst() {

@@ -1,11 +1,11 @@
 import SatchelValues
 
-/// The second half of parsing: tells a command's options from its arguments.
+/// The second half of parsing: separates a command's options from its arguments.
 struct OptionReader<Context> {
   private let command: CommandSpec<Context>
   private(set) var values: [String: [String]] = [:]
   private(set) var flags: [String: Bool] = [:]
-  /// The words that are no options.
+  /// The words that are not options.
   private(set) var words: [String] = []
 
   init(_ all: [String], for command: CommandSpec<Context>) throws(UsageError) {
@@ -58,7 +58,7 @@ struct OptionReader<Context> {
       return UsageError("'\(command.name)' changes no data, so it takes no --dry-run")
     }
     let near = didYouMean(spelling, among: command.allOptions.flatMap(\.spellings))
-    let hint = near.isEmpty ? "A word that begins with a hyphen and is no option goes after '--'." : nil
+    let hint = near.isEmpty ? "If a word begins with a hyphen and is not an option, write it after '--'." : nil
     return UsageError("'\(command.name)' has no option \(spelling)\(near)", hint: hint)
   }
 }

@@ -1,7 +1,7 @@
 /// An option of a command.
 public struct OptionSpec: Sendable {
   public enum Kind: Hashable, Sendable {
-    /// It is given or it is not.
+    /// It is either given or absent.
     case flag
     /// It takes a value, shown in help by this name: `--to PATH`.
     case value(String)
@@ -14,7 +14,7 @@ public struct OptionSpec: Sendable {
   public let help: String
   /// A value may be given more than once.
   public let repeatable: Bool
-  /// A value without which the command cannot run.
+  /// The command cannot run without this value.
   public let required: Bool
 
   public init(
@@ -52,7 +52,7 @@ extension OptionSpec {
   static let dryRun = OptionSpec("dry-run", help: "say what would happen and change nothing")
   static let version = OptionSpec("version", help: "print the version and do nothing")
 
-  /// What every command takes.
+  /// The options that every command has.
   static let common = [directory, passwordFile, json, quiet, help]
 
   /// Whether a word is an option of every command whose value is the next word.

@@ -1,6 +1,6 @@
 /// A command line that fits its command.
 ///
-/// To ask for an argument or option that the command does not declare is a mistake in the program, and stops it.
+/// Reading an argument or option that the command does not declare is a mistake in the program, and stops it.
 public struct ParsedCommand: Sendable {
   /// The command's path.
   public let path: [String]
@@ -18,7 +18,7 @@ public struct ParsedCommand: Sendable {
     directory = values[OptionSpec.directory.long]?.last ?? "."
   }
 
-  /// The word given for an argument that is always there.
+  /// The word for an argument that is always given.
   public func argument(_ name: String) -> String {
     guard let word = arguments(name).first else {
       preconditionFailure("\(name) is not an argument that is always there")
@@ -26,7 +26,7 @@ public struct ParsedCommand: Sendable {
     return word
   }
 
-  /// The word given for an argument that may be left out.
+  /// The word for an argument that may be absent.
   public func optionalArgument(_ name: String) -> String? { arguments(name).first }
 
   /// The words given for a list of arguments.

@@ -1,4 +1,4 @@
-/// What a command line asks for.
+/// The meaning of a command line.
 public enum Invocation<Context>: Sendable {
   case run(CommandSpec<Context>, ParsedCommand)
   /// Text to print on standard output.
@@ -9,7 +9,7 @@ public enum Invocation<Context>: Sendable {
 extension ToolSpec {
   /// Reads a command line, without the tool's own name. Throws when it fits no command.
   ///
-  /// The longest run of words that names a command is the command; options stand anywhere, `--` ends them, and help is
+  /// The longest run of words that names a command is the command. Options may be anywhere, and `--` ends them. Help is
   /// given whatever else is wrong.
   public func parse(_ words: [String]) throws(UsageError) -> Invocation<Context> {
     if words.isEmpty { return .help(help()) }
@@ -39,7 +39,7 @@ extension ToolSpec {
     return help(under: found.path)
   }
 
-  /// Adds what a usage error of this command lacks.
+  /// Adds to a usage error what it lacks: the usage line of this command, and where to read on.
   func complete(_ error: UsageError, for command: CommandSpec<Context>) -> UsageError {
     let reading = "Read '\(name) help \(command.name)'."
     let hint = error.hint.map { $0 + "\n" + reading } ?? reading

@@ -1,21 +1,21 @@
 import SatchelPlatform
 
-/// A command line that came to nothing, with all that is needed to say so: in words, or as the one JSON document.
+/// A command line that failed, with all that is needed to report it in words or as the one JSON document.
 public struct CommandFailure {
   public let tool: String
   /// The command's path; empty when the words named none.
   public let command: [String]
-  /// A `UsageError` of the engine or of the command, or whatever else the command threw.
+  /// A `UsageError` of the engine or the command, or any other error that the command threw.
   public let error: any Error
-  /// Whether the command line asks for `--json`; known even where the rest of it made no sense.
+  /// Whether the command line contains `--json`. Known even if the rest of the line makes no sense.
   public let json: Bool
 }
 
 extension ToolSpec {
-  /// Runs one command line, without the tool's own name, and says how it ended.
+  /// Runs one command line, without the tool's own name, and returns its exit code.
   ///
-  /// Help and version go to the console's standard output. What is thrown goes to `report`, which alone knows the
-  /// errors and the JSON of the rooms, says it to somebody, and decides the exit code.
+  /// Help and version go to the console's standard output. An error goes to `report`. Only `report` knows the modules'
+  /// errors and their JSON; it prints the error and chooses the exit code.
   public func run(
     _ words: [String], context: inout Context, console: any Console,
     report: (_ failure: CommandFailure, _ context: inout Context) -> ExitCode

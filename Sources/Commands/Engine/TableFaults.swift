@@ -1,5 +1,5 @@
 extension ToolSpec {
-  /// What is wrong with the table itself, a sentence each; a tool's tests expect none.
+  /// The faults of the table itself, one sentence each. A tool's tests expect none.
   public var faults: [String] {
     var faults = repeated(commands.map(\.name)).map { "the command '\($0)' is there twice" }
     for command in commands {

@@ -1,18 +1,19 @@
-/// Text for a terminal. What is put into it by `\(...)` stays in its line and commands nothing:
+/// Text for a terminal. A value inserted by `\(...)` stays in its line and cannot control the terminal:
 ///
 ///     text += "\(table) [\(key)]: taken\n"
 ///
-/// Words may come from anybody's data, names and files. So line breaks, escape sequences and marks that turn the
-/// direction of text show as U+FFFD. Only the program's own text is layout, and text that was made so.
+/// Words may come from any user's data, names and files. So line breaks, escape sequences and marks that turn the
+/// direction of text show as U+FFFD. Only the program's own text has layout, or text made with `lines:` or
+/// `ofOwnMaking:`.
 public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation {
-  /// As it goes to the terminal.
+  /// The text for the terminal.
   public private(set) var string: String
 
   public init(stringLiteral text: String) { string = text }
 
   public init(stringInterpolation: StringInterpolation) { string = stringInterpolation.text }
 
-  /// Lines of a foreign text, such as a script: their ends stay, and each is made safe.
+  /// Lines of a foreign text, such as a script. Their line ends stay, and each line is made safe.
   public init(lines: String) {
     string = lines.split(separator: "\n", omittingEmptySubsequences: false).map { visible(String($0)) }
       .joined(separator: "\n")
@@ -46,7 +47,8 @@ extension Sequence where Element == TerminalText {
   func joined() -> TerminalText { reduce(into: "") { $0 += $1 } }
 }
 
-/// Words as they can be shown: what would move the cursor, command the terminal or turn the text around is U+FFFD.
+/// Words that are safe to show. A character that moves the cursor, controls the terminal or turns the text becomes
+/// U+FFFD.
 func visible(_ words: String) -> String {
   if !words.unicodeScalars.contains(where: misleads) { return words }
   return String(String.UnicodeScalarView(words.unicodeScalars.map { misleads($0) ? "\u{FFFD}" : $0 }))

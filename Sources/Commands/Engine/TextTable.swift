@@ -4,14 +4,14 @@
 ///     table.add(["asha", "12"])
 ///     console.show(table.text(width: console.traits.width))
 ///
-/// Cells may come from anybody's database: what would move the cursor or turn the text around shows as U+FFFD.
+/// Cells may come from any user's database. A character that moves the cursor or turns the text shows as U+FFFD.
 public struct TextTable: Sendable {
   public struct Column: Sendable, ExpressibleByStringLiteral {
     let title: String
     let alignsRight: Bool
 
     public static func left(_ title: String) -> Column { Column(title: title, alignsRight: false) }
-    /// For numbers.
+    /// A column for numbers.
     public static func right(_ title: String) -> Column { Column(title: title, alignsRight: true) }
     public init(stringLiteral title: String) { self = .left(title) }
 
@@ -21,11 +21,11 @@ public struct TextTable: Sendable {
     }
   }
 
-  /// What becomes of a last cell that does not fit.
+  /// The treatment of a last cell that does not fit.
   public enum Overflow: Sendable {
     /// It is cut, and ends with an ellipsis.
     case clip
-    /// It goes on below itself.
+    /// It continues on the next lines.
     case wrap
   }
 
@@ -46,8 +46,8 @@ public struct TextTable: Sendable {
 
   public var isEmpty: Bool { rows.isEmpty }
 
-  /// The table in lines that end with a newline, none with a trailing space. Only the last column gives way to `width`,
-  /// and it keeps ten columns whatever happens; nil is as wide as it takes.
+  /// The table in lines that end with a newline, without trailing spaces. Only the last column shrinks to `width`, to
+  /// ten columns at least. nil is as wide as needed.
   public func text(width: Int?, indent: Int = 0, overflow: Overflow = .clip) -> TerminalText {
     let heading = columns.allSatisfy(\.title.isEmpty) ? [] : [columns.map { visible($0.title) }]
     let all = heading + rows

@@ -1,11 +1,11 @@
-/// A command line that does not fit. Commands throw it too, for values that only they can judge; the engine then adds
+/// A command line that does not fit. Commands throw it too, for values that only they can check. The engine then adds
 /// the usage line and where to read on.
 public struct UsageError: Error, Hashable, Sendable {
-  /// What was wrong.
+  /// The fault of the command line.
   public let message: String
-  /// The usage line of the command, when it is known which one was meant.
+  /// The usage line of the command, if the command is known.
   public internal(set) var usage: String?
-  /// What to do next.
+  /// The next step for the person.
   public internal(set) var hint: String?
 
   public init(_ message: String, usage: String? = nil, hint: String? = nil) {
@@ -14,7 +14,7 @@ public struct UsageError: Error, Hashable, Sendable {
     self.hint = hint
   }
 
-  /// The whole of it for people, ready for standard error.
+  /// The whole error for people, ready for standard error.
   public func text(tool: String) -> TerminalText {
     let more = [usage, hint].compactMap(\.self).map { TerminalText(lines: $0) + "\n" }
     return "\(tool): \(message)\n" + more.joined()

@@ -1,5 +1,5 @@
 extension String {
-  /// Whether it is written like an option. A lone hyphen is a word like any other.
+  /// Whether the word looks like an option. A lone hyphen is a word like any other.
   var isOption: Bool { utf8.count > 1 && utf8.first == UInt8(ascii: "-") }
 }
 

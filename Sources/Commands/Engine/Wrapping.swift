@@ -38,6 +38,6 @@ func refill(_ text: String, width: Int) -> [String] {
 }
 
 extension String {
-  /// Columns on a terminal, taken as one for each Unicode scalar.
+  /// Columns on a terminal: one for each Unicode scalar.
   var displayWidth: Int { unicodeScalars.count }
 }

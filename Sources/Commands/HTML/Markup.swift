@@ -1,4 +1,4 @@
-/// A piece of HTML. What is put into it by `\(...)` is text, and cannot become markup:
+/// A piece of HTML. A value inserted by `\(...)` is text, and cannot become markup:
 ///
 ///     Markup("<td>\(name)</td>")
 struct Markup: ExpressibleByStringInterpolation, Sendable {
@@ -25,7 +25,7 @@ struct Markup: ExpressibleByStringInterpolation, Sendable {
   static func += (a: inout Markup, b: Markup) { a.text += b.text }
 }
 
-/// Also what would turn the direction of the text around it is shown as what it is. Line breaks stay.
+/// Escapes markup, and shows characters that turn the direction of text as code points. Line breaks stay.
 private func escaped(_ words: some StringProtocol) -> String {
   var text = ""
   for scalar in words.unicodeScalars {

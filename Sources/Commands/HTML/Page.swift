@@ -1,7 +1,7 @@
 /// A whole page of HTML: no scripts, nothing from elsewhere, to be read on a screen, by a screen reader and on paper.
 struct Page {
   let title: String
-  /// Above the content, such as where else to go.
+  /// Content above the title, such as links to other pages.
   var header: Markup = ""
   let content: Markup
 
@@ -28,7 +28,7 @@ struct Page {
     """
   }
 
-  /// The page's own style, forms that come back to where it came from, and nothing else.
+  /// Allows the page's own style, and forms that return to the page's own site. Nothing else.
   static let policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'"
 
   private static let style: Markup = """
@@ -58,7 +58,7 @@ struct Page {
 }
 
 extension StatusSheet.Table {
-  /// The table with what it shows as its caption.
+  /// The table as HTML, with a caption.
   func markup(caption: String) -> Markup {
     """
     <div class="wide" tabindex="0"><table>

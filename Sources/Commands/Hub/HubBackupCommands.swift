@@ -4,18 +4,18 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// What is done against the loss of a hub, and against its growth.
+/// Commands against the loss of a hub, and against its growth.
 extension HubTool {
   static var upkeep: [Command] { [backup, restore, compact] }
 
   private static var backup: Command {
     Command(
-      ["backup"], summary: "write all that this hub is into one signed file",
+      ["backup"], summary: "write the whole hub into one signed file",
       discussion: """
-        The file holds the database, the configuration, the public keys and the archive of bundles. It is signed as \
-        every bundle is, and \
-        `satchel-hub restore` makes a hub of it. Apps may go on writing meanwhile. The secret keys are not in it: keep a copy of keys/ in a safe \
-        place, once; or add --with-keys, and keep every backup as safe as the hub itself.
+        The file holds the database, the configuration, the public keys and the archive of bundles. It is signed like \
+        every bundle, and `satchel-hub restore` makes a hub from it. Apps may go on writing meanwhile. The secret keys \
+        are not in it. Keep one copy of keys/ in a safe place, or add --with-keys and keep every backup as safe as the \
+        hub itself.
         """,
       arguments: [ArgumentSpec("FILE", help: "the file to write, or with --verify to check")],
       options: [
@@ -25,7 +25,7 @@ extension HubTool {
       ],
       examples: [
         Example("satchel-hub backup /media/safe/hub-monday.satchel", "Every evening."),
-        Example("satchel-hub backup --verify /media/safe/hub-monday.satchel", "Can it be relied on?"),
+        Example("satchel-hub backup --verify /media/safe/hub-monday.satchel", "Checks that it can be relied on."),
       ], changesData: true
     ) { command, context in
       let hub = try open(command, context)
@@ -41,7 +41,7 @@ extension HubTool {
         "\(command.dryRun ? "Would write" : "Wrote") \(path).\n\(text(report))", members(report, path))
       if report.hasSecretKeys, try !hub.keys.isProtected() {
         answer.warnings +=
-          "The hub's secret keys are in the file, behind no password: who reads it can speak in the hub's name. See satchel-hub keys protect.\n"
+          "The hub's secret keys are in the file, without a password: whoever reads it can sign as the hub. See satchel-hub keys protect.\n"
       }
       return answer
     }
@@ -65,26 +65,22 @@ extension HubTool {
 
   private static var restore: Command {
     Command(
-      ["restore"], summary: "make a hub of a backup",
+      ["restore"], summary: "make a hub from a backup",
       discussion: """
         Makes the folder DIR, whole or not at all, with the hub as it was when the backup was made. The hub begins a \
-        new history: every \
-        device gets everything anew, once it has delivered again what the backup does not hold; each does so by itself when it hears of it. \
-        What was done at the hub itself after the backup (users, rights, devices, revocations, decisions) is to be \
-        done again.
+        new history: every device gets everything again. Before that, each device delivers again what the backup \
+        lacks, by itself, as soon as it learns of the restore. Work done at the hub itself after the backup (users, \
+        rights, devices, revocations, decisions) must be done again.
 
-        Nothing in the file is believed before its signature: it is checked with the keys that --keys names, or with \
-        the key in the file, \
-        whose fingerprint somebody compares.
+        The file's signature is checked before anything in it is used: with the keys that --keys names, or with the \
+        key in the file, whose fingerprint a person compares.
 
-        Afterwards the devices deliver again what the hub lacks, and bring the bundles that it had made for them. When \
-        all have, that is \
-        merged: rows that the office wrote come back, a counter counts once, what was deleted stays deleted. --finish \
-        does not wait for \
-        devices that are lost.
+        Afterwards the devices deliver again what the hub lacks, and bring the bundles that it had made for them. \
+        After all devices have delivered, these are merged: rows that the office wrote come back, a counter counts \
+        once, and deleted rows stay deleted. --finish does not wait for devices that are lost.
 
         --in-place is for a hub whose files were put back from a copy, such as a snapshot of its machine, while \
-        devices went on.
+        devices continued to work.
         """,
       arguments: [
         ArgumentSpec("FILE", .optional, help: "the backup"), ArgumentSpec("DIR", .optional, help: "the folder to make"),
@@ -94,10 +90,10 @@ extension HubTool {
           "in-place",
           help: "this hub's files were put back from a copy: begin a new epoch on them, and keep the database as it was"
         ),
-        OptionSpec("finish", help: "merge what the lost time held, whoever has not delivered again"),
+        OptionSpec("finish", help: "merge the work of the lost time now, without devices that are still silent"),
         OptionSpec("keys", kind: .value("DIR"), help: "a copy of the hub's folder keys"),
         OptionSpec("new-keys", help: "the keys are lost: make new ones, and revoke the old ones"),
-        OptionSpec("fingerprint", kind: .value("WORDS"), help: "of the hub's key, where --keys is not given"),
+        OptionSpec("fingerprint", kind: .value("WORDS"), help: "of the hub's key, if --keys is not given"),
         OptionSpec(
           "clock-is-right", help: "the hub's clock was ahead when it made the backup; this computer's is right"),
       ],
@@ -116,16 +112,16 @@ extension HubTool {
     }
   }
 
-  /// What `restore` does in the workspace itself; nil: it is to make one of a backup.
+  /// The part of `restore` that works in the present workspace. nil if the command is to make a hub from a backup.
   private static func restoreHere(_ command: ParsedCommand, _ context: CommandContext) throws -> Answer? {
     let (isInPlace, isEnd) = (command.flag("in-place"), command.flag("finish"))
     let names = command.arguments("FILE") + command.arguments("DIR")
     guard isInPlace || isEnd else {
-      guard names.count == 2 else { throw UsageError("restore takes a backup and the folder to make of it") }
+      guard names.count == 2 else { throw UsageError("restore takes a backup and the folder to make from it") }
       return nil
     }
     guard names.isEmpty, !(isInPlace && isEnd) else {
-      throw UsageError("--in-place and --finish stand alone: they work in this hub's own folder")
+      throw UsageError("--in-place and --finish take no other words: they work in this hub's own folder")
     }
     let hub = try open(command, context)
     if isEnd {
@@ -140,14 +136,14 @@ extension HubTool {
       "\(command.dryRun ? "Would begin" : "Began") a new epoch on the files as they are. The database as it was: \(report.copy)\n"
     if !report.wasKnown {
       text +=
-        "No device has shown that this hub was set back. Nothing is lost by it: every device gets everything anew.\n"
+        "No device has shown that this hub was set back. Nothing is lost by it: every device gets everything again.\n"
     }
     if !report.devices.isEmpty {
       text +=
         "These deliver again what this hub lacks, with their next two sticks: \(report.devices.joined(separator: ", ")).\n"
     }
     text +=
-      "What was done at the hub itself in the lost time is to be done again: users, rights, devices, revoked keys, decisions.\n"
+      "Do again what was done at the hub itself in the lost time: users, rights, devices, revoked keys, decisions.\n"
     text += "Next: satchel-hub emit --all, and carry it out.\n"
     return Answer(
       text,
@@ -177,8 +173,8 @@ extension HubTool {
         "What it has of its devices: \(report.devices.map { "\($0.name) up to bundle \($0.merged)" }.joined(separator: ", ")).\n"
     }
     return text + """
-      What was done at the hub since then is to be done again: users, rights, devices, revoked keys, decisions.
-      A device that is not named here and works all the same: satchel keys request FILE there, satchel-hub device \
+      Do again what was done at the hub since then: users, rights, devices, revoked keys, decisions.
+      For a device that works but is not named here: satchel keys request FILE there, satchel-hub device \
       enrol FILE here.
       Next: satchel-hub -C \(root) emit --all, and carry it out\(command.flag("new-keys") ? "; at each device: satchel import FILE --fingerprint \(report.fingerprint)" : "").
 
@@ -198,32 +194,28 @@ extension HubTool {
 
   private static var compact: Command {
     Command(
-      ["compact"], summary: "forget history that nobody needs any more",
+      ["compact"], summary: "forget history that is no longer needed",
       discussion: """
-        Forgets changes from before the bundle that the last of the devices is known to have, and what was remembered \
-        of deleted rows. \
-        history, audit and doctor go on, and tell what has been since. The rows, the conflicts and the ledger stay. \
-        Revoked and expired devices \
-        hold nothing back.
+        Forgets changes that all devices are known to have, and the memory of deleted rows. history, audit and doctor \
+        continue to work, and show the changes since then. The rows, the conflicts and the ledger stay. The command \
+        does not wait for revoked and expired devices.
 
-        Of files/ those go that came from a device or went to one, and that nothing names any more: no row, no \
-        conflict, and no change of which \
-        history still tells. They stay as long as any bundle waits to be taken.
+        From files/ it removes files that came from a device or went to one, if no row, no conflict and no remembered \
+        change names them. They stay while any bundle waits to be imported.
 
-        With --older-than, devices that were not heard of for so long hold nothing back either: they get everything \
-        when they come back, and \
-        what they changed is compared with the rows as they are. The files of bundles that were imported before that \
-        go from bundles/archive, and of those that were made before it and have come, \
-        from bundles/sent.
+        With --older-than, the command does not wait for devices that were silent for longer either. Such a device \
+        gets everything when it comes back, and its changes are compared with the rows as they are. Older bundles also \
+        go: from bundles/archive if they were imported before that time, and from bundles/sent if they were made \
+        before it and have arrived.
         """,
       options: [
         OptionSpec(
           "older-than", kind: .value("DAYS"),
-          help: "wait for no device that was silent for longer; keep no older bundles"),
-        OptionSpec("shrink", help: "give the room back to the disk; nobody can use the database meanwhile"),
+          help: "do not wait for devices that were silent for longer; keep no older bundles"),
+        OptionSpec("shrink", help: "give the room back to the disk; no program can use the database meanwhile"),
       ],
       examples: [
-        Example("satchel-hub compact --dry-run", "What would go?"),
+        Example("satchel-hub compact --dry-run", "Shows what would go."),
         Example("satchel-hub compact --older-than 365 --shrink", "Once a year."),
       ], changesData: true
     ) { command, context in

@@ -7,22 +7,19 @@ import SatchelValues
 extension HubTool {
   static var compare: Command {
     Command(
-      ["compare"], summary: "name the rows that a device has otherwise than the hub believes",
+      ["compare"], summary: "list the rows that differ between a device and the hub",
       discussion: """
-        Every few exports a device sends digests of its rows, and the hub compares them with what the device must \
-        have. Where they \
-        differ, this command asks the device for the rows: its next bundle from here carries the question, and its \
-        next export the \
-        answer. After that the command lists the rows.
+        Every few exports a device sends digests of its rows, and the hub compares them with the rows that the device \
+        should have. If they differ, this command requests the rows from the device: the next bundle for the device \
+        carries the question, and its next export the answer. After that the command lists the rows.
 
-        With --repair, the next bundle for the device carries these rows as the hub has them. The device keeps what it \
-        had as \
-        conflicts: nothing is written over without a trace.
+        With --repair, the next bundle for the device carries these rows as the hub has them. The device keeps its own \
+        values as conflicts, so nothing is overwritten without a trace.
         """,
       arguments: [ArgumentSpec("DEVICE", help: "the device's name")],
       options: [OptionSpec("repair", help: "send the rows that differ again")],
       examples: [
-        Example("satchel-hub compare tablet-1", "Which rows differ?"),
+        Example("satchel-hub compare tablet-1", "Lists the rows that differ."),
         Example("satchel-hub compare tablet-1 --repair", "Send them again."),
       ], changesData: true
     ) { command, context in
@@ -42,14 +39,14 @@ extension HubTool {
 
   private static func text(_ found: StateComparison) -> TerminalText {
     let name = found.device
-    guard let proof = found.proof else { return "The device \(name) has not told of its rows yet.\n" }
+    guard let proof = found.proof else { return "The device \(name) has not sent digests of its rows yet.\n" }
     if let count = found.repaired {
       return
         "\(Words.count(count, "row")) will be sent to \(name) again, with the next bundle: satchel-hub emit --device \(name)\n"
     }
     guard proof.result == .differs else { return "No rows of \(name) are known to differ.\n" }
     if found.rows.isEmpty, let words = proof.words {
-      return "It cannot be told which rows differ: \(words). To send all: satchel-hub emit --device \(name) --full\n"
+      return "The rows that differ are not known: \(words). To send all: satchel-hub emit --device \(name) --full\n"
     }
     if found.rows.isEmpty {
       return "The next bundle for \(name) asks which rows differ: satchel-hub emit --device \(name)\n"
@@ -67,7 +64,7 @@ extension HubTool {
     }
   }
 
-  /// What a comparison of a device's rows found, in a few words.
+  /// The result of a comparison of a device's rows, in a few words.
   static func words(_ proof: StateProof?, _ now: Int64) -> String {
     guard let proof else { return "never" }
     switch proof.result {

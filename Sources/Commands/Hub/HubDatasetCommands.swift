@@ -4,7 +4,7 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// The versions of the dataset: what is kept in step, by which rules, and who has heard of it.
+/// The versions of the dataset: its tables, its rules, and which devices have which version.
 extension HubTool {
   static var datasets: [Command] { [applyDataset, showDataset] }
 
@@ -12,12 +12,11 @@ extension HubTool {
     Command(
       ["dataset", "apply"], summary: "bring hub and devices to the next version of the dataset",
       discussion: """
-        Checks the new definition as init does, runs the migration, and begins to capture what the definition names, \
-        all in one \
-        transaction. The next bundle for each device carries definition and migration; devices that lag behind go on delivering by the \
-        version that they have. What the migration writes into rows travels as the hub's own changes. A table that the \
-        definition does not \
-        name any more stays where it is, and is kept in step no longer.
+        Checks the new definition as init does, runs the migration, and begins to capture the tables of the \
+        definition, all in one transaction. The next bundle for each device carries the definition and the migration. \
+        Devices with an older version continue to deliver in that version. Rows that the migration writes travel as \
+        the hub's own changes. A table that the new definition does not name stays in the database, and is no longer \
+        kept in step.
         """,
       arguments: [ArgumentSpec("FILE", help: "the new definition (JSON), with the next version number")],
       options: [
@@ -25,8 +24,9 @@ extension HubTool {
           "migration", kind: .value("FILE"), help: "SQL that changes the tables, at the hub and on each device")
       ],
       examples: [
-        Example("satchel-hub dataset apply survey-2.json --migration survey-2.sql --dry-run", "What would change?"),
-        Example("satchel-hub dataset apply survey-2.json --migration survey-2.sql", "The second version."),
+        Example(
+          "satchel-hub dataset apply survey-2.json --migration survey-2.sql --dry-run", "Shows what would change."),
+        Example("satchel-hub dataset apply survey-2.json --migration survey-2.sql", "Brings in the second version."),
       ], changesData: true
     ) { command, context in
       let files = context.platform.files
@@ -54,7 +54,7 @@ extension HubTool {
     }
     text += table.text(width: nil) + FindingText.notes(report.warnings)
     let count = Words.count(report.devices.count, "device")
-    if isDone, !report.devices.isEmpty { text += "\(count) yet to hear of it. Next: satchel-hub emit --all\n" }
+    if isDone, !report.devices.isEmpty { text += "\(count) yet to receive it. Next: satchel-hub emit --all\n" }
     return text
   }
 
@@ -77,7 +77,7 @@ extension HubTool {
         Prints the present definition as its author wrote it, with the references that a GeoPackage declares, and for \
         each device the version that it is known to have.
         """,
-      examples: [Example("satchel-hub dataset show", "Who has the new version?")]
+      examples: [Example("satchel-hub dataset show", "Shows which devices have the new version.")]
     ) { command, context in
       let report = try open(command, context).dataset()
       let definition = report.definition

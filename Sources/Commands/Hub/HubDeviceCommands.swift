@@ -11,19 +11,18 @@ extension HubTool {
 
   private static var setDevice: Command {
     Command(
-      ["device", "set"], summary: "say what a device may do, until when, and for whom it works",
+      ["device", "set"], summary: "set a device's rights, its last day, and its user",
       discussion: """
-        A device that may not edit is sent its user's rows, and nothing that it changes is taken: each change becomes \
+        A device that may not edit receives its user's rows, and none of its changes are accepted: each change becomes \
         a conflict.
 
-        A device that is given to another user gets all of that user's rows with its next bundle, which takes the \
-        former user's away. What \
-        was written on it before that bundle came counts as the former user's.
+        A device that is given to another user gets all rows of that user with its next bundle, and loses the rows of \
+        the former user. Changes written on it before that bundle came count as the former user's.
         """,
       arguments: [ArgumentSpec("NAME", help: "the device's name")],
       options: [
-        expiry, OptionSpec("edits", kind: .value("yes|no"), help: "whether its changes are taken"),
-        OptionSpec("user", short: "u", kind: .value("USER"), help: "for whom it works from its next bundle on"),
+        expiry, OptionSpec("edits", kind: .value("yes|no"), help: "whether its changes are accepted"),
+        OptionSpec("user", short: "u", kind: .value("USER"), help: "the user it works for, from its next bundle on"),
       ],
       examples: [
         Example("satchel-hub device set tablet-1 --user ben", "Ann gives her tablet to Ben."),
@@ -44,22 +43,21 @@ extension HubTool {
   }
 
   private static let userOption = OptionSpec(
-    "user", short: "u", kind: .value("USER"), help: "for whom it works", required: true)
+    "user", short: "u", kind: .value("USER"), help: "the user it works for", required: true)
 
   private static var provision: Command {
     Command(
       ["device", "provision"], summary: "make a ready device's folder",
       discussion: """
-        Makes a workspace in DIR that has its keys, trusts this hub, and holds the rows that its user may see. \
-        Copy the folder to the device, and delete it here: two copies at work are two devices with one name.
+        Makes a workspace in DIR that has its keys, trusts this hub, and holds the rows that its user may see. Copy \
+        the folder to the device, and delete it here: two copies at work are two devices with one name.
 
-        The database is made from the dataset's tables. Where the app needs more in its file (views, triggers, an \
-        R-tree, tables of \
-        its own), give it a file that the app made as a template: it is copied, and the rows go in.
+        The database is made from the dataset's tables. If the app needs more in its file (views, triggers, an R-tree, \
+        tables of its own), give it a template: a file that the app made. The template is copied, and the rows go into \
+        the copy.
 
-        A device that only shows rows, as where nobody may write any, needs no secret that could be stolen with it: \
-        --no-keys. It delivers \
-        nothing then, not even that a bundle came, so each bundle carries all that changed since it was provisioned.
+        A device that only shows rows needs no secret that a thief could take: --no-keys. It delivers nothing then, \
+        not even a receipt, so each bundle carries all changes since the device was provisioned.
         """,
       arguments: [ArgumentSpec("NAME", help: "the device's name: a-z, 0-9, - and _")],
       options: [
@@ -101,20 +99,19 @@ extension HubTool {
     Command(
       ["device", "enrol"], summary: "let a device in that asked with a request file",
       discussion: """
-        Shows nothing of the request's fingerprint, so that it must come from the device itself: have it read out, and \
-        type it. \
-        The device's first bundle is then in bundles/outbox.
+        Does not show the request's fingerprint, so that it must come from the device itself: let its user read it \
+        out, and type it. The device's first bundle is then in bundles/outbox.
         """,
       arguments: [ArgumentSpec("FILE", help: "the request; - for standard input")],
       options: [
         userOption, OptionSpec("name", kind: .value("NAME"), help: "another name than the device asks for"),
         OptionSpec(
-          "fingerprint", kind: .value("WORDS"), help: "as the device shows it; asked for where it is left out"),
+          "fingerprint", kind: .value("WORDS"), help: "as the device shows it; you are asked if it is left out"),
         OptionSpec(
           "continues", kind: .value("NAME"),
           help: "believe that it was the device NAME before, though no key of NAME signed that"),
       ],
-      examples: [Example("satchel-hub device enrol tablet-1.satchel --user ann", "The ceremony at the hub's table.")],
+      examples: [Example("satchel-hub device enrol tablet-1.satchel --user ann", "Enrols a device.")],
       changesData: true
     ) { command, context in
       let hub = try open(command, context)
@@ -134,7 +131,7 @@ extension HubTool {
       }
       let emitted: EmitReport
       do { emitted = try hub.emit(to: device.name) } catch {
-        // Enrolled without a bundle, it could only be in the way of the next try.
+        // A device enrolled without a bundle would only block the next attempt.
         try hub.withdraw(device)
         throw error
       }
@@ -154,24 +151,26 @@ extension HubTool {
     }
   }
 
-  /// Says what the request takes over, before the fingerprint makes it count.
+  /// Shows what the request takes over, before the fingerprint is confirmed.
   private static func show(_ claim: ContinuationClaim?, _ command: ParsedCommand, _ context: CommandContext) throws {
     guard let claim else { return }
     guard let device = claim.device, let user = claim.user else {
-      return context.console.warn("The device says that it was another one before, which this hub does not know.\n")
+      return context.console.warn(
+        "The device says that it was another device before, but this hub does not know that device.\n")
     }
     let state = claim.isRevoked ? ", which was revoked" : ""
     let proof =
-      claim.isProved ? "A key of \(device) signed that." : "No key of \(device) signed that: anybody could say it."
+      claim.isProved ? "A key of \(device) signed that." : "No key of \(device) signed that: any device could claim it."
     context.console.warn(
-      "The device says that it was \(device) of the user \(user)\(state), and goes on with its work. \(proof)\n")
+      "The device says that it was \(device) of the user \(user)\(state), and continues its work. \(proof)\n")
     if claim.isProved || command.value("continues") == device { return }
     throw Refusal(
-      "unproved", "The request says that its device was \(device) before, and no key of \(device) signed that.",
-      hint: "If you know that it is so, as after \(device) lost its key, add: --continues \(device)")
+      "unproved", "The request says that its device was \(device) before, but no key of \(device) signed that.",
+      hint: "If you know that it is true, for example because \(device) lost its key, add: --continues \(device)")
   }
 
-  /// The ceremony: what the person types, read from the device, must be the fingerprint of the key in the request.
+  /// The comparison by a person: the typed text, read from the device, must be the fingerprint of the key in the
+  /// request.
   private static func compare(_ fingerprint: String, _ command: ParsedCommand, _ context: CommandContext) throws {
     var typed = command.value("fingerprint")
     if typed == nil, context.console.traits.interactive {
@@ -182,12 +181,12 @@ extension HubTool {
       throw WorkspaceError(
         "fingerprint-needed",
         "The fingerprint that the device shows is needed, to know that the request is the device's own.",
-        hint: "Have it read out, then add: --fingerprint WORDS")
+        hint: "Let the device's user read it out, then add: --fingerprint WORDS")
     }
     guard let normal = PublicKey.normalisedFingerprint(typed) else {
       throw WorkspaceError(
-        "fingerprint-mistyped", "What was typed is no fingerprint: its last group does not fit the others.",
-        hint: "Have it read out again.")
+        "fingerprint-mistyped", "The typed words are not a fingerprint: the last group does not fit the others.",
+        hint: "Let it be read out again.")
     }
     guard normal == fingerprint else {
       throw Refusal(
@@ -198,7 +197,7 @@ extension HubTool {
 
   private static var unflag: Command {
     Command(
-      ["device", "unflag"], summary: "trust a device again of which two copies were seen",
+      ["device", "unflag"], summary: "trust a flagged device again",
       discussion:
         "A device is flagged when two different histories come in its name. Do this when the other copy is gone and wrote nothing; else see `device fork`.",
       arguments: [ArgumentSpec("NAME", help: "the device's name")],
@@ -212,8 +211,8 @@ extension HubTool {
   private static var listDevices: Command {
     Command(
       ["device", "list"], summary: "list the devices",
-      discussion: "Shows all devices, with when the hub heard of each last.",
-      examples: [Example("satchel-hub device list", "Which tablets have reported?")]
+      discussion: "Shows all devices, and when the hub last received a bundle from each.",
+      examples: [Example("satchel-hub device list", "Shows which tablets have reported.")]
     ) { command, context in
       let devices = try open(command, context).devices()
       let now = context.platform.clock.milliseconds()

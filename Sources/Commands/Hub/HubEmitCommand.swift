@@ -9,29 +9,28 @@ extension HubTool {
     Command(
       ["emit"], summary: "write bundles for devices, each with its user's rows",
       discussion: """
-        Writes, for each device that is meant, what its user may see and the device may not have yet, into \
-        bundles/outbox. \
-        Where nothing is new for a device, nothing is written for it.
+        Writes into bundles/outbox, for each chosen device, the rows that its user may see and the device may lack. If \
+        nothing is new for a device, no bundle is written for it.
         """,
       options: [
         OptionSpec("all", help: "for every active device"),
         OptionSpec("device", kind: .value("NAME"), help: "for this device", repeatable: true),
         OptionSpec("user", short: "u", kind: .value("USER"), help: "for all devices of this user"),
-        OptionSpec("full", help: "everything that the user may see, whatever the device has"),
+        OptionSpec("full", help: "all rows that the user may see, even if the device has them"),
         OptionSpec(
           "to", kind: .value("DIR"),
           help: "copy the bundles to this folder too, such as a stick's; - for standard output"),
         Encrypting.option, Volumes.option, AttachedWords.option,
       ],
       examples: [
-        Example("satchel-hub emit --all --to /media/stick", "For everybody, onto a stick."),
+        Example("satchel-hub emit --all --to /media/stick", "For all devices, onto a stick."),
         Example("satchel-hub emit --device tablet-1 --full", "The tablet lost its data."),
       ], changesData: true
     ) { command, context in
       let hub = try open(command, context)
       try command.checkDelivery(to: .folder, context)
       var names = try chosen(command, hub)
-      // For one who is named it is an error; for everybody else the work goes on.
+      // If a named device is expired, that is an error. With --all the others get their bundles.
       let expired = command.values("device").isEmpty ? try hub.expiredDevices() : []
       names.removeAll { expired.contains($0) }
       let isStreamed = command.value("to") == Streams.word

@@ -8,29 +8,28 @@ extension HubTool {
   static var fork: Command {
     Command(
       ["device", "fork"],
-      summary: "show the histories of a device that was copied, and settle with which one it goes on",
+      summary: "show the histories of a copied device, and choose the one to continue",
       discussion: """
-        A device is flagged when bundles come in its name that cannot be of one history: its folder was copied, or \
-        brought back from an old copy, and both \
-        go on. This shows where they part, and what each wrote after that.
+        A device is flagged if its bundles cannot be of one history. Its folder was copied, or brought back from an \
+        old copy, and both copies work. This command shows where the histories part, and what each wrote after that.
 
-        With --keep the device goes on with one of them. Its bundles that were refused are merged; what was merged of another one stays. \
-        Then, in the folder of each other copy: `satchel renew`, which gives it a name of its own and loses nothing. \
-        Which one you keep \
-        decides about names alone. What was pending when the folder was copied counts once. A bundle of the other copy \
-        that comes before that is refused, and stops nobody any more.
+        With --keep the device continues with one history. The refused bundles of that history are merged; merged \
+        changes of another history stay. Then run `satchel renew` in the folder of each other copy. That gives it its \
+        own name and loses nothing. Your choice only decides about names. Changes that were pending when the folder \
+        was copied count once. If a bundle of the other copy comes before that, it is refused and does not block the \
+        device again.
         """,
       arguments: [ArgumentSpec("NAME", help: "the device's name")],
       options: [
-        OptionSpec("keep", kind: .value("HISTORY"), help: "the number of the history with which the device goes on"),
+        OptionSpec("keep", kind: .value("HISTORY"), help: "the number of the history to continue"),
         OptionSpec(
-          "restored", help: "there is one device: its database was put back from a backup, and it goes on with that"),
+          "restored", help: "there is one device: its database was put back from a backup, and it continues from there"),
       ],
       examples: [
-        Example("satchel-hub device fork tablet-1", "What did the two copies write?"),
-        Example("satchel-hub device fork tablet-1 --keep 1", "The copy goes on whose bundles the hub has taken."),
+        Example("satchel-hub device fork tablet-1", "Shows what the two copies wrote."),
+        Example("satchel-hub device fork tablet-1 --keep 1", "Continues the copy whose bundles the hub has merged."),
         Example(
-          "satchel-hub device fork tablet-1 --restored", "Nobody copied it: it was put back from its own backup."),
+          "satchel-hub device fork tablet-1 --restored", "It was not copied: it was put back from its own backup."),
       ], changesData: true
     ) { command, context in
       let (hub, name) = (try open(command, context), command.argument("NAME"))
@@ -41,10 +40,10 @@ extension HubTool {
       let waiting = fork.histories[number - 1].waiting
       if command.dryRun {
         return Answer(
-          "\(name) would go on with history \(number), and \(Words.count(waiting.count, "bundle")) be merged.\n",
+          "\(name) would continue with history \(number), and \(Words.count(waiting.count, "bundle")) be merged.\n",
           members(fork))
       }
-      var answer = Answer("\(name) goes on with history \(number).\n", members(fork))
+      var answer = Answer("\(name) continues with history \(number).\n", members(fork))
       for report in imports { answer.text += text(report) }
       answer.members.append(.init(name: "imports", value: .array(imports.map(json))))
       if fork.isForked { answer.text += next(fork) }
@@ -52,11 +51,11 @@ extension HubTool {
     }
   }
 
-  /// A device that was put back from its own backup goes on with what it is now. What it had delivered before that
-  /// stays.
+  /// Continues a device that was put back from its own backup from its present state. Everything that it delivered
+  /// before stays.
   private static func goOn(_ name: String, _ hub: HubWorkspace, _ command: ParsedCommand) throws -> Answer {
     if command.value("keep") != nil {
-      throw UsageError("--restored says itself which history goes on: leave --keep out")
+      throw UsageError("--restored already says which history continues: leave --keep out")
     }
     let fork = try hub.fork(of: name)
     guard fork.histories.count == 2 else {
@@ -70,9 +69,9 @@ extension HubTool {
           : "Have it export once, and import that here: satchel sync. If this hub takes it, nothing has to be settled.")
     }
     let (settled, imports) = try hub.keep(history: 2, of: name)
-    if command.dryRun { return Answer("\(name) would go on as it was put back.\n", members(settled)) }
+    if command.dryRun { return Answer("\(name) would continue from the restored state.\n", members(settled)) }
     var answer = Answer(
-      "\(name) goes on as it was put back. What it delivered after that backup stays at the hub, and its next bundle brings it back.\n",
+      "\(name) continues from the restored state. Its deliveries after that backup stay at the hub, and its next bundle brings them back.\n",
       members(settled))
     for report in imports { answer.text += text(report) }
     answer.members.append(.init(name: "imports", value: .array(imports.map(json))))
@@ -106,7 +105,7 @@ extension HubTool {
     let head: TerminalText =
       fork.isForked
       ? "\(fork.histories.count) histories came from the device \(name): they part after its export \(fork.parted).\n"
-      : "Bundles of the device \(name) were refused that can be taken now.\n"
+      : "Refused bundles of the device \(name) can be merged now.\n"
     return Answer(
       head + table.text(width: nil)
         + "Next: satchel-hub device fork \(name) --keep 1\(fork.isForked ? ", or another one" : "")\n",

@@ -5,7 +5,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Looking back, and taking back.
+/// The commands that explain and revert changes.
 extension HubTool {
   static var history: [Command] { [rowHistory, revert, audit] }
 
@@ -13,13 +13,13 @@ extension HubTool {
     Command(
       ["history"], summary: "explain why a row is as it is",
       discussion:
-        "Shows each change of a row that the hub committed: what, who, on which device, when; and the conflicts that it went through.",
+        "Shows each change of a row that the hub committed (what, who, on which device, when), and the conflicts of the row.",
       arguments: [
         ArgumentSpec("TABLE", help: "the table's name"),
-        ArgumentSpec("KEY", help: "the row's key; a JSON array where it has several columns"),
+        ArgumentSpec("KEY", help: "the row's key; a JSON array if it has several columns"),
       ],
       examples: [
-        Example("satchel-hub history reviews r1", "Why does it say so?"),
+        Example("satchel-hub history reviews r1", "Shows how the row got its values."),
         Example("satchel-hub history bookings '[\"12\",\"2026-05-01\"]'", "A key of two columns."),
       ]
     ) { command, context in
@@ -34,7 +34,7 @@ extension HubTool {
     if history.forgotten > .zero {
       text += "What happened up to the hub's change \(history.forgotten) is forgotten (satchel-hub compact).\n"
     } else if history.entries.isEmpty, history.row != nil {
-      text += "It was there when the hub began, and nobody has changed it since.\n"
+      text += "It was there when the hub began, and has not changed since.\n"
     }
     for row in history.renamed {
       text += "A row that \(row.device) made under this key is [\(Words.key(row.key))] here.\n"
@@ -59,14 +59,14 @@ extension HubTool {
     return text + "\nNow\n" + (row ?? "  gone\n")
   }
 
-  /// What a change did to each column.
+  /// The effect of a change on each column.
   static func lines(_ entry: RowHistory.Entry) -> [String] {
     switch entry.operation {
     case .insert: (entry.set ?? []).map { "+ \($0.name): \(Words.value($0.value))" }
     case .delete: (entry.was ?? []).map { "- \($0.name): \(Words.value($0.value))" }
     case .update:
       zip(entry.was ?? [], entry.set ?? []).map { was, set in
-        // Somebody made what was there already.
+        // The change inserted a row that was there already.
         was == set
           ? "= \(set.name): \(Words.value(set.value))"
           : "\(was.name): \(Words.value(was.value)) -> \(Words.value(set.value))"
@@ -93,11 +93,10 @@ extension HubTool {
 
   private static var revert: Command {
     Command(
-      ["revert"], summary: "take back what a bundle changed",
+      ["revert"], summary: "revert the changes of a bundle",
       discussion: """
-        Makes the inverse of a bundle's changes as new changes of the hub's, which travel as any other. Where somebody \
-        has changed the same \
-        since, that stands, and what was there before the bundle becomes an open conflict.
+        Writes the inverse of a bundle's changes as new changes of the hub, which travel like any other. If a value \
+        was changed again since, the newer value stays, and the value from before the bundle becomes an open conflict.
         """,
       arguments: [ArgumentSpec("BUNDLE", help: "DEVICE/NUMBER, or the bundle's id or its beginning")],
       examples: [Example("satchel-hub revert tablet-1/3", "The tablet's third bundle was a mistake.")],
@@ -121,13 +120,13 @@ extension HubTool {
 
   private static var audit: Command {
     Command(
-      ["audit"], summary: "verify the archive anew, and that ledger and log agree with it",
+      ["audit"], summary: "verify the archive again, and that ledger and log agree with it",
       discussion: """
-        Checks the signature and every digest of each bundle that was imported, that the bundles of each device are of \
-        one history, and that \
-        the ledger and the log know them as they are. Changes nothing. Exit code 1: something does not agree.
+        Checks the signature and every digest of each imported bundle, that the bundles of each device form one \
+        history, and that the ledger and the log agree with them. Changes nothing. Exit code 1: something does not \
+        agree.
         """,
-      examples: [Example("satchel-hub audit", "Is everything still as it was signed?")]
+      examples: [Example("satchel-hub audit", "Checks that everything is still as it was signed.")]
     ) { command, context in
       let report = try open(command, context).audit()
       var text = report.findings.map { finding in

@@ -6,22 +6,19 @@ import SatchelWorkspace
 extension HubTool {
   static var importBundles: Command {
     Command(
-      ["import"], summary: "merge what devices bring",
+      ["import"], summary: "merge bundles from devices",
       discussion: """
-        Verifies each file and merges it in one transaction. A bundle that was imported already changes nothing. What \
-        cannot be taken \
-        as it is becomes a conflict, and holds back its own row and no other. A refused file is copied to \
-        bundles/quarantine, \
-        with the reason beside it. One of a newer version of the dataset waits in bundles/inbox/waiting, and the first \
-        import after \
-        `dataset apply` takes it.
+        Verifies each file and merges it in one transaction. A bundle that was imported before changes nothing. A \
+        change that cannot be accepted as it is becomes a conflict, and holds back only its own row. A refused file is \
+        copied to bundles/quarantine, with the reason beside it. A bundle for a newer version of the dataset waits in \
+        bundles/inbox/waiting, and the first import after `dataset apply` merges it.
         """,
       arguments: [ArgumentSpec("FILE", .many, help: "bundles from devices; - for standard input")],
       examples: [Example("satchel-hub import /media/stick/*.satchel", "Everything on the stick.")], changesData: true
     ) { command, context in
       let hub = try open(command, context)
       let named = command.arguments("FILE")
-      // Standard input stands alone; what waits then comes with the next import.
+      // Standard input must be alone. Waiting bundles then come with the next import.
       let waiting = try named.contains(Streams.word) ? [] : hub.dueByNow()
       return try take(waiting + named, into: hub, command) { file, body in
         try waiting.contains(file) ? body(file) : Streams.with(file, command, context, in: hub.folder, body)
@@ -29,8 +26,8 @@ extension HubTool {
     }
   }
 
-  /// Imports bundles, and says which of the files need no carrying any more.
-  /// - Parameter open: gives the path of what was named.
+  /// Imports bundles, and returns which of the files need not be carried any more.
+  /// - Parameter open: gives the path of a named bundle.
   static func take(
     _ names: [String], into hub: HubWorkspace, _ command: ParsedCommand,
     open: (_ name: String, _ body: (String) throws -> HubImportReport) throws -> HubImportReport
@@ -41,7 +38,7 @@ extension HubTool {
     return (try answer(rounds, hub, command), rounds.taken)
   }
 
-  /// Imports what waits here and what a stick holds.
+  /// Imports the waiting bundles and the bundles on a stick.
   private static func take(
     _ waiting: [String], stick files: [String], into hub: HubWorkspace, _ command: ParsedCommand
   ) throws -> Syncing.Import {
@@ -74,8 +71,7 @@ extension HubTool {
       })
   }
 
-  /// For each device the emission that it is not known to have. That one cannot be made is no reason to leave the
-  /// others without.
+  /// For each device, the emission that it is not known to have. If one emission fails, the others are still made.
   private static func due(_ hub: HubWorkspace, _ command: ParsedCommand) throws -> [Syncing.Outgoing] {
     let active = try hub.devices().filter { $0.state == .active }
     return try hub.emitting { emitter in
@@ -108,7 +104,7 @@ extension HubTool {
     switch report.verdict {
     case .repeated: return "\(name) was imported before: nothing changed.\n"
     case .stale:
-      let words = report.attached > 0 ? "its files are taken alone" : "nothing changed"
+      let words = report.attached > 0 ? "only its files are kept" : "nothing changed"
       return "\(name) was overtaken by a newer one: \(words).\n" + came
     default: break
     }
@@ -133,11 +129,11 @@ extension HubTool {
     }
     if report.late > 0 {
       let words = report.late == 1 ? "1 change was" : "\(report.late) changes were"
-      text += "\(words) taken although \(report.manifest.user) has lost the right to the row since.\n"
+      text += "\(words) accepted although \(report.manifest.user) has lost the right to the row since.\n"
     }
     if report.departed > 0 {
       text +=
-        "\(Words.count(report.departed, "change")) of tables that left the dataset cannot be taken: satchel-hub conflicts\n"
+        "\(Words.count(report.departed, "change")) of tables that left the dataset cannot be merged: satchel-hub conflicts\n"
     }
     if !report.leftOut.isEmpty {
       let columns = report.leftOut.map(\.text).joined(separator: ", ")
@@ -150,28 +146,28 @@ extension HubTool {
     return text + recovery
   }
 
-  /// Which two clocks differ: the hub cannot know which of them is right.
+  /// Names both clocks, because the hub cannot know which clock is right.
   private static func clockWords(_ report: HubImportReport) -> String {
     let name = report.manifest.from.name
     return
-      "The clock of \(name) is \(Words.span(report.clamped)) ahead of this hub's: its last changes count as made now. Set right the one that is wrong."
+      "The clock of \(name) is \(Words.span(report.clamped)) ahead of this hub's: its last changes count as made now. Correct the wrong clock."
   }
 
-  /// What came back of the time that the hub lost.
+  /// The result of the recovery of the time that the hub lost.
   static func text(_ report: RecoveryReport) -> TerminalText {
     var text: TerminalText =
-      "What was lost is back, as far as the devices have it: \(Words.count(report.rows, "row")) changed, "
+      "The lost work is back, as far as the devices have it: \(Words.count(report.rows, "row")) changed, "
     text += "\(Words.count(report.kept, "older value")) kept as settled conflicts.\n"
     if report.gone > 0 {
       text += "\(Words.count(report.gone, "row")) may have been deleted in the lost time: satchel-hub conflicts\n"
     }
     if report.abandoned > 0 {
       text +=
-        "\(Words.count(report.abandoned, "change")) waited for rows that nobody delivered: satchel-hub conflicts\n"
+        "\(Words.count(report.abandoned, "change")) waited for rows that no device delivered: satchel-hub conflicts\n"
     }
     if report.unreadable > 0 {
       text +=
-        "\(Words.count(report.unreadable, "bundle")) of bundles/archive/lost could not be read: nothing of that is back.\n"
+        "\(Words.count(report.unreadable, "bundle")) of bundles/archive/lost could not be read: their changes are not back.\n"
     }
     return text
   }

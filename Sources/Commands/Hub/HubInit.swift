@@ -9,8 +9,8 @@ extension HubTool {
       ["init"], summary: "make a hub's workspace over an existing database",
       discussion: """
         Makes the folder DIR with the hub's keys, and adds to the database what captures every change. The database \
-        stays \
-        where it is, and its tables as they are; all that Satchel adds has names that begin with satchel_.
+        stays in its place, and its tables stay as they are. Everything that Satchel adds has a name that begins with \
+        satchel_.
         """,
       arguments: [ArgumentSpec("DIR", help: "the folder to make")],
       options: [
@@ -18,7 +18,7 @@ extension HubTool {
         OptionSpec("database", kind: .value("FILE"), help: "the SQLite database that the app writes", required: true),
         OptionSpec("name", kind: .value("NAME"), help: "the hub's name: a-z, 0-9, - and _ (hub)"),
       ],
-      examples: [Example("satchel-hub init hub --dataset survey.json --database survey.sqlite", "The beginning.")],
+      examples: [Example("satchel-hub init hub --dataset survey.json --database survey.sqlite", "Makes a hub.")],
       changesData: true
     ) { command, context in
       let root = command.path(command.argument("DIR"))

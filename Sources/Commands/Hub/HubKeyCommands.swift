@@ -8,7 +8,7 @@ extension HubTool {
     let common = KeyCommands(
       tool: name,
       telling:
-        "The next bundle for each device tells it of them, and once a device is known to have that one, they are used for it.",
+        "The next bundle for each device carries them. They are used for a device once it is known to have that bundle.",
       rotateOptions: [
         OptionSpec(
           "lost", help: "the present key is lost or in wrong hands: use the new one at once, and revoke the old one"),
@@ -28,12 +28,12 @@ extension HubTool {
   }
 
   private static let afterRotation: TerminalText = """
-    Next: satchel-hub emit --all, which tells the devices of it. Nobody needs to compare it: the present key vouches \
+    Next: satchel-hub emit --all, which carries it to the devices. No one needs to compare it: the present key vouches \
     for it.
 
     """
 
-  /// Replaces a lost key, after saying what that costs.
+  /// Replaces a lost key, after a statement of the cost.
   private static func replaceLost(of hub: HubWorkspace, _ command: ParsedCommand, _ context: CommandContext) throws
     -> Answer
   {
@@ -66,7 +66,7 @@ extension HubTool {
   private static func afterLoss(_ key: PublicKey, _ cost: HubWorkspace.CostOfLoss) -> TerminalText {
     if cost.devices.isEmpty { return "" }
     return """
-      No signature can tell the devices of it: at each of \(Words.count(cost.devices.count, "device")) somebody compares the fingerprint, once.
+      No signature can vouch for it: at each of \(Words.count(cost.devices.count, "device")) a person compares the fingerprint once.
       Next: satchel-hub emit --all; then at each device: satchel import FILE --fingerprint \(key.fingerprint)
 
       """
@@ -78,16 +78,14 @@ extension HubTool {
     ["fingerprint": .string(key.fingerprint), "devices": .strings(cost.devices), "is_new": .bool(isNew)]
   }
 
-  /// A device's right to deliver ends with its keys: two names for one thing.
+  /// A device's right to deliver ends with its keys, so both commands do the same.
   static func revoke(_ path: [String]) -> Command {
     Command(
       path, summary: "end a device's right to deliver and to receive",
       discussion: """
-        From now on nothing is made for the device, and nothing is believed that its keys sign: every other device \
-        learns of it by its \
-        next bundle. What it delivered stays. Bundles from before it was lost may still be on their way: --from says \
-        the first one that is \
-        not to be believed.
+        From now on no bundle is made for the device, and no bundle that its keys sign is accepted. Every other device \
+        learns of it by its next bundle. What it delivered stays. Bundles from before it was lost may still be on \
+        their way: --from names the first bundle that is refused.
         """,
       arguments: [ArgumentSpec("NAME", help: "the device's name")],
       options: [
@@ -110,7 +108,7 @@ extension HubTool {
       let device = try open(command, context).revoke(command.argument("NAME"), from: from)
       let first = device.revokedFrom ?? device.merged.next
       return Answer(
-        "Revoked the device \(device.name): its bundles are refused from \(first) on.\nNext: satchel-hub emit --all, which tells the others.\n",
+        "Revoked the device \(device.name): its bundles are refused from \(first) on.\nNext: satchel-hub emit --all, for the other devices.\n",
         ["device": json(device)])
     }
   }

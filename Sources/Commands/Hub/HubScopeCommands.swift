@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// What a user sees, and why.
+/// The commands that show and explain what a user sees.
 extension HubTool {
   static var scopes: [Command] { [showScope, explainScope] }
 
@@ -12,7 +12,7 @@ extension HubTool {
       ["scope", "show"], summary: "count the rows that a user may see",
       discussion: "Shows for each table how many of its rows the user's next full bundle would hold.",
       arguments: [ArgumentSpec("USER", help: "the user's name")],
-      examples: [Example("satchel-hub scope show ann", "What does Ann see?")]
+      examples: [Example("satchel-hub scope show ann", "Counts the rows that Ann sees.")]
     ) { command, context in
       let summary = try open(command, context).scope(of: command.argument("USER"))
       var table = TextTable(["TABLE", .right("SEEN"), .right("OF")])
@@ -35,9 +35,9 @@ extension HubTool {
       discussion: "Shows each condition that the dataset's rules make for the row, and whether it holds for this user.",
       arguments: [
         ArgumentSpec("USER", help: "the user's name"), ArgumentSpec("TABLE", help: "the table's name"),
-        ArgumentSpec("KEY", help: "the row's key; a JSON array where it has several columns"),
+        ArgumentSpec("KEY", help: "the row's key; a JSON array if it has several columns"),
       ],
-      examples: [Example("satchel-hub scope explain ann reviews r2", "Why is this row not on Ann's tablet?")]
+      examples: [Example("satchel-hub scope explain ann reviews r2", "Shows why this row is not on Ann's tablet.")]
     ) { command, context in
       let found = try open(command, context).explainScope(
         of: command.argument("USER"), table: command.argument("TABLE"), key: command.argument("KEY"))

@@ -7,8 +7,8 @@ extension HubTool {
   static var status: Command {
     Command(
       ["status"], summary: "show who has reported, what waits, and what to do next",
-      discussion: "Shows tables, devices with their freshness, conflicts and refused files.",
-      examples: [Example("satchel-hub status", "How does it stand?")]
+      discussion: "Shows tables, the age of each device's data, conflicts and refused files.",
+      examples: [Example("satchel-hub status", "Shows the state of the hub.")]
     ) { command, context in
       let status = try open(command, context).status()
       let now = context.platform.clock.milliseconds()
@@ -44,7 +44,8 @@ extension HubTool {
     }
     facts.add("Backup", status.backedUp.map { Words.age(of: $0, now: now) } ?? "none yet: satchel-hub backup FILE")
     if !status.unaware.isEmpty {
-      facts.add("Restored", "from a backup; not known to have heard of it: \(status.unaware.joined(separator: ", "))")
+      facts.add(
+        "Restored", "from a backup; devices that may not know it yet: \(status.unaware.joined(separator: ", "))")
     }
     if let recovery = status.recovery { facts.add("Recovers", words(recovery)) }
     for damage in status.damage { facts.add("Warning", "\(damage.words): writes may have gone by unseen") }
@@ -68,14 +69,14 @@ extension HubTool {
     if !silent.isEmpty {
       facts.add(
         "Warning",
-        "nothing was heard for \(Words.span(Words.usualSilence)) or more of \(silent.map(\.name).joined(separator: ", "))"
+        "no bundle came for \(Words.span(Words.usualSilence)) or more from \(silent.map(\.name).joined(separator: ", "))"
       )
     }
     return facts.all
   }
 
-  /// What is to be said of clocks, with whose clock it is. That devices differ from the hub's clock does not say which
-  /// one is wrong.
+  /// Warnings about clocks, each with the clock's owner. A difference between two clocks does not show which of them is
+  /// wrong.
   private static func clockWarnings(_ status: HubStatus, _ now: Int64) -> [String] {
     let skewed = status.devices.map(\.device).filter { $0.state != .revoked && Words.skew($0.skew) != nil }
     var words = skewed.compactMap { device in
@@ -85,12 +86,12 @@ extension HubTool {
     }
     let shown = "this hub's clock shows \(UTCTime.text(milliseconds: now))"
     if skewed.count(where: { $0.skew > 0 }) > 1 {
-      words.append("\(shown), and several devices are ahead of it: is it behind?")
+      words.append("\(shown), and several devices are ahead of it: this clock may be behind")
     }
     if status.newestStamp > now + 60_000 {
       let until = UTCTime.text(milliseconds: status.newestStamp)
       words.append(
-        "\(shown), and devices were sent times up to \(until): until then, of changes that nobody had seen, \"newest\" may take the older one"
+        "\(shown), and devices were sent times up to \(until): until then \"newest\" may prefer the older of two concurrent changes"
       )
     }
     return words
@@ -100,14 +101,14 @@ extension HubTool {
     switch reason {
     case .version(let version): "it is of version \(version) of the dataset; satchel-hub dataset apply brings that"
     case .earlier(let merged): "earlier bundles of its device are missing, from \(merged.next) on"
-    case .setBack: "this hub was set back, and nothing is imported until somebody decides"
+    case .setBack: "this hub was set back, and nothing is imported until you decide"
     case .due: "the next import or sync takes it"
     }
   }
 
   private static func words(_ recovery: HubStatus.Recovering) -> String {
     var parts: [String] = []
-    if !recovery.silent.isEmpty { parts.append("\(recovery.silent.joined(separator: ", ")) must deliver once more") }
+    if !recovery.silent.isEmpty { parts.append("\(recovery.silent.joined(separator: ", ")) must deliver again") }
     parts += recovery.awaited.map {
       "\($0.device) has \(Words.count(Int($0.count), "bundle")) of the lost time to bring"
     }
@@ -116,13 +117,13 @@ extension HubTool {
       parts.append("\(files) is missing, and satchel-hub doctor says where it may be")
     }
     if parts.isEmpty {
-      return "no device has anything to bring of what was lost. To go on: satchel-hub restore --finish"
+      return "no device has any lost work to bring. To continue: satchel-hub restore --finish"
     }
     return
       "what was lost comes back from the devices: \(parts.joined(separator: "; ")). Without them: satchel-hub restore --finish"
   }
 
-  /// Who has reported, and what is on its way.
+  /// Which devices have reported, and which bundles are on their way.
   static func devices(_ status: HubStatus, _ now: Int64) -> StatusSheet.Table {
     StatusSheet.Table(
       titles: ["Device", "User", "State", "Heard", "Merged", "Made for it", "It has", "Verified", "Never came"],
@@ -136,9 +137,9 @@ extension HubTool {
       })
   }
 
-  /// What to do, the most urgent first.
+  /// The next steps, the most urgent first.
   static func steps(_ status: HubStatus) -> [String] {
-    // Until that is mended nothing else can be done.
+    // Nothing else can be done until that is repaired.
     if let hint = status.damage.compactMap(\.hint).first { return [hint] }
     if !status.damage.isEmpty {
       return ["satchel-hub doctor, which says what went by unseen; then satchel-hub doctor --repair"]
@@ -154,11 +155,11 @@ extension HubTool {
         "settle which copy of \(flagged.device.name) keeps the name: satchel-hub device fork \(flagged.device.name)")
     }
     for entry in status.devices where entry.proof?.result == .differs {
-      steps.append("satchel-hub compare \(entry.device.name), which says which of its rows differ")
+      steps.append("satchel-hub compare \(entry.device.name), which lists its rows that differ")
     }
     if status.openConflicts > 0 { steps.append("satchel-hub conflicts") }
     if !status.quarantined.isEmpty { steps.append(StatusSheet.stepOfQuarantine(status.quarantined, tool: name)) }
-    return steps + ["satchel-hub import what the devices bring, satchel-hub emit --all for the way back."]
+    return steps + ["satchel-hub import the bundles from devices, then satchel-hub emit --all for the way back."]
   }
 
   private static func members(_ status: HubStatus) -> KeyValuePairs<String, JSONValue> {

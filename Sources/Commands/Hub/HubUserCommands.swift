@@ -8,13 +8,13 @@ extension HubTool {
   static var users: [Command] { [add, set, importTable, remove, list] }
 
   private static let attributesArgument = ArgumentSpec(
-    "ATTRIBUTE=VALUE", .zeroOrMore, help: "what rules ask of the user; the dataset says which there are")
+    "ATTRIBUTE=VALUE", .zeroOrMore, help: "attributes that the dataset's rules use; the dataset declares them")
 
   private static var add: Command {
     Command(
       ["user", "add"], summary: "add a user",
       discussion:
-        "Adds somebody who works with the dataset's rows. What the user may see and write follows from the rules.",
+        "Adds a user of the dataset's rows. The rules decide which rows the user may see and write.",
       arguments: [ArgumentSpec("NAME", help: "the user's name"), attributesArgument],
       examples: [Example("satchel-hub user add ann region=north", "Ann works in the north.")], changesData: true
     ) { command, context in
@@ -27,7 +27,7 @@ extension HubTool {
     Command(
       ["user", "set"], summary: "change a user's attributes",
       discussion:
-        "Changes the attributes that are named; the others stay. What that grants or takes away goes out with the next emit.",
+        "Changes the attributes that are named; the others stay. Rows that this grants or takes away go out with the next emit.",
       arguments: [ArgumentSpec("NAME", help: "the user's name"), attributesArgument],
       options: [expiry],
       examples: [
@@ -43,16 +43,15 @@ extension HubTool {
 
   static let expiry = OptionSpec(
     "expires", kind: .value("DATE"),
-    help: "the last day, such as 2026-12-31: nothing is made or taken after it; never: no last day")
+    help: "the last day, such as 2026-12-31: no bundle is made or accepted after it; never: no last day")
 
   private static var importTable: Command {
     Command(
       ["user", "import"], summary: "add and change users by a table",
       discussion: """
-        Reads comma-separated values, as spreadsheets write them: a first line with the names of the columns, of which \
-        the first holds the user's \
-        name and the others attributes, then a line for each user. A field that is left empty changes nothing. All \
-        users are taken, or none.
+        Reads comma-separated values, as spreadsheets write them. The first line names the columns: the first column \
+        holds the user's name, the others attributes. Each further line is a user. An empty field changes nothing. \
+        Either all users are accepted, or none.
         """,
       arguments: [ArgumentSpec("FILE", help: "the table")],
       examples: [Example("satchel-hub user import team.csv", "user,region / ann,north / ben,south")], changesData: true
@@ -60,7 +59,7 @@ extension HubTool {
       let path = command.path(command.argument("FILE"))
       let bytes = try context.platform.files.read(path, limit: 64 << 20)
       guard let rows = CSV.rows(String(decoding: bytes, as: UTF8.self)) else {
-        throw WorkspaceError("bad-csv", "In \(path) a quote is not closed.", hint: "Save it as CSV once more.")
+        throw WorkspaceError("bad-csv", "In \(path) a quote is not closed.", hint: "Save it as CSV again.")
       }
       let (added, changed) = try open(command, context).importUsers(rows)
       return Answer(
@@ -85,7 +84,7 @@ extension HubTool {
   private static var list: Command {
     Command(
       ["user", "list"], summary: "list the users", discussion: "Shows all users with their attributes.",
-      examples: [Example("satchel-hub user list", "Who is there?")]
+      examples: [Example("satchel-hub user list", "Shows the users.")]
     ) { command, context in
       let users = try open(command, context).users()
       var table = TextTable(["USER", "ATTRIBUTES", "UNTIL"])
@@ -117,7 +116,7 @@ extension HubTool {
 }
 
 extension ParsedCommand {
-  /// What `--expires` says; nil: nothing; `.some(nil)`: never.
+  /// The value of `--expires`. nil if it is absent; `.some(nil)` for "never".
   func expiry() throws -> Int64?? {
     guard let text = value(HubTool.expiry.long) else { return nil }
     if text == "never" { return .some(nil) }

@@ -5,7 +5,7 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// Making a device's folder at the hub: the one act in which both sides have a hand.
+/// Makes a device's folder at the hub: the only work that uses the device's code and the hub's code together.
 struct Provisioning {
   let hub: HubWorkspace
   let platform: Platform
@@ -18,7 +18,8 @@ struct Provisioning {
     var user: String { device.user }
   }
 
-  /// Makes the workspace `folder`, enrols it, and brings the rows in. What was made goes again where a step fails.
+  /// Makes the workspace `folder`, enrols the device, and brings the rows in. If a step fails, everything is removed
+  /// again.
   /// - Parameters:
   ///   - template: a database that the app made, for the rows to go into; nil: one with the dataset's tables alone.
   ///   - secrets: whether the device gets keys with which it can deliver.
@@ -36,7 +37,7 @@ struct Provisioning {
     let device = try create(name, in: new.path, template: template, ending: ending)
     let enrolled = try enrol(device, user: user, secrets)
     do {
-      // The hub knows it by the public half, with which nobody can sign any more.
+      // The hub knows the device by its public key. After this no device can sign with it.
       if secrets == .none { try device.keys.discard() }
       let hubKey = try hub.keys.ownKey()
       let emitted = try hub.emit(to: name)
@@ -48,13 +49,13 @@ struct Provisioning {
         throw error
       }
     } catch {
-      // A second failure must not hide the first. What stays of the enrolment goes with the next one by this name.
+      // A second failure must not hide the first. The next device of this name replaces what is left of the enrolment.
       try? hub.withdraw(enrolled)
       throw error
     }
   }
 
-  /// A template is made of rows of nobody's: whose they are, and whether the hub is to have them, nobody has said.
+  /// Refuses a template with rows: it is not known whose they are, and whether the hub should have them.
   private static func refuseRows(of template: String?, _ report: ImportReport) throws {
     guard let template, let joined = report.joined, !joined.isEmpty || report.conflicts > 0 else { return }
     let tables = Set(joined.map(\.table.text) + report.found.map(\.table.text)).sorted().joined(separator: ", ")
@@ -65,8 +66,8 @@ struct Provisioning {
     )
   }
 
-  /// Refuses a folder in a workspace: a backup, a copy or the removal of one would take the other along. Links on the
-  /// way are followed, because what counts is where the folder would lie.
+  /// Refuses a folder in a workspace: a backup, a copy or the removal of one would include the other. Links on the way
+  /// are followed, because the real position of the folder counts.
   private func refuseInside(_ named: String) throws {
     let files = platform.files
     let folder = Paths.absolute(named, currentDirectory: try files.currentDirectory())
@@ -74,7 +75,7 @@ struct Provisioning {
     var above = Paths.parent(of: folder)
     while try !isThere(above), above != "/" { above = Paths.parent(of: above) }
     var (place, plain) = (above, above)
-    // Above the root is the root.
+    // The parent of the root is the root.
     for _ in 0..<above.utf8.split(separator: UInt8(ascii: "/")).count + Self.mostLinked {
       if try files.kind(Paths.join(place, "satchel.json")) == .file {
         let isPlain = try files.kind(Paths.join(plain, "satchel.json")) == .file
@@ -88,12 +89,12 @@ struct Provisioning {
     }
   }
 
-  /// By how many folders links may lead deeper than the path says.
+  /// The most folders by which links may lead deeper than the path shows.
   private static let mostLinked = 32
 
   private func rehearse(_ name: String, user: String, into folder: String, template: String?) throws -> Made {
     let device = try create(name, in: folder, template: template, ending: .takeBack)
-    // The key is never used: only whether name and user can be enrolled is asked.
+    // The key is never used. It only serves to check whether the name and the user can be enrolled.
     return Made(
       device: try hub.enrol(
         device.configuration.id, name: name, user: user, key: unusedKey(), recipient: nil,
@@ -116,7 +117,7 @@ struct Provisioning {
     return device
   }
 
-  /// The app may know its files by their ending: a GIS tool takes only a `.gpkg` for a GeoPackage.
+  /// The app may recognise its files by their extension: a GIS tool accepts a GeoPackage only as `.gpkg`.
   private func database(like template: String?) -> String {
     let name = template.map { Paths.name(of: $0) } ?? ""
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)

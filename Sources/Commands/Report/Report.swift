@@ -1,13 +1,13 @@
 import SatchelPlatform
 import SatchelWorkspace
 
-/// What `report` writes: how it stands, what is to be done, and what that rests on.
+/// The content of `report`: the state, the next steps, and the tables behind them.
 struct Report {
-  /// One table of it, or words where there is nothing to show.
+  /// One table of the report, or words if there is nothing to show.
   struct Section {
     let heading: String
     let table: StatusSheet.Table
-    /// What an empty table means.
+    /// The meaning of an empty table.
     let ifEmpty: String
   }
 
@@ -17,7 +17,7 @@ struct Report {
   let sheet: StatusSheet
   var sections: [Section] = []
 
-  /// How many conflicts and bundles a report has at most.
+  /// The most conflicts and bundles in a report.
   static let mostRows = 500
 
   private var all: [Section] {
@@ -42,8 +42,8 @@ struct Report {
       .text
   }
 
-  /// A line for each cell: the section, the row's first cell, the column, what it says. A cell's lines stand behind
-  /// each other.
+  /// A line for each cell: the section, the row's first cell, the column, the text. The lines of a cell follow each
+  /// other.
   var csv: String {
     func line(_ cell: String) -> String { cell.split(separator: "\n").joined(separator: "; ") }
     return CSV.text(
@@ -57,7 +57,7 @@ struct Report {
 }
 
 extension Report.Section {
-  /// Conflicts that wait, with what each side has.
+  /// Waiting conflicts, with the values of each side.
   static func conflicts(_ conflicts: [StoredConflict], now: Int64) -> Report.Section {
     let units = conflicts.units
     let rows = units.prefix(Report.mostRows).map { unit in
@@ -75,7 +75,7 @@ extension Report.Section {
       heading: "Conflicts that wait" + more,
       table: .init(
         titles: ["Conflict", "State", "Row", "What happened", "User", "Noted", "Values"], rows: Array(rows)),
-      ifEmpty: "No conflict waits for anybody.")
+      ifEmpty: "No conflict waits for a decision.")
   }
 
   static func refused(_ refused: [Quarantine.Refused]) -> Report.Section {
@@ -85,7 +85,7 @@ extension Report.Section {
       ifEmpty: "No file was refused.")
   }
 
-  /// - Parameter entries: of the ledger, the newest first.
+  /// - Parameter entries: entries of the ledger, the newest first.
   static func bundles(_ entries: [LedgerEntry]) -> Report.Section {
     Report.Section(
       heading: "The newest bundles",

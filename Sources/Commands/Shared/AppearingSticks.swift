@@ -1,10 +1,10 @@
 import SatchelPlatform
 
-/// Notices which sticks have come since the last look.
+/// Finds the sticks that came since the last look.
 struct AppearingSticks {
   private struct Sight: Hashable {
     let path: String
-    /// What is mounted there; nil: it is a folder with SATCHEL in it.
+    /// The identity of the mount. nil if the path is a folder that contains SATCHEL.
     let mount: String?
   }
 
@@ -17,15 +17,15 @@ struct AppearingSticks {
     self.platform = platform
   }
 
-  /// The sticks that were not there at the last look, by their paths. A stick that was taken out and put in again
-  /// between two looks is a new one, where it was mounted anew.
+  /// The paths of the sticks that were absent at the last look. A stick that was pulled out and put in again between
+  /// two looks is new, if it was mounted again.
   mutating func appeared() throws -> [String] {
     let now = try look()
     defer { seen = Set(now) }
     return now.filter { !seen.contains($0) }.map(\.path)
   }
 
-  /// Has a stick that is in appear once more at the next look.
+  /// Lets a stick that is still plugged in appear again at the next look.
   mutating func forget(_ path: String) { seen = seen.filter { $0.path != path } }
 
   private func look() throws -> [Sight] {
@@ -38,14 +38,14 @@ struct AppearingSticks {
     return own
       + inside.compactMap { path in
         let place = Paths.join(here, Paths.name(of: path))
-        // Of several mounts at one place the last one is what is seen.
+        // If several mounts have one path, the last mount is visible.
         if let mount = mounts.last(where: { $0.path == place }) { return Sight(path: path, mount: mount.id) }
         return Paths.name(of: path) != Stick.folderName && isCarried(path) ? Sight(path: path, mount: nil) : nil
       }
   }
 
-  /// Whether `sync` has been there. What cannot be looked at, such as a stick that is just being pulled out, is none. A
-  /// link of that name is for `sync` to refuse, which says so.
+  /// Whether `sync` has used this path. A path that cannot be read, such as a stick that is just being pulled out, does
+  /// not count. A link named SATCHEL counts: `sync` refuses it with a message.
   private func isCarried(_ path: String) -> Bool {
     [.directory, .link].contains(try? platform.files.kind(Paths.join(path, Stick.folderName)))
   }

@@ -1,13 +1,13 @@
 import SatchelJSON
 import SatchelWorkspace
 
-/// What is said of attached files: what goes along, what came, what is missing.
+/// Words about attached files: which go along, which came, which are missing.
 enum AttachedWords {
   static let option = OptionSpec(
     "files-size", kind: .value("SIZE"),
     help: "at most SIZE of attached files, such as 500M; the others go with the next ones")
 
-  /// How many files `status` names; `--json` has all.
+  /// The most files that `status` names; `--json` names all.
   static let mostShown = 5
 
   static func carried(_ count: Int, left: Int) -> TerminalText {
@@ -16,7 +16,7 @@ enum AttachedWords {
     return "\(Words.count(count, "file")) along with it\(more).\n"
   }
 
-  /// For what an export asks.
+  /// The files that an export requests.
   static func asked(_ count: Int) -> TerminalText {
     count == 0
       ? "" : "It asks for \(Words.count(count, "file")) that \(count == 1 ? "is" : "are") gone from files/ here.\n"
@@ -32,7 +32,7 @@ enum AttachedWords {
     return text + (more > 0 ? "And \(more) more such files.\n" : "")
   }
 
-  /// What `compact` took away.
+  /// The files that `compact` removed.
   static func removed(_ unnamed: UnnamedFiles, _ command: ParsedCommand) -> TerminalText {
     if unnamed.count == 0 { return "" }
     let verb = command.dryRun ? "Would remove" : "Removed"
@@ -42,7 +42,7 @@ enum AttachedWords {
   static func words(_ why: MissingReason) -> String {
     switch why {
     case .missing: "it is not in files/, or empty"
-    case .path: "that is no path below files/ that every medium can hold"
+    case .path: "the path is not below files/, or not every medium can hold it"
     case .link: "a link or a folder is in its place, and no link is followed"
     case .large: "it is larger than the dataset allows"
     }
@@ -59,7 +59,7 @@ enum AttachedWords {
 }
 
 extension ParsedCommand {
-  /// How much of attached files a bundle carries at most; nil: what the dataset says.
+  /// The most bytes of attached files in a bundle. nil if the dataset decides.
   func attachedBytes() throws -> Int64? {
     guard let text = value(AttachedWords.option.long) else { return nil }
     guard let bytes = ByteSize.bytes(text) else {

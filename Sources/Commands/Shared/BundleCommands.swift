@@ -3,9 +3,9 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// `verify` and `inspect`, which both tools have; they differ in whose keys they trust.
+/// `verify` and `inspect`, which both tools have. They differ in the keys that they trust.
 enum BundleCommands {
-  /// Verifies the file that was named and hands it to `look`, which makes the answer of it.
+  /// Verifies a named file and passes it to `look`, which makes the answer.
   typealias Verify =
     @Sendable (
       _ file: String, ParsedCommand, CommandContext, _ look: (borrowing VerifiedBundle) throws -> Answer
@@ -19,7 +19,7 @@ enum BundleCommands {
         by a key that this workspace trusts.
         """,
       arguments: [ArgumentSpec("FILE", help: "the bundle; - for standard input")],
-      examples: [Example("\(tool) verify survey-hub-tablet-1-4.satchel", "Is this file what the hub wrote?")]
+      examples: [Example("\(tool) verify survey-hub-tablet-1-4.satchel", "Checks that the hub wrote this file.")]
     ) { command, context in
       let file = command.argument("FILE")
       return try verify(file, command, context) { bundle in
@@ -36,7 +36,7 @@ enum BundleCommands {
         "Verifies a bundle, then shows from whom and for whom it is and what it changes, by table. Imports nothing.",
       arguments: [ArgumentSpec("FILE", help: "the bundle; - for standard input")],
       options: [OptionSpec("rows", help: "show each row too: + comes, - goes, ~ changes, = is")],
-      examples: [Example("\(tool) inspect --rows survey-tablet-1-hub-3.satchel", "What did tablet-1 change?")]
+      examples: [Example("\(tool) inspect --rows survey-tablet-1-hub-3.satchel", "Shows what tablet-1 changed.")]
     ) { command, context in
       try verify(command.argument("FILE"), command, context) { bundle in
         let view = BundleView(bundle)

@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// What a verified bundle is, for people and programs.
+/// A verified bundle, described for people and programs.
 struct BundleView {
   let manifest: Manifest
   let signer: String
@@ -61,15 +61,15 @@ struct BundleView {
   }
 }
 
-/// The changes of a bundle, counted by table and by what they are, and shown one by one on request.
+/// The changes of a bundle, counted by table and kind, and shown one by one on request.
 struct BundleContent {
   private var tables: [Name] = []
   private var counts: [Name: [String: Int]] = [:]
-  /// What became of each row, a block of lines each, for people; and the same for programs.
+  /// Each row's changes as a block of lines for people, and the same for programs.
   private(set) var rows: [TerminalText] = []
   private(set) var rowDocuments: [JSONValue] = []
   private(set) var conflicts: [String] = []
-  /// The SQL that it is to run, by the version to which it leads.
+  /// The SQL that the bundle runs, by the version that it leads to.
   private(set) var migrations: [Migration] = []
 
   init(_ bundle: borrowing VerifiedBundle, withRows: Bool) throws {
@@ -104,7 +104,7 @@ struct BundleContent {
     }
   }
 
-  /// A row as a difference: what comes after `+`, what goes after `-`, and what changes with both.
+  /// A row as a difference: `+` before a new value, `-` before an old value, both for a change.
   private static func difference(_ line: ChangeLine) -> TerminalText {
     let row = "\(line.table) [\(Words.key(line.key))]"
     func list(_ sign: String, _ fields: [Field]) -> [String] {

@@ -1,6 +1,6 @@
 /// Comma-separated values (RFC 4180), as spreadsheets write and read them.
 enum CSV {
-  /// The fields of each line; lines without any are passed over. nil: a quote is not closed.
+  /// The fields of each line. Empty lines are skipped. nil if a quote is not closed.
   static func rows(_ text: String) -> [[String]]? {
     var rows: [[String]] = []
     var row: [String] = []
@@ -34,8 +34,8 @@ enum CSV {
     return rows
   }
 
-  /// Lines of fields as spreadsheets read them. What would command a terminal or turn the text around is U+FFFD, line
-  /// breaks in a field among them.
+  /// Lines of fields, as spreadsheets read them. Characters that control a terminal or turn the text, and line breaks
+  /// in a field, become U+FFFD.
   static func text(_ rows: [[String]]) -> String {
     rows.map { $0.map(quoted).joined(separator: ",") + "\r\n" }.joined()
   }
@@ -47,8 +47,8 @@ enum CSV {
     return "\"" + safe.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
   }
 
-  /// A spreadsheet takes what begins so for a formula, and would run it; some do that behind quotes and spaces, and
-  /// with the wide signs of East Asian texts. A number is none.
+  /// Whether a spreadsheet would run the text as a formula. Some do so even after quotes and spaces, and with the wide
+  /// signs of East Asian texts. A number is not a formula.
   private static func isFormula(_ text: String) -> Bool {
     let rest = text.unicodeScalars.drop { "\"' ".unicodeScalars.contains($0) }
     guard let first = rest.first, "=+-@\t\r\n\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}".unicodeScalars.contains(first) else {

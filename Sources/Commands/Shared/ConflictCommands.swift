@@ -5,7 +5,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// `conflicts`, which both tools have: what disagrees, side by side, and the decision.
+/// `conflicts`, which both tools have: the disagreements, side by side, and the decision.
 struct ConflictCommands: Sendable {
   let tool: String
   let list: @Sendable (_ states: [ConflictState], ParsedCommand, CommandContext) throws -> [StoredConflict]
@@ -26,11 +26,11 @@ struct ConflictCommands: Sendable {
     return Command(
       ["conflicts", "export"], summary: "print all conflicts as CSV, or write a map of them",
       discussion: """
-        Prints a line for each column of each conflict (RFC 4180, UTF-8), those that are settled and resolved among \
-        them. Geometries are well-known text.
+        Prints a line for each column of each conflict (RFC 4180, UTF-8), also of settled and resolved conflicts. \
+        Geometries are well-known text.
 
-        With --gpkg, writes a GeoPackage with the geometries that were before, the hub's and the devices', as layers \
-        for QGIS. The file must not be there yet.
+        With --gpkg, writes a GeoPackage for QGIS with the geometries as layers: the former ones, the hub's and the \
+        devices'. The file must not exist yet.
         """,
       options: [OptionSpec("gpkg", kind: .value("FILE"), help: "write the geometries into a GeoPackage instead")],
       examples: [
@@ -52,7 +52,8 @@ struct ConflictCommands: Sendable {
   private static func answer(_ report: ConflictPackageReport, _ file: String) -> Answer {
     let leftOut =
       report.leftOut == 0
-      ? "" : "\(Words.count(report.leftOut, "value")) left out that is no sound geometry: see conflicts export.\n"
+      ? ""
+      : "\(Words.count(report.leftOut, "value")) left out, because the geometry is not valid: see conflicts export.\n"
     return Answer(
       """
       Wrote \(file): \(Words.count(report.features, "geometry", "geometries")) in \
@@ -68,11 +69,11 @@ struct ConflictCommands: Sendable {
   private func listing(_ path: [String]) -> Command {
     let (list, layers) = (list, layers)
     return Command(
-      path, summary: "list the disagreements that wait for somebody",
+      path, summary: "list the disagreements that wait for a decision",
       discussion:
-        "Shows the conflicts that are open or held. With --all, those that a policy settled or somebody resolved too.",
+        "Shows the conflicts that are open or held. With --all, also those that a policy settled or a person resolved.",
       options: [OptionSpec("all", short: "a", help: "show settled and resolved ones too")],
-      examples: [Example("\(tool) conflicts --all", "Everything that ever disagreed.")]
+      examples: [Example("\(tool) conflicts --all", "Lists all disagreements, old ones too.")]
     ) { command, context in
       let states: [ConflictState] = command.flag("all") ? ConflictState.allCases : [.open, .held]
       let conflicts = try list(states, command, context)
@@ -80,7 +81,7 @@ struct ConflictCommands: Sendable {
       let now = context.platform.clock.milliseconds()
       let text: TerminalText =
         conflicts.isEmpty
-        ? "No conflict waits for anybody.\n"
+        ? "No conflict waits for a decision.\n"
         : ConflictView.list(conflicts.units, layers: found, now: now, width: context.console.traits.width)
       return Answer(text, ["conflicts": .array(conflicts.units.map { ConflictView.json($0, layers: found) })])
     }
@@ -92,8 +93,9 @@ struct ConflictCommands: Sendable {
       ["conflicts", "show"], summary: "show one conflict side by side",
       discussion:
         """
-        Shows what the column held before, the hub's value and the device's, whose stands, and the row as it is now. \
-        Of a geometry, it says how far it moved. Of a unit it shows all rows: they are decided as one.
+        Shows the column's former value, the hub's value, the device's value, the value that is kept, and the row as \
+        it is now. For a geometry, it shows how far it moved. For a unit it shows all rows, because they are decided \
+        as one.
         """,
       arguments: [ArgumentSpec("ID", help: "the conflict's id, or the beginning of it")],
       examples: [Example("\(tool) conflicts show 3f9a", "The conflict whose id begins with 3f9a.")]
@@ -114,13 +116,13 @@ struct ConflictCommands: Sendable {
     return Command(
       ["conflicts", "resolve"], summary: "decide one conflict, or all of them",
       discussion: """
-        Decides what is to stand. The decision is an ordinary change of the row and travels as such. \
-        Of two decisions about one conflict the first to reach the hub stands. A row that was changed since the \
-        conflict was found is \
-        not written over: the answer then shows both, and the mark to give with --row by somebody who has seen it.
+        Decides which values are kept. The decision is an ordinary change of the row and travels as such. If there are \
+        two decisions about one conflict, the first to reach the hub counts. A row that was changed since the conflict \
+        was found is not overwritten. The answer then shows both, and the mark that you give with --row after you have \
+        seen it.
 
         A layer's geometry is given as well-known text, or as a file with well-known text, WKB or a stored geometry. \
-        Columns of bytes take a file or x'0A0B'.
+        Columns of bytes accept a file or x'0A0B'.
         """,
       arguments: [ArgumentSpec("ID", .optional, help: "the conflict's id, or the beginning of it")],
       options: [
@@ -128,22 +130,22 @@ struct ConflictCommands: Sendable {
         OptionSpec("policy", kind: .value("POLICY"), help: "with --all: hub, device or newest"),
         OptionSpec("table", kind: .value("TABLE"), help: "with --all: those of this table"),
         OptionSpec("row", kind: .value("MARK"), help: "the row's mark, as conflicts show has it"),
-        OptionSpec("keep", kind: .value("hub|device"), help: "whose values are to stand"),
+        OptionSpec("keep", kind: .value("hub|device"), help: "whose values are kept"),
         OptionSpec(
           "set", kind: .value("COLUMN=VALUE"), help: "a value of your own; NULL for none, @FILE for a file's bytes",
           repeatable: true),
-        OptionSpec("note", kind: .value("TEXT"), help: "why, for those who look at it later"),
+        OptionSpec("note", kind: .value("TEXT"), help: "the reason, for later readers"),
       ],
       examples: [
-        Example("\(tool) conflicts resolve 3f9a --keep device", "The device was right."),
-        Example("\(tool) conflicts resolve 3f9a --set rating=4 --note \"asked them\"", "Neither was."),
-        Example("\(tool) conflicts resolve 3f9a --set 'geom=POINT (7 7)'", "It is somewhere else."),
-        Example("\(tool) conflicts resolve --all --policy newest --table reviews", "The later one, each time."),
+        Example("\(tool) conflicts resolve 3f9a --keep device", "Keeps the device's values."),
+        Example("\(tool) conflicts resolve 3f9a --set rating=4 --note \"asked them\"", "Keeps a third value."),
+        Example("\(tool) conflicts resolve 3f9a --set 'geom=POINT (7 7)'", "Enters another position."),
+        Example("\(tool) conflicts resolve --all --policy newest --table reviews", "Keeps the later change each time."),
       ], changesData: true
     ) { command, context in
       if command.flag("all") { return try Self.decideAll(command, context, resolveAll) }
       guard let id = command.optionalArgument("ID") else {
-        throw UsageError("which one? Name a conflict's ID, or --all")
+        throw UsageError("no conflict is named: give a conflict's ID, or --all")
       }
       guard command.value("policy") == nil, command.value("table") == nil else {
         throw UsageError("--policy and --table go with --all")

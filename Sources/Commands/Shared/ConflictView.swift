@@ -4,14 +4,14 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// How one conflict is shown.
+/// The form in which one conflict is shown.
 struct ConflictView {
   let conflict: StoredConflict
-  /// Of the database, in whose units distances are.
+  /// The layers of the database, for the units of distances.
   var layers: [Layer] = []
   private var record: ConflictRecord { conflict.record }
 
-  /// The geometries of each column that has some.
+  /// The geometries of each column that has geometries.
   func geometries(_ row: [Field]? = nil) -> [ConflictGeometries] {
     columns(row).compactMap { ConflictGeometries($0, of: record, layers: layers) }
   }
@@ -30,7 +30,7 @@ struct ConflictView {
     return table.text(width: width)
   }
 
-  /// The row of a conflict, with how many others belong to its unit.
+  /// The row of a conflict, with the number of other rows of its unit.
   static func rows(of unit: ConflictUnit) -> String {
     let record = unit.head.record
     let more = unit.isSingle ? "" : " and \(unit.members.count - 1) more of its unit"
@@ -54,7 +54,7 @@ struct ConflictView {
   }
 
   /// Base, hub and device side by side, column by column, with the row as it is now.
-  /// - Parameter device: whose change it is, by name where it is known.
+  /// - Parameter device: the device that made the change, by name if it is known.
   private func text(row: [Field]?, device: String, width: Int) -> TerminalText {
     var text: TerminalText = "\(record.table) [\(Words.key(record.key))]: \(Self.explain(record.kind))\n"
     if record.isTakenLate { text += "\(Self.takenLate)\n" }
@@ -91,10 +91,10 @@ struct ConflictView {
     "\(name): \(cell(name, record.baseValues)) before, \(cell(name, record.hubValues)) at the hub, \(cell(name, record.deviceValues)) on the device"
   }
 
-  /// The columns that are to be shown.
+  /// The columns to show.
   func columns(_ row: [Field]?) -> [Name] { record.columns.isEmpty ? (row ?? []).map(\.name) : record.columns }
 
-  /// What a side has in a column.
+  /// The value of a side in a column.
   static func cell(_ name: Name, _ fields: [Field]?) -> String {
     guard let fields else { return "-" }
     return fields.first { $0.name == name }.map { Words.value($0.value) } ?? ""
@@ -104,7 +104,7 @@ struct ConflictView {
     (record.winners.first { $0.name == name }?.winner ?? record.rowWinner).rawValue
   }
 
-  static let takenLate = "The change was taken: the user had the right when the change was made."
+  static let takenLate = "The change was accepted: the user had the right when the change was made."
 
   /// The new rows that wait for the conflict's row.
   static func text(below: [ConflictRecord]) -> TerminalText {
@@ -126,16 +126,16 @@ struct ConflictView {
   static func explain(_ kind: ConflictKind) -> String {
     switch kind {
     case .updateUpdate: "both sides changed the same column to different values"
-    case .deleteUpdate: "the device deleted the row, and somebody else changed it"
-    case .updateDelete: "the device changed the row, and somebody else deleted it"
+    case .deleteUpdate: "the device deleted the row, and another side changed it"
+    case .updateDelete: "the device changed the row, and another side deleted it"
     case .insertInsert: "both sides made a row with this key"
     case .unique: "another row has a value that only one row may have"
     case .foreignKey: "a row that it belongs to is not there, or rows that belong to it still are"
     case .constraint: "the database does not allow a row like this"
     case .forbidden: "the user may not make this change"
-    case .revoked: "the row, or a row to which it refers, is no longer to be seen by this user"
+    case .revoked: "this user may no longer see the row, or a row that it refers to"
     case .unseen: "the row on the device was not what the hub had sent, and no change of it was captured"
-    case .unit: "another change of the same unit could not be taken"
+    case .unit: "another change of the same unit could not be accepted"
     }
   }
 
@@ -206,7 +206,7 @@ struct ConflictView {
 }
 
 extension ConflictRecord {
-  /// The columns that the conflict is about; the whole row's where it is about that.
+  /// The columns of the conflict. All columns of the row, if the conflict is about the whole row.
   var columns: [Name] {
     if !winners.isEmpty { return winners.map(\.name) }
     if operation == .update, let values = deviceValues { return values.map(\.name) }

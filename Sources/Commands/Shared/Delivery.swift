@@ -2,19 +2,19 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelWorkspace
 
-/// Where the bundle of one export or emission went.
+/// The place of the bundle of one export or emission.
 struct Delivered {
-  /// The file that a person carries; nil: there are volumes in its place, or it is not copied.
+  /// The file for a person to carry. nil if volumes replace it, or if it is not copied.
   var copy: String?
   var volumes: [String] = []
-  /// It goes to standard output.
+  /// The bundle goes to standard output.
   var isStreamed = false
 
   var members: [JSONValue.Member] {
     [.init(name: "copy", value: .optional(copy)), .init(name: "volumes", value: .strings(volumes))]
   }
 
-  /// Where it lies, in words.
+  /// The bundle's place, in words.
   func place(_ file: String) -> String {
     if isStreamed { return "standard output" }
     guard let first = volumes.first else { return copy ?? file }
@@ -22,12 +22,12 @@ struct Delivered {
   }
 }
 
-/// What `--to` may name, besides standard output.
+/// The places that `--to` may name, besides standard output.
 enum DeliveryTarget { case folder, folderOrFile }
 
 extension ParsedCommand {
-  /// Checks what was said of where bundles go, before anything is made: a bundle that nobody was told of would only be
-  /// called old the next time.
+  /// Checks the options for the delivery before anything is made. Otherwise a bundle would exist that no person knows
+  /// of, and the next run would only report it as old.
   func checkDelivery(to kind: DeliveryTarget, _ context: CommandContext) throws {
     let size = try volumeSize()
     guard let target = value("to") else { return }
@@ -43,7 +43,7 @@ extension ParsedCommand {
     }
   }
 
-  /// The most that a volume's file may have, in bytes; nil: bundles stay whole.
+  /// The largest size of a volume's file, in bytes. nil if bundles stay whole.
   func volumeSize() throws -> Int64? {
     guard let text = value(Volumes.option.long) else { return nil }
     guard let bytes = ByteSize.bytes(text) else {
@@ -53,8 +53,8 @@ extension ParsedCommand {
     return bytes
   }
 
-  /// Brings a bundle that lies in the outbox to where `--to` says, in volumes where that is asked for and needed.
-  /// - Parameter cut: cuts it into a folder, or into the outbox where that is nil.
+  /// Copies a bundle from the outbox to the place of `--to`, as volumes if they are requested and needed.
+  /// - Parameter cut: cuts the bundle into a folder; into the outbox if the folder is nil.
   func deliver(
     _ file: String, _ context: CommandContext, cut: (_ size: Int64, _ target: String?) throws -> [String]
   ) throws -> Delivered {

@@ -9,28 +9,24 @@ enum DoctorCommand {
     _ look: @escaping @Sendable (_ command: ParsedCommand, _ context: CommandContext) throws -> DoctorReport
   ) -> Command {
     Command(
-      ["doctor"], summary: "find what is wrong here, and changes that went by unseen",
+      ["doctor"], summary: "find faults here, and changes that capture did not see",
       discussion: """
-        Compares every row with what was known last, as the signed bundles tell it, and looks at capture, the \
-        database's file, \
-        folders and keys. Changes no row, and ends with 1 where something needs doing. After a device's doctor, the \
-        next export \
-        carries digests of all rows, by which the hub checks them.
+        Compares every row with its last known state, from the signed bundles, and checks capture, the database file, \
+        folders and keys. Changes no row, and ends with 1 if something needs to be done. After a device's doctor, the \
+        next export carries digests of all rows, and the hub checks them.
 
-        With --repair, capture is made anew where an app dropped or outgrew it, and every change that went by unseen \
-        is found \
-        and travels as any other. A file that another program put in the place of a device's is made the device's in \
-        the same way. \
-        Rows that a table or a file lacks which was made anew are put back, unless --deleted says that they were \
-        deleted.
+        With --repair, capture is made again if an app dropped it or changed its tables. Every unseen change is found \
+        and travels as any other. A file that another program put in the place of a device's database becomes the \
+        device's database in the same way. If a table or file was recreated, its missing rows are put back, unless \
+        --deleted says that they were deleted.
         """,
       options: [
-        OptionSpec("repair", help: "mend what can be mended, and take up the unseen changes"),
+        OptionSpec("repair", help: "repair what can be repaired, and record the unseen changes"),
         OptionSpec(
-          "deleted", help: "rows that lack in a table or file which was made anew were deleted, and are not put back"),
+          "deleted", help: "rows missing from a recreated table or file were deleted: do not put them back"),
       ],
       examples: [
-        Example("\(tool) doctor", "Is all well?"),
+        Example("\(tool) doctor", "Checks this workspace."),
         Example("\(tool) doctor --repair", "After an app changed its tables or dropped triggers."),
       ], changesData: true
     ) { command, context in
@@ -54,8 +50,8 @@ enum DoctorCommand {
     for table in report.restored {
       lines.append(
         report.isRepaired
-          ? "\(table.table): \(Words.count(table.count, "row")) that it lacked put back."
-          : "\(table.table): \(Words.count(table.count, "row")) known and not in it, which was made anew: put back by a repair. If they were deleted, add --deleted."
+          ? "\(table.table): \(Words.count(table.count, "row")) that were missing are put back."
+          : "\(table.table): \(Words.count(table.count, "row")) known but missing, because the table was recreated: a repair puts them back. If they were deleted, add --deleted."
       )
     }
     if lines.isEmpty { return "All is well.\n" }

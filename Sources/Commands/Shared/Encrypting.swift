@@ -3,7 +3,7 @@ import SatchelWorkspace
 /// Whether a command's bundles are encrypted.
 enum Encrypting {
   static let option = OptionSpec(
-    "encrypt", help: "so that nobody but its receiver (and who the dataset names) can read it")
+    "encrypt", help: "so that only its receiver (and keys that the dataset names) can read it")
 }
 
 extension ParsedCommand {

@@ -3,9 +3,9 @@ import SatchelJSON
 import SatchelValues
 import SatchelWorkspace
 
-/// How the geometries of a conflict are shown.
+/// The form in which the geometries of a conflict are shown.
 extension ConflictGeometries {
-  /// One state of a geometry: where it is, and what became of it since before.
+  /// One state of a geometry: its position, and its change from the former state.
   struct Side {
     let name: String
     let place: String
@@ -13,7 +13,7 @@ extension ConflictGeometries {
     let change: GeometryDifference?
   }
 
-  /// The states that there are, the row as it is now last.
+  /// All present states; the row as it is now is the last.
   func sides(row: [Field]?) -> [Side] {
     let now = row.flatMap { Self.geometry(column, in: $0) }
     func side(_ name: String, _ place: String, _ geometry: Geometry?, _ change: GeometryDifference?) -> Side? {

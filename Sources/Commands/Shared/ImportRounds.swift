@@ -5,14 +5,14 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// Imports several files: each by itself, so that a bad one holds up no other, and again those that only waited for
-/// another one.
+/// Imports several files, each by itself, so that a bad file does not hold up the others. Files that only waited for
+/// another file are tried again.
 struct ImportRounds {
-  /// What is told of a file that was no failure.
+  /// The report of a file that did not fail.
   struct Told {
     let text: TerminalText
     let json: JSONValue
-    /// Whether the file needs no carrying any more.
+    /// Whether the file need not be carried any more.
     let isTaken: Bool
   }
 
@@ -27,25 +27,25 @@ struct ImportRounds {
 
   private let isAlone: Bool
   private let mostRefused: Int
-  /// How many files were refused, by whose they are.
+  /// The number of refused files, by sender.
   private var refused: [ReplicaID?: Int] = [:]
-  /// The outcome for bundles: whether they need no carrying any more. Other files with the same bundle share it.
+  /// The outcome by bundle: whether it need not be carried any more. Other files with the same bundle share it.
   private var known: [Digest: Bool] = [:]
   private var takenCopies: [String] = []
 
-  /// So many files of one sender are refused at most when a stick is synced, and so many that prove no sender.
+  /// The most files that are refused for one sender when a stick is synced, and the most that prove no sender.
   static let mostRefusedOfStick = 100
-  /// So often those are tried again that wait for others. A device's bundles need one round, in their order.
+  /// The most rounds for files that wait for others. A device's bundles in order need one round.
   private static let mostRounds = 10
 
-  /// - Parameter body: imports one file and says what it did. What is wrong with the workspace, and so with no file,
-  ///   ends everything.
+  /// - Parameter body: imports one file and returns its report. A fault of the workspace, which no file causes, ends
+  ///   everything.
   init(_ files: [String], _ body: (_ file: String) throws -> Told) throws {
-    if files.count > 1, files.contains(Streams.word) { throw UsageError("- is read once: it stands alone") }
+    if files.count > 1, files.contains(Streams.word) { throw UsageError("- is read once: give no other names with it") }
     try self.init(files.map { SightedFile($0) }, mostRefused: .max, body)
   }
 
-  /// - Parameter mostRefused: when so many files of one sender were refused, its others are left alone.
+  /// - Parameter mostRefused: after so many refused files of one sender, its other files are left alone.
   init(_ files: [SightedFile], mostRefused: Int, _ body: (_ file: String) throws -> Told) throws {
     self.mostRefused = mostRefused
     isAlone = files.count < 2
@@ -72,7 +72,7 @@ struct ImportRounds {
     do { note(file, try body(file.path)) } catch let error as Refusal where error.reason == "gap" && !isAlone {
       return false
     } catch let error as Refusal where error.isForElsewhere && !isAlone {
-      // A courier's stick holds what is for others too.
+      // A courier's stick also holds bundles for others.
       let words: TerminalText = "\(file.path): left alone. \(error.message)\n"
       note(file, Told(text: words, json: ["verdict": "left"], isTaken: false))
       refused[file.sender, default: 0] += 1
@@ -97,7 +97,7 @@ struct ImportRounds {
     refused[file.sender, default: 0] += 1
   }
 
-  /// Who names a stick's folder means what is on the stick.
+  /// A person who names a stick's folder means the files on the stick.
   private static func helped(_ error: any Error) -> any Error {
     guard case PlatformError.isADirectory(let path) = error else { return error }
     return WorkspaceError(
@@ -105,7 +105,7 @@ struct ImportRounds {
       hint: "A stick's folder: sync in place of import. Or name the files in it: \(path)/*.satchel")
   }
 
-  /// The files that need no carrying any more.
+  /// The files that need not be carried any more.
   var taken: [String] {
     takenCopies
       + results.compactMap { file, outcome in if case .told(let told) = outcome, told.isTaken { file } else { nil } }
@@ -133,6 +133,6 @@ struct ImportRounds {
 }
 
 extension Refusal {
-  /// Whether the bundle is none of ours, and nothing is wrong with that.
+  /// Whether the bundle is for another replica, and nothing is wrong with that.
   fileprivate var isForElsewhere: Bool { reason == "not-for-us" || reason == "wrong-kind" }
 }

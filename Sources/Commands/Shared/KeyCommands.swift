@@ -3,12 +3,12 @@ import SatchelJSON
 import SatchelQRCode
 import SatchelWorkspace
 
-/// `keys`: what both tools do with their own keys.
+/// `keys`: the commands of both tools for their own keys.
 struct KeyCommands {
   typealias Act<T> = @Sendable (ParsedCommand, CommandContext) throws -> T
 
   let tool: String
-  /// Who learns of a new key, and how, in words.
+  /// How a new key reaches the other side, in words.
   let telling: String
   /// Options that `rotate` takes beside those of every command.
   var rotateOptions: [OptionSpec] = []
@@ -23,12 +23,11 @@ struct KeyCommands {
     return Command(
       ["keys", "show"], summary: "show the fingerprint of the key that signs here",
       discussion: """
-        Shows the fingerprint that people compare, on a terminal also as a QR code for a telephone's camera, and for \
-        whom others \
-        encrypt what is for this workspace. No secret is ever shown.
+        Shows the fingerprint that people compare, on a terminal also as a QR code for a telephone's camera. Also \
+        shows the key with which others encrypt bundles for this workspace. No secret is ever shown.
         """,
-      options: [OptionSpec("qr", help: "draw the QR code even where the output goes to no terminal")],
-      examples: [Example("\(tool) keys show", "To read the fingerprint out.")]
+      options: [OptionSpec("qr", help: "draw the QR code even if the output is not a terminal")],
+      examples: [Example("\(tool) keys show", "Shows the fingerprint to read out.")]
     ) { command, context in
       let report = try show(command, context)
       let traits = context.console.traits
@@ -50,7 +49,7 @@ struct KeyCommands {
     table.add(["Password", report.isProtected ? "the secret keys are behind one" : "none"])
     if let next = report.next {
       table.add(["Next key", next.fingerprint])
-      table.add(["Not told yet", report.unaware.isEmpty ? "nobody" : report.unaware.joined(separator: ", ")])
+      table.add(["Not received by", report.unaware.isEmpty ? "none" : report.unaware.joined(separator: ", ")])
     }
     if let hub = report.hub { table.add(["Hub's key", hub.fingerprint]) }
     for key in report.revoked { table.add(["Revoked", key.fingerprint]) }
@@ -71,18 +70,18 @@ struct KeyCommands {
     Command(
       ["keys", "rotate"], summary: "sign with a new key, and encrypt for a new one",
       discussion: """
-        Makes new keys. \(telling) Until then the present key signs, and its signature under the new one is the proof that \
-        nobody else made it. Old bundles stay readable.
+        Makes new keys. \(telling) Until then the present key signs. Its signature under the new key proves that no \
+        one else made the new key. Old bundles stay readable.
         """,
-      options: rotateOptions, examples: [Example("\(tool) keys rotate", "Once a year, or when somebody left.")],
+      options: rotateOptions, examples: [Example("\(tool) keys rotate", "Once a year, or when a person has left.")],
       changesData: true,
       answer: rotate)
   }
 
-  /// What `rotate` says.
+  /// The answer of `rotate`.
   /// - Parameters:
-  ///   - key: the new key; in a rehearsal the present one.
-  ///   - next: what follows, for people.
+  ///   - key: the new key; in a rehearsal the present key.
+  ///   - next: the next steps, for people.
   static func answer(_ key: PublicKey, _ command: ParsedCommand, next: TerminalText) -> Answer {
     if command.dryRun {
       return Answer("A new key would take the place of this one:\n\n    \(key.fingerprint)\n\n", [:])
@@ -97,13 +96,12 @@ struct KeyCommands {
     return Command(
       ["keys", "protect"], summary: "put the secret keys behind a password",
       discussion: """
-        Asks for the new password twice. From then on commands that sign or decrypt ask for it, or take it from the \
-        file that \
-        --password-file or SATCHEL_PASSWORD_FILE names. A password that is forgotten cannot be brought back: the keys \
+        Asks for the new password twice. From then on commands that sign or decrypt ask for it, or read it from the \
+        file that --password-file or SATCHEL_PASSWORD_FILE names. A forgotten password cannot be recovered: the keys \
         are lost then.
         """,
       options: [OptionSpec("new-password-file", kind: .value("FILE"), help: "its first line is the new password")],
-      examples: [Example("\(tool) keys protect", "The tablet may be stolen.")], changesData: true
+      examples: [Example("\(tool) keys protect", "For a tablet that may be stolen.")], changesData: true
     ) { command, context in
       try setPassword(Self.newPassword(command, context), command, context)
       return Answer("The secret keys are behind the password now.\n", ["protected": true])
@@ -114,7 +112,7 @@ struct KeyCommands {
     let file = command.value("new-password-file").map { command.path($0) }
     guard let typed = try AskedPassword(context, file: file, prompt: "New password: ").password() else {
       throw WorkspaceError(
-        "password-needed", "A new password is needed, and there is nobody to ask.",
+        "password-needed", "A new password is needed, and there is no terminal to ask for it.",
         hint: "Put it into a file that only you can read, and add: --new-password-file FILE")
     }
     if file == nil, context.console.readSecret("Once more: ") != typed {

@@ -1,6 +1,6 @@
 import SatchelJSON
 
-/// `completion` and `man`, made from the table of commands that they stand in themselves.
+/// `completion` and `man`, made from the table of commands that they themselves belong to.
 enum ManualCommands {
   static func all(tool: String, _ spec: @escaping @Sendable () -> ToolSpec<CommandContext>) -> [Command] {
     [completion(tool, spec), man(tool, spec)]
@@ -10,9 +10,9 @@ enum ManualCommands {
   {
     Command(
       ["completion"], summary: "print completion for a shell",
-      discussion: "Prints what has the shell complete commands and options.",
+      discussion: "Prints a script with which the shell completes commands and options.",
       arguments: [ArgumentSpec("SHELL", help: "bash, zsh or fish")],
-      examples: [Example("\(tool) completion bash > /etc/bash_completion.d/\(tool)", "For everybody here.")]
+      examples: [Example("\(tool) completion bash > /etc/bash_completion.d/\(tool)", "For all users of this machine.")]
     ) { command, _ in
       guard let shell = CompletionShell(rawValue: command.argument("SHELL")) else {
         throw UsageError("there is completion for bash, zsh and fish")

@@ -1,11 +1,11 @@
 import SatchelJSON
 import SatchelWorkspace
 
-/// `quarantine`: what was refused, and whether it is still needed.
+/// `quarantine`: the refused files, and whether they are still needed.
 struct QuarantineCommands {
   let tool: String
   let list: @Sendable (ParsedCommand, CommandContext) throws -> [Quarantine.Refused]
-  /// Removes the files of these names; nil: all of them. Returns those.
+  /// Removes the files of these names, or all if nil. Returns the removed files.
   let drop: @Sendable ([String]?, ParsedCommand, CommandContext) throws -> [Quarantine.Refused]
 
   var all: [Command] { [listing, dropping] }
@@ -15,10 +15,10 @@ struct QuarantineCommands {
     return Command(
       ["quarantine", "list"], summary: "show which files were refused, and why",
       discussion: """
-        A file that is refused is copied to bundles/quarantine. At most \(Quarantine.mostFiles) files and \(Quarantine.mostBytes >> 30) GiB \
-        are kept there; what is refused after that stays where it is.
+        A refused file is copied to bundles/quarantine. At most \(Quarantine.mostFiles) files and \
+        \(Quarantine.mostBytes >> 30) GiB are kept there; files refused after that stay in their place.
         """,
-      examples: [Example("\(tool) quarantine list", "What was refused?")]
+      examples: [Example("\(tool) quarantine list", "Lists the refused files.")]
     ) { command, context in
       let refused = try list(command, context)
       var table = TextTable(["FILE", "SIZE", "WHY"])
@@ -38,15 +38,15 @@ struct QuarantineCommands {
     return Command(
       ["quarantine", "drop"], summary: "delete refused files",
       discussion: """
-        Deletes files from bundles/quarantine, with the words beside them. What they hold may be nowhere else.
+        Deletes files from bundles/quarantine, with the words beside them. There may be no other copy of them.
         """,
       arguments: [ArgumentSpec("FILE", .zeroOrMore, help: "a file's name, as quarantine list shows it")],
       options: [OptionSpec("all", help: "all of them"), Confirmation.yes],
-      examples: [Example("\(tool) quarantine drop --all --dry-run", "How much would go?")], changesData: true
+      examples: [Example("\(tool) quarantine drop --all --dry-run", "Shows how much would go.")], changesData: true
     ) { command, context in
       let names = command.arguments("FILE")
       guard names.isEmpty == command.flag("all") else {
-        throw UsageError("Name the files that are to go, or give --all.")
+        throw UsageError("Name the files to delete, or give --all.")
       }
       try Confirmation.ask("Refused files are deleted for good. Go on?", command, context)
       let dropped = try drop(names.isEmpty ? nil : names, command, context)

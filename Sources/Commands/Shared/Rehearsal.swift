@@ -2,9 +2,9 @@ import SatchelJSON
 import SatchelValues
 import SatchelWorkspace
 
-/// What an import would do, in more words than what it did.
+/// What an import would do, in more words than the report of a real import.
 enum Rehearsal {
-  /// What an import says, and in a rehearsal also what would change and which conflicts would arise.
+  /// Adds to an import's answer, in a rehearsal, what would change and which conflicts would arise.
   static func extend(
     _ text: TerminalText, _ json: JSONValue, _ verdict: Verdict, by tally: RowTally, _ found: [ConflictRecord],
     _ command: ParsedCommand

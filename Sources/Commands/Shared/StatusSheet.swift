@@ -1,9 +1,9 @@
 import SatchelJSON
 import SatchelWorkspace
 
-/// What `status` tells, on both sides, as it is printed and reported.
+/// The content of `status` on both sides, for the terminal and for reports.
 struct StatusSheet {
-  /// One thing that is to be known: `Backup`, and when it was made.
+  /// One fact, such as `Backup` and its age.
   struct Fact {
     let name: String
     let words: String
@@ -12,17 +12,17 @@ struct StatusSheet {
   /// Cells under titles.
   struct Table {
     let titles: [String]
-    /// The places of columns that hold numbers.
+    /// The indices of columns that hold numbers.
     var numbers: Set<Int> = []
     let rows: [[String]]
   }
 
   let facts: [Fact]
-  /// What to do next, the most urgent first.
+  /// The next steps, the most urgent first.
   let steps: [String]
   var table: Table?
 
-  /// How many steps are told; who has done those asks again.
+  /// The most steps that are shown. After these, `status` shows the next ones.
   private static let mostSteps = 3
 
   var text: TerminalText {
@@ -50,7 +50,7 @@ extension StatusSheet {
   static func stepOfQuarantine(_ refused: [Quarantine.Refused], tool: String) -> String {
     let reason =
       Quarantine.isFull(refused.map(\.bytes))
-      ? "bundles/quarantine is full, and keeps no more of what is refused: " : ""
+      ? "bundles/quarantine is full, and keeps no more refused files: " : ""
     return
       "\(reason)\(tool) quarantine list says why files were refused; what you have seen to: \(tool) quarantine drop FILE"
   }
@@ -65,7 +65,7 @@ extension StatusSheet {
       })
   }
 
-  /// Facts that are put together one by one.
+  /// A list of facts that is built one by one.
   struct Facts {
     private(set) var all: [Fact] = []
 

@@ -1,11 +1,11 @@
 import SatchelPlatform
 import SatchelWorkspace
 
-/// A stick, or any folder that is carried: bundles lie in `SATCHEL/<to>/<from>/`, so that it serves many and each takes
-/// only its own.
+/// A stick, or any folder that is carried. Bundles are in `SATCHEL/<to>/<from>/`, so one stick serves many replicas and
+/// each takes only its own bundles.
 ///
-/// Whoever carries a stick can put anything on it. The platform follows no link below the stick's folder
-/// (`CommandContext.confined`), and nothing is imported or removed but what is called like a bundle of the dataset.
+/// A courier can put anything on a stick. The platform follows no link below the stick's folder
+/// (`CommandContext.confined`). Only files with the name of a bundle of the dataset are imported or removed.
 struct Stick {
   static let folderName = "SATCHEL"
 
@@ -17,8 +17,8 @@ struct Stick {
 
   /// Throws `PlatformError.link` if a link has the name of its folder.
   /// - Parameters:
-  ///   - folder: where the stick is mounted.
-  ///   - dataset: whose bundles are looked for.
+  ///   - folder: the mount point of the stick.
+  ///   - dataset: the dataset whose bundles are searched.
   init(_ folder: String, of dataset: String, _ platform: Platform) throws {
     guard try platform.isFolder(folder) else { throw Self.noFolder(folder) }
     root = Paths.join(folder, Self.folderName)
@@ -46,12 +46,12 @@ struct Stick {
   struct Found {
     /// The bundles of one sender are in the order of their numbers.
     var bundles: [String] = []
-    /// Links, devices and the like in the place of a bundle or a folder. None is opened.
+    /// Links, devices and the like, found instead of a bundle or a folder. None is opened.
     var refused: [PlatformError] = []
-    /// How many files are not called like a bundle.
+    /// The number of files without the name of a bundle.
     var strange = 0
 
-    /// Runs `body`. What has a link in its way is refused by name.
+    /// Runs `body`. A path with a link in its way is added to `refused`.
     mutating func refusing(_ body: (inout Found) throws -> Void) throws {
       do { try body(&self) } catch let error as PlatformError {
         guard case .link = error else { throw error }
@@ -62,8 +62,8 @@ struct Stick {
 
   /// The bundles for `name`.
   ///
-  /// What a hub once sent and gets back comes before all else: it says which keys rows had when devices wrote about
-  /// them.
+  /// Bundles that a hub once sent, and now gets back, come first. They show which keys rows had when devices wrote
+  /// about them.
   func bundles(for name: String) throws -> Found {
     let mine = Paths.join(root, name)
     var found = Found()
@@ -112,7 +112,7 @@ struct Stick {
 
   private func isBundleName(_ name: String) -> Bool { BundleName.fits(name, dataset: dataset) }
 
-  /// How many bundles there are that somebody else put here for others.
+  /// The number of bundles that other replicas put here for others.
   func countOfOthers(than name: String) throws -> Int {
     guard try hasFolder(root) else { return 0 }
     return try files.list(root).filter { $0 != name }.reduce(0) { count, other in
@@ -126,9 +126,9 @@ struct Stick {
     }
   }
 
-  /// Puts a bundle on the stick, unless it is there, in the place of older ones of the same sender for the same
-  /// receiver: what they say is in it too. Returns whether it was put there.
-  /// - Parameter before: bundles that the receiver must have first, of which this is not true.
+  /// Puts a bundle on the stick, unless it is there. It replaces older bundles of the same sender for the same
+  /// receiver, because it contains their changes. Returns whether it was put there.
+  /// - Parameter before: bundles that the receiver must have first; the bundle does not contain their changes.
   @discardableResult
   func put(_ bundle: String, behind before: [String] = [], to: String, from: String) throws -> Bool {
     let folder = place(to: to, from: from)
@@ -140,7 +140,7 @@ struct Stick {
     return isNew
   }
 
-  /// Copies a bundle into a folder of the stick, unless it is there. Returns whether it was not.
+  /// Copies a bundle into a folder of the stick, unless it is there. Returns whether it was copied.
   @discardableResult
   private func put(_ bundle: String, in folder: String) throws -> Bool {
     let target = Paths.join(folder, Paths.name(of: bundle))
@@ -153,7 +153,7 @@ struct Stick {
     return isNew
   }
 
-  /// Throws where the stick has no room for a file.
+  /// Throws if the stick has no room for a file.
   func checkRoom(for file: String) throws {
     let (needed, free) = (try files.size(file), try files.freeBytes(Paths.parent(of: root)))
     guard needed + 1 << 20 <= free else {
@@ -163,20 +163,20 @@ struct Stick {
     }
   }
 
-  /// Takes bundles off the stick that have come where they were to go.
+  /// Removes bundles from the stick that have arrived.
   func take(_ paths: [String]) throws {
     for path in paths { try files.remove(path) }
     for folder in Set(paths.map { Paths.parent(of: $0) }).sorted() { try files.syncDirectory(folder) }
   }
 
-  /// Takes away what was put here for somebody who has it.
+  /// Removes bundles whose receiver has them.
   func clear(to: String, from: String) throws {
     let folder = place(to: to, from: from)
     try sweep(folder)
     try take(bundles(in: folder))
   }
 
-  /// Takes away what a stick that was pulled out has left of a file: nobody but this replica writes here.
+  /// Removes the rest of a file that was left when a stick was pulled out. Only this replica writes here.
   private func sweep(_ folder: String) throws {
     guard try hasFolder(folder) else { return }
     for name in try files.list(folder) where isAside(name) {
@@ -184,7 +184,7 @@ struct Stick {
     }
   }
 
-  /// Says in plain words what the folder is, for whoever finds the stick.
+  /// Writes a README in plain words, for a person who finds the stick.
   func explain() throws {
     try sweep(root)
     let path = Paths.join(root, "README.txt")
@@ -193,7 +193,7 @@ struct Stick {
     try files.replace(path, mode: 0o644, contents: Array(Self.words.utf8))
   }
 
-  /// Says that all of it is on the medium.
+  /// Ensures that everything is on the medium.
   func sync() throws {
     if try hasFolder(root) { try files.syncDirectory(root) }
   }

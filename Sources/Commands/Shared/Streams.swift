@@ -1,12 +1,12 @@
 import SatchelPlatform
 import SatchelWorkspace
 
-/// `-` in a file's place: standard input or output, such as the ends of a pipe.
+/// `-` in place of a file: standard input or output, such as the ends of a pipe.
 enum Streams {
   static let word = "-"
 
-  /// Lets `body` have the path of a bundle that was named on the command line, `-` among the names.
-  /// - Parameter folder: of the workspace that it is for.
+  /// Gives `body` the path of a bundle that was named on the command line; `-` is standard input.
+  /// - Parameter folder: the workspace's folder.
   static func with<T>(
     _ typed: String, _ command: ParsedCommand, _ context: CommandContext, in folder: WorkspaceFolder,
     _ body: (_ path: String) throws -> T
@@ -25,10 +25,10 @@ enum Streams {
     while let piece = try pieces.next() { try context.console.outBytes(piece) }
   }
 
-  /// Refuses to write a bundle to where a person reads.
+  /// Refuses to write a bundle to a terminal.
   static func checkOutput(_ context: CommandContext) throws {
     if context.console.traits.showsOutput {
-      throw UsageError("a bundle is nothing for a terminal: lead standard output into a file or a program")
+      throw UsageError("a bundle is not for a terminal: send standard output to a file or a program")
     }
   }
 }

@@ -6,7 +6,7 @@ struct SyncCommands: Sendable {
   typealias Sync = @Sendable (_ stick: String, _ command: ParsedCommand, _ context: CommandContext) throws -> Answer
 
   let tool: String
-  /// Throws where there is no workspace: that is said before anybody waits for a stick.
+  /// Throws if there is no workspace, before the command waits for a stick.
   let check: @Sendable (_ command: ParsedCommand, _ context: CommandContext) throws -> Void
   let sync: Sync
 
@@ -20,17 +20,18 @@ struct SyncCommands: Sendable {
   private var once: Command {
     let sync = sync
     return Command(
-      ["sync"], summary: "take from a stick what is for us, and put on it what is due",
+      ["sync"], summary: "exchange bundles with a stick in both directions",
       discussion: """
-        Imports every bundle on the stick that is for this workspace, in the right order; then makes what is due and puts it there, in \
-        SATCHEL/TO/FROM/, in the place of older bundles; and takes off what has arrived. What is for others stays. At the end the stick is safe to \
-        remove.
+        Imports every bundle on the stick that is for this workspace, in the right order. Then makes the bundles that \
+        are due and puts them into SATCHEL/TO/FROM/, in place of older bundles. Then removes the bundles that have \
+        arrived. Bundles for others stay. At the end the stick is safe to remove.
 
-        No link on the stick is followed, and what is no file is not opened. Files that are called otherwise than bundles stay as they are. When \
-        \(ImportRounds.mostRefusedOfStick) files of one sender were refused, or as many that prove no sender, the others like them are left alone.
+        No link on the stick is followed, and only regular files are opened. Files without the name of a bundle stay as \
+        they are. After \(ImportRounds.mostRefusedOfStick) refused files of one sender, or as many that prove no sender, \
+        the others like them are left alone.
         """,
       arguments: [ArgumentSpec("DIR", help: "where the stick is")], options: Self.options,
-      examples: [Example("\(tool) sync /media/stick", "Both directions.")], changesData: true
+      examples: [Example("\(tool) sync /media/stick", "Exchanges bundles with the stick.")], changesData: true
     ) { command, context in
       let stick = command.path(command.argument("DIR"))
       return try sync(stick, command, context.confined(below: stick))
@@ -42,18 +43,17 @@ struct SyncCommands: Sendable {
     return Command(
       ["watch"], summary: "sync with every stick that is plugged in, until it is ended",
       discussion: """
-        Looks into DIR every two seconds, and does what sync does with each stick that appears there. A folder in DIR \
-        is a stick where something is \
-        mounted on it, or where a folder SATCHEL lies in it; DIR itself is one where SATCHEL lies in it. A stick is synced once each time that it \
-        is plugged in. What goes wrong with one is said, and the watch goes on. A link in DIR is no stick.
+        Looks into DIR every two seconds, and does the same as sync with each stick that appears there. A folder in DIR \
+        is a stick if a medium is mounted on it, or if it contains a folder SATCHEL. DIR itself is a stick if it \
+        contains SATCHEL. A stick is synced once each time that it is plugged in. A failure with a stick is reported, \
+        and the watch continues. A link in DIR is not a stick.
 
-        It ends with Ctrl-C or when it is asked to (SIGTERM), never in the middle of a stick. The operator's guide \
-        tells how it starts with \
+        It ends with Ctrl-C or SIGTERM, never in the middle of a stick. The operator's guide shows how to start it with \
         the machine.
         """,
       arguments: [ArgumentSpec("DIR", help: "where sticks appear, such as /media/ann")],
       options: [
-        OptionSpec("every", kind: .value("SECONDS"), help: "look so often (2)"),
+        OptionSpec("every", kind: .value("SECONDS"), help: "time between two looks (2)"),
         OptionSpec("once", help: "sync with the sticks that are there now, and end"),
       ] + Self.options,
       examples: [

@@ -2,23 +2,23 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelWorkspace
 
-/// `sync`, which both tools have: a stick is plugged in, and one command does both directions.
+/// `sync`, which both tools have: one command exchanges bundles with a stick in both directions.
 struct Syncing {
-  /// What goes onto the stick: a bundle, or a reason why there is none.
+  /// A bundle for the stick, or a reason why there is none.
   struct Outgoing {
     let to: String
-    /// nil: there is nothing that the other side does not have.
+    /// nil if the other side has everything.
     let file: String?
     let words: String
     var failure: Failure?
-    /// Bundles that the other side must have before that one.
+    /// Bundles that the other side must have before `file`.
     var before: [String] = []
   }
 
   /// The result of an import.
   struct Import {
     var answer: Answer
-    /// Files that need no carrying any more.
+    /// Files that need not be carried any more.
     var taken: [String] = []
     /// Files that were not imported, because too many like them were refused.
     var leftAlone = 0
@@ -26,13 +26,13 @@ struct Syncing {
 
   let tool: String
   let isRehearsal: Bool
-  /// Of this replica.
+  /// The name of this replica.
   let name: String
   let stick: Stick
 
   /// - Parameters:
-  ///   - folder: where the stick is.
-  ///   - replica: whose workspace it is synced with.
+  ///   - folder: the path of the stick.
+  ///   - replica: the replica of this workspace.
   init(
     tool: String, _ command: ParsedCommand, _ context: CommandContext, stick folder: String,
     _ replica: WorkspaceConfiguration
@@ -43,11 +43,11 @@ struct Syncing {
     stick = try Stick(folder, of: replica.dataset, context.platform)
   }
 
-  /// From what is imported on, one thing that fails holds up no other, and what was done is told.
+  /// From the import on, one failure holds up nothing else, and the answer reports all that was done.
   /// - Parameters:
   ///   - waiting: files of the workspace that can be imported by now.
-  ///   - take: imports those, and the bundles on the stick that are for us.
-  ///   - make: makes what is due. In a rehearsal, what would be.
+  ///   - take: imports those, and the bundles on the stick that are for this replica.
+  ///   - make: makes the bundles that are due. In a rehearsal, it only says which.
   func run(
     waiting: [String] = [], take: (_ waiting: [String], _ files: [String]) throws -> Import,
     make: () throws -> [Outgoing]
@@ -58,16 +58,16 @@ struct Syncing {
     if !isIdle {
       do { result = try take(waiting, found.bundles) } catch {
         let failure = Failure(error)
-        // Another program works on the database: the export would wait for it, too.
+        // Another program works on the database. The export would wait for it too.
         if failure.code == .busy || failure.code == .usage { throw error }
-        // What stands in the way of an import may be what the export carries.
+        // The next export may remove the cause of a failed import.
         result.answer.text = ""
         tell("", failure, &result.answer)
       }
     }
     var answer = result.answer
     if !isRehearsal { answer.text = brief(answer.text) }
-    // What was refused or waits stays.
+    // A file that was refused or that waits stays.
     if !isRehearsal { attempt(&answer) { _ in try stick.take(result.taken.filter { !waiting.contains($0) }) } }
     tellRefused(found, leftAlone: result.leftAlone, &answer)
     var outgoing: [Outgoing] = []
@@ -77,7 +77,7 @@ struct Syncing {
     return answer
   }
 
-  /// Tells of what lies where bundles for us should, and is none.
+  /// Reports paths that should hold bundles for this replica, and do not.
   private func tellRefused(_ found: Stick.Found, leftAlone: Int, _ answer: inout Answer) {
     let told = found.refused.prefix(Self.mostTold)
     for refused in told {
@@ -120,14 +120,14 @@ struct Syncing {
     answer.members.append(.init(name: "outgoing", value: .array(documents)))
   }
 
-  /// Whether a bundle was put on the stick, or would be; nil: there is none.
+  /// Whether a bundle was put on the stick, or would be. nil if there is no bundle.
   private func put(_ outgoing: Outgoing) throws -> Bool? {
     guard let file = outgoing.file else {
       if outgoing.failure == nil, !isRehearsal { try stick.clear(to: outgoing.to, from: name) }
       return nil
     }
     if isRehearsal {
-      // What is made only when it is not a rehearsal has no file yet.
+      // In a rehearsal, a bundle that is not made yet has no file.
       if try stick.platform.files.kind(file) == .file { try stick.checkRoom(for: file) }
       return true
     }
@@ -155,7 +155,7 @@ struct Syncing {
     if answer.code == .done { answer.code = .failed }
   }
 
-  /// As many lines as leave room on a screen for the others: of more, the first ones and the last.
+  /// Shortens the text so that the other parts fit on a screen: the first lines, and the last.
   private func brief(_ text: TerminalText) -> TerminalText {
     let lines = text.string.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
     guard lines.count > Self.mostLines else { return text }

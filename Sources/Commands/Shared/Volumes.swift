@@ -1,13 +1,13 @@
 import SatchelJSON
 import SatchelWorkspace
 
-/// Bundles in pieces: the option that asks for them, and what is said of those that came.
+/// Bundles in pieces: the option for them, and the words about pieces that came.
 enum Volumes {
   static let option = OptionSpec(
     "volume-size", kind: .value("SIZE"),
     help: "in pieces of at most SIZE, such as 4095M for a FAT stick; any order, any sticks")
 
-  /// What is to be said of a volume that was kept.
+  /// The words about a volume that was kept.
   static func text(_ part: Int64, _ waiting: BundleParts.Waiting) -> TerminalText {
     let missing = waiting.missing
     return "Volume \(part) of \(waiting.parts) of \(waiting.whole): \(Self.missing(missing, of: waiting.parts)).\n"

@@ -4,7 +4,7 @@ import SatchelWorkspace
 
 /// `watch`: waits for sticks, and syncs with each.
 struct Watch {
-  /// How many of the last visits the JSON document has.
+  /// The most visits in the JSON document.
   private static let mostKept = 100
 
   private let command: ParsedCommand
@@ -17,7 +17,7 @@ struct Watch {
   private var visits: [JSONValue] = []
   private var count: Int64 = 0
   private var failures: Int64 = 0
-  /// What was said last of what stands in the way, to say it once.
+  /// The last reported trouble of each path, so that it is reported only once.
   private var lastTrouble: [String: TerminalText] = [:]
 
   init(_ command: ParsedCommand, _ context: CommandContext, sync: @escaping SyncCommands.Sync) throws {
@@ -41,7 +41,7 @@ struct Watch {
     return answer(count == 0 ? "There is no stick in \(folder).\n" : "", code)
   }
 
-  /// Goes on until somebody wants it to end.
+  /// Continues until it is asked to end.
   mutating func run() throws -> Answer {
     let isThere = try context.platform.isFolder(folder)
     say("Watching \(folder) for sticks\(isThere ? "" : ", which is not there yet"). Ctrl-C ends it.\n")
@@ -61,7 +61,7 @@ struct Watch {
     Answer(text, ["visits": .integer(count), "failures": .integer(failures), "sticks": .array(visits)], code: code)
   }
 
-  /// A folder that cannot be looked into now may be one that can be at the next look.
+  /// A folder that cannot be read now may be readable at the next look.
   private mutating func appeared() -> [String] {
     do {
       let found = try sticks.appeared()
@@ -98,7 +98,7 @@ struct Watch {
     if visits.count > Self.mostKept { visits.removeFirst() }
   }
 
-  /// Says once what goes wrong, also where it goes wrong at every look.
+  /// Reports a failure once, even if it occurs at every look.
   private mutating func complain(_ failure: Failure, about path: String) {
     if lastTrouble[path] != failure.text { context.console.warn("\(path): \(failure.text)") }
     lastTrouble[path] = failure.text

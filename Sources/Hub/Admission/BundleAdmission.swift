@@ -4,13 +4,13 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// What must be right of a device's bundle before anything of it is merged.
+/// The conditions that a device's bundle must meet before any part of it is merged.
 ///
-/// A valid signature says who sends, and nothing else. Each member of the manifest is compared with what this hub
-/// knows: `docs/SECURITY.md` lists them. `ReportedConflicts` does the same for conflicts and decisions, `StepMerger`
-/// for changes.
+/// A valid signature shows who sent the bundle, and nothing else. Each member of the manifest is compared with the
+/// hub's records; `docs/SECURITY.md` lists the members. `ReportedConflicts` does the same for conflicts and decisions,
+/// and `StepMerger` for changes.
 extension HubWorkspace {
-  /// What must be right of any device's bundle, whatever it carries.
+  /// Checks the conditions that hold for every bundle of a device, whatever it carries.
   func check(_ manifest: Manifest, signer: PublicKey, _ store: HubStore) throws {
     let sequence = try sequence(of: manifest)
     guard manifest.dataset == store.dataset.name else {
@@ -19,53 +19,53 @@ extension HubWorkspace {
     }
     guard manifest.to.id == store.identity.id else {
       throw Refusal(
-        "not-for-us", "It is for the hub \(manifest.to.name), which is another one than this.", hint: "Carry it on.")
+        "not-for-us", "It is for another hub, \(manifest.to.name).", hint: "Carry it on.")
     }
     guard let device = try store.device(manifest.from.id) else { throw Self.otherKey }
     try check(signer, of: device, sequence, store)
     try checkNames(in: manifest, of: device, store)
     try checkState(of: device, sequence)
     try checkExpiry(of: device, manifest, store)
-    // What a volume is a piece of, is checked when it is whole.
+    // The content of a volume is checked when the bundle is complete.
     guard case .changes(let changes) = manifest.body else { return }
     guard manifest.version <= store.dataset.version else {
       throw Refusal(
         "newer-dataset",
         "It is of version \(manifest.version) of the dataset; this hub has version \(store.dataset.version).",
         hint:
-          "It waits in bundles/inbox/waiting. Bring the hub to that version, satchel-hub dataset apply, and the next import takes it.",
+          "It waits in bundles/inbox/waiting. Bring the hub to that version (satchel-hub dataset apply). The next import then merges it.",
         keeping: .waiting)
     }
     guard changes.incarnation == device.incarnation else {
       try refuseUnlessItMayStop(device, signer)
       try flag(device, store)
       throw Refusal(
-        "other-incarnation", "It comes from another life of the device \(device.name) than the one that was enrolled.",
-        hint: "The device's folder was copied or reset: enrol it anew.", keeping: .quarantine)
+        "other-incarnation", "It comes from another life of the device \(device.name) than the enrolled life.",
+        hint: "The device's folder was copied or reset: enrol it again.", keeping: .quarantine)
     }
   }
 
   static let otherKey = Refusal(
-    "other-key", "It is signed with the key of another device than its sender's.",
+    "other-key", "It is signed with the key of a device that is not its sender.",
     keeping: .quarantine)
 
-  /// A device calls itself as it asked to be called, and may have another name here.
+  /// A device calls itself by the name that it requested. It may have another name at this hub.
   private func checkNames(in manifest: Manifest, of device: EnrolledDevice, _ store: HubStore) throws {
     guard manifest.to.name == store.identity.name else {
       throw Refusal(
-        "other-name", "It calls this hub \(manifest.to.name), and this hub is \(store.identity.name).",
+        "other-name", "It calls this hub \(manifest.to.name), but this hub is \(store.identity.name).",
         hint: "No device writes that. Ask its user who made this file.", keeping: .quarantine)
     }
     let name = manifest.from.name
     if name == device.name || name == device.asked { return }
-    // A build before this one did not write down how the device calls itself.
+    // Earlier builds did not record the name that the device uses for itself.
     if device.asked == nil, try store.device(named: name) == nil, name != store.identity.name { return }
     throw Refusal(
-      "other-name", "It is signed by the device \(device.name), and says that it is from \(name).",
+      "other-name", "It is signed by the device \(device.name), but names \(name) as its sender.",
       hint: "No device writes that. Ask its user who made this file.", keeping: .quarantine)
   }
 
-  /// The manifest with its sender called as this hub calls it.
+  /// The manifest with its sender renamed to the name that this hub uses.
   func known(_ manifest: Manifest, _ store: HubStore) throws -> Manifest {
     guard manifest.kind == .changes || manifest.kind == .volume, let device = try store.device(manifest.from.id) else {
       return manifest
@@ -77,14 +77,14 @@ extension HubWorkspace {
     switch device.state {
     case .active, .preparing: return
     case .revoked:
-      // What it delivered before it was stolen may still be on its way.
+      // Bundles from before the theft may still be on their way.
       if let from = device.revokedFrom, sequence < from { return }
       throw Self.revoked(device)
     case .flagged:
       throw Refusal(
-        "flagged", "Two different histories came from the device \(device.name), so nothing of it is taken.",
+        "flagged", "Two different histories came from the device \(device.name), so none of its bundles are accepted.",
         hint:
-          "See both histories, and settle which copy keeps the name: satchel-hub device fork \(device.name)",
+          "See both histories, and choose the copy that keeps the name: satchel-hub device fork \(device.name)",
         keeping: .quarantine)
     }
   }
@@ -98,8 +98,8 @@ extension HubWorkspace {
 
   // MARK: two histories of one device
 
-  /// Refuses a bundle that is not of the one history that is known of its device. Its own digest is part of that, so it
-  /// must have been read.
+  /// Refuses a bundle outside the one known history of its device. The bundle's own digest is part of the history, so
+  /// it must have been read.
   func refuseFork(
     _ manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest, signer: PublicKey, _ store: HubStore
   ) throws {
@@ -112,30 +112,30 @@ extension HubWorkspace {
     throw Refusal(
       "fork", found.words(of: device.name),
       hint:
-        "The device's folder was copied, and both copies work. See both histories, and settle which copy keeps the name: satchel-hub device fork \(device.name)",
+        "The device's folder was copied, and both copies work. See both histories, and choose the copy that keeps the name: satchel-hub device fork \(device.name)",
       keeping: .quarantine)
   }
 
-  /// Refuses a bundle that must not stop its device, whatever it shows: who has a replaced or a revoked key could
-  /// stop the device at any time, or make a revoked device look like a flagged device.
+  /// Refuses a bundle that must not stop its device, whatever it shows. Otherwise the holder of a replaced or revoked
+  /// key could stop the device at any time, or make a revoked device look like a flagged device.
   private func refuseUnlessItMayStop(_ device: EnrolledDevice, _ signer: PublicKey) throws {
     if device.state == .revoked { throw Self.revoked(device) }
     if !device.signs(with: signer) { throw Self.replacedKey(of: device) }
   }
 
-  /// It is known whose it is, and that its device goes on with another history: nothing has to be settled.
+  /// The owner of the bundle is known, and its device continues with another history. Nothing needs to be settled.
   private static func parted(_ history: HubStore.PartedHistory, from name: String) -> Refusal {
     switch history {
     case .nameless:
       Refusal(
-        "parted", "It comes from a copy of the device \(name) with which \(name) does not go on.",
+        "parted", "It comes from a copy of the device \(name) that does not keep this name.",
         hint:
-          "What it says comes when that copy has a name of its own. In its folder: satchel renew --name NEW-NAME --request FILE",
+          "Its changes come when that copy has its own name. In its folder: satchel renew --name NEW-NAME --request FILE",
         keeping: .quarantine)
     case .heir(let heir):
       Refusal(
-        "parted", "It comes from a copy of the device \(name) that is the device \(heir) by now.",
-        hint: "What it says comes with the bundles of \(heir).", keeping: .quarantine)
+        "parted", "It comes from a copy of the device \(name) that is now the device \(heir).",
+        hint: "Its changes come with the bundles of \(heir).", keeping: .quarantine)
     }
   }
 
@@ -148,8 +148,8 @@ extension HubWorkspace {
 
   // MARK: what it carries
 
-  /// Refuses attached files that the hub's version of the dataset does not allow. Which version the device names does
-  /// not matter: it could name any.
+  /// Refuses attached files that the hub's version of the dataset does not allow. The version that the device names
+  /// does not count, because the device could name any.
   func check(attachmentsOf bundle: borrowing VerifiedBundle, _ store: HubStore) throws {
     let limits = store.dataset.attachments
     let areMarked = !store.dataset.tables.allSatisfy(\.attachments.isEmpty)
@@ -171,7 +171,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Whether this very bundle was imported before. Refuses another one that has its id: no id is used twice.
+  /// Whether this same bundle was imported before. Refuses a different bundle with its id: no id is used twice.
   func isTaken(_ manifest: Manifest, _ digest: Digest, _ store: HubStore) throws -> Bool {
     switch try Ledger.knowledge(of: manifest.bundle, digest, from: manifest.from.name, in: store.database) {
     case .nothing: return false
@@ -183,7 +183,7 @@ extension HubWorkspace {
     }
   }
 
-  /// The number of the export that a bundle is, or is a piece of.
+  /// The number of the export that this bundle is, or that it is a piece of.
   func sequence(of manifest: Manifest) throws -> SequenceNumber {
     if case .volume(let volume) = manifest.body, volume.whole == .changes { return SequenceNumber(volume.number) }
     return try changes(of: manifest).sequence
@@ -198,10 +198,10 @@ extension HubWorkspace {
 }
 
 extension ChainContradiction {
-  /// What it shows, for people.
+  /// The meaning of the verdict, for people.
   func words(of device: String) -> String {
     isOwn
       ? "The hub knows of another bundle \(sequence) of the device \(device): two copies of it are at work."
-      : "It follows another bundle \(sequence) of the device \(device) than the one that the hub knows of."
+      : "It follows a bundle \(sequence) of the device \(device) that the hub does not know."
   }
 }

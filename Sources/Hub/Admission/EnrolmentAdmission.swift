@@ -5,7 +5,7 @@ import SatchelWorkspace
 
 /// A request's statement about its sender's former name.
 public struct ContinuationClaim: Sendable {
-  /// The device by its name here; nil: this hub does not know it.
+  /// The device's name at this hub. nil if this hub does not know the device.
   public let device: String?
   public let user: String?
   public let isRevoked: Bool
@@ -13,18 +13,18 @@ public struct ContinuationClaim: Sendable {
   public let isProved: Bool
 }
 
-/// Why the operator believes a request that says which device its sender was.
+/// Why the operator believes a request's statement about its sender's former name.
 public enum ContinuationTrust: Sendable {
-  /// Because a key of that device signed it.
+  /// A key of that device signed the statement.
   case proof
-  /// Because the operator knows it, and names the device.
+  /// The operator knows it, and names the device.
   case named(String)
 }
 
-/// The checks of a request before its device is let in. Its sender is a stranger until a person has compared
-/// the fingerprint, and may lie about everything else after that.
+/// The checks of a request before its device is enrolled. Its sender is a stranger until a person has compared the
+/// fingerprint. Everything else in the request may be a lie even after that.
 extension HubWorkspace {
-  /// The request's statement about its sender's former name; nil: there is none.
+  /// The request's statement about its sender's former name. nil if it makes none.
   public func claim(of manifest: Manifest, _ enrolment: Manifest.Enrolment) throws -> ContinuationClaim? {
     guard let continuation = enrolment.continues else { return nil }
     return try claim(continuation, of: manifest.from.id, enrolment.key, store())
@@ -42,7 +42,7 @@ extension HubWorkspace {
       isProved: continuation.isProved(for: id, key, in: store.dataset.name, by: keys))
   }
 
-  /// Refuses an id that is not the device's own, and a key that has an owner already.
+  /// Refuses the id of another replica, and a key that has an owner already.
   func checkEnrolment(_ id: ReplicaID, _ key: PublicKey, _ store: HubStore) throws {
     guard id != store.identity.id, try !store.isBranch(id) else {
       throw Refusal(
@@ -58,20 +58,20 @@ extension HubWorkspace {
   ) throws {
     let former = try store.device(continuation.device)
     let known = max(former?.emitted ?? .zero, store.identity.firstEmission).rawValue
-    // After a loss a hub counts on from the seconds of its clock.
+    // After a loss a hub continues its numbers from the seconds of its clock.
     let highest = max(known, platform.clock.milliseconds() / 1000) + Manifest.Scope.longestJump
     guard continuation.received.rawValue <= highest,
       continuation.acknowledged.rawValue <= (former?.merged.rawValue ?? 0) + Manifest.Scope.longestJump
     else {
       throw Refusal(
-        "number", "The request names a bundle \(continuation.received) of this hub, which never made so many.",
+        "number", "The request names a bundle \(continuation.received) of this hub, but this hub has not made so many.",
         hint: "Do not enrol it. Ask for a new request.")
     }
     let claim = try claim(continuation, of: id, key, store)
     guard let name = claim.device, !claim.isProved else { return }
     if case .named(let named) = trust, Name(named) == Name(name) { return }
     throw Refusal(
-      "unproved", "The request says that its device was \(name) before, and no key of \(name) signed that.",
-      hint: "If you know that it is so, as after \(name) lost its key, add: --continues \(name)")
+      "unproved", "The request says that its device was \(name) before, but no key of \(name) signed that.",
+      hint: "If you know that it is true, for example because \(name) lost its key, add: --continues \(name)")
   }
 }

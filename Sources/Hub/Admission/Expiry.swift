@@ -3,13 +3,14 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// Until when a device may deliver, and things are made for it.
+/// The time until which a device may deliver and receive.
 extension HubStore {
-  /// For how long work may be on its way that was written while its author had the right, in milliseconds: 90 days.
-  /// When it was written, only the device says; so its word counts no longer than that.
+  /// The longest time that work may be on its way and still count by its author's former rights, in milliseconds: 90
+  /// days. Only the device says when the work was written, so its statement is limited to that.
   static let longestOnTheWay: Int64 = 90 * 86_400_000
 
-  /// The end of its last day, or of its user's, whichever is earlier, in milliseconds since 1970; nil: it has none.
+  /// The end of the device's last day or of its user's last day, whichever is earlier, in milliseconds since 1970. nil
+  /// if neither has a last day.
   func expiry(of device: EnrolledDevice) throws -> Int64? {
     [device.expires, try user(device.user)?.expires].compactMap(\.self).min()
   }
@@ -20,7 +21,7 @@ extension HubStore {
 }
 
 extension HubWorkspace {
-  /// The active devices for which nothing is made any more, because they or their users have expired.
+  /// The active devices for which no bundle is made, because they or their users have expired.
   public func expiredDevices() throws -> [String] {
     let store = try store()
     let now = platform.clock.milliseconds()
@@ -34,13 +35,13 @@ extension HubWorkspace {
     ] {
       guard let expires, expires <= now else { continue }
       throw WorkspaceError(
-        "expired", "The \(what) expired on \(UTCTime.text(milliseconds: expires)): nothing is made for it.",
-        hint: "To let it go on: satchel-hub \(command) --expires DATE, or --expires never")
+        "expired", "The \(what) expired on \(UTCTime.text(milliseconds: expires)): no bundle is made for it.",
+        hint: "To let it continue: satchel-hub \(command) --expires DATE, or --expires never")
     }
   }
 
-  /// Refuses what was written after the device's last day, or its user's. By its own stamp it may have been written
-  /// before that; this hub's clock bounds how long that is believed.
+  /// Refuses work written after the last day of the device or its user. The bundle's own stamp may claim an earlier
+  /// time; this hub's clock limits how long that is believed.
   func checkExpiry(of device: EnrolledDevice, _ manifest: Manifest, _ store: HubStore) throws {
     guard let expires = try store.expiry(of: device) else { return }
     try refuse(manifest, after: expires, "The device \(device.name), or its user \(device.user),", of: device)
@@ -52,11 +53,11 @@ extension HubWorkspace {
     throw Refusal(
       "expired",
       "\(who) was to deliver until \(UTCTime.text(milliseconds: expires))\(isLate ? ", which is too long ago" : "").",
-      hint: "If it may go on: satchel-hub device set \(device.name) --expires DATE, or user set; then import it again.")
+      hint:
+        "If it may continue: satchel-hub device set \(device.name) --expires DATE, or user set; then import it again.")
   }
 
-  /// Refuses what a former user of the device wrote, if the device was given away too long ago, or the user has
-  /// expired.
+  /// Refuses work of the device's former user if the device was given away too long ago, or if that user has expired.
   func checkAuthor(_ manifest: Manifest, _ changes: Manifest.Changes, _ device: EnrolledDevice, _ store: HubStore)
     throws
   {
@@ -67,7 +68,7 @@ extension HubWorkspace {
     }
     let now = platform.clock.milliseconds()
     let former = try store.formerUsers(of: device).first { Name($0.user) == Name(author) }
-    // Release 0.1 did not write down that the device was given away.
+    // Release 0.1 did not record that the device was given away.
     guard let former else {
       return try store.writeTransaction(ending) { try store.noteFormer(user: author, of: device.id, at: now) }
     }

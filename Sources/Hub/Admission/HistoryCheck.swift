@@ -6,9 +6,9 @@ import SatchelWorkspace
 
 /// Whether a device's bundle belongs to the one history of this hub.
 ///
-/// Numbers are given again by a hub whose files were put back from a copy, and by each of two copies of one hub. So a
-/// device names the emission on which it is by its digest, with the hub's own signature. An emission that this hub
-/// signed and does not know proves that this hub was set back.
+/// A hub whose files were put back from a copy gives numbers a second time, and so does each of two copies of one hub.
+/// So a device names its emission by digest, with the hub's own signature. An emission that this hub signed and does
+/// not know proves that this hub was set back.
 struct HistoryCheck {
   private let hub: HubWorkspace
   private let store: HubStore
@@ -22,16 +22,16 @@ struct HistoryCheck {
     self.changes = changes
   }
 
-  /// What a bundle builds on.
+  /// The emission that a bundle builds on.
   enum Base {
-    /// On an emission that this hub made in the present epoch.
+    /// An emission that this hub made in the present epoch.
     case present
-    /// On an emission of an epoch before this one, or on one that only an older version of this hub's files knew.
+    /// An emission of an earlier epoch, or one that only an older version of this hub's files knew.
     case former
   }
 
-  /// Throws a `Refusal` if the bundle does not belong to this hub's history, or comes before others that it needs. If
-  /// it proves that the hub was set back, that is written down first.
+  /// Throws a `Refusal` if the bundle does not belong to this hub's history, or if earlier bundles are missing. If it
+  /// proves that the hub was set back, that is recorded first.
   @discardableResult
   func run() throws -> Base {
     try noteNextKey()
@@ -50,13 +50,13 @@ struct HistoryCheck {
   private func checkEmission() throws {
     guard changes.received > .zero else { return }
     guard let proof = changes.proof else {
-      // Release 0.1 names a number alone.
+      // Release 0.1 sends only a number.
       if changes.received <= device.emitted { return }
       throw unknownEmission()
     }
     let emission = Manifest.EmissionLink(number: changes.received, digest: proof.digest)
     if try isMade(emission) { return }
-    // The signature does not tell the epoch. What is known to be of another one proves nothing of this.
+    // The signature does not contain the epoch. An emission that is known to be of another epoch proves nothing here.
     guard changes.received >= store.identity.firstEmission, try !store.isLost(emission),
       let signature = proof.signature,
       try isSignedByUs(emission, signature)
@@ -66,13 +66,14 @@ struct HistoryCheck {
 
   private func isMade(_ emission: Manifest.EmissionLink) throws -> Bool {
     if try store.knowledge(of: emission, for: device) == .made { return true }
-    // A device that got a new name is on an emission that was made for its old one.
+    // A renamed device may have an emission that was made for its old name.
     guard let former = try device.continues.flatMap({ try store.device($0) }) else { return false }
     return try store.knowledge(of: emission, for: former) == .made
   }
 
-  /// A device that has an emission signed with the hub's next key knows that key. The hub may not know that it told the
-  /// device: its files were put back from a copy. Signed with the former key, its bundles would be refused there.
+  /// Records that the device knows the hub's next key, because its emission is signed with that key. The hub may have
+  /// lost this fact if its files were put back from a copy. Bundles signed with the former key would be refused at the
+  /// device.
   private func noteNextKey() throws {
     guard !device.knowsNextKey, let next = try hub.keys.nextKey(), let proof = changes.proof,
       let signature = proof.signature
@@ -91,7 +92,7 @@ struct HistoryCheck {
     try isSigned(emission, signature, by: hub.believedOwnKeys(store))
   }
 
-  /// Whether it is signed with a key of this hub that was lost.
+  /// Whether the emission is signed with a lost key of this hub.
   private func isSignedByThief(_ emission: Manifest.EmissionLink, _ signature: Signature) throws -> Bool {
     let believed = try hub.believedOwnKeys(store)
     return try isSigned(emission, signature, by: hub.ownKeys().filter { !believed.contains($0) })
@@ -106,9 +107,9 @@ struct HistoryCheck {
   private func unknownEmission() -> Refusal {
     Refusal(
       "unknown-emission",
-      "It was made on bundle \(changes.received) of this hub, which this hub does not know, and it does not prove that there was one.",
+      "It was made on bundle \(changes.received) of this hub, which this hub does not know. It contains no proof of that bundle.",
       hint:
-        "Ask the user of \(device.name) to export once more. If that is refused too, make a full bundle: satchel-hub emit --device \(device.name) --full",
+        "Ask the user of \(device.name) to export again. If that is refused too, make a full bundle: satchel-hub emit --device \(device.name) --full",
       keeping: .quarantine)
   }
 
@@ -116,13 +117,13 @@ struct HistoryCheck {
 
   private func checkEpoch() throws {
     if try store.isFormer(changes.epoch) { return }
-    // A hub that release 0.1 restored does not know which epochs went before.
+    // A hub that release 0.1 restored has no record of its earlier epochs.
     if !store.identity.knowsFormerEpochs, changes.received < store.identity.firstEmission { return }
     let refusal = Refusal(
-      "other-epoch", "It goes on from a history of this hub that this hub does not know.",
+      "other-epoch", "It continues a history of this hub that this hub does not know.",
       hint:
         """
-        If another copy of this hub is at work, go on with that one. If this hub's files were put back from a copy: with \
+        If another copy of this hub is at work, continue with that copy. If this hub's files were put back from a copy: with \
         the newest copy of its keys/ in place, import this again. If there is none: satchel-hub keys rotate --lost
         """,
       keeping: .quarantine)
@@ -132,9 +133,9 @@ struct HistoryCheck {
       throw refusal
     }
     let emission = Manifest.EmissionLink(number: changes.received, digest: proof.digest)
-    // One that this hub made is of an epoch that it knows: the bundle says another.
+    // This hub made the emission, so it knows its epoch, and the bundle names another epoch.
     if try isMade(emission) { throw refusal }
-    // A thief of the hub's key led the device astray. What its user wrote meanwhile is as good as ever.
+    // A thief of the hub's key misled the device. The work that its user did meanwhile is still valid.
     if try isSignedByThief(emission, signature) { return }
     guard try isSignedByUs(emission, signature) else {
       if mayFollowUnknownKey { return }
@@ -143,31 +144,30 @@ struct HistoryCheck {
     throw try hub.noteSetBack(emission, of: changes.epoch, for: device.id, store)
   }
 
-  /// Whether the device may follow a key of this hub's that this hub does not know: its files were put back to before
-  /// that key was made, and it has replaced its own key as lost since. No signature can prove the device's epoch then.
-  /// Once a device is known to have heard of the present key, it has no reason to tell of another one.
+  /// Whether the device may follow a key of this hub that this hub does not know. That can happen if the hub's files
+  /// were put back to a time before that key, and the hub has replaced its own key as lost since. No signature can
+  /// prove the device's epoch then. A device that is known to have the present key has no reason to name another key.
   private func mayFollowUnknownKey() throws -> Bool {
     try store.wasKeyLost() && device.proved < store.identity.firstEmission
   }
 
   // MARK: exports before it
 
-  /// A bundle holds all changes since its base. If the hub does not have the base, exports between are missing, and
-  /// their changes are in no other bundle.
+  /// A bundle holds all changes since its base. If the hub lacks the base, exports between are missing, and no other
+  /// bundle has their changes.
   private func checkReach() throws {
     guard changes.sequence.rawValue <= device.merged.rawValue + Manifest.Scope.longestJump else {
       throw Refusal(
         "number",
-        "It is export \(changes.sequence) of \(device.name), and the last one that came was \(device.merged).",
-        hint: "No device makes so many. Ask its user.", keeping: .quarantine)
+        "It is export \(changes.sequence) of \(device.name), but the last export that came was \(device.merged).",
+        hint: "No device makes so many exports. Ask its user.", keeping: .quarantine)
     }
     if changes.sequence <= device.merged || changes.reaches(back: device.merged) { return }
-    // Release 0.1 did not say from where on a bundle holds everything. In one epoch it always was the last acknowledged
-    // export.
+    // Release 0.1 did not send the base. Within one epoch the base was always the last acknowledged export.
     if changes.base == nil, changes.epoch == store.identity.epoch { return }
     throw Refusal(
       "gap",
-      "This hub has the bundles of \(device.name) up to \(device.merged). Others between that one and this one are missing.",
+      "This hub has the bundles of \(device.name) up to \(device.merged). Others between that bundle and this one are missing.",
       hint:
         "It waits in bundles/inbox/waiting. Import the missing ones: they are in the device's bundles/outbox or bundles/sent, and its next sync brings them.",
       keeping: .waiting)
@@ -175,8 +175,8 @@ struct HistoryCheck {
 }
 
 extension Signature {
-  /// Whether this is the signature that a hub made of an emission: by its key, over its digest, for the right device.
-  /// - Parameter keys: those of the hub that are still believed.
+  /// Whether this is a hub's signature of an emission: with its key, over its digest, for the right device.
+  /// - Parameter keys: the keys of the hub that are still trusted.
   func isOf(
     _ emission: Manifest.EmissionLink, from hub: ReplicaID, to devices: [ReplicaID], _ dataset: String,
     signedBy keys: [PublicKey]

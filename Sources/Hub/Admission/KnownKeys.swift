@@ -3,16 +3,16 @@ import SatchelCrypto
 import SatchelValues
 import SatchelWorkspace
 
-/// Whose a signing key is, by everything that this hub knows.
+/// The owners of signing keys, from all records of this hub.
 ///
-/// A key has one owner for ever. A key that has the id of another one counts as that one: readers find keys by their
-/// ids, and a second key of one id makes the bundles of the first look damaged.
+/// A key has one owner for ever. Two keys with one id count as one key: readers find keys by id, and a second key with
+/// the same id makes the bundles of the first look damaged.
 struct KnownKeys {
   enum Owner: Equatable {
     case hub
     /// The device of this name, now or before.
     case device(String)
-    /// Nothing may be signed with it any more.
+    /// No replica may sign with it any more.
     case nobody
 
     var words: String {
@@ -29,8 +29,8 @@ struct KnownKeys {
 
   init(_ hub: HubWorkspace, _ store: HubStore) { (self.hub, self.store) = (hub, store) }
 
-  /// The owner of a key that a bundle calls new; nil: it has no owner yet.
-  /// - Parameter device: whose present and next key do not count.
+  /// The owner of a key that a bundle announces as new. nil if it has no owner yet.
+  /// - Parameter device: the device whose present and next keys do not count.
   func owner(of key: PublicKey, besides device: ReplicaID? = nil) throws -> Owner? {
     if try hub.ownKeys().contains(where: { $0.isOrLooksLike(key) }) { return .hub }
     if try store.revocations()?.keys.contains(where: { $0.isOrLooksLike(key) }) == true { return .nobody }
@@ -47,11 +47,11 @@ struct KnownKeys {
   func check(_ key: PublicKey, besides device: ReplicaID? = nil, of what: String) throws {
     guard let owner = try owner(of: key, besides: device) else { return }
     throw Refusal(
-      "known-key", "\(what) has \(owner.words), or a key that has the same id.",
-      hint: "A new key is nobody else's. Ask the device's user who made this file.", keeping: .quarantine)
+      "known-key", "\(what) has \(owner.words), or a key with the same id.",
+      hint: "A new key must not have another owner. Ask the device's user who made this file.", keeping: .quarantine)
   }
 
-  /// The keys on the list of revoked keys that somebody signs with whose bundles are to be believed.
+  /// The keys on the list of revoked keys with which a trusted replica still signs.
   func wronglyRevoked() throws -> [(key: PublicKey, owner: Owner)] {
     let revoked = Set(try store.revocations()?.keys ?? [])
     if revoked.isEmpty { return [] }
@@ -68,15 +68,14 @@ extension PublicKey {
 }
 
 extension EnrolledDevice {
-  /// Whether its bundles are signed with this key by now.
+  /// Whether the device signs its bundles with this key now.
   func signs(with key: PublicKey) -> Bool { key == self.key || key == nextKey }
 }
 
 // MARK: the list of revoked keys
 
 extension HubWorkspace {
-  /// Throws if the list of revoked keys has a key that is in use: a device that took the list would refuse all that
-  /// follows.
+  /// Throws if the list of revoked keys contains a key in use. A device with that list would refuse all later bundles.
   func checkRevocations(_ store: HubStore) throws {
     guard let wrong = try KnownKeys(self, store).wronglyRevoked().first else { return }
     throw WorkspaceError(
@@ -85,7 +84,7 @@ extension HubWorkspace {
   }
 
   private static let wayOutOfWrongList =
-    "satchel-hub doctor --repair takes it off the list. If a device took such a bundle: satchel-hub keys rotate --lost"
+    "satchel-hub doctor --repair removes it from the list. If a device imported such a bundle: satchel-hub keys rotate --lost"
 
   func wrongRevocations(_ store: HubStore) throws -> [Finding] {
     try KnownKeys(self, store).wronglyRevoked().map {
@@ -95,7 +94,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Takes keys that are in use off the list of revoked keys. The caller holds a transaction.
+  /// Removes keys in use from the list of revoked keys. The caller holds a transaction.
   func mendRevocations(_ store: HubStore) throws {
     let wrong = try KnownKeys(self, store).wronglyRevoked()
     if !wrong.isEmpty { try store.takeOffRevoked(wrong.map(\.key)) }

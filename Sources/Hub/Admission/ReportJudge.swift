@@ -3,23 +3,23 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Says of a reported conflict what the hub would have said of the change itself.
+/// Judges a reported conflict as the hub would have judged the change itself.
 ///
 /// The device cannot know whether a row was deleted or left its user's sight. The hub knows, and shows its own row to
-/// the person who decides. The hub also knows what the user may change: a report never reaches further than the change
-/// would have reached.
+/// the person who decides. The hub also knows the user's rights: a report reaches no further than the change itself
+/// would.
 final class ReportJudge {
   private let scope: ScopeStore
-  /// With the author of the bundle as its user.
+  /// The device, with the author of the bundle as its user.
   private let device: EnrolledDevice
-  /// The rows that the device held at any emission on which it may have been; nil: not looked up yet.
+  /// The rows that the device held at any emission that it may have. nil until they are looked up.
   private var held: [RowSet]?
   private var store: HubStore { scope.store }
 
-  /// - Parameter scope: of the author of the bundle.
+  /// - Parameter scope: the scope of the bundle's author.
   init(_ scope: ScopeStore, _ device: EnrolledDevice) { (self.scope, self.device) = (scope, device) }
 
-  /// - Returns: what the user may not see.
+  /// - Returns: the part of the conflict that the user may not see.
   func judge(_ record: inout ConflictRecord) throws -> HiddenPart {
     guard let place = store.place(of: record.table) else { return .nothing }
     let found = try scope.find(record.key, in: place)
@@ -39,16 +39,16 @@ final class ReportJudge {
     return .nothing
   }
 
-  /// A change that lost is settled, whoever's row it was. A change that a person must decide is forbidden.
+  /// A change that lost is settled, whoever owns the row. A change that a person must decide is forbidden.
   private func forbid(_ record: inout ConflictRecord, _ words: String) {
     if record.state == .settled { return }
     record.note = words
-    // That no trigger saw a write is more than that its user may not make it.
+    // The kind "unseen" stays: it says more than that the user may not make the change.
     if record.kind != .unseen { record.kind = .forbidden }
   }
 
   private func judgeHidden(_ record: inout ConflictRecord, _ found: ScopeStore.Found, in place: Int) throws {
-    // What was settled about a row that was to be seen then stays as it is.
+    // A conflict that was settled while the row was visible stays as it is.
     if record.state == .settled, record.kind != .updateDelete { return }
     record.hubValues = store.tables[place].schema.fields(found.row)
     (record.winners, record.rowWinner) = ([], .hub)
@@ -65,7 +65,7 @@ final class ReportJudge {
     record.kind = try wasHeld(parent.key, in: parent.place) ? .revoked : .forbidden
   }
 
-  /// Whether the device held a row for this user, or wrote it itself.
+  /// Whether the device received a row for this user, or wrote it itself.
   private func wasHeld(_ key: RowKey, in place: Int) throws -> Bool {
     guard let past = try store.past(of: key, in: place) else { return false }
     if try heldRows()[place].contains(past.number) { return true }
@@ -92,7 +92,7 @@ final class ReportJudge {
     return rows
   }
 
-  /// A row to which a change refers, and which the user may not see; nil: there is none.
+  /// A row that a change refers to and that the user may not see. nil if there is none.
   private func hiddenParent(of record: ConflictRecord, in place: Int) throws -> (place: Int, key: RowKey)? {
     let schema = store.tables[place].schema
     guard record.operation != .delete, let written = record.deviceValues else { return nil }

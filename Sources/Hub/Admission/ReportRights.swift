@@ -1,14 +1,14 @@
 import SatchelValues
 import SatchelWorkspace
 
-/// The rows that a decision about many conflicts may write for a reported conflict: those that its user may write.
+/// The rows that a decision about many conflicts may write for a reported conflict: only rows that its user may write.
 ///
-/// A person who looks at one conflict decides as they like. Who decides all of them at once has not seen each.
+/// A person who looks at one conflict decides freely. A person who decides all at once has not seen each of them.
 struct ReportRights {
   private let scope: ScopeStore
   private let place: Int
 
-  /// nil: the hub has found the conflict itself, or it is about work in a row that its user lost.
+  /// nil if the hub itself found the conflict, or if it is about work in a row that its user lost.
   init?(of record: ConflictRecord, _ store: HubStore) throws {
     guard record.kind != .revoked, let place = store.place(of: record.table), try store.isReport(record.id) else {
       return nil
@@ -21,13 +21,13 @@ struct ReportRights {
   func check(_ row: DecidedRow) throws {
     guard let found = try scope.find(row.key, in: place), !found.mayWrite else { return }
     throw WorkspaceError(
-      "not-the-users", "Nobody but a device reports this, and its user may not change the row.",
-      hint: "Look at it, and decide it alone: satchel-hub conflicts show ID")
+      "not-the-users", "Only a device reports this, and its user may not change the row.",
+      hint: "Look at it, and decide it by itself: satchel-hub conflicts show ID")
   }
 }
 
 extension HubStore {
-  /// The conflicts, each marked if only a device reports it.
+  /// The conflicts. A conflict that only a device reports is marked.
   func marked(_ conflicts: [StoredConflict]) throws -> [StoredConflict] {
     if conflicts.isEmpty { return [] }
     let reported = try reported()

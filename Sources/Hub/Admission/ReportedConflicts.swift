@@ -3,28 +3,28 @@ import SatchelDataset
 import SatchelValues
 import SatchelWorkspace
 
-/// Takes what a device says of conflicts: as the report of its user about that user's own changes.
+/// Records the conflicts that a device reports, as statements of its user about that user's own changes.
 ///
-/// The author of the bundle is the user of each line, whatever the line says. The hub makes the id itself. No report is
-/// held: what is held enters by itself.
+/// The author of the bundle is the user of each line, whatever the line says. The hub makes the id itself. No report
+/// becomes held, because held changes enter by themselves.
 struct ReportedConflicts {
   let store: HubStore
-  /// With the author of the bundle as its user.
+  /// The device, with the author of the bundle as its user.
   let device: EnrolledDevice
   let manifest: Manifest
   let changes: Manifest.Changes
   let keys: DeviceKeys
   let speech: Speech
   let judge: ReportJudge
-  /// No change is later than this.
+  /// No stamp of a change is later than this.
   let latest: Stamp
   let now: Int64
 
-  /// What was taken.
+  /// The result of the reports.
   struct Taken {
-    /// How many conflicts are new.
+    /// The number of new conflicts.
     var count = 0
-    /// Of these, the ones whose tables take late work.
+    /// The new conflicts in tables that accept late work.
     var maybeLate: [ConflictID] = []
     var keptOut: KeptOutRows
   }
@@ -40,7 +40,7 @@ struct ReportedConflicts {
       var record = keys.translated(speech.present(line))
       (record.id, record.user) = (id, device.user)
       record.stamp = min(line.stamp, latest)
-      // Who decided, and what, is in the resolution that comes with it.
+      // The user and the decision come with the resolution in the same bundle.
       (record.decision, record.state) = (nil, line.state == .settled ? .settled : .open)
       let hidden = try judge.judge(&record)
       try ConflictTable.add(
@@ -61,7 +61,7 @@ struct ReportedConflicts {
     }
   }
 
-  /// - Parameter former: the tables that ever were in the dataset; nil: not looked up yet.
+  /// - Parameter former: all tables that were ever in the dataset; nil until they are looked up.
   private func check(tableOf line: ConflictRecord, among former: inout Set<Name>?) throws {
     if let place = store.place(of: line.table) {
       guard line.key.values.count == store.tables[place].schema.key.count else {
@@ -81,18 +81,18 @@ struct ReportedConflicts {
       })
   }
 
-  /// The histories whose conflicts are the device's own, or were once.
+  /// The present and former histories of this device. Their conflicts are the device's own.
   private func family() throws -> [ReplicaID] {
     let former = [device.continues].compactMap(\.self)
     let parted = try ([device.id] + former).flatMap { try store.branches(of: $0).map(\.id) }
     return try [device.id] + former + parted + store.heirs(of: device.id).map(\.id)
   }
 
-  /// The id of a report; nil: the conflict is known.
+  /// The id of a report. nil if the conflict is known.
   ///
-  /// The device's id stays if it is the digest that the format asks for. Another one is a name that the device uses: a
-  /// row may have got another key since, or a column another name. A stranger could choose it so that it is another
-  /// conflict's.
+  /// The device's id stays if it is the digest that the format requires. Any other id is only the device's own name for
+  /// the conflict: the row's key or a column's name may have changed since. A stranger could choose it to equal the id
+  /// of another conflict.
   private func newID(of line: ConflictRecord, among family: [ReplicaID]) throws -> ConflictID? {
     if try store.conflict(called: line.id, by: family) != nil { return nil }
     let isRight = [device.id, device.continues].compactMap(\.self).contains { line.isNamed(asChangeOf: $0) }
@@ -101,7 +101,7 @@ struct ReportedConflicts {
       guard let known = try ConflictTable.conflict(id, in: store.database) else { return id }
       if family.contains(known.record.device) { return nil }
     }
-    // A build before this one took any id from anybody.
+    // Earlier builds accepted any id from any device.
     return own.meeting(line.hubValues ?? [])
   }
 }

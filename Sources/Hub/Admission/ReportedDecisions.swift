@@ -2,10 +2,10 @@ import SatchelBundle
 import SatchelValues
 import SatchelWorkspace
 
-/// Closes conflicts that a device's user decided: those of this user alone, in this user's name.
+/// Closes conflicts that a device's user decided: only conflicts of this user, and in this user's name.
 struct ReportedDecisions {
   let store: HubStore
-  /// With the author of the bundle as its user.
+  /// The device, with the author of the bundle as its user.
   let device: EnrolledDevice
   let changes: Manifest.Changes
   let now: Int64

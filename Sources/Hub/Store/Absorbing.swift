@@ -3,20 +3,20 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// What was written at the hub itself goes into the log: an administrator's plain SQL is a change like any other.
+/// Records local writes at the hub in the log: an administrator's plain SQL is a change like any other.
 extension HubStore {
   private struct IsEnough: Error {}
 
-  /// Takes writes into the log. The caller holds a transaction.
+  /// Records writes in the log. The caller holds a transaction.
   ///
-  /// Throws a `Refusal` if one was written while the hub's clock was far ahead: nobody is to be sent its stamp before a
+  /// Throws a `Refusal` if a write was made while the hub's clock was far ahead. Its stamp must not be sent before a
   /// person is asked.
-  /// - Parameter limit: how many rows at most; the others wait for the next time.
+  /// - Parameter limit: the most rows. The others wait for the next time.
   /// - Returns: whether nothing is left.
   @discardableResult func absorb(user: String, at now: Int64, limit: Int = .max) throws -> Bool {
     try Capture.settle(tables, in: database)
     var rest = limit
-    // Of what is taken alone: the newest of all that waits would have to be looked for anew each time.
+    // Only the recorded rows: a search for the newest of all waiting rows would be repeated each time.
     var newest = Stamp.zero
     let latest = try newestBelievedStamp(at: now, slack: ClockFault.tolerance)
     for (place, table) in tables.enumerated() {
@@ -49,12 +49,11 @@ extension HubStore {
     return true
   }
 
-  /// So many rows take about a second, which is well below the time for which apps wait.
+  /// So many rows take about a second, well below the time for which apps wait.
   private static let portion = 30_000
 
-  /// The same in transactions of their own, of a portion of rows each, with time between them in which others come to
-  /// write: SQLite lets nobody queue, and who waits looks again after up to a tenth of a second. So the work that
-  /// follows begins with little left to take.
+  /// The same in separate transactions of a portion of rows each, with pauses for other writers. SQLite has no lock
+  /// queue; a waiting connection polls every 100 ms. So the work that follows begins with few rows left to record.
   func absorbAhead(user: String, clock: any WallClock) throws {
     func absorbSome() throws -> Bool {
       try writeTransaction(.keep) { try absorb(user: user, at: clock.milliseconds(), limit: Self.portion) }

@@ -4,26 +4,26 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What a device has to do with a file that a row names.
+/// The relation of a device to a file that a row names.
 enum AttachmentState: String {
-  /// The device wrote the file's name into the row, and never showed that it has the file: nobody gets the file for
-  /// that.
+  /// The device wrote the file's name into the row, and never showed that it has the file. So no replica gets the file
+  /// because of this row.
   case claimed
-  /// It is to have the file, because its user sees the row.
+  /// The device must get the file, because its user sees the row.
   case owed
-  /// It is known to have it.
+  /// The device is known to have the file.
   case held
-  /// It had it, and is to have it once more.
+  /// The device had the file, and must get it again.
   case again
 }
 
 extension HubStore {
-  /// A file that a device is to have because of a row.
+  /// A file that a device must get because of a row.
   struct OwedAttachment {
     let place: Int
     let row: Int64
     let path: AttachmentPath
-    /// The last emission that carried it; zero: none.
+    /// The last emission that carried it. Zero if none did.
     let sent: EmissionNumber
   }
 
@@ -54,9 +54,9 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  // MARK: from a device
+  // MARK: files from a device
 
-  /// - Parameter mark: how it looks, where it is new here.
+  /// - Parameter mark: the file's appearance, if it is new here.
   func note(
     _ arrival: ArrivingAttachments.Arrival, _ mark: FileMark?, from device: EnrolledDevice, by sequence: SequenceNumber
   ) throws {
@@ -72,7 +72,8 @@ extension HubStore {
       ])
     if arrival.kept != arrival.path { return }
     try save(arrival.path, arrival.digest, mark)
-    // Who brings what is there has it, in whichever rows it named it; also in those that it wrote under a former name.
+    // A device that brings a file that is here already has that file, in every row that named it. That includes rows
+    // that the device wrote under a former name.
     for id in [device.id, device.continues].compactMap(\.self) {
       try database.run(
         "UPDATE satchel_attachments SET state = 'held' WHERE device = :device AND path = :path",
@@ -80,7 +81,7 @@ extension HubStore {
     }
   }
 
-  /// Notes that a device says that it got what was sent.
+  /// Records a device's receipt for a file that was sent.
   func note(_ receipt: AttachmentLine, from device: EnrolledDevice) throws {
     let values: KeyValuePairs<String, Value> = [
       "device": .string(device.id.text), "path": .string(receipt.path.text),
@@ -96,7 +97,7 @@ extension HubStore {
       """, values)
   }
 
-  /// Notes that a device wrote a file's name into a row.
+  /// Records that a device wrote a file's name into a row.
   func noteNaming(_ path: AttachmentPath, in row: Int64, _ place: Int, by device: ReplicaID) throws {
     if let shown = try shown(path, by: device) { return try save(path, row, place, shown, of: device) }
     try database.run(
@@ -110,7 +111,7 @@ extension HubStore {
       ])
   }
 
-  /// How a device stands to a file that it has shown to have: it brought it, or got it from here. nil: it never did.
+  /// The relation of a device to a file that it brought or got from here. nil if it did neither.
   private func shown(_ path: AttachmentPath, by device: ReplicaID) throws -> AttachmentState? {
     if let known = try known(path, at: device) { return known }
     return try database.first(
@@ -119,8 +120,8 @@ extension HubStore {
     ) { _ in .held }
   }
 
-  /// Notes that a device asks for a file, because it has it no more. What it was sent after the emission on which it
-  /// stood is on its way.
+  /// Records that a device requests a file, because it lost the file. Files sent after the device's emission are on
+  /// their way.
   func noteLost(_ path: AttachmentPath, by device: EnrolledDevice, standingOn received: EmissionNumber) throws {
     try database.run(
       """
@@ -130,9 +131,9 @@ extension HubStore {
       ["device": .string(device.id.text), "path": .string(path.text), "received": .integer(received.rawValue)])
   }
 
-  // MARK: to a device
+  // MARK: files to a device
 
-  /// How a device stands to a file that it has, or had, because of whichever row; nil: it never did.
+  /// The relation of a device to a file that it has or had, because of any row. nil if it never had the file.
   func known(_ path: AttachmentPath, at device: ReplicaID) throws -> AttachmentState? {
     try database.first(
       "SELECT state FROM satchel_attachments WHERE path = :path AND device = :device AND state IN ('held', 'again') LIMIT 1",
@@ -140,7 +141,7 @@ extension HubStore {
     ) { AttachmentState(rawValue: $0.text(0)) } ?? nil
   }
 
-  /// Whether the file's name came into a row by a device that never showed that it has the file.
+  /// Whether a device that never showed the file wrote the file's name into a row.
   func isClaimed(_ path: AttachmentPath, in row: Int64, _ place: Int) throws -> Bool {
     let states = try database.all(
       "SELECT DISTINCT state FROM satchel_attachments WHERE path = :path AND table_name = :table AND row = :row",
@@ -164,7 +165,7 @@ extension HubStore {
     }.compactMap(\.self)
   }
 
-  /// Keeps that a device has to do with a file because of a row. When it was sent last stays.
+  /// Records the relation of a device to a file because of a row. The last emission that carried it stays.
   func save(_ path: AttachmentPath, _ row: Int64, _ place: Int, _ state: AttachmentState, of device: ReplicaID) throws {
     try database.run(
       """
@@ -190,7 +191,7 @@ extension HubStore {
       ])
   }
 
-  /// Forgets what a device has to do with the files of a row, but for those that the row names, and those that the
+  /// Forgets the relation of a device to the files of a row, except for files that the row still names or that the
   /// device named itself.
   func forgetAttachments(of device: ReplicaID, row: Int64, _ place: Int, but named: Set<AttachmentPath> = []) throws {
     let row: KeyValuePairs<String, Value> = [
@@ -215,7 +216,7 @@ extension HubStore {
       "DELETE FROM satchel_attachments WHERE device = :device AND state <> 'claimed'", ["device": .string(device.text)])
   }
 
-  /// Notes that a device stands on an emission because it was imported right here.
+  /// Records that a device has an emission because it was imported right here.
   func markDelivered(_ number: EmissionNumber, to device: ReplicaID) throws {
     try database.run(
       "UPDATE satchel_attachments SET state = 'held' WHERE device = :device AND sent = :number",
@@ -224,7 +225,7 @@ extension HubStore {
 
   // MARK: receipts
 
-  /// What came from a device and it is not known to know of.
+  /// Files that came from a device, without a known acknowledgement at the device.
   func receipts(for device: EnrolledDevice) throws -> [AttachmentLine] {
     try database.run(
       "UPDATE satchel_received SET told = NULL WHERE device = :device AND told > 0 AND told <= :proved",

@@ -7,21 +7,21 @@ final class BackupFiles {
   private let database: Database
   private let files: any FileSystem
 
-  /// So much of a file is held in memory.
+  /// The part of a file that is held in memory, in bytes.
   private static let partBytes = 1 << 20
 
-  /// Begins a new one at `path`.
+  /// Creates the database at `path`.
   static func making(at path: String, _ files: any FileSystem) throws -> BackupFiles {
     let database = try Database(path: path, mode: .create)
-    // A file of a draft's is synced when it is whole.
+    // A file of a draft is synced when it is complete.
     try database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-    // A row is a piece of a file: its path within the workspace, and which piece, from 0 on.
+    // A row is a piece of a file: its path within the workspace, and the number of the piece from 0.
     try database.execute(
       "CREATE TABLE files (path TEXT NOT NULL, part INTEGER NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (path, part))")
     return BackupFiles(database, files)
   }
 
-  /// Opens one whose digest was checked.
+  /// Opens a database whose digest was checked.
   static func verified(at path: String, _ files: any FileSystem) throws -> BackupFiles {
     BackupFiles(try Database.untrusted(path: path), files)
   }
@@ -31,15 +31,15 @@ final class BackupFiles {
     self.files = files
   }
 
-  /// Adds what the caller says, in one transaction.
+  /// Runs `body`, which adds files, in one transaction.
   func add(_ body: () throws -> Void) throws { try database.writeTransaction { try body() } }
 
-  /// Adds the file at `path` under a name of its own.
+  /// Adds the file at `path` under its own name.
   func add(_ path: String, as name: String) throws {
     let fd = try files.open(path)
     defer { files.close(fd) }
     var pieces = files.pieces(of: fd, size: Self.partBytes)
-    // An empty file has a part too, or nothing would tell of it.
+    // An empty file has a part too: otherwise there would be no record of it.
     var piece = try pieces.next() ?? []
     var part: Int64 = 0
     repeat {
@@ -54,7 +54,7 @@ final class BackupFiles {
   /// The names of all files, sorted.
   func names() throws -> [String] { try database.all("SELECT DISTINCT path FROM files ORDER BY path") { $0.text(0) } }
 
-  /// Writes a file to where it belongs.
+  /// Writes a file to its place.
   func extract(_ name: String, to path: String, mode: UInt32) throws {
     let made = try files.createTemporary(in: Paths.parent(of: path), mode: mode)
     defer { files.close(made.fd) }

@@ -4,9 +4,9 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A history that parted from the one with which its device goes on: a copy of the device's folder wrote it.
+/// A history that parted from the history with which its device continues. A copy of the device's folder wrote it.
 struct Branch {
-  /// By which chain, log and conflicts call it, until the copy gets a name of its own.
+  /// The id of the history in chain, log and conflicts, until the copy gets its own name.
   let id: ReplicaID
   /// The last export that both have in common.
   let parted: SequenceNumber
@@ -15,7 +15,7 @@ struct Branch {
 }
 
 extension HubStore {
-  /// The histories that parted from a device's, and that no device goes on with yet.
+  /// The histories that parted from a device's history, and that no device continues yet.
   func branches(of device: ReplicaID) throws -> [Branch] {
     try database.all(
       "SELECT id, parted, merged FROM satchel_branches WHERE device = :device ORDER BY at, id",
@@ -27,7 +27,7 @@ extension HubStore {
     }
   }
 
-  /// Whether a history that parted is known by this id.
+  /// Whether this is the id of a parted history.
   func isBranch(_ id: ReplicaID) throws -> Bool {
     try database.first("SELECT 1 FROM satchel_branches WHERE id = :id", ["id": .string(id.text)]) { _ in true } ?? false
   }
@@ -35,7 +35,7 @@ extension HubStore {
   /// The devices that were copies of this one.
   func heirs(of device: ReplicaID) throws -> [EnrolledDevice] { try devices().filter { $0.continues == device } }
 
-  /// What is known of the history of which a bundle is, where that parted from its device's; nil: nothing.
+  /// The known fork that a bundle belongs to. nil if none is known.
   func partedHistory(of device: ReplicaID, with found: ChainContradiction) throws -> PartedHistory? {
     for heir in try heirs(of: device) where try digest(of: found.sequence, in: heir.id) == found.digest {
       return .heir(heir.name)
@@ -47,13 +47,13 @@ extension HubStore {
   }
 
   enum PartedHistory {
-    /// The copy has asked for nothing yet.
+    /// The copy has not sent a request yet.
     case nameless
-    /// The copy goes on as the device of this name.
+    /// The copy continues as the device of this name.
     case heir(String)
   }
 
-  /// Notes a history that parted after `parted` and of which nothing was merged.
+  /// Records a history that parted after `parted`, of which nothing was merged.
   func add(
     _ links: [Manifest.Changes.Link], partedAfter parted: SequenceNumber, from device: ReplicaID, as id: ReplicaID,
     at now: Int64
@@ -64,8 +64,8 @@ extension HubStore {
     try keep(links, in: id)
   }
 
-  /// Makes what was merged of a device after `parted` another history's: to the device as it goes on, those are others'
-  /// changes.
+  /// Assigns the merged bundles of a device after `parted` to another history. To the device as it continues, they are
+  /// changes of others.
   func part(_ device: inout EnrolledDevice, after parted: SequenceNumber, as id: ReplicaID, at now: Int64) throws {
     try insert(Branch(id: id, parted: parted, merged: device.merged), of: device.id, at: now)
     let values: KeyValuePairs<String, Value> = [
@@ -84,7 +84,7 @@ extension HubStore {
       "UPDATE satchel_chain SET device = :id WHERE device = :device AND sequence > :parted",
       ["id": .string(id.text), "device": .string(device.id.text), "parted": .integer(parted.rawValue)])
     device.merged = parted
-    // On which emission it stands, its own bundle says.
+    // The device's own bundle shows its emission.
     device.proved = .zero
     try save(device)
   }
@@ -105,15 +105,16 @@ extension HubStore {
   }
 }
 
-// MARK: a copy gets a name of its own
+// MARK: a copy gets its own name
 
 extension HubStore {
-  /// Makes a new device the one that goes on with a history of another's: what was merged of that is not taken again.
+  /// Lets a new device continue the history of another device. Changes of that history that were merged are not merged
+  /// again.
   func goOn(_ device: inout EnrolledDevice, with continuation: Manifest.Continuation) throws {
     device.emitted = continuation.received
     guard let former = try self.device(continuation.device) else { return }
     device.continues = former.id
-    // It stands on an emission that bears one of these numbers.
+    // The device has an emission with one of these numbers.
     device.emitted = max(former.emitted, continuation.received)
     let branches = try branches(of: former.id)
     let own = Branch(id: former.id, parted: former.merged, merged: former.merged)
@@ -125,12 +126,12 @@ extension HubStore {
     try inherit(from: former, upTo: min(device.merged, branch.parted), by: device.id, at: continuation.received)
   }
 
-  /// The highest export that a chain and a history have in common; nil: none is known.
+  /// The highest export that a chain and a history have in common. nil if none is known.
   private func common(_ chain: [Manifest.Changes.Link], with history: ReplicaID) throws -> SequenceNumber? {
     try chain.last { try digest(of: $0.sequence, in: history) == $0.digest }?.sequence
   }
 
-  /// How far a device's own history may be that of `history`, where they are not known to have an export in common.
+  /// The last export that a device's own history may share with `history`, if no common export is known.
   private func reach(of continuation: Manifest.Continuation, into history: ReplicaID) throws -> SequenceNumber {
     let other = try continuation.chain.first { link in
       try digest(of: link.sequence, in: history).map { $0 != link.digest } ?? false
@@ -148,8 +149,7 @@ extension HubStore {
     try database.run("DELETE FROM satchel_branches WHERE id = :branch", ["branch": .string(branch.id.text)])
   }
 
-  /// What is known of the exports that both have in common, and by which other keys the hub knows rows that they told
-  /// of.
+  /// Copies the known exports that both have in common, and the hub's other keys for rows in these exports.
   private func inherit(
     from former: EnrolledDevice, upTo sequence: SequenceNumber, by device: ReplicaID, at received: EmissionNumber
   ) throws {

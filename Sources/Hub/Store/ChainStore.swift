@@ -3,20 +3,19 @@ import SatchelCrypto
 import SatchelSQLite
 import SatchelValues
 
-/// An export that is another one in the history that is known of its device than in a bundle.
+/// An export whose digest in a bundle differs from its digest in the device's known history.
 struct ChainContradiction {
   let sequence: SequenceNumber
-  /// As the bundle has it.
+  /// The digest in the bundle.
   let digest: Digest
-  /// Whether it is the bundle itself; else one that it names before itself.
+  /// Whether the export is the bundle itself. Otherwise the bundle names it as an earlier export.
   let isOwn: Bool
 }
 
 extension HubStore {
-  /// What shows that a device's bundle is not of the one history that is known of it; nil where nothing does.
+  /// The proof that a device's bundle is not in the device's one known history. nil if there is none.
   ///
-  /// What it is, and which ones it says went before it, is compared with all that the device's bundles ever were and
-  /// said.
+  /// Compares the digests of this bundle and its chain with those recorded for the device.
   func contradiction(_ manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest) throws -> ChainContradiction?
   {
     for link in changes.links(with: digest) {
@@ -28,7 +27,7 @@ extension HubStore {
     return nil
   }
 
-  /// The digest of an export, as it was seen or as a later one names it.
+  /// The digest of an export, as it was seen or as a later export names it.
   func digest(of sequence: SequenceNumber, in history: ReplicaID) throws -> Digest? {
     try database.first(
       "SELECT digest FROM satchel_chain WHERE device = :history AND sequence = :sequence",
@@ -36,7 +35,7 @@ extension HubStore {
     ) { Digest(hexadecimal: $0.text(0)) } ?? nil
   }
 
-  /// Keeps what a bundle is and which ones it says went before it.
+  /// Records the digest of a bundle, and of the earlier exports that it names.
   func keepChain(of manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest) throws {
     try keep(changes.links(with: digest), in: manifest.from.id)
   }
@@ -54,11 +53,11 @@ extension HubStore {
 }
 
 extension Manifest.Changes {
-  /// The exports that a bundle names, itself included, in their order.
-  /// - Parameter digest: of the bundle's B2SUMS.
+  /// The exports that a bundle names, with the bundle itself, in their order.
+  /// - Parameter digest: the digest of the bundle's B2SUMS.
   func links(with digest: Digest) -> [Link] { chain + [Link(sequence: sequence, digest: identity(digest))] }
 
-  /// The digest by which a device's history knows this export.
-  /// - Parameter digest: of the bundle's B2SUMS.
+  /// The digest of this export in the device's history.
+  /// - Parameter digest: the digest of the bundle's B2SUMS.
   func identity(_ digest: Digest) -> Digest { original ?? digest }
 }

@@ -2,27 +2,27 @@ import SatchelBundle
 import SatchelSQLite
 import SatchelValues
 
-/// The rows of one table that were changed, as one device needs to know it.
+/// The changed rows of one table, as needed for one device.
 struct ChangedRows {
-  /// Changed by somebody whose change the device does not have, or may have rebased away.
+  /// Rows with a change of others that the device does not have, or may have rebased away.
   var news = RowSet()
-  /// Changed by the device itself, whatever became of it there.
+  /// Rows that the device itself changed, whatever their state on the device.
   var allOwn = RowSet()
-  /// Changed by the device itself, and there as it was sent: for each of some cursors, what was changed after it.
+  /// Rows that the device itself changed and has as it sent them: for each of some cursors, the rows changed after it.
   var own: [RowSet]
-  /// Of those that anybody changed, the ones of which the change may say that another user sees them now. Most updates
-  /// leave alone what the rules look at, and nobody needs to be asked about these.
+  /// Changed rows whose visibility may have changed, because a column that a rule reads was written. Most updates do
+  /// not touch such columns, and need no evaluation.
   var decisive = RowSet()
 
-  /// Changed by anybody.
+  /// All changed rows.
   var all: RowSet { news.union(allOwn) }
 }
 
-/// The rows of one table that were changed after a cursor, and by whom: what all devices share.
+/// The rows of one table that were changed after a cursor, and their authors. All devices share this.
 struct ChangesSince {
-  /// At the hub, or by a device and there in another way than it was sent: news for everybody.
+  /// Rows changed at the hub, or by a device that has them in another form than it sent: news for all devices.
   var forAll = RowSet()
-  /// By each device, and there as it was sent.
+  /// Rows changed by each device, if the device has them as it sent them.
   var byDevice: [String: RowSet] = [:]
   /// All devices that changed anything.
   var authors: Set<String> = []
@@ -30,7 +30,7 @@ struct ChangesSince {
 }
 
 extension HubStore {
-  /// What was changed in each table after `cursor`, as one device needs to know it.
+  /// The changed rows of each table after `cursor`, as needed for one device.
   /// - Parameter marks: cursors not before `cursor`, for `own`.
   func changed(after cursor: Cursor, device: ReplicaID, marks: [Cursor] = []) throws -> [ChangedRows] {
     let walk = try changes(after: cursor)
@@ -53,7 +53,7 @@ extension HubStore {
     return result
   }
 
-  /// What was changed in each table after `cursor`. One walk through the log serves all devices that stand there.
+  /// The changed rows of each table after `cursor`. One walk through the log serves all devices with this cursor.
   private func changes(after cursor: Cursor) throws -> [ChangesSince] {
     let newest = try self.cursor()
     if let known = walks.known(after: cursor, upTo: newest) { return known }
@@ -80,14 +80,14 @@ extension HubStore {
     return result
   }
 
-  /// Whether an entry of the log changes what the rules look at. One that names a column that is none by now is taken
-  /// to.
+  /// Whether an entry of the log changes columns that the rules read. An entry with a column that no longer exists
+  /// counts as such.
   private func mayDecide(_ entry: borrowing Statement, of place: Int, _ deciding: Set<Int>) throws -> Bool {
     guard Operation(rawValue: entry.text(4)) == .update, let set = try entry.fields(5) else { return true }
     return set.contains { field in rows[place].schema.position(of: field.name).map(deciding.contains) ?? true }
   }
 
-  /// For each table, the columns of a row on which it depends who may see it.
+  /// For each table, the columns of a row that decide who may see it.
   private func decidingColumns() throws -> [Set<Int>] {
     if let known = walks.deciding { return known }
     let rules = ScopeRules(dataset: dataset, tables: tables)
@@ -98,7 +98,7 @@ extension HubStore {
     return columns
   }
 
-  /// Prepares SQL made of rules under the eyes of the authorizer.
+  /// Prepares SQL made of rules, with the authorizer's checks.
   func prepared(rule sql: String) throws -> (statement: KeptStatement, authorizer: ReadAuthorizer) {
     let ours = tables.map { "satchel_rows_\($0.name)" }
     let authorizer = ReadAuthorizer(tables: tables.map(\.name.text) + ours)
@@ -117,14 +117,14 @@ final class LogWalks {
     newest == self.newest ? walks[cursor] : nil
   }
 
-  /// Devices that came at different times stand at different places. Of many, the last ones are kept: each may be a bit
-  /// for every row.
+  /// Devices that came at different times need different cursors. Only the last walks are kept, because each may take a
+  /// bit for every row.
   func keep(_ changes: [ChangesSince], after cursor: Cursor, upTo newest: Cursor) {
     if newest != self.newest || walks.count == 8 { walks = [:] }
     self.newest = newest
     walks[cursor] = changes
   }
 
-  /// What was read may be taken back, and other changes may get its cursors.
+  /// A rollback may undo what was read, and other changes may get the same cursors.
   func forget() { (walks, newest, deciding) = ([:], .zero, nil) }
 }

@@ -4,10 +4,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What the hub can forget of its past.
+/// The history that the hub can forget.
 extension HubStore {
-  /// The cursor up to which nobody needs the log: no device stands on an emission from before it, and no change waits
-  /// that was made on one.
+  /// The cursor up to which the log is not needed: no device has an emission from before it, and no waiting change
+  /// builds on such an emission.
   func forgettable() throws -> Cursor {
     let needed = try database.first(
       """
@@ -17,13 +17,13 @@ extension HubStore {
         SELECT since FROM satchel_conflicts WHERE state = 'held' AND since IS NOT NULL)
       """
     ) { $0.optionalInteger(0) }
-    // While the lost time is collected, the log says which values somebody has seen since.
+    // During the recovery of the lost time, the log shows which values a writer has seen since.
     let latest = try isRecovering() ? min(cursor(), identity.epochCursor) : cursor()
     return min(latest, (needed ?? nil).map { Cursor($0) } ?? latest)
   }
 
-  /// Forgets the log up to a cursor, but for the newest entry of all: it says how far the hub has come. Returns how
-  /// many entries went.
+  /// Forgets the log up to a cursor, except for the newest entry of all, which holds the hub's cursor. Returns the
+  /// number of removed entries.
   func forgetLog(upTo cursor: Cursor) throws -> Int64 {
     let last: KeyValuePairs<String, Value> = ["cursor": .integer(cursor.rawValue)]
     try database.run(
@@ -41,10 +41,10 @@ extension HubStore {
     return count
   }
 
-  /// Forgets the numbers of rows that are gone, where no set, no debt and no entry of the log names them. Returns how
-  /// many went.
+  /// Forgets the numbers of deleted rows that no set, no debt and no entry of the log names. Returns how many were
+  /// removed.
   ///
-  /// Keys that the hub hands out stay known: none may be given twice.
+  /// Keys that the hub gives out stay known, so that none is given twice.
   func forgetGoneRows() throws -> Int64 {
     var held = tables.map { _ in RowSet() }
     for device in try devices() {
@@ -75,15 +75,15 @@ extension HubStore {
     return count
   }
 
-  /// A bundle of a device's that was imported, and whose file is in the archive.
+  /// An imported bundle of a device whose file is in the archive.
   struct Archived {
     let bundle: BundleID
     let peer: String
     let number: Int64
   }
 
-  /// The bundles that were imported before `time`, and whose changes neither the log nor an undecided conflict names
-  /// any more. What a device delivered last is not among them.
+  /// The bundles that were imported before `time`, if neither the log nor an undecided conflict names their changes.
+  /// The last bundle of a device is left out.
   func forgettableBundles(before time: Int64) throws -> [Archived] {
     try database.all(
       """
@@ -101,14 +101,14 @@ extension HubStore {
     }.compactMap(\.self)
   }
 
-  /// Notes that a bundle's file is not kept any more.
+  /// Records that a bundle's file is not kept any more.
   func markForgotten(_ bundle: BundleID) throws {
     try database.run(
       "UPDATE satchel_ledger SET detail = 'its file is not kept any more' WHERE bundle = :bundle AND verdict = 'imported'",
       ["bundle": .string(bundle.text)])
   }
 
-  /// The names of bundles that were made before `time`, and on which no device stands any more.
+  /// The names of bundles that were made before `time`, and that no device uses any more.
   func carried(before time: Int64) throws -> [String] {
     try database.all(
       """

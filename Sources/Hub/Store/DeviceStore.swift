@@ -4,14 +4,14 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A device as the hub knows it.
+/// A device, as the hub's records show it.
 public struct EnrolledDevice: Sendable {
   public enum State: String, Sendable {
     case active
-    /// Its folder is being made here. It is as an active one, but that the same name can be given once more, if that
-    /// never came to an end.
+    /// Its folder is being made here. It is like an active device, but its name can be given again if the folder is
+    /// never finished.
     case preparing
-    /// Two different histories came in its name: an operator has to decide.
+    /// Two different histories came in its name: the operator must decide.
     case flagged
     case revoked
   }
@@ -20,49 +20,48 @@ public struct EnrolledDevice: Sendable {
   public let name: String
   public var user: String
   public var key: PublicKey
-  /// With which it may sign by now; nil: it has told of none.
+  /// The key that it may use by now. nil if it has announced none.
   public var nextKey: PublicKey?
-  /// For whom bundles for it are encrypted; nil: it has not told.
+  /// The key for which its bundles are encrypted. nil if it has sent none.
   public var recipient: AgeRecipient?
-  /// The emission that first told it of the hub's next key; nil: none yet.
+  /// The first emission that announced the hub's next key to it. nil if none has yet.
   var toldKey: EmissionNumber?
-  /// The device of which this one was a copy; nil: of none.
+  /// The device that this device was a copy of. nil if there is none.
   public internal(set) var continues: ReplicaID?
-  /// The first sequence that is refused, where the device is revoked.
+  /// The first sequence that is refused, if the device is revoked.
   public var revokedFrom: SequenceNumber?
-  /// Milliseconds since 1970, from when on it is no device of ours; nil: never.
+  /// The time when it stops being a device of this hub, in milliseconds since 1970. nil for never.
   public var expires: Int64?
-  /// Whether nothing that it changed is taken.
+  /// Whether none of its changes are accepted.
   public var isReadOnly = false
   public let incarnation: Incarnation
   public var state: State
   public var merged: SequenceNumber
   public var proved: EmissionNumber
-  /// The last emission that was made for it. No other one gets its number, whatever is forgotten of it.
+  /// The last emission that was made for it. Its number is never used again, even if the emission is forgotten.
   var emitted = EmissionNumber.zero
   public let enrolled: Int64
   public var heard: Int64?
-  /// Milliseconds by which its clock ran ahead when it was heard of last; below zero, by which it was at least behind.
+  /// Milliseconds by which its clock ran ahead at its last contact. Below zero, it was at least so far behind.
   public var skew: Int64
-  /// By which name it calls itself, if it asked for another one than it got; nil: a build before this one let it in.
+  /// The name by which the device calls itself, if it requested another name. nil if an earlier build enrolled it.
   var asked: String?
-  /// The critical features that it can read, as its last bundle said.
+  /// The critical features that it can read, from its last bundle.
   var understands: Set<Manifest.Critical> = []
-  /// The newest stamp that its bundles have shown, and never above the hub's time. What it writes later has a later
-  /// one.
+  /// The newest stamp in its bundles, never above the hub's time. Its later writes have later stamps.
   var newestStamp = Stamp.zero
 
-  /// An emission that told it of the hub's next key is known to have come there.
+  /// Whether the device is known to have an emission that announced the hub's next key.
   var knowsNextKey: Bool { toldKey.map { proved >= $0 } ?? false }
 }
 
 extension EnrolledDevice {
-  /// A revoked device stays revoked, whatever came of it since.
+  /// Refuses a revoked device, whatever it has sent since.
   func refuseRevoked() throws {
     if state != .revoked, revokedFrom == nil { return }
     throw WorkspaceError(
-      "revoked", "The device \(name) is revoked: nothing of it is taken, whichever history it is.",
-      hint: "If it was found again, it goes on under a new name: satchel renew --name NEW-NAME --request FILE")
+      "revoked", "The device \(name) is revoked: none of its bundles are accepted, of whichever history.",
+      hint: "If it was found again, it continues under a new name: satchel renew --name NEW-NAME --request FILE")
   }
 }
 
@@ -117,7 +116,7 @@ extension HubStore {
 
   private func device(_ row: borrowing Statement) throws -> EnrolledDevice {
     guard let key = PublicKey(line: row.text(3)), let state = EnrolledDevice.State(rawValue: row.text(5)) else {
-      throw WorkspaceError("bad-device", "The row \(row.text(0)) of satchel_devices cannot be understood.")
+      throw WorkspaceError("bad-device", "The row \(row.text(0)) of satchel_devices cannot be read.")
     }
     return EnrolledDevice(
       id: ReplicaID(unchecked: row.text(0)), name: row.text(1), user: row.text(2), key: key,
@@ -135,7 +134,7 @@ extension HubStore {
 }
 
 extension HubStore {
-  /// Forgets a device and everything that was made for it.
+  /// Removes a device and the records of everything that was made for it.
   func remove(_ id: ReplicaID) throws {
     let device: KeyValuePairs<String, Value> = ["device": .string(id.text)]
     try database.run("DELETE FROM satchel_devices WHERE id = :device", device)
@@ -152,7 +151,7 @@ extension HubStore {
 }
 
 extension HubStore {
-  /// The numbers between those of a device's bundles that came, the newest ranges first.
+  /// The missing numbers between a device's bundles that came, the newest ranges first.
   func missing(of name: String) throws -> [ClosedRange<Int64>] {
     try database.all(
       """

@@ -10,21 +10,21 @@ struct Emission {
   let cursor: Cursor
   let acknowledged: SequenceNumber
   let version: Int64
-  /// The number of the list of revoked keys that it told.
+  /// The number of the list of revoked keys that it carried.
   let revocations: Int64
   let user: String
-  /// The user's attributes then; nil: unknown, because an earlier release made it.
+  /// The user's attributes then. nil if unknown, because an earlier release made it.
   let attributes: [Field]?
-  /// What its sets were evaluated by; nil: nothing can be derived from them.
+  /// The basis on which its sets were evaluated. nil if nothing can be derived from them.
   let basis: String?
   let file: String
   let isWritten: Bool
-  /// Of its B2SUMS; nil: release 0.1 made it, and its ledger does not know it either.
+  /// The digest of its B2SUMS. nil if release 0.1 made it and its ledger does not contain the digest.
   let digest: Digest?
 }
 
 extension HubStore {
-  /// The emissions on which a device may still stand, oldest first.
+  /// The emissions that a device may still have, oldest first.
   func emissions(of device: ReplicaID) throws -> [Emission] {
     try database.all(
       """
@@ -44,20 +44,19 @@ extension HubStore {
     }
   }
 
-  /// The emission on which a device made a bundle; nil: the hub does not know, or does not know any more, what the
-  /// device then had.
+  /// The emission on which a device made a bundle. nil if the hub does not know which rows the device then had.
   func emission(_ changes: Manifest.Changes, of device: ReplicaID) throws -> Emission? {
     guard let found = try emissions(of: device).first(where: { $0.number == changes.received }) else { return nil }
-    // Another history may have given the number too. Release 0.1 named no digest.
+    // Another history may have used the number too. Release 0.1 sent no digest.
     if let known = found.digest, let named = changes.proof?.digest, known != named { return nil }
     return found
   }
 
-  /// The emissions on which a device may be when it imports the next one, in their order. nil: release 0.1 made one
-  /// whose digest nobody knows.
+  /// The emissions that a device may have when it imports the next one, in their order. nil if release 0.1 made an
+  /// emission with unknown digest.
   ///
-  /// A delta is right for those since the proved one alone; a full bundle for all that this hub made in this epoch,
-  /// whatever it has forgotten of them.
+  /// A delta only fits emissions since the proved one. A full bundle fits all emissions of this epoch, even forgotten
+  /// ones.
   func follows(_ plan: EmissionPlan) throws -> [Manifest.EmissionLink]? {
     guard plan.extent == .full else { return links(plan.emissions) }
     let former = try plan.device.continues.flatMap { try device($0)?.name }
@@ -88,7 +87,7 @@ extension HubStore {
     return links.count == min(emissions.count, Manifest.Scope.mostFollowed) ? links : nil
   }
 
-  /// The emission on which a device says that it is, and which the hub has forgotten; nil: there is none.
+  /// The emission that a device claims to have, and that the hub has forgotten. nil if there is none.
   func declared(by device: ReplicaID) throws -> Manifest.EmissionLink? {
     try database.first(
       "SELECT number, digest FROM satchel_declared WHERE device = :device", ["device": .string(device.text)]
@@ -105,7 +104,7 @@ extension HubStore {
       ])
   }
 
-  /// Whether the hub knows what a device has that is on this emission.
+  /// Whether the rows of a device with this emission are known.
   func hasEmission(_ number: EmissionNumber, of device: ReplicaID) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_emissions WHERE device = :device AND number = :number",
@@ -113,8 +112,8 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  /// What a device holds once it has imported each of these emissions, which are all of its own, oldest first: a set
-  /// for each of the dataset's tables, in their order.
+  /// The rows that a device holds after each of these emissions, oldest first: a set for each of the dataset's tables,
+  /// in their order. All emissions of the device must be given.
   func heldSets(of device: ReplicaID, after emissions: [Emission]) throws -> [[RowSet]] {
     var stored: [Int64: [RowSet]] = [:]
     try database.each(
@@ -124,7 +123,7 @@ extension HubStore {
       guard let place = place(of: Name($0.text(1))), case .blob(let bytes) = $0.value(2) else { return }
       guard let set = RowSet(encoded: bytes) else {
         throw WorkspaceError(
-          "bad-set", "The set of rows of emission \($0.integer(0)) cannot be understood.",
+          "bad-set", "The set of rows of emission \($0.integer(0)) cannot be read.",
           hint: "The hub's database is damaged: bring it back from a backup.")
       }
       stored[$0.integer(0), default: tables.map { _ in RowSet() }][place] = set
@@ -137,8 +136,8 @@ extension HubStore {
     return held.reversed()
   }
 
-  /// Keeps a new emission with the rows that the device then holds. Of the one before it, what differs from these is
-  /// kept from now on.
+  /// Saves a new emission with the rows that the device then holds. From now on, the emission before it only keeps the
+  /// difference.
   func save(
     _ emission: Emission, holding sets: [RowSet], after previous: (number: EmissionNumber, sets: [RowSet])?,
     of device: ReplicaID
@@ -189,7 +188,8 @@ extension HubStore {
       ["device": .string(device.text), "number": .integer(number.rawValue)])
   }
 
-  /// Forgets what a device has left behind: emissions before the proved one, and debts that it or an earlier one paid.
+  /// Forgets records that a device no longer needs: emissions before the proved one, and debts paid by it or an earlier
+  /// emission.
   func prove(_ number: EmissionNumber, by device: ReplicaID) throws {
     let parameters: KeyValuePairs<String, Value> = [
       "device": .string(device.text), "number": .integer(number.rawValue),
@@ -200,7 +200,7 @@ extension HubStore {
     try database.run("DELETE FROM satchel_declared WHERE device = :device AND number < :number", parameters)
   }
 
-  /// Forgets everything that was made for a device: it gets all anew.
+  /// Forgets everything that was made for a device: it gets all rows again.
   func forgetEmissions(of device: ReplicaID) throws {
     for table in ["satchel_emissions", "satchel_emission_sets", "satchel_owed"] {
       try database.run("DELETE FROM \(quoted(table)) WHERE device = :device", ["device": .string(device.text)])

@@ -6,8 +6,8 @@ import SatchelWorkspace
 
 /// The epochs of this hub: the present one, and those before it.
 extension HubStore {
-  /// The epochs before the present one, in the order of their text. Those that this hub learned of from its own signed
-  /// bundles are among them.
+  /// The epochs before the present one, in the order of their text. Epochs that this hub learned from its own signed
+  /// bundles are included.
   func formerEpochs() throws -> [Epoch] {
     try database.all("SELECT epoch FROM satchel_epochs ORDER BY epoch") { Epoch(unchecked: $0.text(0)) }
   }
@@ -19,10 +19,10 @@ extension HubStore {
 
   /// Begins a new epoch with the rows as they are.
   ///
-  /// The emissions of the epoch before it are remembered, because devices are still on them, and nothing is built on
-  /// them any more. What proved that the hub was set back is forgotten: its epoch is among the former ones from now on.
-  /// - Parameter floor: numbers of emissions go on above it. With seconds since 1970 they are above all that the hub
-  ///   gave out after the moment to which it was set back, of which it knows nothing.
+  /// The emissions of the former epoch are remembered, because devices still have them. No bundle builds on them any
+  /// more. The proof that the hub was set back is removed: its epoch is now among the former ones.
+  /// - Parameter floor: numbers of emissions continue above it. Seconds since 1970 are above all numbers that the hub
+  ///   gave after the moment to which it was set back.
   func beginEpoch(_ epoch: Epoch, after floor: Int64) throws {
     let highest =
       try database.first(
@@ -44,7 +44,7 @@ extension HubStore {
       ["epoch": .string(epoch.text), "from": .integer(first), "cursor": .integer(cursor().rawValue)])
   }
 
-  /// Notes that this epoch's key replaces one that was lost.
+  /// Records that this epoch's key replaces a lost key.
   func noteKeyLost() throws { try database.run("UPDATE satchel_hub SET key_lost = 1") }
 
   /// Whether a lost key was ever replaced here.
@@ -52,16 +52,16 @@ extension HubStore {
     try database.first("SELECT key_lost FROM satchel_hub") { $0.integer(0) != 0 } ?? false
   }
 
-  /// No epoch begins above it: numbers must stay within what a bundle can say, whatever a thief of the hub's key has
-  /// numbered.
+  /// The highest number at which an epoch may begin. Numbers must stay within the format, whatever a thief of the hub's
+  /// key has numbered.
   private static let highestFirstEmission: Int64 = 1 << 50
 }
 
-/// What proves that the hub's files were put back from a copy: an emission that this hub signed and does not know.
+/// The proof that the hub's files were put back from a copy: an emission that this hub signed and does not know.
 public struct SetBack: Sendable {
-  /// Milliseconds since 1970 when it was found.
+  /// The time when it was found, in milliseconds since 1970.
   public let at: Int64
-  /// The name of the device for which the emission was made; its id if the hub does not know the device.
+  /// The name of the device of the emission, or its id if the hub does not know the device.
   public let device: String
   public let epoch: Epoch
   public let number: EmissionNumber
@@ -69,7 +69,7 @@ public struct SetBack: Sendable {
 }
 
 extension HubStore {
-  /// nil: nothing says that the hub was set back.
+  /// nil if nothing shows that the hub was set back.
   func setBack() throws -> SetBack? {
     try database.first(
       """
@@ -85,7 +85,7 @@ extension HubStore {
     } ?? nil
   }
 
-  /// Notes that the hub was set back. What was found first stays.
+  /// Records that the hub was set back. The first proof stays.
   func noteSetBack(_ emission: Manifest.EmissionLink, of epoch: Epoch, for device: ReplicaID, at time: Int64) throws {
     try database.run(
       """
@@ -98,15 +98,15 @@ extension HubStore {
       ])
   }
 
-  /// What the hub knows of an emission that a bundle names.
+  /// The hub's knowledge of an emission that a bundle names.
   enum EmissionKnowledge {
-    /// This hub made it, be it long ago.
+    /// This hub made it, even if long ago.
     case made
-    /// Another emission bears this number, or none does.
+    /// Another emission has this number, or none has.
     case unknown
   }
 
-  /// Whether this hub made the emission for the device. The ledger knows all that it ever made.
+  /// Whether this hub made the emission for the device. The ledger contains every emission that it ever made.
   func knowledge(of emission: Manifest.EmissionLink, for device: EnrolledDevice) throws -> EmissionKnowledge {
     let isMade = try database.first(
       """

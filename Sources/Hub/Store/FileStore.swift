@@ -4,7 +4,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The versions of attached files: what is in `files/`, and what came from whom.
+/// The versions of attached files: the content of `files/`, and the files that came from each device.
 extension HubStore {
   /// A row for each file of `files/` that came from a device or went to one.
   static let files = """
@@ -16,7 +16,7 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// The files that a device has or is to have, as they were when they were read last.
+  /// The files that a device has or must get, as they were last read.
   func knownFiles(of device: ReplicaID) throws -> [KnownFile] {
     try database.all(
       """
@@ -28,8 +28,8 @@ extension HubStore {
     ) { KnownFile($0) }.compactMap(\.self)
   }
 
-  /// Keeps what a file holds by now. Where that is another content than before, whoever had it is to have it again.
-  /// - Parameter mark: how it looks; nil: that is still to be seen.
+  /// Records the present content of a file. If it changed, every device that had the file must get it again.
+  /// - Parameter mark: the file's appearance. nil if it is not known yet.
   func save(_ path: AttachmentPath, _ digest: Digest, _ mark: FileMark?) throws {
     let key: KeyValuePairs<String, Value> = ["path": .string(path.text)]
     let former = try database.first("SELECT digest FROM satchel_files WHERE path = :path", key) { $0.text(0) }
@@ -49,11 +49,11 @@ extension HubStore {
   struct BroughtFile {
     let digest: Digest
     let sequence: SequenceNumber
-    /// It got its own path, and was not kept beside another one.
+    /// Whether it got its own path, and was not kept beside another file.
     let isInPlace: Bool
   }
 
-  /// The version of a file that a device brought last, also under a former name; nil: it never brought one.
+  /// The last version of a file that a device brought, also under a former name. nil if it never brought the file.
   func lastBrought(_ path: AttachmentPath, by device: EnrolledDevice) throws -> BroughtFile? {
     try database.first(
       """
@@ -74,15 +74,15 @@ extension HubStore {
     } ?? nil
   }
 
-  /// The version of a file that a device has because it brought it; nil where none is known.
+  /// The version of a file that a device has because it brought it. nil if none is known.
   func version(_ path: AttachmentPath, at device: EnrolledDevice) throws -> Digest? {
     try lastBrought(path, by: device).flatMap { $0.isInPlace ? $0.digest : nil }
   }
 
-  // MARK: to be forgotten
+  // MARK: files to forget
 
-  /// The files that came or went: where rows name them, and where they are kept, which is another path where a file of
-  /// another content has theirs.
+  /// The files that came or went, each with the path that rows use and the path where it is kept. They differ if a file
+  /// with another content has the path that rows use.
   func keptFiles() throws -> [(path: AttachmentPath, kept: AttachmentPath, digest: String)] {
     try database.all(
       """
@@ -97,7 +97,7 @@ extension HubStore {
     }
   }
 
-  /// Calls `body` for each text that a change holds of which the log still tells.
+  /// Calls `body` for each text in a change that the log still contains.
   func eachTextOfLog(_ body: (Value) throws -> Void) throws {
     for column in ["set_values", "was_values"] {
       try database.each(
@@ -110,7 +110,7 @@ extension HubStore {
     }
   }
 
-  /// Forgets a file that is kept no more, but not what its devices are still to be told.
+  /// Removes the record of a file that is not kept any more, but not the pending receipts for its devices.
   func forget(_ kept: AttachmentPath) throws {
     let key: KeyValuePairs<String, Value> = ["kept": .string(kept.text)]
     try database.run("DELETE FROM satchel_files WHERE path = :kept", key)

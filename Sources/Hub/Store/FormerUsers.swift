@@ -2,8 +2,8 @@ import SatchelBundle
 import SatchelSQLite
 import SatchelValues
 
-/// The users in whose name changes of a device may still come: its own, and those whom it had before, until it is known
-/// to have heard of the new one, and no longer than `longestOnTheWay`.
+/// The users in whose name changes of a device may still come: its own user and its former users. A former user counts
+/// until the device is known to have the new one, and at most for `longestOnTheWay`.
 extension HubStore {
   static let formerUsers = """
     CREATE TABLE satchel_former_users (
@@ -14,14 +14,14 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// A user for whom a device worked before, and who may still be the author of what comes from it.
+  /// A user that a device worked for before, and who may still be the author of its changes.
   struct FormerUser {
     let user: String
-    /// Milliseconds since 1970 when the device was given to another user.
+    /// The time when the device was given to another user, in milliseconds since 1970.
     let at: Int64
   }
 
-  /// A database of a build before this one does not know when: the time that a former user has begins now.
+  /// A database of an earlier build has no such time: the former user's time begins now.
   static func noteTimeOfFormerUsers(in database: borrowing Database) throws {
     let columns = try database.all("SELECT name FROM pragma_table_info('satchel_former_users')") { $0.text(0) }
     if !columns.contains("at") {
@@ -30,7 +30,7 @@ extension HubStore {
     try database.run("UPDATE satchel_former_users SET at = 1000 * CAST(strftime('%s', 'now') AS INTEGER)")
   }
 
-  /// Notes that a device works for another user from its next bundle on.
+  /// Records that a device works for another user from its next bundle on.
   func noteFormer(user: String, of device: ReplicaID, at now: Int64) throws {
     try database.run(
       "INSERT OR REPLACE INTO satchel_former_users (device, user, at) VALUES (:device, :user, :at)",
@@ -44,10 +44,10 @@ extension HubStore {
     ) { FormerUser(user: $0.text(0), at: $0.integer(1)) }
   }
 
-  /// Who wrote what a bundle brings.
+  /// The author of a bundle's changes.
   ///
-  /// The emission on which the bundle was made tells it. Where the hub has forgotten that one, the bundle's word is
-  /// taken for a user whose changes may still come.
+  /// The emission on which the bundle was made determines the author. If the hub has forgotten that emission, the
+  /// bundle's statement is accepted for a user whose changes may still come.
   func author(of manifestUser: String, on emission: Emission?, by device: EnrolledDevice) throws -> String {
     if let emission { return emission.user }
     let former = try database.first(
@@ -57,8 +57,8 @@ extension HubStore {
     return former ?? device.user
   }
 
-  /// Forgets the users before the one for whom an emission was made: the device has it, and all that they wrote has
-  /// come.
+  /// Forgets the users before the user of an emission: the device has that emission, and all changes of the earlier
+  /// users have come.
   func forgetFormerUsers(before user: String, of device: ReplicaID) throws {
     try database.run(
       "DELETE FROM satchel_former_users WHERE device = :device AND user <> :user",

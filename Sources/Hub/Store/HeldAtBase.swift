@@ -4,11 +4,11 @@ import SatchelValues
 
 /// The rows that a device held when it made a bundle.
 ///
-/// The sets are read when somebody asks: most bundles meet no row that left its user's sight.
+/// The sets are only read if they are needed: most bundles meet no row that left its user's sight.
 final class HeldAtBase {
   private let store: HubStore
   private let device: ReplicaID
-  /// The emission on which the bundle was made; nil: not known.
+  /// The emission on which the bundle was made. nil if it is unknown.
   private let emission: EmissionNumber?
   private var known: [RowSet]??
 
@@ -16,7 +16,7 @@ final class HeldAtBase {
     (self.store, self.device, self.emission) = (store, device, emission)
   }
 
-  /// Whether the device held the row, or wrote it itself. Of an unknown emission it is taken that the device held it.
+  /// Whether the device held the row, or wrote it itself. For an unknown emission, true.
   func contains(_ key: RowKey, in place: Int) throws -> Bool {
     guard let sets = try sets() else { return true }
     guard let past = try store.past(of: key, in: place) else { return false }

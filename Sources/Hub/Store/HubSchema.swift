@@ -1,13 +1,13 @@
-/// The hub's own tables, beside those of capture, of conflicts, of blocks and the ledger.
+/// The hub's own tables, beside the tables of capture, conflicts, blocks and the ledger.
 enum HubSchema {
   static let all = [
-    // The hub, and who is there.
+    // The hub, its users and its devices.
     hub, epochs, setBack, users, devices, formerKeys, revoked, HubStore.formerUsers,
-    // What devices delivered.
+    // Deliveries of devices.
     log, chain, branches, rekeyed, HubStore.removedElements,
-    // What devices are sent.
+    // Emissions to devices.
     emissions, emissionSets, owed, declared, HubStore.lostEmissions, HubStore.awaitedEmissions,
-    // What devices have.
+    // Known states of devices.
     HubStore.proofs, HubStore.differentRows, HubStore.reports,
     HubStore.attachments, HubStore.received, HubStore.files,
   ]
@@ -38,7 +38,7 @@ enum HubSchema {
     ) WITHOUT ROWID
     """
 
-  /// One row as long as the hub is known to have been set back: what proves it.
+  /// One row while the hub is known to have been set back: the proof.
   static let setBack = """
     CREATE TABLE satchel_set_back (
       one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -58,7 +58,7 @@ enum HubSchema {
     ) WITHOUT ROWID
     """
 
-  /// A row for each key that nothing may be signed with any more.
+  /// A row for each key that no replica may sign with any more.
   private static let revoked = """
     CREATE TABLE satchel_revoked (
       key TEXT PRIMARY KEY,  -- minisign public key
@@ -121,7 +121,7 @@ enum HubSchema {
     )
     """
 
-  /// A row for each emission on which a device says that it is, and which the hub made and has forgotten since.
+  /// A row for each emission that a device claims to have, and that the hub made and has since forgotten.
   static let declared = """
     CREATE TABLE satchel_declared (
       device TEXT PRIMARY KEY,
@@ -130,7 +130,7 @@ enum HubSchema {
     ) WITHOUT ROWID
     """
 
-  /// A row for each bundle that a device may still stand on.
+  /// A row for each bundle that a device may still have.
   private static let emissions = """
     CREATE TABLE satchel_emissions (
       device TEXT NOT NULL,
@@ -149,8 +149,8 @@ enum HubSchema {
     ) WITHOUT ROWID
     """
 
-  /// The rows that the device holds once it has imported the emission: those of the newest emission, and for each one
-  /// before it what differs from the next.
+  /// The rows that a device holds after it has imported an emission. The newest emission has the full set, and each
+  /// earlier one its difference from the next.
   private static let emissionSets = """
     CREATE TABLE satchel_emission_sets (
       device TEXT NOT NULL,
@@ -173,7 +173,7 @@ enum HubSchema {
     ) WITHOUT ROWID
     """
 
-  /// A row for each row of a device's that got another key here than the device had given it.
+  /// A row for each row of a device whose key here differs from the key that the device gave it.
   private static let rekeyed = """
     CREATE TABLE satchel_rekeyed (
       entry INTEGER PRIMARY KEY,
@@ -188,8 +188,8 @@ enum HubSchema {
     CREATE INDEX satchel_rekeyed_keys ON satchel_rekeyed (table_name, new_key)
     """
 
-  /// A row for each history that a copy of a device wrote, and that no device goes on with yet. Chain, log and
-  /// conflicts call it by its id.
+  /// A row for each history that a copy of a device wrote, and that no device continues yet. Its id is used in chain,
+  /// log and conflicts.
   private static let branches = """
     CREATE TABLE satchel_branches (
       id TEXT PRIMARY KEY,
@@ -200,7 +200,7 @@ enum HubSchema {
     ) WITHOUT ROWID
     """
 
-  /// A row for each export that a device delivered, or told of in a later one.
+  /// A row for each export that a device delivered, or named in a later export.
   private static let chain = """
     CREATE TABLE satchel_chain (
       device TEXT NOT NULL,

@@ -5,24 +5,24 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The hub's store: everything that it remembers, in an SQLite database. The only way from the hub's logic to SQL.
+/// The hub's store: all its records, in an SQLite database. The hub's logic uses SQL only through it.
 final class HubStore {
   let database: Database
   private(set) var dataset: DatasetDefinition
-  /// Of the dataset's tables, those that can be kept in step: all, where nothing is damaged.
+  /// The tables of the dataset that can be kept in step. All of them, if nothing is damaged.
   private(set) var tables: [TrackedTable]
-  /// What was done to the database by which changes may have gone by unseen.
+  /// Damage to the database that may have let changes go unseen.
   let damage: [CaptureDamage]
   let identity: Identity
   private(set) var rows: [RowTable]
-  /// None where something is damaged.
+  /// Empty if anything is damaged.
   private(set) var numbers: [RowNumbers]
   private(set) var references: [References]
-  /// For each table, whether a row's write is undone by the opposite write: no trigger follows it, and no count of
-  /// keys.
+  /// For each table, whether the opposite write undoes a row's write: no trigger follows it, and no key counter
+  /// changes.
   private(set) var isReversible: [Bool]
   let logged: LogStatements
-  /// By which the questions of rules are bounded.
+  /// The clock for the time limit of rules.
   let clock: any WallClock
   let walks = LogWalks()
 
@@ -30,11 +30,11 @@ final class HubStore {
     let id: ReplicaID
     let name: String
     let epoch: Epoch
-    /// Emissions with a lower number are of an epoch before this one, from before the hub was restored.
+    /// Emissions with a lower number are of an earlier epoch, from before the hub was restored.
     var firstEmission = EmissionNumber.zero
     /// Changes up to here are older than this epoch.
     var epochCursor = Cursor.zero
-    /// Whether all epochs before this one are known here.
+    /// Whether all earlier epochs are known here.
     var knowsFormerEpochs = true
     /// Changes up to here are forgotten.
     var logFrom = Cursor.zero
@@ -56,7 +56,7 @@ final class HubStore {
       in: database, at: path, hint: "Keep the file, and bring the hub back from its last backup: satchel-hub restore")
     damage = try Capture.damage(in: database, tables: tables, dataset: dataset)
     rows = try Self.rows(of: tables, in: database)
-    // Their columns may have other names than the key has by now.
+    // The table's columns may have other names than its key by now.
     numbers = damage.isEmpty ? try tables.map { try RowNumbers($0, in: database) } : []
     references = tables.map { References(of: $0, among: tables) }
     isReversible = try Self.areReversible(tables, in: database)
@@ -83,7 +83,7 @@ final class HubStore {
   }
 
   private static func rows(of tables: [TrackedTable], in database: borrowing Database) throws -> [RowTable] {
-    // A trigger that only the app can run is no trouble here, unless it is to fire.
+    // A trigger that only the app can run does no harm here, unless it fires.
     try database.withoutTriggers { try tables.map { try RowTable($0, in: database) } }
   }
 
@@ -91,7 +91,7 @@ final class HubStore {
     try tables.map { try !$0.info.isAutoincrement && !database.hasTriggers(on: $0.name) }
   }
 
-  /// Goes on with the tables of another version of the dataset, which the caller's transaction has brought.
+  /// Continues with the tables of another version of the dataset, which the caller's transaction has brought.
   func go(to definition: DatasetDefinition, _ tables: [TrackedTable]) throws {
     rows = try Self.rows(of: tables, in: database)
     numbers = try tables.map { try RowNumbers($0, in: database) }
@@ -111,13 +111,13 @@ final class HubStore {
     }
   }
 
-  /// Runs `body` in a transaction that may write rows of the dataset, with the triggers asleep that must not fire for
-  /// these.
+  /// Runs `body` in a transaction that may write rows of the dataset. Triggers that must not fire for these rows are
+  /// disabled.
   func applyTransaction<T>(_ ending: Ending, _ body: () throws -> T) throws -> T {
     try applyTransaction(ending, to: tables.map(\.name), body)
   }
 
-  /// The same where rows of these tables alone may be written.
+  /// The same, if only rows of these tables may be written.
   func applyTransaction<T>(_ ending: Ending, to tables: [Name], _ body: () throws -> T) throws -> T {
     defer { if ending == .takeBack { walks.forget() } }
     return try database.applyTransaction(ending, to: tables) {
@@ -160,10 +160,10 @@ final class HubStore {
     }
   }
 
-  /// The place of a table among the dataset's; nil where it is none.
+  /// The index of a table among the dataset's tables. nil if it is not one of them.
   func place(of table: Name) -> Int? { rows.firstIndex { $0.name == table } }
 
-  /// The hub's cursor: how many changes it has committed.
+  /// The hub's cursor: the number of changes that it has committed.
   func cursor() throws -> Cursor {
     Cursor(try database.first("SELECT max(cursor) FROM satchel_log") { $0.integer(0) } ?? 0)
   }

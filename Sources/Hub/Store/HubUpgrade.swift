@@ -2,13 +2,13 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelWorkspace
 
-/// What changed in the hub's own tables from release to release.
+/// The changes of the hub's own tables from release to release.
 extension HubSchema {
   static let upgrade = SchemaUpgrade([toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8])
 
   private static let toSchema8: SchemaUpgrade.Step = { database in
     try database.execute("ALTER TABLE satchel_devices ADD COLUMN asked TEXT")
-    // A device calls itself in its bundles as it did in the first one, which the chain knows by its digest.
+    // A device uses the same name in its bundles as in its first bundle. The chain has the digest of that bundle.
     try database.run(
       """
       UPDATE satchel_devices
@@ -63,7 +63,7 @@ extension HubSchema {
     try database.execute("ALTER TABLE satchel_hub ADD COLUMN recovering INTEGER NOT NULL DEFAULT 0")
     try database.execute("ALTER TABLE satchel_hub ADD COLUMN key_lost INTEGER NOT NULL DEFAULT 0")
     try database.execute("ALTER TABLE satchel_hub ADD COLUMN clock INTEGER NOT NULL DEFAULT 0")
-    // Release 0.1 did not write down which epochs went before.
+    // Release 0.1 did not record the earlier epochs.
     try database.run("UPDATE satchel_hub SET former_known = emissions_from = 0")
     try database.execute("ALTER TABLE satchel_rekeyed ADD COLUMN bundle TEXT")
     try database.run(

@@ -4,14 +4,14 @@ import SatchelValues
 /// The statements of the hub's log that run for every row, prepared once.
 final class LogStatements {
   let add: Statement
-  /// One entry: what was done, to which columns, by whom, when, and where the one before it is.
+  /// One entry: the operation, its columns, author, time, and the position of the entry before it.
   let entry: Statement
-  /// One entry, as far as it leads back to the row before it: what was done, to which values, the
-  /// entry before it, by whom and when.
+  /// One entry, as far as it leads back to the row before it: the operation, its former values, the entry before it,
+  /// the author and the time.
   let turn: Statement
 
   private let newest: Statement
-  /// The cursor that was given last in this transaction; nil: none yet.
+  /// The last cursor that this transaction gave. nil before the first.
   private var last: Cursor?
 
   init(in database: borrowing Database) throws {
@@ -34,10 +34,10 @@ final class LogStatements {
     newest = try database.prepare("SELECT coalesce(max(cursor), 0) FROM satchel_log")
   }
 
-  /// A transaction begins: another process may have written meanwhile.
+  /// Called when a transaction begins: another process may have written meanwhile.
   func begin() { last = nil }
 
-  /// Where the next change of a row will stand. One that is then taken back leaves a gap, which means nothing.
+  /// The position of a row's next change. If the change is undone, a gap remains, which has no meaning.
   func nextCursor() throws -> Cursor {
     defer { newest.reset() }
     let cursor = try last?.next ?? newestCursor().next

@@ -10,37 +10,37 @@ import SatchelWorkspace
 struct LogEntry {
   let cursor: Cursor
   let operation: Operation
-  /// JSON of the values that it wrote, which few ask for; nil: it deleted the row.
+  /// JSON of the written values, which few callers need. nil for a delete.
   let setText: [UInt8]?
   let was: [Field]?
-  /// nil: a person or an app at the hub.
+  /// nil for a person or an app at the hub.
   let device: String?
   let user: String
-  /// In which it came; nil: in none.
+  /// The bundle in which it came. nil if it came in none.
   let bundle: String?
   let stamp: Stamp
-  /// Milliseconds since 1970 when the hub committed it.
+  /// The time when the hub committed it, in milliseconds since 1970.
   let at: Int64
 
-  /// The values that it wrote; nil: it deleted the row.
+  /// The written values. nil for a delete.
   var set: [Field]? { get throws { try setText.map { try FieldsCoding.parse($0) } } }
 
-  /// The columns that it changed: all of a row that came or went.
+  /// The columns that it changed: all columns of an inserted or deleted row.
   func columns(in schema: TableSchema) -> [Int] {
     operation == .update ? (was ?? []).compactMap { schema.position(of: $0.name) } : Array(schema.columns.indices)
   }
 }
 
 extension HubStore {
-  /// What is known of a row's past; nil where no row of this key was ever there.
+  /// The known history of a row. nil if no row with this key ever existed.
   func past(of key: RowKey, in place: Int) throws -> RowNumbers.Entry? { try numbers[place].entry(of: key) }
 
-  /// Writes one change of a row into the log: the hub's cursor grows by one. The row itself is written already.
+  /// Writes one change of a row into the log: the hub's cursor grows by one. The row itself is already written.
   func log(_ change: Change, of key: RowKey, in place: Int, from origin: Origin) throws {
     try log(change, of: key, with: past(of: key, in: place), in: place, from: origin)
   }
 
-  /// The same where the row's past was looked up before, and nothing was logged since.
+  /// The same, if the row's history was read before, and nothing was logged since.
   func log(_ change: Change, of key: RowKey, with past: RowNumbers.Entry?, in place: Int, from origin: Origin) throws {
     let schema = rows[place].schema
     let cursor = try logged.nextCursor()
@@ -71,7 +71,7 @@ extension HubStore {
   private static let updated = Value.string(Operation.update.rawValue)
   private static let deleted = Value.string(Operation.delete.rawValue)
 
-  /// Calls `body` for each change of a row after `cursor`, the newest first, until it says that this is enough.
+  /// Calls `body` for each change of a row after `cursor`, the newest first, until it returns that this is enough.
   func eachChange(
     of past: RowNumbers.Entry?, after cursor: Cursor = .zero, _ body: (LogEntry) throws -> Enough
   ) throws {
@@ -80,14 +80,14 @@ extension HubStore {
 
   /// Reads the log of one row back from its newest entry.
   /// - Parameters:
-  ///   - newest: where that entry is; nil: the row has none.
+  ///   - newest: the position of that entry. nil if the row has none.
   ///   - cursor: entries up to this one are not read.
   func eachChange(from newest: Cursor?, after cursor: Cursor, _ body: (LogEntry) throws -> Enough) throws {
     var next = newest
     while let at = next, at > cursor {
       defer { logged.entry.reset() }
       try logged.entry.bind(.integer(at.rawValue), at: 1)
-      // What was there before the log began is not in it.
+      // Rows from before the log began are not in it.
       guard try logged.entry.step(), let operation = Operation(rawValue: logged.entry.text(0)) else { return }
       let entry = LogEntry(
         cursor: at, operation: operation, setText: logged.entry.textBytes(1), was: try logged.entry.fields(2),
@@ -100,7 +100,7 @@ extension HubStore {
 
   enum Enough { case enough, more }
 
-  /// What others changed in a row after `cursor`.
+  /// The changes of others in a row after `cursor`.
   func changesByOthers(
     of past: RowNumbers.Entry?, in place: Int, after cursor: Cursor, than own: OwnChanges
   ) throws -> OthersChanges {
@@ -118,7 +118,7 @@ extension HubStore {
     return others
   }
 
-  /// Whether nothing happened to a row since it was made.
+  /// Whether a row has not changed since it was inserted.
   func isAsInserted(_ key: RowKey, in place: Int) throws -> Bool {
     var isAsInserted = true
     try eachChange(of: past(of: key, in: place)) { entry in
@@ -128,7 +128,7 @@ extension HubStore {
     return isAsInserted
   }
 
-  /// The row as it was before it was deleted last; nil: the log does not say, or the table has other columns by now.
+  /// The row as it was before its last delete. nil if the log has no record, or if the table has other columns by now.
   func lastImage(of key: RowKey, in place: Int) throws -> Row? {
     var last: Row?
     try eachChange(of: past(of: key, in: place)) { entry in
@@ -141,7 +141,7 @@ extension HubStore {
 }
 
 extension Statement {
-  /// Values by column, as they stand in the log; nil for NULL.
+  /// Values by column, as they are in the log. nil for NULL.
   func fields(_ column: Int) throws -> [Field]? { try textBytes(column).map { try FieldsCoding.parse($0) } }
 
   /// The bytes of a text; nil for anything else.

@@ -1,20 +1,20 @@
 import SatchelValues
 
-/// Who made a change that the hub commits, and how it came.
+/// The author of a change that the hub commits, and the bundle that carried it.
 struct Origin: Sendable {
   private(set) var stamp: Stamp
-  /// Whether the device itself needs its change sent back, because it may have rebased it away meanwhile.
+  /// Whether the device itself must receive its change again, because it may have rebased the change away meanwhile.
   let echo: Bool
   /// Milliseconds since 1970 by the hub's clock.
   let at: Int64
-  // As they stand in the log: they are the same for all the changes of a bundle, and are made once.
+  // The values of the log's columns. They are the same for all changes of a bundle, so they are made once.
   let deviceValue: Value
   let userValue: Value
   let bundleValue: Value
 
   /// - Parameters:
-  ///   - device: nil: somebody at the hub.
-  ///   - bundle: in which the change came; nil: in none.
+  ///   - device: nil for a person or an app at the hub.
+  ///   - bundle: the bundle with the change. nil if it came in none.
   init(device: ReplicaID?, user: String, stamp: Stamp, bundle: BundleID?, echo: Bool, at: Int64) {
     self.stamp = stamp
     self.echo = echo

@@ -3,13 +3,13 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The rows whose true state a device must be sent, whatever the log says; a set for each table.
+/// The rows whose true state a device must receive, whatever the log contains; a set for each table.
 struct OwedRows {
-  /// Rows that are sent, or sent as gone.
+  /// Rows that are sent, or whose deletion is sent.
   var always: [RowSet]
   /// Rows that are sent only if the device's user sees them. The device deleted them while they were hidden.
   var ifVisible: [RowSet]
-  /// Of `ifVisible`, the rows that no emission covers yet.
+  /// The rows of `ifVisible` that no emission covers yet.
   fileprivate var unsentIfVisible: [RowSet]
   /// Whether no emission covers a row of `always` yet.
   fileprivate var hasUnsent = false
@@ -21,17 +21,17 @@ struct OwedRows {
   }
 }
 
-/// When a row that is owed to a device is sent.
+/// The condition under which a row that must be sent is sent.
 enum Debt: Int64 {
-  /// The row is sent, or sent as gone.
+  /// The row or its deletion is sent.
   case always = 0
-  /// The row is sent only if the device's user sees it. The device does not have it, and must not learn that it is
-  /// there: a deleted row and a hidden row look alike.
+  /// The row is sent only if the device's user sees it. The device does not have it, and must not learn that it exists:
+  /// a deleted row and a hidden row look alike.
   case ifVisible = 1
 }
 
 extension HubStore {
-  /// Notes that the device must be sent this row's true state.
+  /// Records that the device must receive this row's true state.
   func owe(_ key: RowKey, in place: Int, to device: ReplicaID, _ debt: Debt = .always) throws {
     let number = try numbers[place].assign(key, in: database)
     try database.run(
@@ -48,7 +48,7 @@ extension HubStore {
       ])
   }
 
-  /// Returns the rows that are owed to a device.
+  /// Returns the rows that must be sent to a device.
   func owed(to device: ReplicaID) throws -> OwedRows {
     let empty = tables.map { _ in RowSet() }
     var owed = OwedRows(always: empty, ifVisible: empty, unsentIfVisible: empty)

@@ -7,19 +7,19 @@ struct SharedWrite: Hashable {
   let stamp: Stamp
 }
 
-/// Which of the log's changes are a device's own, to a change of it that comes.
+/// The log's changes that count as a device's own, compared with its new change.
 ///
-/// A device that was given to another user delivers two histories: what its former user wrote is to the new one's
-/// changes what anybody else wrote.
+/// A device that was given to another user delivers two histories. Changes of its former user count for the new user's
+/// changes as changes of others.
 struct OwnChanges {
   private let device: String?
   private let user: String?
   private var shared: Set<SharedWrite> = []
-  /// Bundles of the device's with a former user's changes, which the device does not have any more.
+  /// Bundles of the device with a former user's changes, which the device does not have any more.
   let sealed: Set<String>
 
   /// - Parameters:
-  ///   - user: whose changes alone are the device's own; nil: whoever's.
+  ///   - user: only this user's changes are the device's own. nil for those of any user.
   init(of device: ReplicaID, by user: String? = nil, but sealed: Set<String> = []) {
     (self.device, self.user, self.sealed) = (device.text, user, sealed)
   }
@@ -33,7 +33,7 @@ struct OwnChanges {
 
   private init() { (device, user, sealed) = (nil, nil, []) }
 
-  /// To nobody: what anyone did.
+  /// No change is the device's own: all changes are those of others.
   static let none = OwnChanges()
 
   func contains(_ entry: LogEntry) -> Bool {
@@ -44,8 +44,8 @@ struct OwnChanges {
 }
 
 extension HubStore {
-  /// The bundles of a former user of a device's: those up to `base`, which a bundle names as what it does not contain,
-  /// that the emission on which it was made does not acknowledge.
+  /// The bundles of a device's former user. These are bundles up to `base` that the emission does not acknowledge. The
+  /// device's bundle names `base` as the end of what it does not contain.
   func sealedBundles(before base: SequenceNumber?, since emission: Emission, of name: String) throws -> Set<String> {
     guard let base, base > emission.acknowledged else { return [] }
     return Set(

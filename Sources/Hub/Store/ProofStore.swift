@@ -4,42 +4,42 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What the hub found when it compared a device's rows with its own.
+/// The result of the comparison of a device's rows with the hub's record.
 public struct StateProof: Sendable {
   public enum Result: String, Sendable, CaseIterable {
-    /// Both had the same rows.
+    /// Both sides had the same rows.
     case verified
     case differs
-    /// The hub could not say any more what the device had to have.
+    /// The hub did not know any more which rows the device should have.
     case unknown
   }
 
   public let result: Result
-  /// Milliseconds since 1970 when it was compared last.
+  /// The time of the last comparison, in milliseconds since 1970.
   public let at: Int64
-  /// The export that told of the rows, and the emission on which it stood.
+  /// The export with the digests, and the emission that the device had.
   public let sequence: SequenceNumber
   public let emission: EmissionNumber
-  /// Milliseconds since 1970 when both last had the same; nil: they never had.
+  /// The time when both sides last had the same rows, in milliseconds since 1970. nil if they never had.
   public let verified: Int64?
   /// Why the result is unknown.
   public let words: String?
   public let differences: [StateDifference]
-  /// Whether the hub asks for the rows that differ, one by one.
+  /// Whether the hub requests the rows that differ, one by one.
   public let isAsking: Bool
 
-  /// The tables in which a device differs, for people.
+  /// The tables whose rows differ on a device, for people.
   public func differenceWords(of device: String) -> String {
     let tables = differences.map { difference in
       let (here, there) = (difference.rowsHere, difference.rowsThere)
       return here == there ? "\(difference.table)" : "\(difference.table) (\(there) rows for \(here))"
     }
-    return "\(device) has other rows than the hub believes, in \(tables.joined(separator: ", "))"
+    return "The rows of \(device) differ from the hub's record of them, in \(tables.joined(separator: ", "))"
   }
 }
 
 extension HubStore {
-  /// A row for each device that told of its rows.
+  /// A row for each device that sent digests of its rows.
   static let proofs = """
     CREATE TABLE satchel_proofs (
       device TEXT PRIMARY KEY,
@@ -55,7 +55,7 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// A row for each row that a device has otherwise than the hub believes.
+  /// A row for each row whose state on a device differs from the hub's record.
   static let differentRows = """
     CREATE TABLE satchel_different_rows (
       device TEXT NOT NULL,
@@ -66,7 +66,7 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// nil: the device never told of its rows.
+  /// nil if the device never sent digests of its rows.
   func proof(of device: ReplicaID) throws -> StateProof? {
     try database.first(
       """
@@ -84,7 +84,7 @@ extension HubStore {
     }
   }
 
-  /// The sums of which a device is asked for the rows.
+  /// The sums whose rows are requested from a device.
   func questions(for device: ReplicaID) throws -> [StateEntry.Question] {
     try database.first("SELECT questions FROM satchel_proofs WHERE device = :device", ["device": .string(device.text)])
     {
@@ -92,7 +92,7 @@ extension HubStore {
     } ?? []
   }
 
-  /// Whether a device is to be asked something that no emission has asked yet.
+  /// Whether a request for a device has not been in any emission yet.
   func mustAsk(_ device: ReplicaID) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_proofs WHERE device = :device AND questions <> '[]' AND asked IS NULL",
@@ -100,7 +100,7 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  /// The emission that asked a device first; nil: none has.
+  /// The first emission that carried the request. nil if none has.
   private func askedBy(_ device: ReplicaID) throws -> EmissionNumber? {
     try database.first("SELECT asked FROM satchel_proofs WHERE device = :device", ["device": .string(device.text)]) {
       $0.optionalInteger(0).map { EmissionNumber($0) }
@@ -113,7 +113,7 @@ extension HubStore {
       ["device": .string(device.text), "number": .integer(number.rawValue)])
   }
 
-  /// Asks a device for the rows of these sums.
+  /// Requests the rows of these sums from a device.
   func ask(_ device: ReplicaID, _ questions: [StateEntry.Question]) throws {
     try database.run(
       "UPDATE satchel_proofs SET questions = :questions, asked = NULL WHERE device = :device",
@@ -129,17 +129,17 @@ extension HubStore {
     switch outcome.result {
     case .verified: break
     case .differs(let found): (result, differences) = (.differs, found)
-    // What differed before still does.
+    // Rows that differed before still differ.
     case .unknown(let why):
       (result, words) = (before?.result == .differs ? .differs : .unknown, why)
       differences = before?.differences ?? []
     }
     let asked = try questions(for: device)
     let hasHeard = try askedBy(device).map { $0 <= changes.received } ?? false
-    // A device that was asked answers, or has too many rows to name.
+    // A device that received the request either answers, or has too many rows to list.
     let left = result == .verified || hasHeard ? [] : asked
     if result == .differs, hasHeard, outcome.compared.isEmpty, !asked.isEmpty {
-      words = "the rows of the sums that differ are too many to be named one by one"
+      words = "too many rows differ to be named one by one"
     }
     try database.run(
       """
@@ -175,7 +175,7 @@ extension HubStore {
     }
   }
 
-  /// The rows that a device has otherwise than the hub believes, as they were compared last.
+  /// The rows that differ between a device and the hub's record, from the last comparison.
   func differentRows(of device: ReplicaID) throws -> [DifferentRow] {
     try database.all(
       "SELECT table_name, key, kind FROM satchel_different_rows WHERE device = :device ORDER BY table_name, key",

@@ -7,11 +7,11 @@ import SatchelValues
 struct LostEmission {
   let device: ReplicaID
   let link: Manifest.EmissionLink
-  /// Its name in `bundles/archive/lost`; nil: the key that signed it counts no more, so it was not kept.
+  /// The file's name in `bundles/archive/lost`. nil if its signing key is no longer trusted, so it was not kept.
   let file: String?
 }
 
-/// What the hub collects of the time that it lost.
+/// The records of the recovery of the lost time.
 extension HubStore {
   /// A row for each emission of the lost time that came.
   static let lostEmissions = """
@@ -27,7 +27,7 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// A row for each emission of the lost time that a device has and did not bring yet.
+  /// A row for each emission of the lost time that a device has and has not brought yet.
   static let awaitedEmissions = """
     CREATE TABLE satchel_awaited_emissions (
       device TEXT NOT NULL,
@@ -36,7 +36,7 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// Whether what the lost time held is still being collected.
+  /// Whether the recovery of the lost time is running.
   func isRecovering() throws -> Bool {
     try database.first("SELECT recovering FROM satchel_hub") { $0.integer(0) != 0 } ?? false
   }
@@ -45,7 +45,7 @@ extension HubStore {
     try database.run("UPDATE satchel_hub SET recovering = :recovering", ["recovering": .integer(isRecovering ? 1 : 0)])
   }
 
-  /// Keeps an emission that came. One that came before stays as it is.
+  /// Records an emission that came. An earlier record of it stays.
   func add(_ emission: LostEmission, made stamp: Stamp, at time: Int64) throws {
     try database.run(
       """
@@ -62,14 +62,14 @@ extension HubStore {
       ["digest": .string(emission.link.digest.hexadecimal)])
   }
 
-  /// Whether an emission is one of the lost time that a device has brought.
+  /// Whether an emission belongs to the lost time and a device has brought it.
   func isLost(_ emission: Manifest.EmissionLink) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_lost_emissions WHERE digest = :digest", ["digest": .string(emission.digest.hexadecimal)]
     ) { _ in true } ?? false
   }
 
-  /// The emissions that came and whose rows are not in, the newest first.
+  /// The emissions that came and are not merged yet, the newest first.
   func lostEmissionsToMerge() throws -> [LostEmission] {
     try database.all(
       """
@@ -85,7 +85,7 @@ extension HubStore {
     }.compactMap(\.self)
   }
 
-  /// Forgets that an emission came, unless its device may know it: that one brings it no more.
+  /// Forgets that an emission came, unless its device may know of the arrival and so never brings it again.
   func forgetUntold(_ emission: Manifest.EmissionLink) throws {
     try database.run(
       "DELETE FROM satchel_lost_emissions WHERE digest = :digest AND told IS NULL",
@@ -100,7 +100,8 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  /// The digests of what a device need not bring: what came, and what this hub knows of earlier epochs.
+  /// The digests of emissions that a device need not bring: those that came, and those of earlier epochs that this hub
+  /// knows.
   func collected(from device: ReplicaID) throws -> [Digest] {
     try database.all(
       """
@@ -117,7 +118,7 @@ extension HubStore {
     ) { Digest(hexadecimal: $0.text(0)) }.compactMap(\.self)
   }
 
-  /// Whether a device does not know yet of an emission that it brought and that came.
+  /// Whether a device does not know yet that an emission from it arrived.
   func mustTellCollected(_ device: ReplicaID) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_lost_emissions WHERE device = :device AND told IS NULL", ["device": .string(device.text)]
@@ -130,7 +131,7 @@ extension HubStore {
       ["device": .string(device.text), "number": .integer(number.rawValue)])
   }
 
-  /// Notes which emissions of the lost time a device has, as its newest bundle says.
+  /// Records which emissions of the lost time a device has, from its newest bundle.
   func noteBrought(_ digests: [Digest], by device: EnrolledDevice) throws {
     try database.run(
       "DELETE FROM satchel_awaited_emissions WHERE device = :device", ["device": .string(device.id.text)])
@@ -148,7 +149,7 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  /// How many emissions of the lost time each device has that did not come, by the device's name.
+  /// The number of emissions of the lost time that each device has and that did not come, by the device's name.
   func awaitedEmissions() throws -> [(device: String, count: Int64)] {
     try database.all(
       """

@@ -3,12 +3,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Parents that are known to be there: most rows of a bundle refer to a few.
+/// Parents that are known to exist: most rows of a bundle refer to a few parents.
 ///
-/// Whoever keeps it forgets it when any row is deleted or changed to which another may refer.
+/// The owner of this cache must clear it when any row is deleted, or changed in columns that others may refer to.
 struct FoundParents {
   struct Reference: Hashable {
-    /// The table that refers, and which of its foreign keys it is.
+    /// The referring table, and the number of its foreign key.
     let place: Int
     let number: Int
     let values: [Value]
@@ -28,9 +28,9 @@ struct FoundParents {
 }
 
 extension HubStore {
-  /// The first foreign key of `row` whose parent is not there; nil where all are. What `before` referred to already is
-  /// passed over: if that was wrong, it was so before.
-  /// - Parameter found: the parents that were there a moment ago, and to which those are added that are there now.
+  /// The first foreign key of `row` without a parent. nil if all have one. A reference that `before` already had is
+  /// skipped: if it was broken, it was broken before.
+  /// - Parameter found: parents that are known to exist. Newly found parents are added.
   func missingParent(
     of row: Row, changedFrom before: Row?, in place: Int, besides found: inout FoundParents
   ) throws -> ForeignKey? {
@@ -49,8 +49,8 @@ extension HubStore {
     return nil
   }
 
-  /// The row to which `row` refers along a foreign key: its table and its primary key. nil: it is not there, or the
-  /// table is not in the dataset.
+  /// The row that `row` refers to along a foreign key: its table and its primary key. nil if it does not exist, or if
+  /// the table is not in the dataset.
   func parent(of row: Row, along key: ForeignKey) throws -> (place: Int, key: RowKey)? {
     try parent(key.columns.map { row[$0] }, along: key)
   }
@@ -75,13 +75,13 @@ extension HubStore {
     }
   }
 
-  /// A table that has rows that refer to `row` by values that it loses; nil: there is none.
-  /// - Parameter after: what the row becomes; nil: it goes.
+  /// A table with rows that refer to `row` by values that it loses. nil if there is none.
+  /// - Parameter after: the row's new state. nil if it is deleted.
   func tableWithChildren(of row: Row, becoming after: Row?, in place: Int) throws -> Name? {
     try references[place].tableWithChildren(of: row, becoming: after, rows[place].schema, in: database)
   }
 
-  /// Returns what is broken if `row` takes the place of `before`; nil: nothing is.
+  /// Returns the reference that breaks if `row` replaces `before`. nil if none does.
   func brokenReference(
     of row: Row?, from before: Row?, in place: Int, besides found: inout FoundParents
   ) throws -> BrokenReference? {
@@ -93,11 +93,11 @@ extension HubStore {
   }
 }
 
-/// A reference that would lead nowhere.
+/// A reference without a target.
 enum BrokenReference {
-  /// The row refers to one of this table that is not there.
+  /// The row refers to a missing row of this table.
   case missingParent(Name)
-  /// Rows of this table refer to what the row would not be any more.
+  /// Rows of this table refer to values that the row would lose.
   case children(Name)
 
   var words: String {
@@ -107,6 +107,6 @@ enum BrokenReference {
     }
   }
 
-  /// Whether the change waits: the parent may come. If rows refer to it, a person decides.
+  /// Whether the change waits, because the parent may come. If rows refer to it, a person decides.
   var mayGoAway: Bool { if case .missingParent = self { true } else { false } }
 }

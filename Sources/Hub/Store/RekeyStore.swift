@@ -2,22 +2,21 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A row of a device's that has another key at the hub than the device gave it: another row had its key, or is the same
-/// one.
+/// A row of a device that has another key at the hub, because another row had its key or is the same row.
 public struct RekeyedRow: Hashable, Sendable {
   public let table: Name
-  /// By which the device knows the row until it is told.
+  /// The key that the device uses until it learns the new key.
   public let old: Value
   public let new: Value
-  /// The emission with which the device learns of it; nil: none yet.
+  /// The emission with which the device learns it. nil if none has it yet.
   let told: EmissionNumber?
-  /// In `satchel_rekeyed`.
+  /// Its id in `satchel_rekeyed`.
   let entry: Int64
 }
 
 extension HubStore {
-  /// The rows of a device's that it knows by another key than the hub while it is on this emission, in the order of
-  /// tables and keys.
+  /// The rows of a device that it knows by another key than the hub while it has this emission, in the order of tables
+  /// and keys.
   /// - Parameter sealed: bundles whose rows the device does not have any more.
   func rekeyed(of device: ReplicaID, at received: EmissionNumber, but sealed: Set<String> = []) throws -> [RekeyedRow] {
     try database.all(
@@ -36,10 +35,10 @@ extension HubStore {
     }.compactMap(\.self)
   }
 
-  /// Gives a row of a device's a key that no row ever had, nor is about to have.
+  /// Gives a row of a device a key that no row ever had or will get from a pending change.
   ///
   /// - Parameter floor: the greatest key that the device is known to have given out.
-  /// - Returns: nil where the numbers are at their end.
+  /// - Returns: nil if the numbers are used up.
   func giveNewKey(
     to key: Value, in place: Int, of device: ReplicaID, by bundle: BundleID?, above floor: Int64, at now: Int64
   ) throws -> RekeyedRow? {
@@ -52,10 +51,10 @@ extension HubStore {
     return try rename(key, to: .integer(new), in: place, of: device, by: bundle, at: now)
   }
 
-  /// Makes a row of a device's known as the row with the key `new`.
+  /// Records that a device's row is the row with the key `new`.
   ///
-  /// The device is sent the true state of both keys.
-  /// - Parameter bundle: which brought the row; nil: it is not known any more.
+  /// The device receives the true state of both keys.
+  /// - Parameter bundle: the bundle with the row. nil if it is not known any more.
   func rename(
     _ old: Value, to new: Value, in place: Int, of device: ReplicaID, by bundle: BundleID?, at now: Int64
   ) throws -> RekeyedRow {
@@ -64,7 +63,7 @@ extension HubStore {
     return row
   }
 
-  /// - Parameter told: the emission with which the device learned of it; nil: none yet.
+  /// - Parameter told: the emission with which the device learned of it. nil if none has it yet.
   @discardableResult
   func insertRekeyed(
     _ old: Value, to new: Value, in place: Int, of device: ReplicaID, by bundle: BundleID? = nil,
@@ -84,8 +83,8 @@ extension HubStore {
     return RekeyedRow(table: table, old: old, new: new, told: told, entry: database.lastInsertRowID)
   }
 
-  /// The key of the row that is the same thing to people as `row`: the only row with its natural key, where the user
-  /// may see and change it; nil where there is none. It may be the row's own.
+  /// The key of the row that people would call the same as `row`: the only row with its natural key, if the user may
+  /// see and change it. nil if there is none. It may be the row's own key.
   func twin(of row: Row, in place: Int, for scope: ScopeStore) throws -> Value? {
     let (table, key) = (tables[place], tables[place].schema.key(of: row))
     var found = try rows[place].rivals(of: row, in: database)
@@ -98,8 +97,8 @@ extension HubStore {
     return twin
   }
 
-  /// The greatest key that the hub ever knew or gave away. A key far above all others that a device named counts for
-  /// nothing: no row has it.
+  /// The greatest key that the hub ever knew or gave out. A key far above all others that a device named does not
+  /// count, because no row has it.
   func greatestKey(in place: Int) throws -> Int64 {
     let names = RowNumbers.names(tables[place])
     let sure = try greatestSureKey(in: place)
@@ -110,7 +109,7 @@ extension HubStore {
     return max(sure, numbered ?? 0)
   }
 
-  /// The greatest key that a row has or had, or that the hub gave away.
+  /// The greatest key that a row has or had, or that the hub gave out.
   func greatestSureKey(in place: Int) throws -> Int64 {
     let table = tables[place]
     let given = try database.first(
@@ -120,7 +119,7 @@ extension HubStore {
     return max(try table.greatestKey(in: database), given ?? 0, blocks)
   }
 
-  /// Whether the row of any device got this key from the hub, be the row there or not.
+  /// Whether a row of any device got this key from the hub, even if the row is gone.
   func isGiven(_ key: Value, in place: Int) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_rekeyed WHERE table_name = :table AND new_key = :key",
@@ -128,7 +127,7 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  /// Takes over that a device itself gave a row another key. What the hub had decided of the row stays.
+  /// Records that a device itself gave a row another key. The hub's own decision about the row stays.
   func takeOver(_ old: Value, _ new: Value, in table: Name, of device: ReplicaID, at received: EmissionNumber) throws {
     try database.run(
       """
@@ -141,7 +140,7 @@ extension HubStore {
       ])
   }
 
-  /// The rows to which devices gave a key and that have another one here, each with its device's id.
+  /// The rows to which devices gave a key and that have another key here, each with its device's id.
   func renamed(_ key: RowKey, in place: Int) throws -> [(device: String, key: RowKey)] {
     guard let old = tables[place].singleKey(key) else { return [] }
     return try database.all(

@@ -4,12 +4,12 @@ import SatchelCrypto
 import SatchelSQLite
 import SatchelValues
 
-/// Histories that began as one device's: those of copies of its folder.
+/// Histories with one beginning: those of copies of a device's folder.
 extension HubStore {
   /// A history with the same beginning as a device's.
   struct RelatedHistory {
     let id: ReplicaID
-    /// The name of the device in whose name its bundles came.
+    /// The name of the device whose name its bundles have.
     let name: String
     /// The highest of its exports that was merged.
     let merged: SequenceNumber
@@ -27,8 +27,8 @@ extension HubStore {
     return found
   }
 
-  /// The first export in which two histories differ; nil: no export that is known of both differs.
-  /// - Parameter links: the history of the device as a bundle says it, beside what is known of it.
+  /// The first export in which two histories differ. nil if all exports that are known of both agree.
+  /// - Parameter links: the device's history from a bundle, in addition to the recorded history.
   func parting(of device: ReplicaID, _ links: [Manifest.Changes.Link], from other: ReplicaID) throws -> SequenceNumber?
   {
     let known =
@@ -44,7 +44,7 @@ extension HubStore {
     return [known, told].compactMap(\.self).min()
   }
 
-  /// Whether all that a bundle changed was in the rows that the hub had at a cursor.
+  /// Whether all changes of a bundle were in the hub's rows at a cursor.
   func isMerged(_ bundle: BundleID, before cursor: Cursor) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_log WHERE bundle = :bundle AND cursor > :cursor LIMIT 1",
@@ -52,7 +52,7 @@ extension HubStore {
     ) { _ in false } ?? true
   }
 
-  /// What a device's line tells of a key that it gave a row of its own.
+  /// The new key that a device's line gives to one of its own rows.
   func renaming(in line: ChangeLine) -> (old: Value, new: KeyedRow)? {
     guard case .rekey(let to, _) = line.content, let place = place(of: line.table),
       let old = tables[place].singleKey(line.key), let new = tables[place].singleKey(to)
@@ -60,7 +60,7 @@ extension HubStore {
     return (old, KeyedRow(place: place, key: new))
   }
 
-  /// The key that the hub gave a history's row last; nil: it has its own.
+  /// The last key that the hub gave to a row of a history. nil if the row has its own key.
   func latestKey(of key: Value, in place: Int, of history: ReplicaID) throws -> Value? {
     try database.first(
       """

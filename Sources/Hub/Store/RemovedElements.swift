@@ -2,8 +2,8 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// Elements that were taken out of sets before anybody put them in here: the change that did comes later, from another
-/// device that delivers again.
+/// Elements that were removed from sets before they were added here. The change that added them comes later, from
+/// another device that delivers again.
 extension HubStore {
   /// A row for each such element.
   static let removedElements = """

@@ -2,10 +2,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Which conflicts the hub knows from a device's report alone.
+/// The conflicts that the hub knows from a device's report alone.
 ///
-/// A report is kept and shown as a report. The hub executes nothing that a report says: a change enters by its own line
-/// in `changes.jsonl`, or by a person's decision.
+/// A report is kept and shown as a report. The hub executes nothing of a report: a change enters by its own line in
+/// `changes.jsonl`, or by a person's decision.
 extension HubStore {
   static let reports = """
     CREATE TABLE satchel_reports (
@@ -16,10 +16,10 @@ extension HubStore {
     CREATE INDEX satchel_reports_called ON satchel_reports (called)
     """
 
-  /// Notes what a build before this one took as if it had found it, and lets nothing of it enter any more.
+  /// Marks conflicts as reports that an earlier build recorded as found by the hub. No change of them enters any more.
   ///
-  /// Such records were never told to their device, and have a bundle; the hub's own records have none, or are about its
-  /// own changes. Of a hidden row's delete the device is never told either: the hub itself found that.
+  /// Such records were never sent to their device, and have a bundle. The hub's own records have no bundle, or are
+  /// about its own changes. The delete of a hidden row is not sent to the device either, but the hub itself found it.
   static func noteReports(in database: borrowing Database) throws {
     try database.execute(reports)
     try database.run(
@@ -36,7 +36,7 @@ extension HubStore {
     try nameReports(in: database)
   }
 
-  /// Gives reports the ids that the format asks for, which no other device can have taken.
+  /// Gives reports the ids that the format requires, which no other device can use.
   private static func nameReports(in database: borrowing Database) throws {
     let ids = try database.all("SELECT conflict FROM satchel_reports") { ConflictID($0.text(0)) }
     for id in ids.compactMap(\.self) {
@@ -58,7 +58,7 @@ extension HubStore {
       ["conflict": .string(id.text), "called": .string(name.text)])
   }
 
-  /// Whether only a device says that there is this conflict.
+  /// Whether only a device reports this conflict.
   func isReport(_ id: ConflictID) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_reports WHERE conflict = :conflict AND found = 0", ["conflict": .string(id.text)]
@@ -72,8 +72,7 @@ extension HubStore {
         .compactMap(\.self))
   }
 
-  /// The hub has found the conflict that a device reported: what the hub found of the change takes the place of the
-  /// device's words.
+  /// Records that the hub found a conflict that a device had reported. The hub's record replaces the device's.
   func confirmReport(of record: ConflictRecord, since: Cursor?) throws {
     guard try isReport(record.id) else { return }
     try ConflictTable.rename(record, in: database)
@@ -82,7 +81,7 @@ extension HubStore {
       "UPDATE satchel_reports SET found = 1 WHERE conflict = :conflict", ["conflict": .string(record.id.text)])
   }
 
-  /// Lets a reported row wait for the row to which it refers, because a person has let that row in. It enters by the
+  /// Lets a reported row wait for the row that it refers to, because a person has let that row in. It enters with the
   /// rights of its user.
   func holdReport(of record: ConflictRecord) throws {
     guard try isReport(record.id) else { return }
@@ -90,8 +89,8 @@ extension HubStore {
     try ConflictTable.setState(.held, of: record.id, in: database)
   }
 
-  /// The conflict that a device calls by this id; nil: the hub knows none.
-  /// - Parameter devices: the device, and those whose conflicts it knows.
+  /// The conflict with this id on a device. nil if the hub has none.
+  /// - Parameter devices: the device, and the devices whose conflicts it knows.
   func conflict(called name: ConflictID, by devices: [ReplicaID]) throws -> StoredConflict? {
     if let known = try ConflictTable.conflict(name, in: database), devices.contains(known.record.device) {
       return known
@@ -107,7 +106,7 @@ extension HubStore {
     return nil
   }
 
-  /// The records by the ids by which their device knows them.
+  /// The records with the ids that their device uses.
   func asTheDeviceCallsThem(_ records: [ConflictRecord]) throws -> [ConflictRecord] {
     try records.map { record in
       let name =

@@ -2,8 +2,8 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// The stable numbers of one table's rows: a key has one number for ever, whether its row is there or not. Beside it
-/// stands where the log tells of the row last.
+/// The stable numbers of one table's rows: a key has one number for ever, even if its row is deleted. Each number has
+/// the cursor of the row's last entry in the log.
 final class RowNumbers {
   private let find: Statement
   private let add: Statement
@@ -13,12 +13,12 @@ final class RowNumbers {
   private let names: Names
   private var keySQL: String { names.key.joined(separator: ", ") }
 
-  /// What is known of a row's past.
+  /// The known history of a row.
   struct Entry {
     let number: Int64
-    /// The row's newest entry in the log; nil: none.
+    /// The row's newest entry in the log. nil if there is none.
     let cursor: Cursor?
-    /// The newest stamp that any change of it had; zero where it was never changed.
+    /// The newest stamp of its changes. Zero if it was never changed.
     let stamp: Stamp
   }
 
@@ -45,7 +45,7 @@ final class RowNumbers {
       "SELECT \(names.cursor), \(names.stamp), \(keys) FROM \(names.table) WHERE \(names.number) = ?")
   }
 
-  /// Keys stand without a type and are compared as bytes, as in the table of pre-images.
+  /// Keys have no type and are compared as bytes, as in the table of pre-images.
   static func install(_ table: TrackedTable, in database: borrowing Database) throws {
     let names = Self.names(table)
     let keys = names.key.joined(separator: ", ")
@@ -54,7 +54,7 @@ final class RowNumbers {
       "INSERT INTO \(names.table) (\(keys)) SELECT \(keys) FROM \(quoted(table.name)) ORDER BY \(keys)")
   }
 
-  /// Gives the columns of the table of numbers the names that the key's columns have by now.
+  /// Renames the columns of the table of numbers to the present names of the key's columns.
   static func follow(_ table: TrackedTable, in database: borrowing Database) throws {
     let names = Self.names(table)
     let saved = try database.all(
@@ -107,12 +107,12 @@ final class RowNumbers {
       cursor: free("satchel_cursor"), stamp: free("satchel_stamp"))
   }
 
-  /// How many numbers were given: no fewer than there are rows.
+  /// The number of given numbers, at least the number of rows.
   func count(in database: borrowing Database) throws -> Int {
     Int(try database.first("SELECT max(\(names.number)) FROM \(names.table)") { $0.integer(0) } ?? 0)
   }
 
-  /// What is known of the row with this key; nil where no row of this key was ever there.
+  /// The history of the row with this key. nil if no row with this key ever existed.
   func entry(of key: RowKey) throws -> Entry? {
     defer { find.reset() }
     try find.bind(key.values)
@@ -121,7 +121,7 @@ final class RowNumbers {
       number: find.integer(0), cursor: find.optionalInteger(1).map { Cursor($0) }, stamp: Stamp(find.integer(2)))
   }
 
-  /// The number of a key; nil where no row of this key was ever there.
+  /// The number of a key. nil if no row with this key ever existed.
   func number(of key: RowKey) throws -> Int64? { try entry(of: key)?.number }
 
   /// The number of a key, which gets one if it has none.
@@ -130,7 +130,7 @@ final class RowNumbers {
   }
 
   /// Gives a number to a key that has none yet.
-  /// - Parameter cursor: where the log is about to tell of the row; nil: nowhere.
+  /// - Parameter cursor: the position of the row's next log entry. nil if there will be none.
   func add(_ key: RowKey, at cursor: Cursor? = nil, _ stamp: Stamp = .zero, in database: borrowing Database) throws
     -> Int64
   {
@@ -138,7 +138,7 @@ final class RowNumbers {
     return database.lastInsertRowID
   }
 
-  /// Notes that the log tells of a row here.
+  /// Records the position of a row's newest log entry.
   func note(_ cursor: Cursor, _ stamp: Stamp, of number: Int64) throws {
     try move.run([.integer(number), .integer(cursor.rawValue), .integer(stamp.rawValue)])
   }
@@ -147,18 +147,18 @@ final class RowNumbers {
   struct Member {
     let number: Int64
     let key: RowKey
-    /// The row's newest entry in the log; nil: none.
+    /// The row's newest entry in the log. nil if there is none.
     let cursor: Cursor?
-    /// The newest that any change of the row had; zero where it was never changed.
+    /// The newest stamp of the row's changes. Zero if it was never changed.
     let stamp: Stamp
   }
 
-  /// Calls `body` for each of the rows in a set, in the order in which SQLite sorts the keys' values: numbers, then
-  /// texts by their bytes, then blobs. The order of the numbers tells of rows that others may not see.
+  /// Calls `body` for each row of a set, in SQLite's order of the keys' values: numbers, then texts by their bytes,
+  /// then blobs. The order of the row numbers would reveal rows that others may not see.
   func each(of set: RowSet, in database: borrowing Database, _ body: (Member) throws -> Void) throws {
     if set.isEmpty { return }
     let count = set.count
-    // Few are sorted; for many it is cheaper to go through all in their order, and it takes no memory.
+    // Few rows are sorted. For many it is cheaper to read all rows in their order, and it takes no memory.
     if count > Self.mostSorted {
       let columns = "\(names.number), \(names.cursor), \(names.stamp), \(keySQL)"
       try database.each("SELECT \(columns) FROM \(names.table) ORDER BY \(keySQL)") {

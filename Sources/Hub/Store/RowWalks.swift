@@ -2,8 +2,8 @@ import SatchelMerge
 import SatchelValues
 import SatchelWorkspace
 
-/// The entries that the merge of one bundle has read in long logs of rows. No entry is read twice, however many
-/// changes of one row the bundle has.
+/// The entries that the merge of one bundle has read in long logs of rows. No entry is read twice, even if the bundle
+/// has many changes of one row.
 final class RowWalks {
   private struct Row: Hashable {
     let place: Int
@@ -14,21 +14,21 @@ final class RowWalks {
   struct Walk {
     /// The newest entry that was read.
     fileprivate var newest: Cursor
-    /// The newest stamp of each column, whoever wrote it.
+    /// The newest stamp of each column, from any author.
     fileprivate(set) var stamps: [Int: Stamp] = [:]
     /// The changes of others since the device's emission.
     fileprivate(set) var columns: [Int: Stamp] = [:]
     fileprivate(set) var presence = false
     /// The columns that others changed before the present epoch began.
     fileprivate(set) var disputed: Set<Int> = []
-    /// The entries behind `columns`, for changes of which a copy of the device has delivered a part.
+    /// The entries for `columns`, for changes of which a copy of the device has delivered a part.
     fileprivate var foreign: [LogEntry] = []
 
     /// The columns that others changed since the device's emission.
     var unseen: Set<Int> { Set(columns.keys) }
   }
 
-  /// The number of entries from which on a row's log is remembered.
+  /// Logs with at least this many entries are remembered.
   static let longLog = 16
 
   private let base: ChangeBase
@@ -37,15 +37,15 @@ final class RowWalks {
   private var touched: [Row] = []
 
   /// - Parameters:
-  ///   - base: from what the device made its changes.
-  ///   - own: which entries are the device's own.
+  ///   - base: the state from which the device made its changes.
+  ///   - own: the entries that are the device's own.
   init(from base: ChangeBase, butFor own: OwnChanges) {
     self.base = base
     self.own = own
   }
 
-  /// Returns what a row's log says, with entries that were written since it was read last; nil: the log is short.
-  /// - Parameter shared: more entries that are the device's own, for this once.
+  /// Returns the content of a row's log, with entries written since it was last read. nil if the log is short.
+  /// - Parameter shared: more entries that are the device's own, for this call.
   func walk(
     _ past: RowNumbers.Entry?, in place: Int, besides shared: OwnChanges?, _ store: HubStore
   ) throws -> Walk? {
@@ -60,10 +60,10 @@ final class RowWalks {
     return filtered
   }
 
-  /// Remembers from here on which logs are read.
+  /// Records from here on which logs are read.
   func begin() { touched = [] }
 
-  /// Forgets logs that were read since `begin()` and beyond `cursor`: what follows it was taken back.
+  /// Forgets logs that were read since `begin()` and beyond `cursor`, because the entries after it were rolled back.
   func forget(after cursor: Cursor) {
     for row in touched where walks[row].map({ $0.newest > cursor }) ?? false { walks[row] = nil }
     touched = []

@@ -4,12 +4,12 @@ import SatchelSQLite
 import SatchelValues
 
 extension HubStore {
-  /// How long the rules may take to find the next row, in milliseconds.
+  /// The longest time that the rules may take to find the next row, in milliseconds.
   static let longestRule: Int64 = 10 * 60_000
 
-  /// Runs a question that is made of the dataset's rules.
+  /// Runs a query that is made of the dataset's rules.
   ///
-  /// Throws a `DatasetError` if the rules find no next row in time: they may never end.
+  /// Throws a `DatasetError` if the rules find no next row in time, because they may never end.
   /// - Parameter body: restarts the time with each row that it gets.
   func askingRules<T>(of table: Name, _ body: (_ limit: TimeLimit) throws -> T) throws -> T {
     let limit = TimeLimit(milliseconds: Self.longestRule, by: clock)
@@ -18,7 +18,7 @@ extension HubStore {
     } catch let error as SQLiteError where error.kind == .interrupted {
       throw DatasetError(
         "tables.\(table)",
-        "its rules and its parents' do not come to an end: a single answer took more than ten minutes",
+        "its rules and its parents' rules do not end: a single answer took more than ten minutes",
         hint:
           "Look for subqueries that read a whole table for each row, or that lack an index; then: satchel-hub dataset apply FILE"
       )

@@ -4,9 +4,9 @@ import SatchelSQLite
 import SatchelValues
 
 extension ScopeRules {
-  /// Checks every rule by itself: that it is one whole expression, reads nothing but the dataset's tables, names
-  /// columns that there are, uses no parameter but the user's name and attributes, and says the same of the same rows
-  /// at any time. Then all together, as they will be asked. Throws a `DatasetError` with the rule's place.
+  /// Checks every rule by itself. It must be one whole expression, read only the dataset's tables, name existing
+  /// columns, use only the parameters of the user, and always give the same result for the same rows. Then checks all
+  /// rules together, as they are evaluated. Throws a `DatasetError` with the rule's place.
   func check(in database: borrowing Database) throws {
     try checkForCircles()
     for table in tables {
@@ -20,7 +20,7 @@ extension ScopeRules {
       for sql in asked.map({ ofRowSQL(table, $0) }) + [findingSQL(table, asking: asked)] {
         do { _ = try database.prepare(sql).columnCount } catch {
           throw DatasetError(
-            "tables.\(table.name)", "its rules and its parents' cannot be asked together (\(error.message))",
+            "tables.\(table.name)", "its rules and its parents' rules cannot be evaluated together (\(error.message))",
             hint: "Make the rules simpler: fewer parentheses inside each other, for example.")
         }
       }
@@ -43,7 +43,7 @@ extension ScopeRules {
       try checkPlaces(read: authorizer, at: place, in: database)
       if authorizer.callsDateFunctions, let word = presentTime(in: rule) {
         throw DatasetError(
-          place, "it asks for the present time or place by \(word), so its result is not decided by the row alone",
+          place, "it uses \(word), so its result does not depend on the row alone",
           hint: "Compare with a column, or with an attribute of the user that the office sets.")
       }
     } catch let error as SQLiteError {
@@ -53,8 +53,8 @@ extension ScopeRules {
     }
   }
 
-  /// Refuses a rule that reads where a row lies in this database, which says nothing of the row: the same rows lie
-  /// elsewhere on each replica.
+  /// Refuses a rule that reads the position of a row in this database. The position says nothing about the row, and it
+  /// differs on each replica.
   private func checkPlaces(
     read authorizer: ReadAuthorizer, at place: String, in database: borrowing Database
   ) throws {
@@ -68,7 +68,7 @@ extension ScopeRules {
       guard let column = local.first(where: { authorizer.reads($0, of: table.name) }) else { continue }
       throw DatasetError(
         place, "it reads \(column) of \(table.name), which each replica gives by itself",
-        hint: "Let it read columns that are carried.")
+        hint: "Let it read columns that bundles carry.")
     }
   }
 
@@ -79,7 +79,7 @@ extension ScopeRules {
           "tables.\(table.name).parents",
           "visibility goes in a circle: \((path + [table.name]).map(\.text).joined(separator: " -> "))",
           hint:
-            "Say at one of these tables which references decide who sees its rows, without the next one: \"parents\": [], or a list of tables."
+            "Declare at one of these tables which references decide who sees its rows, without the next table: \"parents\": [], or a list of tables."
         )
       }
       for key in table.parentKeys(in: dataset) {
@@ -90,7 +90,7 @@ extension ScopeRules {
   }
 }
 
-/// What keeps a text from being one whole SQL expression that stays inside its parentheses; nil where nothing does.
+/// Why a text is not one whole SQL expression inside its parentheses. nil if it is.
 func expressionProblem(in rule: String) -> String? {
   var depth = 0
   var bytes = Array(rule.utf8)[...]
@@ -100,10 +100,10 @@ func expressionProblem(in rule: String) -> String? {
     case UInt8(ascii: "("): depth += 1
     case UInt8(ascii: ")"):
       depth -= 1
-      if depth < 0 { return "a parenthesis is closed that was not opened" }
+      if depth < 0 { return "a closing parenthesis has no opening parenthesis" }
     case UInt8(ascii: ";"): return "a rule is one expression, without a semicolon"
     case UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "`"):
-      // A doubled quote ends the text and begins the next: the outcome is the same.
+      // A doubled quote ends the text and begins the next text. The outcome is the same.
       guard let end = bytes.firstIndex(of: byte) else { return "a quote is not closed" }
       bytes = bytes[(end + 1)...]
     case UInt8(ascii: "["):

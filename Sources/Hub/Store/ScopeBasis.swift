@@ -5,26 +5,26 @@ import SatchelSQLite
 import SatchelValues
 
 extension ScopeStore {
-  /// A text that is the same as long as what a user may see depends on nothing but the rows that the log tells of: the
-  /// user, the rules, the tables' declarations, and the SQLite that evaluates. nil where rows without a name may count,
-  /// of which no log tells.
+  /// Digest of everything that decides visibility, except the logged rows: the user, the rules, the tables'
+  /// declarations, and the SQLite version. While it is unchanged, visibility can be updated from the log alone. nil if
+  /// rows with a NULL key may count, because the log does not contain them.
   func basis() throws -> String? {
     for place in try links.readAsWhole.sorted() where try hasNamelessRows(place) { return nil }
     let version = try store.database.first("SELECT sqlite_version()") { $0.text(0) } ?? ""
     var parts = [Self.evaluation, Array(version.utf8), store.dataset.source, Array(user.name.utf8)]
     parts.append(FieldsCoding.json(user.attributes))
     for table in store.tables { parts.append(try store.database.declaration(of: table.name)) }
-    // Each part with its length before it: what ends one cannot begin the next.
+    // Each part has its length before it, so the end of one part cannot look like the beginning of the next.
     let bytes = parts.flatMap { part in (0..<8).map { UInt8(truncatingIfNeeded: part.count >> (8 * $0)) } + part }
     return Digest.of(bytes).hexadecimal
   }
 
-  /// Another one where the same rules begin to mean something else.
+  /// Must change when the same rules get another meaning.
   private static let evaluation = Array("scope 1".utf8)
 
   private func hasNamelessRows(_ place: Int) throws -> Bool {
     let table = store.tables[place]
-    // A question for each column of the key, which an index may answer.
+    // One query for each column of the key, because an index may answer it.
     return try table.schema.key.contains { column in
       try store.database.first(
         "SELECT 1 FROM \(quoted(table.name)) WHERE \(quoted(table.schema.columns[column])) IS NULL", [:], { _ in true })

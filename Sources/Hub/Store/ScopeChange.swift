@@ -1,22 +1,21 @@
 import SatchelSQLite
 import SatchelValues
 
-/// What a user may see now, from what the user could see at some time before and what changed since: it costs by the
-/// change.
+/// Updates a user's visible rows from an earlier result and the changes since. The cost depends on the changes.
 extension ScopeStore {
   /// The numbers of the rows that the user may see, a set for each table.
   ///
-  /// A row is looked at again where those of its values changed that the rules look at, or whether a row above it is
-  /// seen; a table as a whole, where a table changed that its rule reads. Each is then judged by the same rules as
-  /// ever.
+  /// A row is evaluated again if a value that the rules read changed, or if the visibility of a row above it changed. A
+  /// whole table is evaluated again if a table that its rule reads changed. The rules are the same as in a full
+  /// evaluation.
   /// - Parameters:
-  ///   - before: what the user could see at a time when `basis` was what it is now.
-  ///   - changed: what was written since, for each table.
+  ///   - before: the visible rows at an earlier time with the same `basis`.
+  ///   - changed: the rows written since, for each table.
   func visible(after before: [RowSet], changed: [ChangedRows]) throws -> [RowSet] {
     let links = try links
     var now = before
     for place in links.order {
-      // What is known to have come into sight or gone out of it, in the tables above.
+      // The rows of the tables above whose visibility changed.
       let doubt = try doubt(place, links, changed) { before[$0].symmetricDifference(now[$0]) }
       switch doubt {
       case .all: now[place] = try visible(in: place, below: now)
@@ -26,15 +25,16 @@ extension ScopeStore {
     return now
   }
 
-  /// The same of everything, table by table from above.
+  /// The same for all rows, table by table, parents first.
   func visibleFromAbove() throws -> [RowSet] {
     var now = store.tables.map { _ in RowSet() }
     for place in try links.order { now[place] = try visible(in: place, below: now) }
     return now
   }
 
-  /// Where the user sees but a few of the rows above, only what refers to these can be seen, and what refers to none.
-  /// - Parameter now: what the user sees of the tables above.
+  /// If the user sees only a few of the rows above, only the rows that refer to these can be visible, and rows without
+  /// such a reference.
+  /// - Parameter now: the visible rows of the tables above.
   private func visible(in place: Int, below now: [RowSet]) throws -> RowSet {
     guard let link = try narrowestLink(place, now), let children = link.children else { return try visible(in: place) }
     var rows = RowSet()
@@ -46,8 +46,8 @@ extension ScopeStore {
     return seen
   }
 
-  /// Whether a row is seen where the one is that it refers to, or where it refers to none, and nothing else is asked of
-  /// it. Then there is nothing to ask of the rows that a link has found, which would take ten times as long.
+  /// Whether a row is visible exactly if its parent is, or if it has none, and there is no other condition. Then the
+  /// rows found by a link need no evaluation, which would take ten times as long.
   private func isSeenWithParent(_ place: Int) -> Bool {
     let table = store.tables[place]
     guard table.rules.visible == nil else { return false }
@@ -58,7 +58,7 @@ extension ScopeStore {
 
   private func narrowestLink(_ place: Int, _ now: [RowSet]) throws -> ScopeLinks.Link? {
     let above = try links.links[place].filter { $0.parent != place }
-    // Any of several parents lets a row in.
+    // Any of several parents makes a row visible.
     if above.count > 1, store.tables[place].rules.parentsMatch == .any { return nil }
     let narrow = above.filter { $0.children != nil && now[$0.parent].count <= Self.mostFollowed }
     guard let link = narrow.min(by: { now[$0.parent].count < now[$1.parent].count }) else { return nil }
@@ -70,9 +70,9 @@ extension ScopeStore {
     case rows(RowSet)
   }
 
-  /// Beyond so many rows it is as cheap to look at all that may refer to them.
+  /// With more rows, it is as cheap to evaluate all rows that may refer to them.
   private static let mostFollowed = 20_000
-  /// Below so many, one by one is always cheap.
+  /// With fewer rows, evaluation one by one is always cheap.
   private static let fewRows = 2_000
 
   private func doubt(_ place: Int, _ links: ScopeLinks, _ changed: [ChangedRows], moved: (Int) -> RowSet) throws
@@ -82,7 +82,7 @@ extension ScopeStore {
     var rows = changed[place].decisive
     for link in links.links[place] where link.parent != place {
       guard let children = link.children else {
-        // A row above may have another name by now for those that refer to it.
+        // A row above may have another value by now in the columns that others refer to.
         if !changed[link.parent].all.isEmpty || !moved(link.parent).isEmpty { return .all }
         continue
       }
@@ -96,7 +96,7 @@ extension ScopeStore {
     return isMost ? .all : .rows(rows)
   }
 
-  /// Asks the rules about these rows, and about what hangs below those that come into sight or go out of it.
+  /// Evaluates the rules for these rows, and for the rows below those whose visibility changes.
   private func judge(_ doubtful: RowSet, in place: Int, _ seen: inout RowSet) throws {
     let branches = try links.links[place].filter { $0.parent == place }.compactMap(\.children)
     var next = doubtful

@@ -2,25 +2,25 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// How visibility spreads: from which rows of which tables a row's own may change.
+/// The ways in which visibility spreads: the rows and tables that a row's own visibility depends on.
 struct ScopeLinks {
   /// A reference along which a table's rows inherit visibility.
   struct Link {
     let parent: Int
-    /// SQL for the numbers of the rows that refer to those whose numbers `:numbers` has, a JSON array; nil where equal
-    /// values need not be equal bytes, or where not the parent's key is referred to: what referred to a row that is
-    /// gone cannot be found then.
+    /// SQL for the numbers of the rows that refer to the rows in `:numbers`, a JSON array. nil if equal values need not
+    /// be equal bytes, or if the reference is not to the parent's key. Then the rows that referred to a deleted row
+    /// cannot be found.
     let children: String?
-    /// SQL for the numbers of the rows that refer to none.
+    /// SQL for the numbers of the rows without such a reference.
     let orphans: String
   }
 
   /// For each table, the links to its parents.
   let links: [[Link]]
-  /// For each table, the tables that its rule reads beside the row itself: any row of theirs may count for any row of
-  /// this.
+  /// For each table, the tables that its rule reads beside the row itself. Any row of theirs may matter for any row of
+  /// this table.
   let reads: [Set<Int>]
-  /// The tables' places, parents before their children.
+  /// The indices of the tables, parents before their children.
   let order: [Int]
 
   init(_ store: HubStore, _ rules: ScopeRules) throws {
@@ -85,8 +85,8 @@ struct ScopeLinks {
       """
   }
 
-  /// The rule is asked over a row of constants: what it still reads, it reads by itself. Where it cannot be asked so,
-  /// it may read its own table too.
+  /// The rule is evaluated over a row of constants. Tables that it still reads, it reads by itself. If it cannot be
+  /// evaluated so, it may also read its own table.
   static func reads(_ rule: String, of table: TrackedTable, _ store: HubStore) throws -> Set<Int> {
     func tablesRead(_ from: String) throws -> Set<Int> {
       let authorizer = ReadAuthorizer(tables: store.tables.map(\.name.text))
@@ -105,7 +105,7 @@ struct ScopeLinks {
     var order: [Int] = []
     func visit(_ place: Int) {
       if order.contains(place) { return }
-      // A table of definitions without circles, but for a tree's own rows.
+      // The references of a definition have no circles, except within a tree's own table.
       for link in links[place] where link.parent != place { visit(link.parent) }
       order.append(place)
     }

@@ -26,8 +26,8 @@ struct ScopeRules {
     "\(sights(above: table))SELECT 1 FROM \(quoted(table.name)) WHERE \(isRow(table)) AND (\(condition))"
   }
 
-  /// The columns of the row with the key `:satchel_1`, `:satchel_2`, ..., and behind them whether it meets each of
-  /// these conditions. (`IS TRUE` would ask a column of that name.)
+  /// The columns of the row with the key `:satchel_1`, `:satchel_2`, ..., followed by whether it meets each of these
+  /// conditions. (`IS TRUE` would look for a column of that name.)
   func findingSQL(_ table: TrackedTable, asking conditions: [String]) -> String {
     let columns =
       table.schema.columns.map { "\(quoted(table.name)).\(quoted($0))" }
@@ -36,8 +36,8 @@ struct ScopeRules {
       "\(sights(above: table))SELECT \(columns.joined(separator: ", ")) FROM \(quoted(table.name)) WHERE \(isRow(table))"
   }
 
-  /// A key is found by the column's collation, for which there is an index, and by the bytes, but that a column's type
-  /// may make a number of a text.
+  /// A key is found by the column's collation, which has an index, and by its bytes. A column's type may turn a text
+  /// into a number.
   private func isRow(_ table: TrackedTable) -> String {
     Self.all(
       table.schema.key.enumerated().map { place, column in
@@ -46,13 +46,13 @@ struct ScopeRules {
       })
   }
 
-  /// Whether every user may change every row, whatever is in it.
+  /// Whether every user may change every row, whatever it contains.
   func letsWriteAll(_ table: TrackedTable) -> Bool {
     table.rules.write == .visible && table.rules.visible == nil && table.parentKeys(in: dataset).isEmpty
       && table.treeKeys.isEmpty
   }
 
-  /// What the user may change: never more than the parents allow.
+  /// The rows that the user may change: never more than the parents allow.
   func writable(_ table: TrackedTable) -> String {
     switch table.rules.write {
     case .visible: visible(table)
@@ -62,13 +62,13 @@ struct ScopeRules {
     }
   }
 
-  /// The table's own rule and its parents', at any depth.
+  /// The table's own rule and its parents' rules, at any depth.
   func visible(_ table: TrackedTable) -> String { Self.all(conditions(of: table).map(\.sql)) }
 
-  // MARK: what may be seen of the tables above
+  // MARK: visible rows of the tables above
 
-  /// Names, for one statement, for what the user may see of each table above this one. Conditions speak of these: put
-  /// into each other, those of a few generations would be more than SQLite's parser takes.
+  /// Names, for one statement, for the visible rows of each table above this one. The conditions use these names.
+  /// Nested conditions of a few generations would exceed the limits of SQLite's parser.
   private func sights(above table: TrackedTable) -> String {
     var found: [(name: String, sql: String)] = []
     func add(_ name: String, _ table: TrackedTable, _ conditions: [Condition]) {
@@ -94,17 +94,17 @@ struct ScopeRules {
   /// The rows of a table that the user may see.
   private func sight(_ table: TrackedTable) -> String { "satchel_seen_\(place(table))" }
 
-  /// The rows of a tree that nothing hides but what may hang above them.
+  /// The rows of a tree that are visible unless a row above them is hidden.
   private func sightBesideTree(_ table: TrackedTable) -> String { "satchel_beside_tree_\(place(table))" }
 
-  // MARK: what is asked of a row
+  // MARK: conditions of a row
 
-  /// One thing that the rules ask of a row before it is seen.
+  /// One condition of the rules for the visibility of a row.
   struct Condition {
     enum Subject: Equatable {
       /// The row's own values.
       case row
-      /// The row's parents in other tables: one of them, or the one that it names.
+      /// The row's parents in other tables: any of them, or the named parent.
       case parents([Reference])
       /// The rows of its own table above it.
       case tree
@@ -114,21 +114,22 @@ struct ScopeRules {
     let sql: String
   }
 
-  /// Columns by which a row names its parent.
+  /// The columns by which a row names its parent.
   struct Reference: Equatable {
     let parent: Name
     let columns: [Name]
   }
 
-  /// All of them must hold. A rule stands alone in its parentheses, with the table's columns nearest, so that it can
-  /// only narrow what the parents allow.
+  /// All of them must hold. A rule has its own parentheses and sees the table's columns first, so it can only narrow
+  /// what the parents allow.
   func conditions(of table: TrackedTable) -> [Condition] { conditionsBesideTree(table) + treeCondition(table) }
 
   private func conditionsBesideTree(_ table: TrackedTable) -> [Condition] {
     [Condition(subject: .row, sql: table.rules.visible.map { "(\($0)\n)" } ?? "1")] + parentConditions(table)
   }
 
-  /// With each of the parents the user must see it, or there is none; or, as the rule says, with one of them.
+  /// For each parent, the user must see the row, or there must be none. If the rule says so, one visible parent is
+  /// enough.
   private func parentConditions(_ table: TrackedTable) -> [Condition] {
     let parents = namedParents(table)
     guard table.rules.parentsMatch == .any, parents.count > 1 else {
@@ -143,13 +144,13 @@ struct ScopeRules {
 
   private struct NamedParent {
     let reference: Reference
-    /// That the row names no such parent.
+    /// The condition that the row names no such parent.
     let isNone: String
-    /// That the user may see the one that it names.
+    /// The condition that the user may see the named parent.
     let isSeen: String
   }
 
-  /// One for each foreign key along which visibility is inherited from another table.
+  /// A named parent for each foreign key along which visibility is inherited from another table.
   private func namedParents(_ table: TrackedTable) -> [NamedParent] {
     table.parentKeys(in: dataset).compactMap { key in
       guard let parent = self.table(key.parent) else { return nil }
@@ -162,16 +163,16 @@ struct ScopeRules {
     }
   }
 
-  /// For a table that is a tree of its own rows: that no row above this one is hidden, along whichever of its
-  /// references. It goes up from the row, so that it costs the depth; a circle of rows ends where it began.
+  /// For a table that is a tree of its own rows: no row above this row is hidden, along any of its references. It goes
+  /// up from the row, so it costs the depth; a circle of rows ends where it began.
   private func treeCondition(_ table: TrackedTable) -> [Condition] {
     let keys = table.treeKeys
     if keys.isEmpty { return [] }
     let name = quoted(table.name)
-    /// Each reference has columns of its own in what was found above: values of several would be compared by the type
-    /// of one.
+    /// Each reference has its own columns in the result: otherwise the values of several would be compared by the type
+    /// of the first.
     func names(_ way: Int) -> [String] { keys[way].columns.indices.map { "satchel_\(way + 1)_\($0 + 1)" } }
-    /// The rows to which those of `source` refer along one way.
+    /// The rows that the rows of `source` refer to along one reference.
     func step(_ way: Int, _ source: String) -> (columns: String, isThere: String) {
       let own = keys[way].columns.map { "\(source).\(quoted(table.schema.columns[$0]))" }
       let columns = keys.indices.flatMap { $0 == way ? own : names($0).map { _ in "NULL" } }

@@ -10,19 +10,19 @@ final class ScopeStore {
   let rules: ScopeRules
   /// The tables in which the user may change every row.
   private let open: Set<Int>
-  /// The tables in which the user may change just what the user sees.
+  /// The tables in which the user may change exactly the rows that the user sees.
   private let openWhereSeen: Set<Int>
   private var knownLinks: ScopeLinks?
   private var mayWriteChecks: [Int: Question] = [:]
   private var maySeeChecks: [Int: Question] = [:]
   private var findings: [Int: Question] = [:]
 
-  /// A question about single rows of one table, prepared once.
+  /// A query about single rows of one table, prepared once.
   final class Question {
     private let kept: KeptStatement
-    /// The parameters that take the key's values.
+    /// The parameters for the key's values.
     private let keyParameters: [Int32]
-    /// The columns of the table itself, by position, on which the answer depends.
+    /// The columns of the table itself, by position, that decide the answer.
     let columns: Set<Int>
     private let store: HubStore
     private let table: Name
@@ -40,7 +40,7 @@ final class ScopeStore {
 
     func holds(for key: RowKey) throws -> Bool { try answer(for: key) { _ in true } ?? false }
 
-    /// What `read` makes of the one row that there is for a key; nil where there is none.
+    /// The result of `read` for the row with a key. nil if there is none.
     fileprivate func answer<T>(for key: RowKey, _ read: (borrowing Statement) -> T) throws -> T? {
       defer { kept.statement.reset() }
       for (parameter, value) in zip(keyParameters, key.values) { try kept.statement.bind(value, at: parameter) }
@@ -48,12 +48,12 @@ final class ScopeStore {
     }
   }
 
-  /// A row as it is now, and what the user may do with it.
+  /// A row as it is now, and the user's rights to it.
   struct Found {
     let row: Row
     let maySee: Bool
     let mayWrite: Bool
-    /// Whether it is none of the user's business.
+    /// Whether the user may neither see nor change it.
     var isOutOfReach: Bool { !maySee && !mayWrite }
   }
 
@@ -66,7 +66,7 @@ final class ScopeStore {
     openWhereSeen = Set(store.tables.indices.filter { store.tables[$0].rules.write == .visible })
   }
 
-  /// Made when it is asked for: most commands have no need of it.
+  /// Made on demand: most commands do not need it.
   var links: ScopeLinks {
     get throws {
       if let knownLinks { return knownLinks }
@@ -76,7 +76,7 @@ final class ScopeStore {
     }
   }
 
-  /// The numbers of the rows that the user may see, a set for each table: the rules are asked of every row.
+  /// The numbers of the rows that the user may see, a set for each table. The rules are evaluated for every row.
   func visible() throws -> [RowSet] { try store.tables.indices.map(visible) }
 
   /// The numbers of the rows of one table that the user may see.
@@ -92,7 +92,7 @@ final class ScopeStore {
     return set
   }
 
-  /// Whether the user may see the row with this number as it is now, if it is there.
+  /// Whether the user may now see the row with this number, if it exists.
   func maySee(_ number: Int64, in place: Int) throws -> Bool {
     try store.numbers[place].key(of: number).map { try maySee($0, in: place) } ?? false
   }
@@ -110,8 +110,8 @@ final class ScopeStore {
     return try mayWriteCheck(place).holds(for: key)
   }
 
-  /// The row with this key as it is now, and what the user may do with it; nil: there is none. To ask for both at once
-  /// took a twentieth off an import.
+  /// The row with this key as it is now, and the user's rights to it. nil if it does not exist. One query for both
+  /// saved a twentieth of an import.
   func find(_ key: RowKey, in place: Int) throws -> Found? {
     let rows = store.rows[place]
     if open.contains(place) { return try rows.row(key).map { Found(row: $0, maySee: true, mayWrite: true) } }
@@ -123,25 +123,25 @@ final class ScopeStore {
         row: Row($0.values(from: 0, count: count)), maySee: $0.integer(count) != 0,
         mayWrite: $0.integer($0.columnCount - 1) != 0)
     }
-    // A column's type makes one of 1 and '1'; keys are the same bytes.
+    // A column's type may treat 1 and '1' as equal; keys must be equal bytes.
     return found.flatMap { rows.schema.key(of: $0.row) == key ? $0 : nil }
   }
 
   private func finding(in place: Int) throws -> Question {
     let table = store.tables[place]
-    // Most rules make no difference between the two, and one condition is enough.
+    // Most rules do not distinguish the two, and one condition is enough.
     let conditions = [rules.visible(table)] + (openWhereSeen.contains(place) ? [] : [rules.writable(table)])
     return try question(rules.findingSQL(table, asking: conditions), about: table)
   }
 
-  /// Whether a row that the user may change may be one no longer, once it is `after` instead of `before`. Most updates
-  /// leave alone what the rules look at, and for those one question is enough.
+  /// Whether the user may lose the right to change a row when it changes from `before` to `after`. Most updates do not
+  /// touch columns that the rules read, and then one query is enough.
   func mayDiffer(_ before: Row, _ after: Row, in place: Int) throws -> Bool {
     if open.contains(place) { return false }
     return try mayWriteCheck(place).columns.contains { before[$0] != after[$0] }
   }
 
-  /// The columns of a row itself on which it depends what the user may do with the row.
+  /// The columns of a row that decide the user's rights to it.
   func deciding(in place: Int) throws -> Set<Int> {
     let seeing = try maySeeChecks[place] ?? question(rules.visible, in: place)
     maySeeChecks[place] = seeing
@@ -154,7 +154,7 @@ final class ScopeStore {
     return check
   }
 
-  /// Whether a row meets a condition.
+  /// A query whether a row meets a condition.
   func question(_ condition: (TrackedTable) -> String, in place: Int) throws -> Question {
     let table = store.tables[place]
     return try question(rules.ofRowSQL(table, condition(table)), about: table)
@@ -165,7 +165,7 @@ final class ScopeStore {
     return Question(kept, about: table.schema, columns: authorizer.dependencies(on: table.schema), in: store)
   }
 
-  /// Prepares SQL made of rules, and binds what is known of the user; an attribute that was never set is NULL.
+  /// Prepares SQL made of rules, and binds the user's attributes. An attribute that was never set is NULL.
   private func prepare(_ sql: String) throws -> (statement: KeptStatement, authorizer: ReadAuthorizer) {
     let (kept, authorizer) = try store.prepared(rule: sql)
     try kept.statement.bind(.string(user.name), to: "user")

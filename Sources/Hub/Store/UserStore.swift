@@ -2,12 +2,12 @@ import SatchelBundle
 import SatchelSQLite
 import SatchelValues
 
-/// Somebody who works with the dataset's rows.
+/// A person who works with the dataset's rows.
 public struct User: Sendable {
   public let name: String
-  /// In the order of the dataset's attributes; one that was never set is missing.
+  /// In the order of the dataset's attributes. Attributes that were never set are missing.
   public let attributes: [Field]
-  /// Milliseconds since 1970, from when on nothing is made for the user; nil: never.
+  /// The time from which the user gets no bundles, in milliseconds since 1970. nil for never.
   public var expires: Int64?
 }
 

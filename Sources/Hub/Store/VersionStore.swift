@@ -4,10 +4,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What the hub's own tables make of another version of the dataset.
+/// The effect of another version of the dataset on the hub's own tables.
 extension HubStore {
-  /// Writes down a step that was taken, and goes on with its tables. Rows of tables that come into the dataset are the
-  /// hub's own inserts; of tables that leave it, numbers and sets are forgotten.
+  /// Records a version step, and continues with its tables. Rows of added tables become the hub's own inserts. For
+  /// removed tables, numbers and sets are forgotten.
   func take(
     _ step: VersionStep, _ definition: DatasetDefinition, _ migration: Migration?, at now: Int64
   ) throws {
@@ -28,7 +28,8 @@ extension HubStore {
     try Self.giveFirstBlocks(step.added.map(\.table), to: identity.id, in: database)
   }
 
-  /// The log keeps what happened to its rows, and conflicts about them stay: what waited, somebody has to see to now.
+  /// The log keeps the history of its rows, and conflicts about them stay. Waiting changes now need a person's
+  /// decision.
   private func forget(_ table: TrackedTable) throws {
     try database.execute("DROP TABLE \(RowNumbers.names(table).table)")
     let name: KeyValuePairs<String, Value> = ["table": .string(table.name.text)]
@@ -38,7 +39,7 @@ extension HubStore {
     try ConflictTable.openHeld(of: table.name, in: database)
   }
 
-  /// The last version in which a table was in the dataset that is not in it now; nil where there was none.
+  /// The last version that contained a table which is not in the dataset now. nil if there was none.
   func lastVersion(with table: Name) throws -> Int64? {
     if place(of: table) != nil { return nil }
     return try VersionTable.definitions(in: database).last {
