@@ -83,6 +83,8 @@ lint:
 	$(SWIFT) format lint --strict --recursive Sources Tests examples Package.swift
 	scripts/check-layers.sh
 	scripts/check-layers.sh --self-test
+	scripts/check-english.py
+	scripts/check-english.py --self-test
 
 format:
 	$(SWIFT) format --in-place --recursive Sources Tests examples Package.swift

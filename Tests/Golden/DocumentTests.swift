@@ -30,3 +30,61 @@ func shownDefinition() throws {
   #expect(definitions.count == 1)
   for text in definitions { #expect(try DatasetDefinition(json: Array(text.utf8)).tables.count == 2) }
 }
+
+/// The Markdown files at the root, in `docs` and beside the bundles and recipes, with their text.
+private func documents() throws -> [(path: String, text: String)] {
+  let folders = ["", "docs", "docs/decisions", "docs/guides", "bundles", "examples/recipes"]
+  return try folders.flatMap { folder in
+    try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path)
+      .filter { $0.hasSuffix(".md") }
+      .map { name in
+        let path = folder.isEmpty ? name : "\(folder)/\(name)"
+        return (path, try String(contentsOf: root.appending(path: path), encoding: .utf8))
+      }
+  }
+}
+
+@Test("every link between the documents leads to a file")
+func links() throws {
+  var count = 0
+  for (path, text) in try documents() {
+    for match in text.matches(of: #/\]\(([^)#\s]+)[^)]*\)/#) where !match.1.contains("://") {
+      let target = root.appending(path: path).deletingLastPathComponent().appending(path: String(match.1))
+      #expect(FileManager.default.fileExists(atPath: target.standardized.path), "\(path): \(match.1)")
+      count += 1
+    }
+  }
+  #expect(count > 30)
+}
+
+/// The text of all Swift files below `Sources`.
+private func sources() throws -> String {
+  let folder = root.appending(path: "Sources")
+  let files = try #require(FileManager.default.enumerator(atPath: folder.path)).compactMap { $0 as? String }
+  return try files.filter { $0.hasSuffix(".swift") }
+    .map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }.joined()
+}
+
+@Test("docs/TABLES.md names every table that Satchel makes, and no other")
+func tables() throws {
+  let page = try String(contentsOf: root.appending(path: "docs/TABLES.md"), encoding: .utf8)
+  let listed = Set(page.matches(of: #/`(satchel_[a-z_]+)(?:_T)?`/#).map { String($0.1) })
+  let code = try sources()
+  let made = Set(code.matches(of: #/CREATE TABLE (satchel_[a-z_]+) \(/#).map { String($0.1) })
+  #expect(made.count > 20)
+  #expect(made.subtracting(listed) == [])
+  for name in listed.subtracting(made) where name != "satchel_" { #expect(code.contains(name), "\(name)") }
+}
+
+@Test("the glossary explains the words that the screens show")
+func glossary() throws {
+  let page = try String(contentsOf: root.appending(path: "docs/GLOSSARY.md"), encoding: .utf8)
+  let screens = try #require(page.components(separatedBy: "\n## Words of the screens").last)
+  let labels = screens.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst(2)
+    .flatMap { $0.split(separator: "|")[0].split(separator: ",") }
+    .map { $0.trimmingCharacters(in: .whitespaces) }
+    .filter { $0.first?.isUppercase ?? false }
+  let code = try sources()
+  #expect(labels.count > 10)
+  for label in labels { #expect(code.contains("\"\(label)\""), "\(label)") }
+}
