@@ -4,6 +4,8 @@ import SatchelValues
 /// What a statement may do that comes from a dataset's rules: read these tables, call ordinary functions, nothing else.
 public final class ReadAuthorizer {
   private let tables: Set<[UInt8]>
+  /// Functions of the program, which ordinary rules may not call.
+  private let ownFunctions: Set<[UInt8]>
 
   /// Why a statement was refused, in words; nil while nothing was.
   public private(set) var refusal: String?
@@ -11,9 +13,11 @@ public final class ReadAuthorizer {
   /// The columns that statements read, by their tables' names; all in small ASCII letters.
   private var columns: [[UInt8]: Set<[UInt8]>] = [:]
 
-  /// Tables are named without regard to the case of ASCII letters, as SQLite does.
-  public init(tables: some Sequence<String>) {
+  /// Tables and functions are named without regard to the case of ASCII letters, as SQLite does.
+  /// - Parameter ownFunctions: functions of the program that the statements may call.
+  public init(tables: some Sequence<String>, ownFunctions: some Sequence<Name> = EmptyCollection()) {
     self.tables = Set(tables.map { Array($0.utf8).asciiLowercased })
+    self.ownFunctions = Set(ownFunctions.map { Array($0.text.utf8).asciiLowercased })
   }
 
   /// The places of the columns of a table on which the answers of statements depend that were prepared under this
@@ -61,7 +65,8 @@ public final class ReadAuthorizer {
       guard let second else { return true }
       let function = Array(second.utf8).asciiLowercased
       if dateFunctions.contains(function) { callsDateFunctions = true }
-      if !Self.forbidden.contains(function) { return true }
+      let isOwn = function.starts(with: "satchel_".utf8)
+      if isOwn ? ownFunctions.contains(function) : !Self.forbidden.contains(function) { return true }
       refusal = "it calls \(second)(), whose result is not decided by the row alone"
     default:
       refusal = "it does more than read"
