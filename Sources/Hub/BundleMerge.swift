@@ -127,6 +127,7 @@ struct BundleMerge {
     let merger = try StepMerger(
       store, device: device, own: own, scope: scope, bundle: manifest.bundle, base: base,
       held: HeldAtBase(store, device: device.id, emission: emission?.number), echo: echo, now: now)
+    merger.mostHeld = workspace.mostHeld
     var speech = try Speech(of: manifest, store)
     let shared = try SharedChanges(
       workspace, store, device, changes, changes.identity(bundle.digest), base: base.cursor)

@@ -73,6 +73,10 @@ public struct HubStatus: Sendable {
     public let missing: [ClosedRange<Int64>]
     /// The last comparison of its rows. nil if there was none.
     public let proof: StateProof?
+    /// How many of its changes wait.
+    public let held: Int
+    /// Whether no more of its changes may wait. Further changes are conflicts for a person to decide.
+    public let isHeldFull: Bool
     /// The users it worked for before, and in whose names its changes still count.
     public let formerUsers: [FormerUser]
 
@@ -96,15 +100,7 @@ extension HubWorkspace {
       cursor: try store.cursor(),
       tables: try store.tables.map { ($0.name, try $0.count(in: store.database)) },
       users: try store.users().count,
-      devices: try store.devices().map {
-        HubStatus.Device(
-          device: $0, emitted: try store.emissions(of: $0.id).last?.number ?? .zero,
-          missing: try store.missing(of: $0.name),
-          proof: try store.proof(of: $0.id),
-          formerUsers: try store.formerUsers(of: $0).map {
-            .init(user: $0.user, since: $0.at, until: $0.at + HubStore.longestOnTheWay)
-          })
-      },
+      devices: try store.devices().map { try status(of: $0, store) },
       openConflicts: try ConflictTable.count(.open, in: store.database),
       heldConflicts: try ConflictTable.count(.held, in: store.database),
       quarantined: try quarantined(),
@@ -119,6 +115,17 @@ extension HubWorkspace {
         \.name),
       damage: store.damage, triggerFault: try store.database.fatalTriggerFault(of: store.tables.map(\.name)),
       missingTriggers: try Capture.missingTriggers(in: store.database, tables: store.tables))
+  }
+
+  private func status(of device: EnrolledDevice, _ store: HubStore) throws -> HubStatus.Device {
+    let held = try ConflictTable.countHeld(of: device.id, in: store.database)
+    return HubStatus.Device(
+      device: device, emitted: try store.emissions(of: device.id).last?.number ?? .zero,
+      missing: try store.missing(of: device.name), proof: try store.proof(of: device.id), held: held,
+      isHeldFull: held >= mostHeld,
+      formerUsers: try store.formerUsers(of: device).map {
+        .init(user: $0.user, since: $0.at, until: $0.at + HubStore.longestOnTheWay)
+      })
   }
 
   private func recovering(_ store: HubStore) throws -> HubStatus.Recovering? {

@@ -13,8 +13,13 @@ public struct HubWorkspace: Sendable {
   public let configuration: WorkspaceConfiguration
   public let keys: WorkspaceKeys
   let platform: Platform
+  /// How many changes of one device may wait.
+  var mostHeld = HubWorkspace.usualMostHeld
   /// With `takeBack`, commands say what they would do, and change nothing.
   let ending: Ending
+
+  /// Each import looks at all changes that wait, and each takes some kilobytes of memory meanwhile.
+  static let usualMostHeld = 20_000
 
   /// The user name of changes that were made at the hub itself.
   static let hubUser = "hub"

@@ -116,6 +116,7 @@ extension StepMerger {
   /// Puts a record into the table of conflicts. In a unit, only the record that represents it counts.
   func keep(_ record: ConflictRecord, told: Int64? = nil, hidden: HiddenPart) throws {
     var record = record
+    if record.unit == nil, try !mayWait(record.state, count: 1) { record.state = .open }
     if record.state == .held { holdsAny = true }
     if record.kind == .unique { keepsInserts = true }
     let since = try base.sinceOfWaiting(store)
@@ -123,6 +124,7 @@ extension StepMerger {
       record, bundle: bundle, noted: now, since: since, told: told, hidden: hidden, in: store.database)
     switch addition {
     case .new:
+      if record.state == .held { progress.heldCount? += 1 }
       if let unit = record.unit, unit != record.id { return }
       progress.conflicts += 1
       if store.place(of: record.table).map({ store.tables[$0].rules.late }) == .accept {
@@ -134,6 +136,15 @@ extension StepMerger {
       try store.confirmReport(of: record, since: since)
       try correct(known, by: record, hidden: hidden)
     }
+  }
+
+  /// Whether conflicts of this state may be kept. A bounded number of a device's changes wait, since each import looks
+  /// at all of them. Further ones are for a person to decide, so that none is lost.
+  func mayWait(_ state: ConflictState, count: Int) throws -> Bool {
+    guard state == .held else { return true }
+    let known = try progress.heldCount ?? ConflictTable.countHeld(of: device.id, in: store.database)
+    progress.heldCount = known
+    return known + count <= mostHeld
   }
 
   func hiddenPart(of met: Row?, in place: Int) throws -> HiddenPart {

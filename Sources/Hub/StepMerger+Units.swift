@@ -95,8 +95,9 @@ extension StepMerger {
   /// Makes one conflict of a unit. Nothing of it is accepted, and the device receives the hub's rows.
   func refuse(unit: StepGroup) throws {
     let reasons = try reasons(of: unit)
-    let state = ConflictState.ofUnit(
+    var state = ConflictState.ofUnit(
       unit.items.compactMap { item in reasons[item.pending.number].map { toldState(of: $0, item.row.place) } })
+    if try !mayWait(state, count: unit.items.count) { state = .open }
     func record(_ item: StepGroup.Item, _ reason: Diagnosis.Reason?, note: String?) throws -> ConflictRecord {
       let (step, place) = (item.pending.step, item.row.place)
       let disagreement = reason?.disagreement ?? Disagreement(kind: .unit, state: state)

@@ -63,9 +63,14 @@ final class StepMerger {
     set { progress.holdsAny = newValue }
   }
 
+  /// How many changes of the device may wait.
+  var mostHeld = HubWorkspace.usualMostHeld
+
   /// The work so far, except for the changes of the database.
   struct Progress {
     fileprivate var holdsAny: Bool?
+    /// The number of the device's changes that wait; nil: they were not counted yet.
+    var heldCount: Int?
     var tally = RowTally()
     var found: [ConflictRecord] = []
     /// The new conflicts in tables that accept late work.

@@ -4,6 +4,8 @@ import SatchelValues
 /// The rights of a statement from a dataset's rules: read these tables, call ordinary functions, nothing else.
 public final class ReadAuthorizer {
   private let tables: Set<[UInt8]>
+  /// Functions of the program, which ordinary rules may not call.
+  private let ownFunctions: Set<[UInt8]>
 
   /// Why a statement was refused, in words; nil if none was.
   public private(set) var refusal: String?
@@ -11,9 +13,11 @@ public final class ReadAuthorizer {
   /// The columns that statements read, by their tables' names; all in small ASCII letters.
   private var columns: [[UInt8]: Set<[UInt8]>] = [:]
 
-  /// Table names are compared like SQLite does: without the case of ASCII letters.
-  public init(tables: some Sequence<String>) {
+  /// Table and function names are compared like SQLite does: without the case of ASCII letters.
+  /// - Parameter ownFunctions: functions of the program that the statements may call.
+  public init(tables: some Sequence<String>, ownFunctions: some Sequence<Name> = EmptyCollection()) {
     self.tables = Set(tables.map { Array($0.utf8).asciiLowercased })
+    self.ownFunctions = Set(ownFunctions.map { Array($0.text.utf8).asciiLowercased })
   }
 
   /// The positions of a table's columns on which the results of statements depend that were prepared under this
@@ -62,7 +66,8 @@ public final class ReadAuthorizer {
       guard let second else { return true }
       let function = Array(second.utf8).asciiLowercased
       if dateFunctions.contains(function) { callsDateFunctions = true }
-      if !Self.forbidden.contains(function) { return true }
+      let isOwn = function.starts(with: "satchel_".utf8)
+      if isOwn ? ownFunctions.contains(function) : !Self.forbidden.contains(function) { return true }
       refusal = "it calls \(second)(), whose result is not decided by the row alone"
     default:
       refusal = "it does more than read"

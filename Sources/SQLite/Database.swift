@@ -5,6 +5,8 @@ import SatchelValues
 public struct Database: ~Copyable {
   let handle: OpaquePointer
   private let cache = StatementCache()
+  /// The writes of rows that this connection makes.
+  public let writes = RowWrites()
 
   public enum Mode: Sendable {
     case readOnly

@@ -115,14 +115,7 @@ public struct Statement: ~Copyable {
 
   /// The value in the column at `index`, counted from 0, with its storage class.
   public func value(_ index: Int) -> Value {
-    let column = ColumnValue(of: handle, at: index)
-    switch column.type {
-    case SQLITE_INTEGER: return .integer(column.integer)
-    case SQLITE_FLOAT: return .real(column.real)
-    case SQLITE_TEXT: return .text(Array(column.bytes))
-    case SQLITE_BLOB: return .blob(Array(column.bytes))
-    default: return .null
-    }
+    ColumnValue(of: handle, at: index).value
   }
 
   /// The values of `count` columns from `first` on.
@@ -171,27 +164,40 @@ public struct Statement: ~Copyable {
   }
 }
 
-/// A column's value in place: valid until the statement's next step.
+/// A column's value, or a function's argument, in place: valid until the statement's next step.
 ///
 /// SQLite's own object is read directly. Reading each property through the statement and the column's number costs half
 /// as much again. This is allowed because connections are not shared between threads.
-private struct ColumnValue {
-  private let value: OpaquePointer?
+struct ColumnValue {
+  private let pointer: OpaquePointer?
   let type: Int32
 
-  init(of statement: OpaquePointer, at index: Int) {
-    value = sqlite3_column_value(statement, Int32(index))
-    type = sqlite3_value_type(value)
+  init(of statement: OpaquePointer, at index: Int) { self.init(sqlite3_column_value(statement, Int32(index))) }
+
+  init(_ pointer: OpaquePointer?) {
+    self.pointer = pointer
+    type = sqlite3_value_type(pointer)
   }
 
-  var integer: Int64 { sqlite3_value_int64(value) }
-  var real: Double { sqlite3_value_double(value) }
+  var integer: Int64 { sqlite3_value_int64(pointer) }
+  var real: Double { sqlite3_value_double(pointer) }
+
+  /// A copy, with the storage class that it has.
+  var value: Value {
+    switch type {
+    case SQLITE_INTEGER: .integer(integer)
+    case SQLITE_FLOAT: .real(real)
+    case SQLITE_TEXT: .text(Array(bytes))
+    case SQLITE_BLOB: .blob(Array(bytes))
+    default: .null
+    }
+  }
 
   /// The bytes of a text or blob; no address if there are none.
   var bytes: UnsafeRawBufferPointer {
     // The pointer comes first: text may have another encoding in the file, and is counted when it is converted.
-    let start = type == SQLITE_TEXT ? UnsafeRawPointer(sqlite3_value_text(value)) : sqlite3_value_blob(value)
-    let count = Int(sqlite3_value_bytes(value))
+    let start = type == SQLITE_TEXT ? UnsafeRawPointer(sqlite3_value_text(pointer)) : sqlite3_value_blob(pointer)
+    let count = Int(sqlite3_value_bytes(pointer))
     return UnsafeRawBufferPointer(start: count > 0 ? start : nil, count: start == nil ? 0 : count)
   }
 }

@@ -19,11 +19,14 @@ extension Database {
   /// Runs `body` so that its writes can be rolled back alone; the transaction around it continues either way.
   public func savepoint<T>(_ body: () throws -> T) throws -> T {
     try run("SAVEPOINT satchel")
+    let before = writes.beginSavepoint()
+    defer { writes.endSavepoint() }
     do {
       let result = try body()
       try run("RELEASE satchel")
       return result
     } catch {
+      writes.takeBack(after: before)
       try run("ROLLBACK TO satchel")
       try run("RELEASE satchel")
       throw error

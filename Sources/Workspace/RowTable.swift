@@ -30,6 +30,7 @@ public final class RowTable {
   private let localKeys: LocalKeys?
   /// The affinities of the key's columns, in the key's order.
   private let keyAffinities: [Comparison.Affinity]
+  private let writes: RowWrites
 
   /// The rule for local keys of rows that are removed and inserted again.
   public enum LocalKeyRule: Sendable {
@@ -50,6 +51,7 @@ public final class RowTable {
     name = schema.name
     nameBytes = Array(schema.name.text.utf8)
     rules = MergeRules(table.rules, schema: schema)
+    writes = database.writes
     let declared = try database.columnDeclarations(of: schema.name)
     keyAffinities = schema.key.map { column in
       declared.first { $0.name == schema.columns[column] }?.affinity ?? .none
@@ -99,6 +101,13 @@ public final class RowTable {
     defer { insertion.reset() }
     try insertion.bind(rowOf: query)
     _ = try insertion.step()
+    if writes.isOn { report(RowKey(schema.key.map { query.value($0) })) }
+  }
+
+  /// Reports a write to those who follow the connection's writes.
+  /// - Parameter columns: the columns that an update wrote; nil: the row came or went.
+  private func report(_ key: RowKey, columns: [Int]? = nil) {
+    if writes.isOn { writes.report(.init(table: name, key: key, columns: columns)) }
   }
 
   /// Copies the row with this key from another database's table. Returns the key as that row spells it; nil: there is
@@ -118,6 +127,7 @@ public final class RowTable {
     guard try meeting.step() else { return nil }
     let found = RowKey(meeting.values(from: 0, count: schema.key.count))
     _ = try meeting.step()
+    report(schema.key(of: row))
     return found.values == schema.key(of: row).values ? nil : found
   }
 
@@ -132,14 +142,19 @@ public final class RowTable {
   /// Throws an `SQLiteError` of the kind `constraint` if a new row would have another key than it says.
   public func write(_ change: Change, of key: RowKey) throws {
     switch change {
-    case .insert(let row): try insert(row)
+    case .insert(let row):
+      try insert(row)
+      report(key)
     case .delete:
       try localKeys?.save(key)
       try deletion.run(key.values)
+      report(key)
     case .update(let changes):
       let changes = changes.filter { !schema.key.contains($0.column) || $0.was.isSameInKey(as: $0.value) }
       if changes.isEmpty { return }
-      try update(of: changes.map(\.column)).statement.run(key.values + changes.map(\.value))
+      let columns = changes.map(\.column)
+      try update(of: columns).statement.run(key.values + changes.map(\.value))
+      report(key, columns: columns)
     }
   }
 

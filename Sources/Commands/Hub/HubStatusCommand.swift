@@ -62,6 +62,11 @@ extension HubTool {
         )
       }
     }
+    for entry in status.devices where entry.isHeldFull {
+      facts.add(
+        "Warning",
+        "\(entry.held) changes of \(entry.device.name) wait, and no more may: further ones become open conflicts")
+    }
     for words in clockWarnings(status, now) { facts.add("Warning", words) }
     let silent = status.devices.map(\.device).filter {
       $0.state == .active && now - ($0.heard ?? $0.enrolled) > Words.usualSilence
@@ -176,6 +181,7 @@ extension HubTool {
             (json(entry.device).objectValue ?? []) + [
               .init(name: "emitted", value: .integer(entry.emitted.rawValue)),
               .init(name: "proof", value: json(entry.proof)),
+              .init(name: "held", value: .integer(Int64(entry.held))),
               .init(
                 name: "former_users",
                 value: .array(

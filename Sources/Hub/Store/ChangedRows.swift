@@ -101,7 +101,7 @@ extension HubStore {
   /// Prepares SQL made of rules, with the authorizer's checks.
   func prepared(rule sql: String) throws -> (statement: KeptStatement, authorizer: ReadAuthorizer) {
     let ours = tables.map { "satchel_rows_\($0.name)" }
-    let authorizer = ReadAuthorizer(tables: tables.map(\.name.text) + ours)
+    let authorizer = ReadAuthorizer(tables: tables.map(\.name.text) + ours, ownFunctions: [OpenScopes.function])
     let statement = try database.authorized(by: authorizer) { try database.prepare(sql) }
     return (KeptStatement(statement), authorizer)
   }

@@ -25,6 +25,7 @@ final class HubStore {
   /// The clock for the time limit of rules.
   let clock: any WallClock
   let walks = LogWalks()
+  let scopes = OpenScopes()
 
   struct Identity: Sendable {
     let id: ReplicaID
@@ -66,6 +67,13 @@ final class HubStore {
     self.identity = identity
     self.clock = clock
     self.database = database
+    self.database.addFunction(OpenScopes.function) { [scopes] in try scopes.answer($0) }
+    followTrees()
+  }
+
+  /// Trees are remembered, so their rows' writes are followed.
+  private func followTrees() {
+    if tables.contains(where: { !$0.treeKeys.isEmpty }) { database.writes.turnOn() }
   }
 
   private static func identity(in database: borrowing Database) throws -> (Identity, definition: [UInt8])? {
@@ -100,13 +108,14 @@ final class HubStore {
     dataset = definition
     self.tables = tables
     walks.forget()
+    followTrees()
   }
 
   /// Runs `body` in a transaction that writes no rows of the dataset.
   func writeTransaction<T>(_ ending: Ending, _ body: () throws -> T) throws -> T {
     defer { if ending == .takeBack { walks.forget() } }
     return try database.writeTransaction(ending) {
-      logged.begin()
+      begin()
       return try body()
     }
   }
@@ -121,9 +130,14 @@ final class HubStore {
   func applyTransaction<T>(_ ending: Ending, to tables: [Name], _ body: () throws -> T) throws -> T {
     defer { if ending == .takeBack { walks.forget() } }
     return try database.applyTransaction(ending, to: tables) {
-      logged.begin()
+      begin()
       return try body()
     }
+  }
+
+  private func begin() {
+    logged.begin()
+    scopes.forgetTrees()
   }
 
   private static let ownTables =

@@ -72,6 +72,8 @@ extension ScopeStore {
 
   /// With more rows, it is as cheap to evaluate all rows that may refer to them.
   private static let mostFollowed = 20_000
+  /// With more generations of a tree, all its rows are evaluated at once: each generation may cost a walk through it.
+  private static let mostGenerations = 100
   /// With fewer rows, evaluation one by one is always cheap.
   private static let fewRows = 2_000
 
@@ -101,7 +103,9 @@ extension ScopeStore {
     let branches = try links.links[place].filter { $0.parent == place }.compactMap(\.children)
     var next = doubtful
     var judged = RowSet()
+    var generations = 0
     while !next.isEmpty {
+      generations += 1
       var turned = RowSet()
       for number in next {
         let isSeen = try maySee(number, in: place)
@@ -109,7 +113,7 @@ extension ScopeStore {
         turned.insert(number)
         if isSeen { seen.insert(number) } else { seen.remove(number) }
       }
-      if !branches.isEmpty, turned.count > Self.mostFollowed {
+      if !branches.isEmpty, turned.count > Self.mostFollowed || generations > Self.mostGenerations {
         seen = try visible(in: place)
         return
       }

@@ -7,6 +7,8 @@ import SatchelValues
 struct ScopeRules {
   let dataset: DatasetDefinition
   let tables: [TrackedTable]
+  /// nil: SQL alone goes up trees, however deep they are.
+  var climb: Climb?
 
   func table(_ name: Name) -> TrackedTable? { tables.first { $0.name == name } }
 
@@ -38,7 +40,7 @@ struct ScopeRules {
 
   /// A key is found by the column's collation, which has an index, and by its bytes. A column's type may turn a text
   /// into a number.
-  private func isRow(_ table: TrackedTable) -> String {
+  func isRow(_ table: TrackedTable) -> String {
     Self.all(
       table.schema.key.enumerated().map { place, column in
         let name = "\(quoted(table.name)).\(quoted(table.schema.columns[column]))"
@@ -69,7 +71,7 @@ struct ScopeRules {
 
   /// Names, for one statement, for the visible rows of each table above this one. The conditions use these names.
   /// Nested conditions of a few generations would exceed the limits of SQLite's parser.
-  private func sights(above table: TrackedTable) -> String {
+  func sights(above table: TrackedTable) -> String {
     var found: [(name: String, sql: String)] = []
     func add(_ name: String, _ table: TrackedTable, _ conditions: [Condition]) {
       found.append((name, "SELECT * FROM \(quoted(table.name)) WHERE \(Self.all(conditions.map(\.sql)))"))
@@ -89,13 +91,13 @@ struct ScopeRules {
     return "WITH \(found.map { "\($0.name) AS NOT MATERIALIZED (\($0.sql))" }.joined(separator: ",\n"))\n"
   }
 
-  private func place(_ table: TrackedTable) -> Int { tables.firstIndex { $0.name == table.name } ?? tables.count }
+  func place(_ table: TrackedTable) -> Int { tables.firstIndex { $0.name == table.name } ?? tables.count }
 
   /// The rows of a table that the user may see.
   private func sight(_ table: TrackedTable) -> String { "satchel_seen_\(place(table))" }
 
   /// The rows of a tree that are visible unless a row above them is hidden.
-  private func sightBesideTree(_ table: TrackedTable) -> String { "satchel_beside_tree_\(place(table))" }
+  func sightBesideTree(_ table: TrackedTable) -> String { "satchel_beside_tree_\(place(table))" }
 
   // MARK: conditions of a row
 
@@ -163,47 +165,5 @@ struct ScopeRules {
     }
   }
 
-  /// For a table that is a tree of its own rows: no row above this row is hidden, along any of its references. It goes
-  /// up from the row, so it costs the depth; a circle of rows ends where it began.
-  private func treeCondition(_ table: TrackedTable) -> [Condition] {
-    let keys = table.treeKeys
-    if keys.isEmpty { return [] }
-    let name = quoted(table.name)
-    /// Each reference has its own columns in the result: otherwise the values of several would be compared by the type
-    /// of the first.
-    func names(_ way: Int) -> [String] { keys[way].columns.indices.map { "satchel_\(way + 1)_\($0 + 1)" } }
-    /// The rows that the rows of `source` refer to along one reference.
-    func step(_ way: Int, _ source: String) -> (columns: String, isThere: String) {
-      let own = keys[way].columns.map { "\(source).\(quoted(table.schema.columns[$0]))" }
-      let columns = keys.indices.flatMap { $0 == way ? own : names($0).map { _ in "NULL" } }
-      return (columns.joined(separator: ", "), Self.all(own.map { "\($0) IS NOT NULL" }))
-    }
-    func isAbove(_ row: String, _ way: Int) -> String {
-      Self.all(zip(keys[way].parentColumns, names(way)).map { "\(row).\(quoted($0)) = satchel_above.\($1)" })
-    }
-    let first = keys.indices.map { way in "SELECT \(step(way, name).columns) WHERE \(step(way, name).isThere)" }
-    let further = keys.indices.flatMap { from in
-      keys.indices.map { way in
-        let next = step(way, "satchel_next")
-        return """
-          SELECT \(next.columns)
-          FROM satchel_above JOIN \(name) AS satchel_next ON \(isAbove("satchel_next", from))
-          WHERE \(next.isThere)
-          """
-      }
-    }
-    let hidden = keys.indices.map { way in
-      "(\(names(way)[0]) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM \(sightBesideTree(table)) AS \(name) WHERE \(isAbove(name, way))))"
-    }
-    let sql = """
-      NOT EXISTS (
-        WITH RECURSIVE satchel_above (\(keys.indices.flatMap(names).joined(separator: ", "))) AS (
-          \((first + further).joined(separator: "\n    UNION\n    "))
-        )
-        SELECT 1 FROM satchel_above WHERE \(hidden.joined(separator: " OR ")))
-      """
-    return [Condition(subject: .tree, sql: sql)]
-  }
-
-  private static func all(_ parts: [String]) -> String { parts.joined(separator: " AND ") }
+  static func all(_ parts: [String]) -> String { parts.joined(separator: " AND ") }
 }

@@ -16,6 +16,11 @@ final class ScopeStore {
   private var mayWriteChecks: [Int: Question] = [:]
   private var maySeeChecks: [Int: Question] = [:]
   private var findings: [Int: Question] = [:]
+  private let number: Int64
+  private var trees: [Int: DeepTree] = [:]
+
+  /// How many rows above a row SQL looks at by itself. Usual trees are not as deep.
+  static let shallow = 20
 
   /// A query about single rows of one table, prepared once.
   final class Question {
@@ -57,13 +62,33 @@ final class ScopeStore {
     var isOutOfReach: Bool { !maySee && !mayWrite }
   }
 
-  init(_ store: HubStore, user: User) {
+  /// - Parameter shallow: how many rows above a row SQL looks at by itself.
+  init(_ store: HubStore, user: User, shallow: Int = ScopeStore.shallow) {
     self.store = store
     self.user = user
-    let rules = ScopeRules(dataset: store.dataset, tables: store.tables)
+    number = store.scopes.nextNumber()
+    let rules = ScopeRules(
+      dataset: store.dataset, tables: store.tables, climb: .init(rows: shallow, scope: number))
     self.rules = rules
     open = Set(store.tables.indices.filter { rules.letsWriteAll(store.tables[$0]) })
     openWhereSeen = Set(store.tables.indices.filter { store.tables[$0].rules.write == .visible })
+    store.scopes.add(self, number)
+  }
+
+  deinit { store.scopes.remove(number) }
+
+  /// Whether the user may see a row that has too many rows above it for SQL.
+  func seesInTree(_ key: RowKey, in place: Int) throws -> Bool {
+    let tree = try trees[place] ?? DeepTree(of: store.tables[place], for: self)
+    trees[place] = tree
+    return try tree.isSeen(key)
+  }
+
+  /// How many rows of deep trees were read one by one, for measurements.
+  var rowsReadInTrees: Int { trees.values.reduce(0) { $0 + $1.rowsRead } }
+
+  func forgetTrees() {
+    for tree in trees.values { tree.forgetAll() }
   }
 
   /// Made on demand: most commands do not need it.
@@ -166,7 +191,7 @@ final class ScopeStore {
   }
 
   /// Prepares SQL made of rules, and binds the user's attributes. An attribute that was never set is NULL.
-  private func prepare(_ sql: String) throws -> (statement: KeptStatement, authorizer: ReadAuthorizer) {
+  func prepare(_ sql: String) throws -> (statement: KeptStatement, authorizer: ReadAuthorizer) {
     let (kept, authorizer) = try store.prepared(rule: sql)
     try kept.statement.bind(.string(user.name), to: "user")
     for attribute in user.attributes { try kept.statement.bind(attribute.value, to: attribute.name.text) }

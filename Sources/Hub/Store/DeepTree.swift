@@ -1,0 +1,203 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+
+/// Which rows of a deep tree one user may see. Each row is read once, and its answer is remembered.
+///
+/// To go up from each row through all rows above it costs time by the square of the depth. Here the climb ends at the
+/// first row that is remembered. A row that is written is forgotten, with all that is remembered below it. A write of
+/// another table that the rules read forgets everything.
+///
+/// A row that is seen is remembered with all rows above it. A row that is hidden is remembered with the row that hides
+/// it. So no answer is left whose reason was forgotten.
+final class DeepTree: RowFollower {
+  private struct Known {
+    let key: RowKey
+    let isSeen: Bool
+    /// Rows that refer to this one. Some may be forgotten.
+    var children: [Int] = []
+  }
+
+  /// How many rows are remembered. A deeper tree needs more.
+  static let mostRows = 100_000
+
+  private let stepUp: KeptStatement
+  /// The parameters that take the values of a row's key.
+  private let keyParameters: [Int32]
+  private let schema: TableSchema
+  private let ways: Int
+  /// The columns of each table on which answers depend.
+  private let deciding: [Name: Set<Int>]
+  /// Whether a row may decide about rows that are not below it.
+  private let isTangled: Bool
+  private var known: [Int: Known] = [:]
+  private var numbers: [RowKey: Int] = [:]
+  private var lastNumber = 0
+  private var links = 0
+  private var limit = DeepTree.mostRows
+  private(set) var rowsRead = 0
+
+  init(of table: TrackedTable, for scope: ScopeStore) throws {
+    let (kept, authorizer) = try scope.prepare(scope.rules.stepUpSQL(table))
+    stepUp = kept
+    let names = kept.statement.parameterNames
+    keyParameters = table.schema.key.indices.map { part in
+      Int32((names.firstIndex { $0 == "satchel_\(part + 1)" } ?? 0) + 1)
+    }
+    schema = table.schema
+    ways = table.treeKeys.count
+    isTangled = try Self.isTangled(table, scope)
+    let read = scope.store.tables.filter { authorizer.reads($0.name) }
+    deciding = Dictionary(uniqueKeysWithValues: read.map { ($0.name, authorizer.dependencies(on: $0.schema)) })
+    scope.store.database.writes.add(self)
+  }
+
+  /// A rule may read any row of the tree, also a rule of a table above; or a row may refer to another one by a value
+  /// that is only similar.
+  private static func isTangled(_ table: TrackedTable, _ scope: ScopeStore) throws -> Bool {
+    let (store, links) = (scope.store, try scope.links)
+    guard let place = store.place(of: table.name) else { return true }
+    var above = [place]
+    var next = 0
+    while next < above.count {
+      if links.reads[above[next]].contains(place) { return true }
+      for link in links.links[above[next]] where !above.contains(link.parent) { above.append(link.parent) }
+      next += 1
+    }
+    return !table.treeKeys.allSatisfy { key in
+      zip(key.columns, key.parentColumns).allSatisfy { own, parent in
+        let comparison = store.database.comparison(of: table.schema.columns[own], in: table.name)
+        return comparison?.isBinary == true && comparison == store.database.comparison(of: parent, in: table.name)
+      }
+    }
+  }
+
+  /// Whether the user may see a row of the tree.
+  func isSeen(_ key: RowKey) throws -> Bool {
+    if let row = known(key) { return row.isSeen }
+    if max(known.count, links) > limit { forgetAll() }
+    let climb = try climb(from: key)
+    // A deeper tree is read again each time that it is forgotten, so it is forgotten less often.
+    limit = max(Self.mostRows, 2 * climb.rows.count)
+    let hidden = climb.spread(from: climb.rows.indices.filter { climb.rows[$0].isHidden })
+    // What hangs below a row that is not there is hidden until this row comes, which may be soon.
+    let lost = climb.spread(from: climb.rows.indices.filter { climb.rows[$0].isLost && !hidden[$0] })
+    remember(climb, hidden: hidden, lost: lost)
+    return !hidden[0] && !lost[0]
+  }
+
+  // MARK: up the tree
+
+  /// A row on the way up.
+  private struct Climbed {
+    let key: RowKey
+    /// Whether the row is hidden, whatever is unknown above it.
+    var isHidden: Bool
+    /// Whether it refers to a row that is not there, or that has no name.
+    var isLost = false
+    var parents: [RowKey] = []
+  }
+
+  /// The rows above a row, up to those that are remembered.
+  private struct Climbing {
+    var rows: [Climbed] = []
+    /// For each row the positions of those that refer to it.
+    var children: [[Int]] = []
+
+    /// For each row whether it is one of these or hangs below one.
+    func spread(from first: [Int]) -> [Bool] {
+      var isReached = rows.map { _ in false }
+      var next = first
+      while let row = next.popLast() {
+        if isReached[row] { continue }
+        isReached[row] = true
+        next += children[row]
+      }
+      return isReached
+    }
+  }
+
+  private func climb(from key: RowKey) throws -> Climbing {
+    var climbing = Climbing()
+    var keys = [key]
+    var positions = [key: 0]
+    var next = 0
+    var children: [Int: [Int]] = [:]
+    while next < keys.count {
+      var row = try read(keys[next])
+      for parent in row.parents {
+        if let answer = known(parent) {
+          if !answer.isSeen { row.isHidden = true }
+          continue
+        }
+        let position = positions[parent] ?? keys.count
+        if position == keys.count {
+          keys.append(parent)
+          positions[parent] = position
+        }
+        children[position, default: []].append(next)
+      }
+      climbing.rows.append(row)
+      next += 1
+    }
+    climbing.children = climbing.rows.indices.map { children[$0] ?? [] }
+    return climbing
+  }
+
+  private func read(_ key: RowKey) throws -> Climbed {
+    rowsRead += 1
+    defer { stepUp.statement.reset() }
+    for (parameter, value) in zip(keyParameters, key.values) { try stepUp.statement.bind(value, at: parameter) }
+    guard try stepUp.statement.step() else { return Climbed(key: key, isHidden: false, isLost: true) }
+    var row = Climbed(key: key, isHidden: stepUp.statement.integer(0) == 0)
+    let width = schema.key.count
+    for way in 0..<ways {
+      let first = 1 + way * (width + 1)
+      guard stepUp.statement.integer(first) != 0 else { continue }
+      let parent = stepUp.statement.values(from: first + 1, count: width)
+      if parent.contains(where: \.isNull) { row.isLost = true } else { row.parents.append(RowKey(parent)) }
+    }
+    return row
+  }
+
+  // MARK: memory
+
+  private func known(_ key: RowKey) -> Known? { numbers[key].flatMap { known[$0] } }
+
+  private func remember(_ climb: Climbing, hidden: [Bool], lost: [Bool]) {
+    for (position, row) in climb.rows.enumerated() where !lost[position] {
+      lastNumber += 1
+      numbers[row.key] = lastNumber
+      known[lastNumber] = Known(key: row.key, isSeen: !hidden[position])
+    }
+    for row in climb.rows {
+      guard let number = numbers[row.key] else { continue }
+      for parent in row.parents {
+        guard let parent = numbers[parent] else { continue }
+        known[parent]?.children.append(number)
+        links += 1
+      }
+    }
+  }
+
+  func rowWasWritten(_ write: RowWrites.Write) {
+    if known.isEmpty { return }
+    guard let deciding = deciding[write.table], write.columns?.contains(where: deciding.contains) ?? true else {
+      return
+    }
+    if isTangled || write.table != schema.name { return forgetAll() }
+    if let number = numbers[write.key] { forget(number) }
+  }
+
+  /// Forgets a row and all that is remembered below it.
+  private func forget(_ number: Int) {
+    var next = [number]
+    while let number = next.popLast() {
+      guard let row = known.removeValue(forKey: number) else { continue }
+      numbers[row.key] = nil
+      next += row.children
+    }
+  }
+
+  func forgetAll() { (known, numbers, links) = ([:], [:], 0) }
+}

@@ -1,0 +1,37 @@
+import SatchelValues
+
+/// The scopes in use on one connection. SQL of rules asks them about rows of deep trees.
+final class OpenScopes {
+  /// The SQL function: the scope's number, the table's place, and the values of the row's key.
+  static let function: Name = "satchel_sees_in_tree"
+
+  private struct Entry {
+    weak var scope: ScopeStore?
+  }
+
+  private var scopes: [Int64: Entry] = [:]
+  private var last: Int64 = 0
+
+  /// A number that no other scope of the connection has.
+  func nextNumber() -> Int64 {
+    last += 1
+    return last
+  }
+
+  func add(_ scope: ScopeStore, _ number: Int64) { scopes[number] = Entry(scope: scope) }
+
+  func remove(_ number: Int64) { scopes[number] = nil }
+
+  /// Forgets what scopes remember of trees: rows may have changed between two transactions.
+  func forgetTrees() {
+    for entry in scopes.values { entry.scope?.forgetTrees() }
+  }
+
+  /// Answers a call of the function.
+  func answer(_ arguments: [Value]) throws -> Bool {
+    guard arguments.count > 2, case .integer(let number) = arguments[0], case .integer(let place) = arguments[1],
+      let scope = scopes[number]?.scope
+    else { return false }
+    return try scope.seesInTree(RowKey(Array(arguments[2...])), in: Int(place))
+  }
+}

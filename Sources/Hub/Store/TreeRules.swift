@@ -1,0 +1,117 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+
+/// Rules of tables that refer to themselves: nothing is seen below a hidden row.
+extension ScopeRules {
+  /// How far SQL itself goes up a tree, and who answers for rows with more rows above them.
+  struct Climb {
+    /// The number of rows above a row that SQL looks at.
+    let rows: Int
+    /// The number of the scope that is asked beyond.
+    let scope: Int64
+  }
+
+  /// For a table that is a tree of its own rows: that no row above this one is hidden, along whichever of its
+  /// references. It goes up from the row, so that it costs the depth; a circle of rows ends where it began.
+  func treeCondition(_ table: TrackedTable) -> [Condition] {
+    if table.treeKeys.isEmpty { return [] }
+    return [Condition(subject: .tree, sql: climb.map { boundedTree(table, $0) } ?? wholeTree(table))]
+  }
+
+  private func wholeTree(_ table: TrackedTable) -> String {
+    """
+    NOT EXISTS (
+      WITH RECURSIVE \(above(table))
+      SELECT 1 FROM satchel_above WHERE \(hidden(table)))
+    """
+  }
+
+  /// A climb that was cut off says nothing of the rows above, so the scope says it.
+  private func boundedTree(_ table: TrackedTable, _ climb: Climb) -> String {
+    let key = table.schema.key.map { "\(quoted(table.name)).\(quoted(table.schema.columns[$0]))" }
+    let arguments = ["\(climb.scope)", "\(place(table))"] + key
+    return """
+      (WITH RECURSIVE \(above(table, limit: "LIMIT \(climb.rows)"))
+        SELECT CASE
+          WHEN max(\(hidden(table))) THEN 0
+          WHEN count(*) < \(climb.rows) THEN 1
+          ELSE \(OpenScopes.function)(\(arguments.joined(separator: ", ")))
+        END
+        FROM satchel_above)
+      """
+  }
+
+  /// The references by which rows are reached from the row, each in columns of its own way: values of several would be
+  /// compared by the type of one.
+  private func above(_ table: TrackedTable, limit: String = "") -> String {
+    let (keys, name) = (table.treeKeys, quoted(table.name))
+    /// The rows to which those of `source` refer along one way.
+    func step(_ way: Int, _ source: String) -> (columns: String, isThere: String) {
+      let own = keys[way].columns.map { "\(source).\(quoted(table.schema.columns[$0]))" }
+      let columns = keys.indices.flatMap { $0 == way ? own : Self.names(keys[$0], $0).map { _ in "NULL" } }
+      return (columns.joined(separator: ", "), Self.all(own.map { "\($0) IS NOT NULL" }))
+    }
+    let first = keys.indices.map { way in "SELECT \(step(way, name).columns) WHERE \(step(way, name).isThere)" }
+    let further = keys.indices.flatMap { from in
+      keys.indices.map { way in
+        let next = step(way, "satchel_next")
+        return """
+          SELECT \(next.columns)
+          FROM satchel_above JOIN \(name) AS satchel_next ON \(Self.isAbove("satchel_next", keys[from], from))
+          WHERE \(next.isThere)
+          """
+      }
+    }
+    let columns = keys.indices.flatMap { Self.names(keys[$0], $0) }.joined(separator: ", ")
+    return """
+      satchel_above (\(columns)) AS (
+          \((first + further).joined(separator: "\n    UNION\n    "))
+          \(limit))
+      """
+  }
+
+  /// Whether a row of `satchel_above` is hidden, or is not there.
+  private func hidden(_ table: TrackedTable) -> String {
+    let name = quoted(table.name)
+    let ways = table.treeKeys.enumerated().map { way, key in
+      let isSeen =
+        "EXISTS (SELECT 1 FROM \(sightBesideTree(table)) AS \(name) WHERE \(Self.isAbove(name, key, way)))"
+      return "(\(Self.names(key, way)[0]) IS NOT NULL AND NOT \(isSeen))"
+    }
+    return ways.joined(separator: " OR ")
+  }
+
+  private static func names(_ key: ForeignKey, _ way: Int) -> [String] {
+    key.columns.indices.map { "satchel_\(way + 1)_\($0 + 1)" }
+  }
+
+  private static func isAbove(_ row: String, _ key: ForeignKey, _ way: Int) -> String {
+    all(zip(key.parentColumns, names(key, way)).map { "\(row).\(quoted($0)) = satchel_above.\($1)" })
+  }
+
+  /// SQL for one step up a tree from the row with the key `:satchel_1`, `:satchel_2`, ....
+  ///
+  /// First comes whether nothing hides the row itself; then, for each reference of the tree, whether it names a row,
+  /// and the key of this row.
+  func stepUpSQL(_ table: TrackedTable) -> String {
+    let name = quoted(table.name)
+    let key = table.schema.key.map { quoted(table.schema.columns[$0]) }
+    let isOwn = Self.all(key.map { "satchel_own.\($0) = \(name).\($0)" })
+    var columns = ["EXISTS (SELECT 1 FROM \(sightBesideTree(table)) AS satchel_own WHERE \(isOwn))"]
+    var joins: [String] = []
+    for (way, reference) in table.treeKeys.enumerated() {
+      let own = reference.columns.map { "\(name).\(quoted(table.schema.columns[$0]))" }
+      let parent = "satchel_parent_\(way + 1)"
+      columns.append("(\(Self.all(own.map { "\($0) IS NOT NULL" })))")
+      columns += key.map { "\(parent).\($0)" }
+      let isParent = Self.all(zip(reference.parentColumns, own).map { "\(parent).\(quoted($0)) = \($1)" })
+      joins.append("LEFT JOIN \(name) AS \(parent) ON \(isParent)")
+    }
+    return """
+      \(sights(above: table))SELECT \(columns.joined(separator: ", "))
+      FROM \(name) \(joins.joined(separator: " "))
+      WHERE \(isRow(table))
+      """
+  }
+}

@@ -1,0 +1,33 @@
+import CSQLite
+import SatchelValues
+
+/// An SQL function that the program computes.
+private final class ProgramFunction {
+  private let answer: ([Value]) throws -> Bool
+
+  init(_ answer: @escaping ([Value]) throws -> Bool) { self.answer = answer }
+
+  func run(_ arguments: [Value], _ context: OpaquePointer?) {
+    do { sqlite3_result_int(context, try answer(arguments) ? 1 : 0) } catch {
+      sqlite3_result_error(context, "\(error)", -1)
+      // The statement ends with the error that a statement of the answer had: an interrupt, for example.
+      if let error = error as? SQLiteError { sqlite3_result_error_code(context, error.code) }
+    }
+  }
+}
+
+extension Database {
+  /// Adds an SQL function with any number of arguments, which is true or false.
+  ///
+  /// Neither triggers nor views can call it. If `answer` throws, the statement that calls the function fails.
+  public func addFunction(_ name: Name, _ answer: @escaping ([Value]) throws -> Bool) {
+    sqlite3_create_function_v2(
+      handle, name.text, -1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+      Unmanaged.passRetained(ProgramFunction(answer)).toOpaque(),
+      { context, count, arguments in
+        guard let function = sqlite3_user_data(context) else { return sqlite3_result_null(context) }
+        let values = (0..<Int(count)).map { ColumnValue(arguments?[$0]).value }
+        Unmanaged<ProgramFunction>.fromOpaque(function).takeUnretainedValue().run(values, context)
+      }, nil, nil, { $0.map { Unmanaged<ProgramFunction>.fromOpaque($0).release() } })
+  }
+}

@@ -1,0 +1,69 @@
+import SatchelValues
+
+/// Gets each write of a row that one connection makes or takes back.
+public protocol RowFollower: AnyObject {
+  /// - Parameter write: a write that was made. If a savepoint was taken back, a write that it held.
+  func rowWasWritten(_ write: RowWrites.Write)
+}
+
+/// The writes of rows that one connection makes, for types that remember what follows from rows.
+///
+/// A savepoint that is taken back reports its writes once more: each row may be another one again.
+public final class RowWrites {
+  public struct Write {
+    public let table: Name
+    public let key: RowKey
+    /// The positions of the columns that an update wrote; nil: the row came or went.
+    public let columns: [Int]?
+
+    public init(table: Name, key: RowKey, columns: [Int]?) {
+      self.table = table
+      self.key = key
+      self.columns = columns
+    }
+  }
+
+  private struct Entry {
+    weak var follower: (any RowFollower)?
+  }
+
+  private var followers: [Entry] = []
+  private var openSavepoints = 0
+  /// The writes since the outermost open savepoint began.
+  private var kept: [Write] = []
+
+  /// Whether writes are reported. Most databases need no report.
+  public private(set) var isOn = false
+
+  /// Begins to report writes. A savepoint that is open now must not be taken back.
+  public func turnOn() { isOn = true }
+
+  /// Reports all writes from now on to `follower`, as long as it lives.
+  public func add(_ follower: any RowFollower) {
+    followers.removeAll { $0.follower == nil }
+    followers.append(Entry(follower: follower))
+  }
+
+  public func report(_ write: Write) {
+    if openSavepoints > 0 { kept.append(write) }
+    for entry in followers { entry.follower?.rowWasWritten(write) }
+  }
+
+  /// Begins a savepoint. Returns the number of writes before it.
+  func beginSavepoint() -> Int {
+    openSavepoints += 1
+    return kept.count
+  }
+
+  func endSavepoint() {
+    openSavepoints -= 1
+    if openSavepoints == 0 { kept = [] }
+  }
+
+  /// Reports the writes of a savepoint that was taken back.
+  func takeBack(after count: Int) {
+    for write in kept[count...] {
+      for entry in followers { entry.follower?.rowWasWritten(write) }
+    }
+  }
+}

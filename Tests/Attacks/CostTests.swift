@@ -1,0 +1,67 @@
+import SatchelHub
+import SatchelPlatform
+import TestSupport
+import Testing
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// Twice as many lines cost twice the time, whatever their signer puts together.
+@Suite("Cost by what was sent", .serialized)
+struct CostTests {
+  /// What a bundle is full of.
+  enum Filling: String, CaseIterable, CustomTestStringConvertible {
+    case rows, steps, deletes, orphans, chain, chainUpdates, values, takenKeys, orphansOfTakenKeys, forbidden
+    case renames, conflictsOfRow, reports, reportsOfRow, decisions, fileNames, files
+
+    var testDescription: String { rawValue }
+  }
+
+  /// Without optimisation a line takes several times as long.
+  #if DEBUG
+    private static let counts = [250, 500, 1_000, 2_000]
+  #else
+    private static let counts = [1_000, 2_000, 4_000, 8_000]
+  #endif
+
+  @Test(
+    "of each kind of line, eight times as many take no more than sixteen times as long", arguments: Filling.allCases)
+  func lines(_ filling: Filling) throws {
+    var measured: [String] = []
+    // Another process may disturb a measurement, but not each of them.
+    for _ in 0..<3 {
+      // What each bundle needs, however small, is no part of the comparison.
+      let least = try Self.milliseconds(toTake: 1, of: filling)
+      let times = try Self.counts.map { try Self.milliseconds(toTake: $0, of: filling) - least }
+      measured.append(zip(Self.counts, times).map { "\($0): \($1) ms" }.joined(separator: ", "))
+      // By the square it would be 64 times as long. Some milliseconds are for what disturbs a measurement.
+      if times[3] <= 16 * (times[0] + 10) {
+        if getenv("SATCHEL_TIMES") != nil { print("\(filling): \(measured)") }
+        return
+      }
+    }
+    Issue.record("\(filling): \(measured.joined(separator: "; "))")
+  }
+
+  /// The time of the processor, in this thread.
+  private static func milliseconds(toTake count: Int, of filling: Filling) throws -> Int64 {
+    let yard = try CostYard()
+    let file = try yard.file(of: count, filling)
+    let before = threadMilliseconds()
+    _ = try yard.hub.importBundle(file)
+    // What waits is looked at again with each bundle, and an emission asks about all rows.
+    yard.tick()
+    _ = try yard.hub.importBundle(yard.other.export().file)
+    _ = try yard.hub.emit(to: "other")
+    return threadMilliseconds() - before
+  }
+
+  private static func threadMilliseconds() -> Int64 {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}

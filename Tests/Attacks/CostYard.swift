@@ -1,0 +1,173 @@
+import SatchelCrypto
+import SatchelDevice
+import SatchelHub
+import SatchelJSON
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+import TestSupport
+
+/// A hub, a device that signs whatever a test wants, and another device.
+final class CostYard: Story {
+  let ground: Ground
+  let hub: HubWorkspace
+  private let evil: DeviceWorkspace
+  let other: DeviceWorkspace
+
+  private static let definition = """
+    { "dataset": "shop", "version": 1, "snapshot": "never",
+      "tables": {
+        "rows": { "visible": "owner <> 'boss'", "write": "owner = :user", "conflict": "manual", "attachments": ["photo"] },
+        "links": {}, "codes": {}, "numbers": { "keys": "rekey" }, "parts": { "keys": "rekey" } } }
+    """
+
+  private static let schema = """
+    CREATE TABLE rows (id TEXT PRIMARY KEY, owner TEXT, words TEXT, photo TEXT);
+    CREATE TABLE links (id TEXT PRIMARY KEY, next TEXT REFERENCES links (id), words TEXT);
+    CREATE TABLE codes (id TEXT PRIMARY KEY, code TEXT UNIQUE);
+    CREATE TABLE numbers (id INTEGER PRIMARY KEY, words TEXT);
+    CREATE TABLE parts (id INTEGER PRIMARY KEY, row TEXT REFERENCES rows (id));
+    INSERT INTO rows VALUES ('own', 'ann', '0', NULL), ('hidden', 'boss', '0', NULL);
+    """
+
+  init(clock: SetClock = .laterThanToday) throws {
+    let ground = try Ground(random: SeededRandom(21), clock: clock)
+    self.ground = ground
+    let hub = try ground.hub("hub", definition: Array(Self.definition.utf8), schema: Self.schema)
+    self.hub = hub
+    _ = try hub.addUser("ann", attributes: [])
+    func device(_ name: String) throws -> DeviceWorkspace {
+      let device = try DeviceWorkspace.create(
+        ground.folder(name), dataset: "shop", name: name, platform: ground.platform)
+      try hub.admit(device, user: "ann")
+      _ = try device.importBundle(hub.emit(to: name).file)
+      _ = try hub.importBundle(device.export().file)
+      return device
+    }
+    evil = try device("evil")
+    other = try device("other")
+  }
+
+  /// Steps of a length that has no divisor in common with the count visit each number once, in no plain order.
+  private func shuffled(_ count: Int) -> [Int] { (0..<count).map { $0 * 7_919 % count } }
+
+  /// A bundle that is full of lines of a kind. The rows that the lines need are at the hub before.
+  func file(of count: Int, _ filling: CostTests.Filling) throws -> String {
+    try prepare(count, filling)
+    return try file(later: filling.isOfOneRow ? count : 1) { content, forger in
+      try fill(&content, with: filling, count, forger)
+    }
+  }
+
+  /// - Parameter later: by how many exports the number is above the device's last one.
+  func file(later: Int, _ fill: (inout Forger.Content, Forger) throws -> Void) throws -> String {
+    let forger = try Forger(evil, platform, sequence: 1)
+    let bytes = try forger.bundle(later: Int64(later)) { content in try fill(&content, forger) }
+    try folder.write(bytes, to: "full.satchel")
+    return folder("full.satchel")
+  }
+
+  private func fill(
+    _ content: inout Forger.Content, with filling: CostTests.Filling, _ count: Int, _ forger: Forger
+  ) throws {
+    switch filling {
+    case .reports:
+      content.conflicts = try (0..<count).map { number in
+        try forger.conflict("rows", .string("r\(number)"), was: ["words": "0"], now: ["words": .string("\(number)")])
+      }
+    case .reportsOfRow:
+      content.conflicts = try (0..<count).map { number in
+        try forger.conflict("rows", "own", was: ["words": "0"], now: ["words": .string("\(number)")]) {
+          $0.set("generation", .integer(forger.sequence + Int64(number)))
+        }
+      }
+    case .decisions:
+      content.resolutions = (0..<count).map { number in
+        forger.resolution(of: Hexadecimal.text(of: blake2b(Array("\(number)".utf8), length: 16)))
+      }
+    case .files:
+      content.attachments = (0..<count).map { number in
+        let digest = Digest.of(Array("\(number)".utf8)).hexadecimal
+        return ["op": "has", "path": .string(String(hundredThousand + number) + ".jpg"), "digest": .string(digest)]
+      }
+    case .renames:
+      content.changes = shuffled(count).map { rename($0, forger) }
+      content.changes += shuffled(count).map { place in
+        let key = JSONValue.integer(Int64(hundredThousand + place))
+        return forger.insert("numbers", key, ["id": key, "words": "mine"])
+      }
+    default: content.changes = shuffled(count).enumerated().map { line(filling, $0, $1, forger) }
+    }
+  }
+
+  /// Numbers from here on have the same count of digits: paths are in order.
+  private let hundredThousand = 100_000
+
+  private func rename(_ place: Int, _ forger: Forger) -> JSONValue {
+    [
+      "table": "numbers", "op": "rekey", "key": [.integer(Int64(place + 1))], "stamp": "0000000000000000",
+      "to": [.integer(Int64(hundredThousand + place))], "number": .integer(forger.received),
+    ]
+  }
+
+  private func prepare(_ count: Int, _ filling: CostTests.Filling) throws {
+    let numbers = "WITH n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < \(count) - 1)"
+    switch filling {
+    case .deletes, .chainUpdates:
+      try share("\(numbers) INSERT INTO links SELECT 'l' || i, CASE WHEN i > 0 THEN 'l' || (i - 1) END, '0' FROM n")
+    case .values: try share("\(numbers) INSERT INTO codes SELECT 'c' || i, 'v' || i FROM n")
+    case .takenKeys: try write("\(numbers) INSERT INTO numbers SELECT i + 1, 'hub' FROM n", in: hub.folder)
+    case .orphansOfTakenKeys: try write("\(numbers) INSERT INTO parts SELECT i + 1, NULL FROM n", in: hub.folder)
+    case .conflictsOfRow: try write("UPDATE rows SET words = 'hub' WHERE id = 'own'", in: hub.folder)
+    default: break
+    }
+    tick()
+  }
+
+  /// Writes at the hub what the attacker's device knows too.
+  private func share(_ sql: String) throws {
+    try write(sql, in: hub.folder)
+    tick()
+    _ = try evil.importBundle(hub.emit(to: "evil").file)
+  }
+
+  /// - Parameters:
+  ///   - number: which line it is.
+  ///   - place: another number below the count, each once.
+  private func line(_ filling: CostTests.Filling, _ number: Int, _ place: Int, _ forger: Forger) -> JSONValue {
+    func text(_ word: String) -> JSONValue { .string(word) }
+    func row(_ members: JSONValue) -> JSONValue { forger.insert("rows", text("r\(number)"), members) }
+    let key = JSONValue.integer(Int64(number + 1))
+    let before: JSONValue = place == 0 ? nil : text("\(filling == .chain ? "o" : "l")\(place - 1)")
+    switch filling {
+    case .rows: return row(["id": text("r\(number)"), "owner": "ann", "words": nil, "photo": nil])
+    case .forbidden: return row(["id": text("r\(number)"), "owner": "boss", "words": nil, "photo": nil])
+    case .fileNames:
+      return row(["id": text("r\(number)"), "owner": "ann", "words": nil, "photo": text("\(place).jpg")])
+    case .steps, .conflictsOfRow:
+      let line = forger.update("rows", "own", set: ["words": text("\(number + 1)")], was: ["words": text("\(number)")])
+      var members = line.objectValue ?? []
+      members.set("generation", .integer(forger.sequence + Int64(number)))
+      return .object(members)
+    case .deletes:
+      return forger.delete("links", text("l\(place)"), was: ["id": text("l\(place)"), "next": before, "words": "0"])
+    case .chainUpdates: return forger.update("links", text("l\(place)"), set: ["words": "1"], was: ["words": "0"])
+    case .orphans:
+      return forger.insert("links", text("o\(number)"), ["id": text("o\(number)"), "next": "gone", "words": nil])
+    case .chain:
+      return forger.insert("links", text("o\(place)"), ["id": text("o\(place)"), "next": before, "words": nil])
+    case .values:
+      return forger.update(
+        "codes", text("c\(place)"), set: ["code": text("v\(place + 1)")], was: ["code": text("v\(place)")])
+    case .takenKeys: return forger.insert("numbers", key, ["id": key, "words": "mine"])
+    case .orphansOfTakenKeys: return forger.insert("parts", key, ["id": key, "row": "gone"])
+    case .renames, .reports, .reportsOfRow, .decisions, .files: return nil
+    }
+  }
+}
+
+extension CostTests.Filling {
+  /// Whether all lines are about one row, each in a generation of its own.
+  fileprivate var isOfOneRow: Bool { [.steps, .conflictsOfRow, .reportsOfRow].contains(self) }
+}

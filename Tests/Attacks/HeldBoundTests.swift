@@ -1,0 +1,63 @@
+import SatchelJSON
+import TestSupport
+import Testing
+
+@testable import SatchelHub
+
+/// What waits of one device is bounded, and what does not wait any more is not lost.
+@Suite("Bound on changes that wait")
+struct HeldBoundTests {
+  private let lab: Lab
+  private let hub: HubWorkspace
+
+  init() throws {
+    lab = try Lab()
+    var hub = lab.hub
+    hub.mostHeld = 5
+    self.hub = hub
+  }
+
+  /// Replies to a note that is not there.
+  private func replies(_ numbers: Range<Int>) throws -> String {
+    let forger = try lab.forger
+    let bytes = try forger.bundle { content in
+      content.changes = numbers.map { number in
+        forger.insert(
+          "replies", .string("w\(number)"), ["id": .string("w\(number)"), "note": "later", "body": "x"])
+      }
+    }
+    try lab.folder.write(bytes, to: "replies.satchel")
+    return lab.folder("replies.satchel")
+  }
+
+  private func states() throws -> [String] {
+    try lab.atHub("SELECT key, kind, state FROM satchel_conflicts ORDER BY key")
+  }
+
+  @Test("beyond the bound a change that would wait is an open conflict, and status says so")
+  func beyondTheBound() throws {
+    #expect(try hub.importBundle(replies(0..<4)).conflicts == 4)
+    #expect(try hub.status().devices.allSatisfy { !$0.isHeldFull })
+    let report = try hub.importBundle(replies(4..<8))
+    #expect(report.conflicts == 4)
+    #expect(
+      try states()
+        == (0..<5).map { "[\"w\($0)\"]|foreign key|held" } + (5..<8).map { "[\"w\($0)\"]|foreign key|open" })
+    let evil = try #require(try hub.status().devices.first { $0.isHeldFull })
+    #expect(evil.device.name == "evil" && evil.held == 5)
+  }
+
+  @Test("what waits enters when it can, makes room for others, and what was open is decided by a person")
+  func roomAgain() throws {
+    _ = try hub.importBundle(replies(0..<8))
+    try lab.write("INSERT INTO notes (id, author, pub) VALUES ('later', 'ann', 1)", in: hub.folder)
+    lab.tick()
+    _ = try hub.emit(to: "evil")
+    #expect(try lab.atHub("SELECT id FROM replies WHERE note = 'later' ORDER BY id") == ["w0", "w1", "w2", "w3", "w4"])
+    #expect(try hub.status().devices.allSatisfy { $0.held == 0 })
+    let open = try lab.atHub("SELECT id FROM satchel_conflicts WHERE state = 'open' ORDER BY key")
+    #expect(open.count == 3)
+    for id in open { _ = try hub.resolve(id, .device, note: nil) }
+    #expect(try lab.atHub("SELECT count(*) FROM replies WHERE note = 'later'") == ["8"])
+  }
+}
