@@ -271,7 +271,7 @@ final class DeviceSession {
       "older-database",
       "The database \(workspace.databasePath) has made \(state.sequence) exports, and this workspace holds export \(highest): it is an old copy of itself.",
       hint:
-        "Put the newer database back if there is one. If not, keep this one aside and ask the hub's operator for a full bundle."
+        "Put the newer database back if there is one. If not: satchel doctor --repair brings this one to where the newer one was, as far as its exports tell."
     )
   }
 }

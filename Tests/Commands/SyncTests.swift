@@ -50,6 +50,59 @@ struct SyncTests {
     #expect(try camp.device("tablet", "status", "--json").json["pending"] == .object([]))
   }
 
+  /// What keeps a device from an export.
+  enum Obstacle: CaseIterable {
+    case triggersGone, columnRenamed, oldCopy, folder, brokenLink
+
+    var words: String {
+      switch self {
+      case .triggersGone, .columnRenamed: "satchel doctor --repair"
+      case .oldCopy: "old copy of itself"
+      case .folder, .brokenLink: "cannot be opened"
+      }
+    }
+  }
+
+  private func put(_ obstacle: Obstacle) throws {
+    let database = "tablet/data.sqlite"
+    switch obstacle {
+    case .triggersGone: try camp.sql(database, Camp.dropTriggers)
+    case .columnRenamed: try camp.sql(database, "ALTER TABLE reviews RENAME COLUMN words TO text")
+    case .oldCopy, .folder, .brokenLink:
+      for suffix in ["", "-wal", "-shm"] { try camp.removeIfThere(database + suffix) }
+      switch obstacle {
+      case .folder: try camp.makeFolder(database)
+      case .brokenLink:
+        try FileManager.default.createSymbolicLink(
+          atPath: camp.path(database), withDestinationPath: camp.path("nowhere/data.sqlite"))
+      default: try camp.copy("old.sqlite", to: database)
+      }
+    }
+  }
+
+  @Test("what lies in the outbox is delivered whatever state the database is in", arguments: Obstacle.allCases)
+  func outboxInAnyState(obstacle: Obstacle) throws {
+    try camp.sql("tablet/data.sqlite", "PRAGMA wal_checkpoint(TRUNCATE)")
+    try camp.copy("tablet/data.sqlite", to: "old.sqlite")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    #expect(camp.device("tablet", "export").code == 0)
+    try put(obstacle)
+    let outcome = camp.device("tablet", "sync", stick)
+    #expect(outcome.code == 1 && outcome.error.contains(obstacle.words), "\(outcome.out)\(outcome.error)")
+    #expect(outcome.out.contains("2 files that lay here."), "\(outcome.out)")
+    #expect(try carried.contains("hub/tablet/camp-tablet-hub-1.satchel"))
+    #expect(camp.hub("sync", stick).out.contains("Bundle 1 of tablet: 1 change taken"))
+  }
+
+  @Test("while another command works on the workspace, sync carries nothing away from under it")
+  func outboxOfBusyWorkspace() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    #expect(camp.device("tablet", "export").code == 0)
+    let held = try camp.whileHeld("tablet") { camp.device("tablet", "sync", stick, "--json") }
+    #expect(try held.code == 4 && held.json["error"]?["reason"] == "busy")
+    #expect(try carried.isEmpty)
+  }
+
   @Test(
     "an import that the database refuses keeps no export from the hub, and status reports it until an import succeeds")
   func refusedImport() throws {

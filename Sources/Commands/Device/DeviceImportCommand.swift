@@ -114,7 +114,7 @@ extension DeviceTool {
         let workspace = try open(command, context)
         return try Syncing(tool: name, command, context, stick: stick, workspace.configuration).run(
           take: { _, files in try take(stick: files, into: workspace, command) },
-          make: { try due(workspace, command) })
+          make: { try due(workspace, command) }, made: { made(workspace, before: $0) })
       })
   }
 
@@ -139,7 +139,11 @@ extension DeviceTool {
       guard let stranded = try workspace.stranded() else {
         return [.init(to: "the hub", file: nil, words: "nothing before its first bundle came here.")]
       }
-      return [delivery(of: stranded)]
+      let failure = Failure(
+        reason: "database-lost",
+        message: "The database is gone or damaged: what was exported is on its way, what was not is not.",
+        hint: "See: satchel doctor", code: .failed)
+      return [delivery(of: stranded, because: failure)]
     }
     if try workspace.keys.areDiscarded() {
       return [
@@ -168,14 +172,17 @@ extension DeviceTool {
     { return nil }
   }
 
-  /// What can be carried without a database: the finished exports, and the last bundle that this device received from
+  /// The finished exports in the outbox, if this device cannot export now. If they cannot be read either, the failure
+  /// is enough.
+  private static func made(_ workspace: DeviceWorkspace, before failure: Failure) -> [Syncing.Outgoing] {
+    guard let stranded = try? workspace.stranded(), stranded.files.count > 1 else { return [] }
+    return [delivery(of: stranded, because: failure)]
+  }
+
+  /// What can be carried without a new export: the finished exports, and the last bundle that this device received from
   /// the hub.
-  private static func delivery(of stranded: DeviceWorkspace.Stranded) -> Syncing.Outgoing {
-    let failure = Failure(
-      reason: "database-lost",
-      message: "The database is gone or damaged: what was exported is on its way, what was not is not.",
-      hint: "See: satchel doctor", code: .failed)
-    return .init(
+  private static func delivery(of stranded: DeviceWorkspace.Stranded, because failure: Failure) -> Syncing.Outgoing {
+    .init(
       to: stranded.hub, file: stranded.files.last, words: "\(Words.count(stranded.files.count, "file")) that lay here.",
       failure: failure, before: Array(stranded.files.dropLast()))
   }

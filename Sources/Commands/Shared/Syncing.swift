@@ -48,21 +48,26 @@ struct Syncing {
   ///   - waiting: files of the workspace that can be imported by now.
   ///   - take: imports those, and the bundles on the stick that are for this replica.
   ///   - make: makes the bundles that are due. In a rehearsal, it only says which.
+  ///   - made: the finished bundles that can be carried although a new one failed. Empty: there are none.
   func run(
     waiting: [String] = [], take: (_ waiting: [String], _ files: [String]) throws -> Import,
-    make: () throws -> [Outgoing]
+    make: () throws -> [Outgoing], made: (Failure) -> [Outgoing] = { _ in [] }
   ) throws -> Answer {
     let found = try stick.bundles(for: name)
     let isIdle = waiting.isEmpty && found.bundles.isEmpty
     var result = Import(answer: Answer("Nothing for \(name) on the stick.\n", ["bundles": .array([])]))
+    var left: [Outgoing]?
     if !isIdle {
       do { result = try take(waiting, found.bundles) } catch {
         let failure = Failure(error)
-        // Another program works on the database. The export would wait for it too.
-        if failure.code == .busy || failure.code == .usage { throw error }
-        // The next export may remove the cause of a failed import.
         result.answer.text = ""
-        tell("", failure, &result.answer)
+        // The next export may remove the cause of a failed import. But if another program works on the database, the
+        // export would wait for it too.
+        if failure.code == .busy || failure.code == .usage {
+          left = try self.made(before: error, made)
+        } else {
+          tell("", failure, &result.answer)
+        }
       }
     }
     var answer = result.answer
@@ -71,10 +76,21 @@ struct Syncing {
     if !isRehearsal { attempt(&answer) { _ in try stick.take(result.taken.filter { !waiting.contains($0) }) } }
     tellRefused(found, leftAlone: result.leftAlone, &answer)
     var outgoing: [Outgoing] = []
-    do { outgoing = try make() } catch  where !isIdle { tell("", Failure(error), &answer) }
+    do { outgoing = try left ?? make() } catch {
+      do { outgoing = try self.made(before: error, made) } catch  where !isIdle { tell("", Failure(error), &answer) }
+    }
     put(outgoing, &answer)
     attempt(&answer) { try finish(&$0) }
     return answer
+  }
+
+  /// The finished bundles that can be carried although `error` came. Throws `error` if there are none, or if another
+  /// command works on this workspace.
+  private func made(before error: any Error, _ made: (Failure) -> [Outgoing]) throws -> [Outgoing] {
+    if case PlatformError.locked = error { throw error }
+    let left = made(Failure(error))
+    if left.isEmpty { throw error }
+    return left
   }
 
   /// Reports paths that should hold bundles for this replica, and do not.
@@ -152,7 +168,7 @@ struct Syncing {
 
   private func tell(_ before: TerminalText, _ failure: Failure, _ answer: inout Answer) {
     answer.warnings += before + failure.text
-    if answer.code == .done { answer.code = .failed }
+    if answer.code == .done { answer.code = failure.code }
   }
 
   /// Shortens the text so that the other parts fit on a screen: the first lines, and the last.
