@@ -16,6 +16,20 @@ public struct SavedDatabase: Sendable {
   public let unread: String?
 }
 
+extension SavedDatabase {
+  /// What doctor says of it when another one took its place.
+  var words: String {
+    var words =
+      "The database was damaged (\(fault)). It is kept in \(kept), and another one is made as far as bundles and exports tell: close the app and open it again."
+    if let export { words += " What was not delivered yet is in \(export.file): carry it to the hub." }
+    if let unread {
+      words +=
+        " What was written since the last export could not be read (\(unread)): sqlite3 can often read most of the file that was kept (.recover)."
+    }
+    return words
+  }
+}
+
 /// A device's database that SQLite cannot read to its end. A full bundle from the hub replaces it.
 struct DamagedDatabase {
   private let workspace: DeviceWorkspace
@@ -36,7 +50,37 @@ struct DamagedDatabase {
   }
 
   /// Exports the changes that no export carries, as far as they can be read. Then moves the file aside.
-  func putAside() throws -> SavedDatabase {
+  func putAside() throws -> SavedDatabase { try save { try workspace.putAsideRemains() } }
+
+  /// The same, and makes the database again from what the workspace keeps. If that fails, the file stays in its place.
+  ///
+  /// Throws a `WorkspaceError` if the archive is not complete: then only a full bundle can make it.
+  func rebuild() throws -> SavedDatabase {
+    guard try DatabaseRebuild.find(workspace) != nil else { throw damaged() }
+    return try save {
+      // The export that was just made is replayed with the others.
+      guard let rebuild = try DatabaseRebuild.find(workspace) else { throw damaged() }
+      do { return try rebuild.run().kept } catch let error as WorkspaceError where error.reason == "no-history" {
+        throw damaged()
+      }
+    }
+  }
+
+  /// What doctor says of it. A repair mends it if the archive is complete.
+  func finding() throws -> Finding {
+    if try DatabaseRebuild.find(workspace) == nil { return Finding(damaged()) }
+    return Finding("corrupt", damaged().message)
+  }
+
+  private func damaged() -> WorkspaceError {
+    WorkspaceError(
+      "corrupt", "The database \(path) is damaged: \(fault).",
+      hint:
+        "Close the app, and keep the file. Ask the hub's operator for a full bundle: satchel-hub emit --device \(workspace.configuration.name) --full; its import saves the undelivered changes that can be read, and rebuilds the database."
+    )
+  }
+
+  private func save(_ putAside: () throws -> String?) throws -> SavedDatabase {
     var (export, unread): (ExportReport?, String?) = (nil, nil)
     do {
       let made = try workspace.exportHere(
@@ -45,7 +89,7 @@ struct DamagedDatabase {
     } catch let error as SQLiteError where !error.isOfTheMachine || error.kind == .inputOutput {
       unread = error.message
     } catch let error as WorkspaceError { unread = error.message }
-    let kept = try workspace.putAsideRemains()
+    let kept = try putAside()
     return SavedDatabase(fault: fault, kept: kept ?? path, export: export, unread: unread)
   }
 

@@ -29,6 +29,8 @@ struct DatabaseRebuild {
     let received: EmissionNumber
     /// The number of exported changes that are pending again.
     let replayed: Int
+    /// Where the file lies that was in its place; nil: there was none.
+    var kept: String?
   }
 
   private var files: any FileSystem { workspace.platform.files }
@@ -76,8 +78,8 @@ struct DatabaseRebuild {
     let staging = try StagingFolder(in: parent, platform: workspace.platform)
     // The workspace's configuration holds paths relative to its folder.
     let path = Paths.absolute(staging.file("database.sqlite"), currentDirectory: try files.currentDirectory())
-    let result = try build(workspace.with(database: path))
-    try workspace.putAsideRemains()
+    var result = try build(workspace.with(database: path))
+    result.kept = try workspace.putAsideRemains()
     try files.rename(path, to: workspace.databasePath)
     return result
   }

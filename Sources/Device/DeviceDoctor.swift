@@ -26,7 +26,13 @@ extension DeviceWorkspace {
         let session = try examined()
         report.add(session.damage)
         for finding in try session.lostCounts() { report.add(finding) }
-        try report.checkFile(session.database, at: databasePath)
+        var file = DoctorReport()
+        try file.checkFile(session.database, at: databasePath)
+        if !file.findings.isEmpty, let damaged = try DamagedDatabase.find(self) {
+          report.add(try damaged.finding())
+          return report
+        }
+        report.findings += file.findings
         try report.checkReferences(among: session.tables, in: session.database)
         try report.checkTriggers(of: session.tables, in: session.database)
         try report.checkSpatialIndexes(of: session.tables, in: session.database)
@@ -44,49 +50,76 @@ extension DeviceWorkspace {
   /// - Parameter missing: how to treat rows that are missing from a recreated file or table.
   public func repair(missing: MissingRows = .putBack) throws -> DoctorReport {
     try locked {
-      var report = DoctorReport()
-      try report.check(folder, keys, platform: platform)
-      if ending == .keep { try folder.makeFolders(platform.files) }
-      switch try databaseCondition() {
-      case .there: break
-      case .initial: return report
-      case .lost(let words): return try repair(lost: words, report)
+      do { return try repairFile(missing) } catch  where Self.isDamage(error) {
+        guard let damaged = try DamagedDatabase.find(self) else { throw error }
+        return try repair(damaged)
       }
-      if let replaced = try ReplacedFile.find(self) {
-        try replaced.takeUp(missing: missing, ending, &report)
-        report.isRepaired = true
-        return report
-      }
-      var session = try examined()
-      try report.admit(session.database, at: databasePath, session.damage, tool: "satchel")
-      if let newest = try session.unknownExport() {
-        if !session.damage.isEmpty {
-          // First the writes that the triggers missed in the old copy itself.
-          do { try session.repair(missing, &report) } catch let error as WorkspaceError
-            where error.reason == "no-history"
-          {
-            throw WorkspaceError.damagedOldCopy(session.damage[0])
-          }
-          if ending == .takeBack {
-            report.isRepaired = true
-            return report
-          }
-          session = try examined()
+    }
+  }
+
+  /// Whether SQLite cannot read the file to its end.
+  private static func isDamage(_ error: any Error) -> Bool {
+    switch error {
+    case let error as SQLiteError: error.kind == .corrupt || error.kind == .notADatabase
+    case let error as WorkspaceError: error.reason == "corrupt"
+    default: false
+    }
+  }
+
+  /// The same for a file that SQLite can read.
+  private func repairFile(_ missing: MissingRows) throws -> DoctorReport {
+    var report = DoctorReport()
+    try report.check(folder, keys, platform: platform)
+    if ending == .keep { try folder.makeFolders(platform.files) }
+    switch try databaseCondition() {
+    case .there: break
+    case .initial: return report
+    case .lost(let words): return try repair(lost: words, report)
+    }
+    if let replaced = try ReplacedFile.find(self) {
+      try replaced.takeUp(missing: missing, ending, &report)
+      report.isRepaired = true
+      return report
+    }
+    var session = try examined()
+    try report.admit(session.database, at: databasePath, session.damage, tool: "satchel")
+    if let newest = try session.unknownExport() {
+      if !session.damage.isEmpty {
+        // First the writes that the triggers missed in the old copy itself.
+        do { try session.repair(missing, &report) } catch let error as WorkspaceError
+          where error.reason == "no-history"
+        {
+          throw WorkspaceError.damagedOldCopy(session.damage[0])
         }
-        try session.database.applyTransaction(ending, to: session.tables.map(\.name)) {
-          try RollForward(session, to: newest).run()
-        }
-        report.add(session.oldCopy(newest, hint: nil))
-        // A dry run leaves the old database in place.
         if ending == .takeBack {
           report.isRepaired = true
           return report
         }
+        session = try examined()
       }
-      try session.repair(missing, &report)
-      report.isRepaired = true
-      return report
+      try session.database.applyTransaction(ending, to: session.tables.map(\.name)) {
+        try RollForward(session, to: newest).run()
+      }
+      report.add(session.oldCopy(newest, hint: nil))
+      // A dry run leaves the old database in place.
+      if ending == .takeBack {
+        report.isRepaired = true
+        return report
+      }
     }
+    try session.repair(missing, &report)
+    report.isRepaired = true
+    return report
+  }
+
+  /// Makes a damaged database again, as far as bundles and exports tell. The damaged file is kept.
+  private func repair(_ damaged: DamagedDatabase) throws -> DoctorReport {
+    var report = DoctorReport()
+    try report.check(folder, keys, platform: platform)
+    let saved = try ending == .keep ? damaged.rebuild() : nil
+    report.add(try saved.map { Finding("corrupt", $0.words) } ?? damaged.finding())
+    report.isRepaired = true
+    return report
   }
 
   /// Rebuilds a lost database from bundles and exports, as far as they reach.
@@ -108,12 +141,9 @@ extension DeviceWorkspace {
     switch error {
     case let error as WorkspaceError: return Finding(error)
     case let error as TriggerError: return Finding(error)
-    case let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase:
-      return Finding(
-        "corrupt", "The database \(databasePath) is damaged: \(error.message).",
-        hint:
-          "Close the app, and keep the file. Ask the hub's operator for a full bundle: satchel-hub emit --device \(configuration.name) --full; its import saves the undelivered changes that can be read, and rebuilds the database."
-      )
+    case let error where Self.isDamage(error):
+      guard let damaged = try DamagedDatabase.find(self) else { throw error }
+      return try damaged.finding()
     default: throw error
     }
   }

@@ -17,7 +17,7 @@ struct DamagedDatabaseTests {
       "PRAGMA journal_mode = DELETE; UPDATE reviews SET words = 'not delivered yet' WHERE id = 'r1'")
   }
 
-  private enum Harm: CaseIterable {
+  enum Harm: CaseIterable {
     /// The pages of a table without pending changes.
     case table
     /// The beginning of the file: nothing in it can be read any more.
@@ -95,6 +95,40 @@ struct DamagedDatabaseTests {
     #expect(try camp.rows("tablet/data.sqlite", "SELECT name FROM sites WHERE id = 'lake'") == "Sea")
     #expect(try kept.count == 1)
     #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+  }
+
+  @Test("doctor --repair makes it again from what is kept here, and saves what can be read", arguments: Harm.allCases)
+  func repairedFromKept(harm: Harm) throws {
+    try damage(harm)
+    let before = try camp.read("tablet/data.sqlite")
+    let looked = camp.device("tablet", "doctor")
+    #expect(looked.code == 1 && looked.out.contains("is damaged"), "\(looked.out)\(looked.error)")
+    #expect(looked.out.contains("Next: satchel doctor --repair"), "\(looked.out)")
+    #expect(camp.device("tablet", "doctor", "--repair", "--dry-run").code == 0)
+    #expect(try camp.read("tablet/data.sqlite") == before && kept.isEmpty)
+    let repaired = camp.device("tablet", "doctor", "--repair")
+    #expect(repaired.code == 0 && repaired.out.contains("Mended."), "\(repaired.out)\(repaired.error)")
+    let name = try #require(try kept.first)
+    #expect(repaired.out.contains(name))
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+    // Of a file that cannot be read, what no export carried is lost.
+    #expect(repaired.out.contains("could not be read") == (harm == .head), "\(repaired.out)")
+    let words = harm == .head ? "quiet" : "not delivered yet"
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == words)
+    try camp.carry("tablet", rounds: 2)
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == words)
+  }
+
+  @Test("a damaged database is left as it is by doctor --repair if nothing here can make it again")
+  func notRepaired() throws {
+    try camp.remove("tablet/bundles/archive/camp-hub-tablet-1.satchel")
+    try damage(.head)
+    let before = try camp.read("tablet/data.sqlite")
+    for words in [["doctor"], ["doctor", "--repair"]] {
+      let outcome = camp.deviceAnywhere(["-C", camp.path("tablet")] + words)
+      #expect(outcome.code == 1 && (outcome.out + outcome.error).contains("emit --device tablet --full"))
+    }
+    #expect(try camp.read("tablet/data.sqlite") == before && kept.isEmpty)
   }
 
   @Test(

@@ -226,7 +226,9 @@ struct DoctorFileTests {
     #expect(camp.device("tablet", "doctor").out == "All is well.\n")
   }
 
-  @Test("a file that lacks the dataset's tables, or is no database, is named and kept", arguments: [true, false])
+  @Test(
+    "a file that lacks the dataset's tables is named and kept, and one that is no database is kept beside a new one",
+    arguments: [true, false])
   func otherFile(isDatabase: Bool) throws {
     let camp = try Camp.watched()
     try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('r6', 'lake', 'ann', 2, 'on its way')")
@@ -243,12 +245,13 @@ struct DoctorFileTests {
     #expect(outcome.code == 1)
     let reason = try outcome.json["findings"]?.arrayValue?.first?["reason"]
     #expect(reason == (isDatabase ? "replaced" : "corrupt"))
-    #expect(camp.device("tablet", "doctor", "--repair").code == 1)
-    #expect(try camp.read("tablet/data.sqlite") == before)
+    #expect(camp.device("tablet", "doctor", "--repair").code == (isDatabase ? 1 : 0))
+    let kept =
+      isDatabase ? camp.path("tablet/data.sqlite") : try camp.newestBundle(in: "tablet", "data.sqlite.damaged-")
+    #expect(try Array(Data(contentsOf: URL(filePath: kept))) == before)
 
-    // As doctor says: the file is put aside, and a full bundle makes a new database. Changes on their way are also in
-    // the next export.
-    try FileManager.default.removeItem(atPath: camp.path("tablet/data.sqlite"))
+    // Once it is out of the way, a full bundle makes the database. Changes on their way are also in the next export.
+    for suffix in ["", "-wal", "-shm"] { try camp.removeIfThere("tablet/data.sqlite\(suffix)") }
     camp.hub("emit", "--device", "tablet", "--full")
     #expect(camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-3.satchel")).code == 0)
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'later' WHERE id = 'r1'")
