@@ -131,6 +131,14 @@ final class DeviceUpgrade {
     try database.execute("DELETE FROM \(quoted(table.name))")
   }
 
+  /// Rows that were written unseen, as they were before the migrations, in the columns that their tables have by now.
+  func rowsBefore(_ unseen: UnseenRows) throws -> UnseenRows {
+    guard let step, let known = step.known else { return unseen }
+    return try unseen.mapRows { table, key in
+      try step.pending?.table(table)?.row(key) ?? known.table(table)?.row(key)
+    }
+  }
+
   /// Records the hub's line about a row.
   func note(_ row: Row?, of line: ChangeLine) throws {
     try step?.known?.table(line.table)?.set(line.key, row)

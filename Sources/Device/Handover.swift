@@ -22,6 +22,8 @@ public struct SealedChanges: Sendable {
 struct Handover {
   private let session: DeviceSession
   private let formerUser: String
+  /// In a rehearsal: how many changes would be added by what was written unseen.
+  private var rehearsed = 0
 
   private var database: Database { _read { yield session.database } }
 
@@ -32,6 +34,7 @@ struct Handover {
     }
     self.session = session
     formerUser = session.state.user
+    if session.workspace.ending == .takeBack { rehearsed = try takeUpUnseen(.takeBack) }
   }
 
   /// The app wrote after the export that was to be sealed.
@@ -39,7 +42,9 @@ struct Handover {
 
   /// Exports all changes of the former user, with their files.
   func export() throws {
-    guard session.workspace.ending == .keep, try isAnythingPending() else { return }
+    guard session.workspace.ending == .keep else { return }
+    _ = try takeUpUnseen(.keep)
+    guard try isAnythingPending() else { return }
     var left = Int.max
     repeat {
       let report = try session.workspace.exportHere(
@@ -49,12 +54,25 @@ struct Handover {
     } while left > 0
   }
 
+  /// Makes what the former user wrote unseen pending changes, as the doctor does. Does nothing if the archive is not
+  /// complete. Returns how many changes are pending by that.
+  private func takeUpUnseen(_ ending: Ending) throws -> Int {
+    do {
+      return try database.writeTransaction(ending) {
+        let changes = try session.reinstallAndCompare()
+        let before = try countPending()
+        try session.save(changes)
+        return try countPending() - before
+      }
+    } catch let error as WorkspaceError where error.reason == "no-history" { return 0 }
+  }
+
   /// Seals the last export, and makes every row what the hub last sent. The caller holds the transaction, has logged
   /// the local writes and has forgotten acknowledged changes; triggers are off.
   ///
   /// - Returns: the sealed changes, nil: nothing was pending; and the files that rows no longer name.
   func seal() throws -> (sealed: SealedChanges?, unnamed: Set<AttachmentPath>) {
-    let changes = try countPending()
+    let changes = try countPending() + rehearsed
     if try changes > 0 || session.hasUnacknowledgedConflicts() {
       if session.workspace.ending == .keep, try isAnythingUnsealed() { throw WrittenMeanwhile() }
       session.state.sealed = session.state.sequence

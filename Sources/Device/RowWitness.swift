@@ -18,6 +18,17 @@ final class RowWitness {
   /// True if there were too many of them to remember: then no line is compared.
   private var isBlind = false
 
+  /// Columns, by table, that hold keys which change with the bundle.
+  private var renamed: [Name: [RenamedColumn]] = [:]
+
+  private struct RenamedColumn {
+    let column: Int
+    /// The table whose keys are in the column.
+    let owner: TrackedTable
+    /// The keys before and after.
+    let keys: Set<Value>
+  }
+
   /// This many rows take about 20 MiB.
   private static let mostAcknowledged = 400_000
 
@@ -35,6 +46,26 @@ final class RowWitness {
 
   /// Compares nothing from now on.
   func close() { isBlind = true }
+
+  /// Compares no row whose key changes with the bundle, or that refers to such a row: the hub may know it by either key.
+  func exclude(_ rekeyed: [RekeyedHere], among tables: [TrackedTable]) throws {
+    if rekeyed.isEmpty { return }
+    let keys = Dictionary(grouping: rekeyed, by: \.table).mapValues { Set($0.flatMap { [$0.old, $0.new] }) }
+    for (table, columns) in try zip(tables, KeyReferences(tables).columns) {
+      renamed[table.name] = columns.compactMap { column, owner in
+        keys[tables[owner].name].map { RenamedColumn(column: column, owner: tables[owner], keys: $0) }
+      }
+    }
+  }
+
+  /// Whether any of these states of a row holds a key that changes with the bundle.
+  private func isRenamed(_ rows: [Row?], key: RowKey, in schema: TableSchema) -> Bool {
+    renamed[schema.name]?.contains { renamed in
+      let ofKey = schema.key.firstIndex(of: renamed.column).map { key.values[$0] }
+      let values = rows.map { $0?[renamed.column] } + [ofKey]
+      return values.contains { $0.map { renamed.keys.contains(renamed.owner.key(namedBy: $0)) } ?? false }
+    } ?? false
+  }
 
   private func name(of key: RowKey, in schema: TableSchema) -> Int {
     var hasher = Hasher()
@@ -54,9 +85,12 @@ final class RowWitness {
   ///   - expected: the versions that the hub expects; empty: the hub does not say.
   ///   - current: the row as it is.
   ///   - images: its pending pre-images, oldest first.
-  func isUnseen(_ current: Row?, _ images: [PreImage], key: RowKey, in schema: TableSchema, expected: [UInt64?]) -> Bool
-  {
+  ///   - incoming: the row as the hub has it; nil: it is gone.
+  func isUnseen(
+    _ current: Row?, _ images: [PreImage], key: RowKey, met incoming: Row?, in schema: TableSchema, expected: [UInt64?]
+  ) -> Bool {
     if expected.isEmpty || isBlind { return false }
+    if isRenamed([current, images.first?.row, incoming], key: key, in: schema) { return false }
     if !acknowledged.isEmpty, let known = acknowledged[name(of: key, in: schema)] { return !expected.contains(known) }
     return !expected.contains(digest(images.isEmpty ? current : images[0].hubRow, in: schema))
   }

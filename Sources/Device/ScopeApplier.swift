@@ -33,9 +33,9 @@ final class ScopeApplier {
     let isHubs: Bool
   }
 
-  private let witness: RowWitness
-  /// Unseen rows by table, which become pending as they are. Filled if all rows were compared before.
-  private let unseen: [Name: Set<RowKey>]
+  let witness: RowWitness
+  /// Rows that were written unseen, if all rows were compared before.
+  let unseen: UnseenRows
   /// The emission that the device has, and whether the new bundle follows it.
   private let base: EmissionNumber
   private let isFollowed: Bool
@@ -58,11 +58,11 @@ final class ScopeApplier {
 
   /// - Parameters:
   ///   - witness: checks whether a row is a version that the hub may expect.
-  ///   - unseen: rows that no trigger saw; they become pending as they are.
+  ///   - unseen: rows that were written unseen.
   ///   - scope: the emission; nil: the bundle is no emission and does not say what others wrote.
   ///   - keys: the key changes of this device's rows with this bundle.
   init(
-    _ session: DeviceSession, witness: RowWitness = RowWitness(), unseen: [UnseenChange] = [],
+    _ session: DeviceSession, witness: RowWitness = RowWitness(), unseen: UnseenRows = .none,
     scope: Manifest.Scope? = nil, keys: KeyChanges.Outcome = .init()
   ) throws {
     self.session = session
@@ -73,9 +73,7 @@ final class ScopeApplier {
     base = session.state.received
     isFollowed = scope?.follows?.contains { $0.number == session.state.received } ?? false
     self.witness = witness
-    self.unseen = Dictionary(grouping: unseen, by: \.table).mapValues { rows in
-      Set(rows.filter { $0.change != nil }.map(\.key))
-    }
+    self.unseen = unseen
     tables = try session.tables.map { try RowTable($0, in: session.database) }
     var pending: [Name: PreImageLookup] = [:]
     for table in session.tables where try !PreImageStore.isEmpty(table, in: session.database) {
@@ -103,12 +101,7 @@ final class ScopeApplier {
   ) throws {
     let current = try rows.row(key)
     let images = try pending[rows.schema.name]?.images(of: key) ?? []
-    if current != incoming,
-      unseen[rows.schema.name]?.contains(key)
-        ?? witness.isUnseen(current, images, key: key, in: rows.schema, expected: expected)
-    {
-      try keepUnseen(current, key: key, met: incoming, in: rows)
-    }
+    try keepIfUnseen(current, images, key: key, met: incoming, in: rows, expected: expected)
     var target = incoming
     if !images.isEmpty {
       // The device had seen all of a joined row when it made its own. So the values show what others wrote after that.
@@ -136,12 +129,6 @@ final class ScopeApplier {
     } catch let error as SQLiteError where error.kind == .constraint && target != incoming {
       forbidden.append((rows, key))
     }
-  }
-
-  /// Keeps a row whose last write was not captured, before the hub's row replaces it.
-  private func keepUnseen(_ local: Row?, key: RowKey, met hub: Row?, in rows: RowTable) throws {
-    guard let record = try session.record(ofUnseen: local, key: key, met: hub, in: rows.schema) else { return }
-    try keep(record)
   }
 
   private func noteFiles(from row: Row?, to target: Row?, in rows: RowTable) {

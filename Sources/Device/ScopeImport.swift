@@ -80,12 +80,8 @@ extension DeviceSession {
     // The hub has an export that announced the next key: that key signs from the next export on.
     let hasToldKey = state.toldKey.map { $0 <= scope.acknowledged } ?? false
     if hasToldKey { state.toldKey = nil }
-    // No line describes the rows that a full bundle overwrites.
-    let isCompared =
-      snapshot != nil && upgrade == nil && handover == nil && !isRebuilt && manifest.understands.contains(.unseen)
-    let unseen = try isCompared ? findUnseen() : []
-    let copy =
-      try unseen == nil && snapshot.map { try differs(from: $0) } ?? false ? keepCopy(before: scope.number) : nil
+    let compared = try compareBeforeWritingOver(manifest, snapshot, upgrade, handover)
+    let copy = try compared.needsCopy ? keepCopy(before: scope.number) : nil
     let witness = RowWitness()
     // A rebuilt database was compared when its bundles first came.
     if isRebuilt { witness.close() }
@@ -105,7 +101,7 @@ extension DeviceSession {
       guard let upgrade else {
         return try database.applyTransaction(workspace.ending, to: tables.map(\.name)) {
           try prepare()
-          return try apply(bundle, lines, arriving, scope, snapshot, nil, unnamed, witness, unseen ?? [])
+          return try apply(bundle, lines, arriving, scope, snapshot, nil, unnamed, witness, compared.unseen)
         }
       }
       return try upgrade.orPark(bundle, from: path) {
@@ -114,7 +110,8 @@ extension DeviceSession {
           return try upgrade.changeTables()
         } _: {
           try snapshot?.check(tables)
-          return try apply(bundle, lines, arriving, scope, snapshot, upgrade, unnamed, witness, [])
+          let unseen = try upgrade.rowsBefore(compared.unseen)
+          return try apply(bundle, lines, arriving, scope, snapshot, upgrade, unnamed, witness, unseen)
         }
       }
     }
@@ -241,15 +238,16 @@ extension DeviceSession {
     _ bundle: borrowing VerifiedBundle, _ lines: ChangeLines, _ arriving: borrowing ArrivingAttachments,
     _ scope: Manifest.Scope,
     _ snapshot: Snapshot?, _ upgrade: DeviceUpgrade?, _ unnamed: Set<AttachmentPath>, _ witness: RowWitness,
-    _ unseen: [UnseenChange]
+    _ unseen: UnseenRows
   ) throws -> ImportReport {
     let manifest = bundle.manifest
     let now = platform.clock.milliseconds()
     try upgrade?.bringOwnRows()
     let asked = try Set(ConflictTable.list([.open, .held], in: database).map(\.record.id))
     let keys = try KeyChanges(self, scope).carryOut(bundle, snapshot)
-    // A row under another key is not the row that the hub's line describes.
-    if !keys.rekeyed.isEmpty || upgrade != nil { witness.close() }
+    // Migrations change rows, and the hub says what they were before.
+    if upgrade != nil { witness.close() }
+    try witness.exclude(keys.rekeyed, among: tables)
     let applier = try ScopeApplier(self, witness: witness, unseen: unseen, scope: scope, keys: keys)
     for stranded in keys.stranded { try applier.giveUp(stranded) }
     if let snapshot { try applyWhole(snapshot, with: applier) }
@@ -325,6 +323,11 @@ extension DeviceSession {
       try database.each(rows.table.allKeysSQL) {
         let key = RowKey($0.values(from: 0, count: rows.schema.key.count))
         if try !theirs.contains(key) { try applier.apply(nil, key: key, at: .zero, in: rows) }
+      }
+      // A migration may have deleted a row that was written unseen.
+      for key in applier.unseen.keysBefore(in: rows.schema.name) where try !rows.contains(key) && !theirs.contains(key)
+      {
+        gone.append(key)
       }
       for key in gone { try applier.apply(nil, key: key, at: .zero, in: rows) }
     }

@@ -1,14 +1,69 @@
+import SatchelBundle
 import SatchelCapture
 import SatchelMerge
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
+/// Rows that were written unseen, found before a bundle is applied that does not say what its rows were.
+struct UnseenRows {
+  /// What a row held before the bundle.
+  enum Content {
+    case asItIs
+    /// Migrations have run since. nil: the row was not there.
+    case before(Row?)
+  }
+
+  private var rows: [Name: [RowKey: Content]] = [:]
+
+  static let none = UnseenRows([])
+
+  init(_ changes: [UnseenChange]) {
+    for change in changes where change.change != nil { rows[change.table, default: [:]][change.key] = .asItIs }
+  }
+
+  /// The same rows, as `row` says that they were before migrations ran.
+  func mapRows(_ row: (Name, RowKey) throws -> Row?) rethrows -> UnseenRows {
+    var mapped = self
+    for (table, keys) in rows {
+      for key in keys.keys { mapped.rows[table]?[key] = .before(try row(table, key)) }
+    }
+    return mapped
+  }
+
+  /// Whether rows of this table were written unseen.
+  func isAny(in table: Name) -> Bool { rows[table] != nil }
+
+  /// The rows of a table that were there before migrations ran.
+  func keysBefore(in table: Name) -> [RowKey] {
+    rows[table, default: [:]].compactMap { key, content in
+      if case .before(.some) = content { key } else { nil }
+    }
+  }
+
+  /// What an unseen row held; nil: the row was not written unseen.
+  func content(of key: RowKey, in table: Name) -> Content? { rows[table]?[key] }
+}
+
 extension DeviceSession {
-  /// The rows that no trigger saw, found with the archive of signed bundles; nil: the archive is incomplete.
+  /// Finds the rows that were written unseen, if the bundle does not say what each row was. A former user's are sealed
+  /// with the rest.
+  /// - Returns: these rows, and whether a copy of the database has to be kept, because they cannot be found.
+  func compareBeforeWritingOver(
+    _ manifest: Manifest, _ snapshot: Snapshot?, _ upgrade: DeviceUpgrade?, _ handover: Handover?
+  ) throws -> (unseen: UnseenRows, needsCopy: Bool) {
+    guard snapshot != nil || upgrade != nil, handover == nil, !isRebuilt, manifest.understands.contains(.unseen) else {
+      return (.none, false)
+    }
+    if let found = try findUnseen() { return (UnseenRows(found), false) }
+    // Rows of two versions of the dataset cannot be compared.
+    return (.none, try upgrade != nil || snapshot.map { try differs(from: $0) } ?? false)
+  }
+
+  /// The rows that were written unseen, as the archive of signed bundles shows; nil: the archive is not complete.
   ///
-  /// Reads all bundles since the last full one. This is worthwhile only for a full bundle: it brings every row without
-  /// its former versions.
+  /// Reads all bundles since the last full one. A full bundle and one of another version are worth that: they bring
+  /// every row, or change every row, and do not say what the rows were.
   func findUnseen() throws -> [UnseenChange]? {
     do { return try database.writeTransaction(.takeBack) { try reinstallAndCompare() } } catch let error
       as WorkspaceError

@@ -75,6 +75,28 @@ struct HandoverTests {
     isWell()
   }
 
+  @Test("what the former user wrote unseen is sealed with the rest, and a rehearsal counts it")
+  func unseen() throws {
+    try camp.writeUnseen(
+      "tablet/data.sqlite", "UPDATE stock SET words = 'unseen'; UPDATE notes SET words = 'unseen too' WHERE id = 1")
+    try onTablet("UPDATE notes SET count = 2 WHERE id = 1")
+    #expect(camp.hub("device", "set", "tablet", "--user", "ben").code == 0)
+    #expect(camp.hub("emit", "--device", "tablet").code == 0)
+    let file = try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-")
+    let rehearsed = try camp.device("tablet", "import", file, "--dry-run", "--json").json["bundles"]?.arrayValue?.first
+    #expect(rehearsed?["sealed"]?["user"]?.stringValue == "ann")
+    let report = try hand()
+    #expect(report["sealed"]?["user"]?.stringValue == "ann")
+    #expect(report["sealed"]?["changes"]?.integerValue == 2)
+    #expect(rehearsed?["sealed"]?["changes"]?.integerValue == 2)
+    try camp.carry("tablet", rounds: 2)
+    #expect(try atHub("SELECT DISTINCT user FROM satchel_log WHERE device IS NOT NULL") == "ann")
+    #expect(try atHub("SELECT words FROM stock") == "unseen")
+    #expect(try atHub("SELECT words, count FROM notes WHERE id = 1") == "unseen too|2")
+    #expect(try all == "2|ben|of ben")
+    isWell()
+  }
+
   @Test("nothing that the new user may not see stays in the database, and nothing of it is lost")
   func nothingStays() throws {
     try onTablet(

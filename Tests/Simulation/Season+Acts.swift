@@ -20,11 +20,10 @@ extension SeasonEvent.Kind {
     }
   }
 
-  /// Whether unseen writes may be lost with it, because no program can find them: with a database or a hub, or if no
-  /// bundle holds a row's former version.
+  /// Whether unseen writes may be lost with it, because no program can find them: with a database or a hub.
   var endsUnseenWrites: Bool {
     switch self {
-    case .version, .clone, .lostDevice, .lostDatabase, .oldCopy, .brokenDatabase, .given, .newHub: true
+    case .clone, .lostDevice, .lostDatabase, .oldCopy, .brokenDatabase, .newHub: true
     default: false
     }
   }

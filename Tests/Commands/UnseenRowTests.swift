@@ -1,0 +1,128 @@
+import Foundation
+import SatchelJSON
+import Testing
+
+/// Rows that no trigger saw, in bundles that change keys or the version of the dataset.
+@Suite("Unseen writes in bundles that change keys or tables")
+struct UnseenRowTests {
+  let camp: Camp
+
+  private static let definition = """
+    { "dataset": "camp", "version": 1, "attributes": { "tier": "integer" },
+      "tables": { "trees": { "keys": "rekey" }, "sites": {} } }
+    """
+
+  init() throws {
+    camp = try Camp()
+    try camp.open(
+      """
+      CREATE TABLE trees (id INTEGER PRIMARY KEY, name TEXT);
+      CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT);
+      INSERT INTO trees VALUES (1, 'oak');
+      INSERT INTO sites VALUES ('lake', 'Lake'), ('hill', 'Hill');
+      """, Self.definition, attributes: "tier=1", devices: ["tablet", "phone"])
+    // The hub learns that the tablet can read conflicts of this kind.
+    camp.deliver("tablet", 1)
+  }
+
+  private func unseen(_ sql: String) throws { try camp.writeUnseen("tablet/data.sqlite", sql) }
+
+  /// Imports the hub's newest bundle for the tablet, and returns what the command says of it.
+  private func fetch() throws -> JSONValue {
+    let file = try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-")
+    let outcome = camp.device("tablet", "import", file, "--json")
+    #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
+    return try #require(try outcome.json["bundles"]?.arrayValue?.first)
+  }
+
+  /// The names that the tablet's conflicts of the kind `unseen` keep, and the kinds of all others.
+  private func kept() throws -> [String] {
+    let conflicts = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    return conflicts.map { conflict in
+      let kind = conflict["kind"]?.stringValue ?? ""
+      return kind == "unseen" ? conflict["device_values"]?["name"]?.stringValue ?? "" : kind
+    }.sorted()
+  }
+
+  private func names(_ table: String) throws -> String {
+    try camp.rows("tablet/data.sqlite", "SELECT id || ' ' || name FROM \(table) ORDER BY id")
+  }
+
+  @Test("a bundle that gives a row another key keeps what was written unseen in other rows")
+  func rekeyedBeside() throws {
+    try camp.sql("phone/data.sqlite", "INSERT INTO trees VALUES (2, 'elm')")
+    camp.deliver("phone", 1)
+    try camp.sql("tablet/data.sqlite", "INSERT INTO trees VALUES (2, 'ash')")
+    camp.deliver("tablet", 2)
+    try unseen("UPDATE sites SET name = 'Swamp' WHERE id = 'lake'; UPDATE trees SET name = 'stump' WHERE id = 1")
+    try camp.sql(
+      "office.sqlite", "UPDATE sites SET name = 'Sea' WHERE id = 'lake'; UPDATE trees SET name = 'old oak' WHERE id = 1"
+    )
+    #expect(camp.hub("emit", "--device", "tablet").code == 0)
+    #expect(try fetch()["rekeyed"]?.arrayValue?.count == 1)
+    #expect(try kept() == ["Swamp", "stump"])
+    #expect(try names("trees") == "1 old oak\n2 elm\n3 ash")
+    #expect(try names("sites") == "hill Hill\nlake Sea")
+  }
+
+  enum Migration: CaseIterable {
+    case none
+    /// It adds a column.
+    case column
+    /// It writes into the column that was written unseen, and deletes rows of which the hub does not know.
+    case rows
+
+    var sql: String {
+      let column = "ALTER TABLE sites ADD COLUMN extra TEXT;"
+      return switch self {
+      case .none: ""
+      case .column: column
+      case .rows: column + "UPDATE sites SET name = 'new ' || name; DELETE FROM sites WHERE id = 'ghost';"
+      }
+    }
+  }
+
+  /// The hub goes to the second version, with or without a migration, and emits for the tablet.
+  private func goToNextVersion(_ migration: Migration, full: Bool) throws {
+    try camp.write("camp.json", Self.definition.replacingOccurrences(of: #""version": 1"#, with: #""version": 2"#))
+    try camp.write("step.sql", migration.sql)
+    let words = migration == .none ? [] : ["--migration", camp.path("step.sql")]
+    let applied = camp.hubAnywhere(["-C", camp.path("hub"), "dataset", "apply", camp.path("camp.json")] + words)
+    #expect(applied.code == 0, "\(applied.error)")
+    let emitted = camp.hubAnywhere(["-C", camp.path("hub"), "emit", "--device", "tablet"] + (full ? ["--full"] : []))
+    #expect(emitted.code == 0, "\(emitted.error)")
+  }
+
+  @Test(
+    "a bundle of a new version keeps what was written, made or deleted unseen before it writes over that",
+    arguments: Migration.allCases, [false, true])
+  func version(migration: Migration, isFull: Bool) throws {
+    try unseen(
+      """
+      UPDATE sites SET name = 'Swamp' WHERE id = 'lake';
+      INSERT INTO sites (id, name) VALUES ('ghost', 'Ghost');
+      """)
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Sea' WHERE id = 'lake'")
+    try goToNextVersion(migration, full: isFull)
+    #expect(try fetch()["version"]?.integerValue == 2)
+    let new = migration == .rows ? "new " : ""
+    #expect(try kept() == (isFull ? ["Ghost", "Swamp"] : ["Swamp"]))
+    // A delta does not say that the hub lacks a row.
+    #expect(try names("sites") == (isFull ? "" : "ghost Ghost\n") + "hill \(new)Hill\nlake \(new)Sea")
+    camp.deliver("tablet", 2)
+    let atHub = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    #expect(atHub.count == (isFull ? 2 : 1) && atHub.allSatisfy { $0["kind"]?.stringValue == "unseen" })
+  }
+
+  @Test("if the archive does not say what rows were, a bundle of a new version keeps a copy of the database")
+  func versionWithoutArchive() throws {
+    try camp.remove("tablet/bundles/archive/camp-hub-tablet-1.satchel")
+    try unseen("UPDATE sites SET name = 'Swamp' WHERE id = 'lake'")
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Sea' WHERE id = 'lake'")
+    try goToNextVersion(.rows, full: false)
+    let copy = try #require(try fetch()["copy"]?.stringValue)
+    let place = copy.hasPrefix(camp.root) ? String(copy.dropFirst(camp.root.count + 1)) : copy
+    #expect(try camp.rows(place, "SELECT name FROM sites WHERE id = 'lake'") == "Swamp")
+    #expect(try names("sites") == "hill new Hill\nlake new Sea")
+  }
+}
