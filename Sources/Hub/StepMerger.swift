@@ -57,6 +57,7 @@ final class StepMerger {
   var unknownDeletes: [(step: Step, place: Int)] = []
   /// The greatest keys that new rows may have, by table. They stay as they were when the bundle came.
   var keyLimits: [Int: Int64] = [:]
+  let ranges: KeyRanges
   /// Whether any earlier change of the device waits. nil until it is looked up.
   var holdsAny: Bool? {
     get { progress.holdsAny }
@@ -98,6 +99,7 @@ final class StepMerger {
     self.held = held
     self.now = now
     walks = RowWalks(from: base, butFor: own)
+    ranges = try KeyRanges(store, of: device)
     origin = Origin(device: device.id, user: device.user, stamp: .zero, bundle: bundle, echo: echo, at: now)
     latest = try store.newestBelievedStamp(at: now, slack: 1)
     familyTables = store.tablesOfFamilies
@@ -198,9 +200,8 @@ final class StepMerger {
         return try forbid(step, met: hub, in: place, Self.isNeverDeleted)
       }
       if let found, !found.mayWrite { return try forbid(step, met: hub, in: place, Self.mayNotChange) }
-      if case .insert = step.change, try hub == nil && isKeyTooHigh(step.key, in: place) {
-        try note(
-          Disagreement(kind: .constraint, state: .held), step, met: nil, in: place, note: Self.keyTooHigh)
+      if case .insert = step.change, hub == nil, let words = try keyFault(of: step, in: place) {
+        try note(Disagreement(kind: .constraint, state: .held), step, met: nil, in: place, note: words)
         return nil
       }
       if let obstacle = try obstacle(to: result.row, from: hub, in: place) { return obstacle }
