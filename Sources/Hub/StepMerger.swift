@@ -258,7 +258,7 @@ final class StepMerger {
     var others = try store.changesByOthers(
       meeting: step.change, onto: hub, with: past, in: place, from: base, besides: pending.own ?? own,
       walks.walk(past, in: place, besides: pending.own, store))
-    if isOlderThanDelete(step, onto: hub, with: past) { others.presence = true }
+    if meetsDelete(step, onto: hub, with: past) { others.presence = true }
     return merge(
       step.change, at: stamp, onto: hub,
       others: pending.isFolded ? others.meetingFolded(step.change, onto: hub) : others,

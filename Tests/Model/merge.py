@@ -195,10 +195,18 @@ class StepMerger:
                 self.conflict("insert/insert", step, row)
             elif self.hub.rules.hold("held"):
                 self.hub.owe(self.device, step.key)
-        elif is_presence or self.disputed or self.hub.tombs.get(step.key, 0) > step.stamp:
+        elif is_presence or self.disputed or self.was_deleted(step):
             self.conflict("update/delete", step)
         else:
             self.commit(step, step.new, COLUMNS)
+
+    def was_deleted(self, step):
+        """Returns whether a delete is remembered that did not know this row, as far as stamps tell.
+
+        The stamp of a row from before its device joined is that of the device's last emission, and tells nothing.
+        """
+        buried = self.hub.tombs.get(step.key, 0)
+        return buried > step.stamp or buried > 0 and step.first is None
 
     def update(self, step, row, columns, is_presence):
         if row is None:
