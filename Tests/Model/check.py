@@ -98,8 +98,13 @@ class Check:
             for export in device.sent.values():
                 kept |= {(step.key, c, v) for step in export.steps for c, v in step.was.items()}
             exported = {(step.key, step.generation) for export in device.sent.values() for step in export.steps}
-            # A copy may have written over a value that is in no step of its own.
-            kept |= {(key, c, v) for key, c, v, generation in device.overwrote if (key, generation) in exported}
+            # A copy may have written over a value that is in no step of its own. If a hub was lost, the row may be one
+            # that the next hub never had.
+            kept |= {
+                (key, c, v)
+                for key, c, v, generation in device.overwrote
+                if (key, generation) in exported or self.world.lost_hub
+            }
         return kept
 
     def older_values(self):

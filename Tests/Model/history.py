@@ -259,7 +259,8 @@ class History:
         self.hub = Hub(self.world, self.rules, self.policy, self.grain)
         self.hub.known_values |= check.kept_values()
         for device in self.devices:
-            # What it found stays in the copy of its database.
+            # Its user had seen what was written over; what it found stays in the copy of its database.
+            self.hub.known_values |= {(key, c, v) for key, c, v, _ in device.overwrote}
             self.hub.known_values |= {(c.step.key, *item) for c in device.conflicts for item in c.step.new.items()}
         held = {(key, *item) for device in self.devices for key, row in device.rows.items() for item in row.items()}
         delivered = {(key, *item) for key, row in lost.rows.items() for item in row.items()}
@@ -278,6 +279,11 @@ class History:
         device = self.any_device()
         if device.is_lost or device.has_left:
             return
+        if self.world.lost_hub:
+            # Others' rows may be pending here alone, and go with the database.
+            rows = {key: device.rows.get(key) or {} for key in device.images}
+            self.hub.known_values |= {(key, *item) for key, row in rows.items() for item in row.items()}
+            self.hub.known_values |= {(key, c, v) for key, c, v, _ in device.overwrote}
         kind = self.random.random()
         if kind < 0.3:
             # An export did not arrive, and its user's rights went and came back.
