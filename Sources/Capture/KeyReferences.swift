@@ -78,6 +78,15 @@ extension TrackedTable {
       ?? 0
   }
 
+  /// The greatest key of a row that is there, below this one; nil: there is none.
+  public func greatestRow(below key: Int64, in database: borrowing Database) throws -> Int64? {
+    guard let alias = info.rowidAlias else { return nil }
+    let column = quoted(schema.columns[alias])
+    return try database.first(
+      "SELECT max(\(column)) FROM \(quoted(name)) WHERE \(column) < :key", ["key": .integer(key)]
+    ) { $0.optionalInteger(0) } ?? nil
+  }
+
   /// The table of this one's pre-images.
   public var savedName: Name { names.before }
 

@@ -132,7 +132,8 @@ struct BundleMerge {
     let shared = try SharedChanges(
       workspace, store, device, changes, changes.identity(bundle.digest), base: base.cursor)
     let keys = try DeviceKeys(
-      scope, device, received: changes.received, base: base, own: own, bundle: manifest.bundle, shared, speech)
+      scope, device, received: changes.received, base: base, own: own, bundle: manifest.bundle, shared, speech,
+      merger.ranges)
     try keys.settle(bundle, at: now)
     // First the conflicts that the device found, then its user's decisions: one bundle may have both for one conflict.
     let told = try ReportedConflicts(

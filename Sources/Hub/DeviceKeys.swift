@@ -19,6 +19,7 @@ final class DeviceKeys {
   private let shared: SharedChanges?
   private let references: KeyReferences
   private let speech: Speech
+  private let ranges: KeyRanges
   private(set) var map: KeyMap
   /// The rows whose keys in the bundle differ from their keys at the hub.
   private var named: Set<KeyedRow> = []
@@ -36,10 +37,11 @@ final class DeviceKeys {
   ///   - base: the state from which the device made its changes.
   ///   - own: the changes of the log that are the device's own.
   ///   - speech: the translation of the bundle's version.
+  ///   - ranges: the keys that the device may assign.
   init(
     _ scope: ScopeStore, _ device: EnrolledDevice, received: EmissionNumber, base: ChangeBase, own: OwnChanges,
     bundle: BundleID,
-    _ shared: SharedChanges?, _ speech: Speech
+    _ shared: SharedChanges?, _ speech: Speech, _ ranges: KeyRanges
   ) throws {
     store = scope.store
     self.scope = scope
@@ -50,6 +52,7 @@ final class DeviceKeys {
     self.bundle = bundle
     self.shared = shared
     self.speech = speech
+    self.ranges = ranges
     references = try KeyReferences(store.tables)
     map = KeyMap(references, store.tables)
   }
@@ -81,7 +84,8 @@ final class DeviceKeys {
   /// key is in use gets another key.
   func settle(_ bundle: borrowing VerifiedBundle, at now: Int64) throws {
     if references.isEmpty { return }
-    let found = try findings(in: bundle)
+    var found = try findings(in: bundle)
+    for birth in found.births { try raiseNewKeys(above: birth, &found) }
     for name in found.renamed { try store.takeOver(name.old, name.new, in: name.table, of: device.id, at: received) }
     for row in try store.rekeyed(of: device.id, at: received, but: own.sealed) { add(row) }
     ownNames = found.seen.filter { found.born[$0] == nil }
@@ -105,10 +109,12 @@ final class DeviceKeys {
       let row = try store.rename(birth.key, to: twin, in: birth.place, of: device.id, by: bundle, at: now)
       add(row)
       folded.append(row)
-    } else if try store.tables[birth.place].givesNewKeys && isTaken(birth) {
+    } else if try store.tables[birth.place].givesNewKeys && isTaken(birth) && !waitsForItsKey(birth) {
       let floor = found.greatest[birth.place] ?? 0
       guard
-        let row = try store.giveNewKey(to: birth.key, in: birth.place, of: device.id, by: bundle, above: floor, at: now)
+        let row = try store.giveNewKey(
+          to: birth.key, in: birth.place, of: device.id, by: bundle, above: floor, at: now,
+          butFor: { found.born[KeyedRow(place: birth.place, key: $0)] != nil })
       else { return }
       add(row)
       given.append(row)
@@ -148,6 +154,7 @@ final class DeviceKeys {
         let step = try fitted.step(in: schema)
         let birth = Birth(place: place, key: key, row: try schema.row(fields), step: step)
         found.births.append(birth)
+        if case .integer(let number) = key { ranges.noteSent(number, isFromBefore: step.first == nil, in: place) }
         found.born[row] = birth
       case .update(let set, _):
         if set.contains(where: { schema.position(of: $0.name).map(natural[place].contains) ?? false }) {
@@ -163,11 +170,35 @@ final class DeviceKeys {
   }
 
   /// Whether later new rows must get keys above this one. A key far above all others has no effect, because its row is
-  /// not accepted.
+  /// not accepted. With `"blocks"` only keys
+  /// of accepted rows count: see `raiseNewKeys`.
   private func raisesNewKeys(_ key: Int64, in place: Int) throws -> Bool {
+    if store.tables[place].rules.keys == .blocks { return false }
+    return try key <= limit(in: place)
+  }
+
+  private func limit(in place: Int) throws -> Int64 {
     let limit = try limits[place] ?? KeyLimit(store).greatest(in: place) ?? Int64.max
     limits[place] = limit
-    return key <= limit
+    return limit
+  }
+
+  /// Sees to it that rows that get new keys get other ones than this new row, which is about to be taken.
+  private func raiseNewKeys(above birth: Birth, _ found: inout Findings) throws {
+    guard store.tables[birth.place].rules.keys == .blocks, case .integer(let number) = birth.key,
+      try number > found.greatest[birth.place] ?? 0 && number <= limit(in: birth.place) && !isForbidden(birth)
+    else { return }
+    found.greatest[birth.place] = number
+  }
+
+  private func isForbidden(_ birth: Birth) throws -> Bool {
+    try ranges.forbids(RowKey([birth.key]), in: birth.place, .sent(isFromBefore: birth.step.first == nil))
+  }
+
+  /// Whether a person must let a new row in because of its key. A key that a row has is no key for it: it gets another
+  /// one.
+  private func waitsForItsKey(_ birth: Birth) throws -> Bool {
+    try store.rows[birth.place].row(RowKey([birth.key])) == nil && isForbidden(birth)
   }
 
   /// The key of the only row with the same natural key as a row that the device made. nil if there is none, if the

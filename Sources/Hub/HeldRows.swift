@@ -11,6 +11,7 @@ final class HeldRows {
   let now: Int64
   /// The senders of waiting changes.
   private var senders: [Sender: ScopeStore] = [:]
+  private var ranges: [ReplicaID: KeyRanges] = [:]
 
   /// Changes that stopped waiting, because they cannot be accepted as they were sent.
   var lost: [ConflictID] = []
@@ -178,10 +179,7 @@ final class HeldRows {
       meeting: change, onto: hub, with: past, in: place, from: since.map { .emission($0) } ?? .formerEpoch(nil),
       besides: OwnChanges(of: record.device, by: record.user)
     )
-    if case .insert = change, hub == nil {
-      let (limit, device) = try (KeyLimit(store).greatest(in: place), store.device(record.device))
-      if try KeyLimit(store).forbids(record.key, above: limit, in: place, to: device) { return .waits }
-    }
+    if case .insert = change, try hub == nil && waitsForItsKey(record, in: place) { return .waits }
     let result = merge(change, at: record.stamp, onto: hub, others: others, by: rows.rules)
     if let change = Change(from: hub, to: result.row),
       let words = try refusal(of: change, by: record.device, mayWrite: found?.mayWrite ?? true, in: place)
@@ -216,6 +214,19 @@ final class HeldRows {
     }
     try close(record, change, result.disagreement, met: hub, in: place)
     return Change(from: hub, to: row) == nil ? .closed : .entered
+  }
+
+  /// Whether a person must let a new row in because of its key.
+  private func waitsForItsKey(_ record: ConflictRecord, in place: Int) throws -> Bool {
+    let device = try store.device(record.device)
+    let limit = try KeyLimit(store).greatest(in: place)
+    if try KeyLimit(store).forbids(record.key, above: limit, in: place, to: device) { return true }
+    // A row from before its device joined waits for something else.
+    let mayBeFromBefore = record.generation == Generation(0) && record.kind != .constraint
+    guard let device, !mayBeFromBefore else { return false }
+    let known = try ranges[device.id] ?? KeyRanges(store, of: device)
+    ranges[device.id] = known
+    return try known.forbids(record.key, in: place, .waited)
   }
 
   /// Closes the record of a change that entered. If it met another change meanwhile, that is an ordinary disagreement.

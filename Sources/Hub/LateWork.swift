@@ -97,6 +97,7 @@ final class LateWork {
   ) throws -> FormerRights.Grant? {
     switch (change, found) {
     case (.insert(let row), nil):
+      if try merger.ranges.forbids(key, in: place, .sent(isFromBefore: false)) { return nil }
       return try merger.isKeyTooHigh(key, in: place) ? nil : rights.toMake(row, in: place)
     case (.update(let changes), let found?):
       // A person decides about values that determine who may see or change the row.

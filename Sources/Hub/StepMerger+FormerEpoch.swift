@@ -54,10 +54,13 @@ extension StepMerger {
     return false
   }
 
-  /// Whether a row from before its device joined this hub was deleted later than it was written.
-  func isOlderThanDelete(_ step: Step, onto hub: Row?, with past: RowNumbers.Entry?) -> Bool {
-    guard hub == nil, case .insert = step.change, step.first == nil, let past else { return false }
-    return past.cursor != nil && past.stamp > min(step.stamp, latest)
+  /// Whether a row that was there before its device joined this hub was deleted here, or by another device of its
+  /// former hub.
+  ///
+  /// Stamps do not tell which came later: such a row has the time of the last bundle that its device got.
+  func meetsDelete(_ step: Step, onto hub: Row?, with past: RowNumbers.Entry?) -> Bool {
+    guard hub == nil, case .insert = step.change, step.first == nil else { return false }
+    return past?.cursor != nil
   }
 
   /// The step without elements of sets that a newer change removed. That change came before this one, so there was

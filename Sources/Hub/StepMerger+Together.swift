@@ -50,7 +50,9 @@ extension StepMerger {
       after = result.row
     }
     if device.isReadOnly { return nil }
-    if before == nil, after != nil, try isKeyTooHigh(row.key, in: row.place) { return nil }
+    if before == nil, after != nil, try steps.contains(where: { try keyFault(of: $0.step, in: row.place) != nil }) {
+      return nil
+    }
     if before != nil, after == nil, store.tables[row.place].rules.delete == .never { return nil }
     if before != nil, before != after, try !scope.mayWrite(row.key, in: row.place) { return nil }
     return Move(row: row, before: before, after: after, steps: steps)

@@ -57,6 +57,7 @@ final class StepMerger {
   var unknownDeletes: [(step: Step, place: Int)] = []
   /// The greatest keys that new rows may have, by table. They stay as they were when the bundle came.
   var keyLimits: [Int: Int64] = [:]
+  let ranges: KeyRanges
   /// Whether any earlier change of the device waits. nil until it is looked up.
   var holdsAny: Bool? {
     get { progress.holdsAny }
@@ -103,6 +104,7 @@ final class StepMerger {
     self.held = held
     self.now = now
     walks = RowWalks(from: base, butFor: own)
+    ranges = try KeyRanges(store, of: device)
     origin = Origin(device: device.id, user: device.user, stamp: .zero, bundle: bundle, echo: echo, at: now)
     latest = try store.newestBelievedStamp(at: now, slack: 1)
     familyTables = store.tablesOfFamilies
@@ -203,9 +205,8 @@ final class StepMerger {
         return try forbid(step, met: hub, in: place, Self.isNeverDeleted)
       }
       if let found, !found.mayWrite { return try forbid(step, met: hub, in: place, Self.mayNotChange) }
-      if case .insert = step.change, try hub == nil && isKeyTooHigh(step.key, in: place) {
-        try note(
-          Disagreement(kind: .constraint, state: .held), step, met: nil, in: place, note: Self.keyTooHigh)
+      if case .insert = step.change, hub == nil, let words = try keyFault(of: step, in: place) {
+        try note(Disagreement(kind: .constraint, state: .held), step, met: nil, in: place, note: words)
         return nil
       }
       if let obstacle = try obstacle(to: result.row, from: hub, in: place) { return obstacle }
@@ -262,7 +263,7 @@ final class StepMerger {
     var others = try store.changesByOthers(
       meeting: step.change, onto: hub, with: past, in: place, from: base, besides: pending.own ?? own,
       walks.walk(past, in: place, besides: pending.own, store))
-    if isOlderThanDelete(step, onto: hub, with: past) { others.presence = true }
+    if meetsDelete(step, onto: hub, with: past) { others.presence = true }
     return merge(
       step.change, at: stamp, onto: hub,
       others: pending.isFolded ? others.meetingFolded(step.change, onto: hub) : others,

@@ -17,6 +17,8 @@ public struct KeyBlock: Hashable, Sendable {
     self.number = number
   }
 
+  public func holds(_ key: Int64) -> Bool { first <= key && key <= last }
+
   /// The number of keys left if SQLite's next key is `next`.
   public func left(from next: Int64) -> Int64 { next < first ? last - first + 1 : max(0, last - next + 1) }
 
@@ -81,6 +83,19 @@ public enum BlockTable {
       SELECT table_name, first_key, last_key, number
       FROM satchel_blocks WHERE device = :device AND number > :number ORDER BY table_name, first_key
       """, ["device": .string(replica.text), "number": .integer(number.rawValue)]
+    ) { block($0) }
+  }
+
+  /// All ranges of a table that a replica was ever given.
+  public static func given(to replica: ReplicaID, of table: Name, in database: borrowing Database) throws -> [KeyBlock]
+  {
+    try database.all(
+      """
+      SELECT table_name, first_key, last_key, number
+      FROM satchel_blocks
+      WHERE table_name = :table AND device = :device
+      ORDER BY first_key
+      """, ["table": .string(table.text), "device": .string(replica.text)]
     ) { block($0) }
   }
 

@@ -195,6 +195,19 @@ public enum ConflictTable {
     ) { _ in true } ?? false
   }
 
+  /// Whether a new row of a device waited or was kept out, and a person let it in.
+  public static func wasLetIn(
+    _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
+  ) throws -> Bool {
+    try database.first(
+      """
+      SELECT 1 FROM satchel_conflicts
+      WHERE state = 'resolved' AND decision = 'device' AND operation = 'insert' AND device = :device
+        AND table_name = :table AND key = :key
+      """, ["device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key))]
+    ) { _ in true } ?? false
+  }
+
   public static func setState(_ state: ConflictState, of id: ConflictID, in database: borrowing Database) throws {
     try database.run(
       "UPDATE satchel_conflicts SET state = :state, told = NULL WHERE id = :id",

@@ -181,6 +181,29 @@ struct ConflictForgeryTests {
     #expect(!lab.tool("conflicts").out.contains("reported"))
   }
 
+  /// When the update comes that would let the row in.
+  enum Delivery: CaseIterable { case withReport, afterReport }
+
+  @Test("a row that a device only reports to be kept out is not let in by a later update", arguments: Delivery.allCases)
+  func updateOfReportedRow(delivery: Delivery) throws {
+    let row: JSONValue = ["id": "n9", "author": "ann", "pub": 0, "body": "x", "likes": 0, "photo": nil]
+    let report = try lab.forger.conflict("notes", "n9", was: .null, now: row) {
+      $0.set("op", "insert")
+      $0.set("kind", "unique")
+      $0.set("hub_values", .null)
+    }
+    if delivery == .afterReport { #expect(try lab.refusal(of: lab.forger.bundle { $0.conflicts = [report] }) == nil) }
+    let update = try lab.forger.update("notes", "n9", set: ["body": "y"], was: ["body": "x"])
+    let bundle = try lab.forger.bundle {
+      $0.changes = [update]
+      if delivery == .withReport { $0.conflicts = [report] }
+    }
+    #expect(try lab.refusal(of: bundle) == nil)
+    #expect(try lab.atHub("SELECT count(*) FROM notes WHERE id = 'n9'") == ["0"])
+    #expect(try lab.atHub("SELECT state FROM satchel_conflicts WHERE kind = 'unique'") == ["open"])
+    #expect(try before.differences(to: Protected(lab)) == [])
+  }
+
   @Test("a report that names a table, a key or a generation that cannot be refuses the bundle")
   func impossible() throws {
     for (name, value) in [

@@ -53,15 +53,4 @@ struct KeyLimitTests {
       try lab.refusal(of: forger.bundle { $0.changes = [update, forger.insert(table, 2, colliding)] }) == nil)
     try goesOn()
   }
-
-  @Test("rows far above a device's own range wait, rows a little above it do not")
-  func aboveTheRange() throws {
-    let forger = try lab.forger
-    let rows = [500, 900_000, 5_000_000].map {
-      forger.insert("visits", .integer($0), ["id": .integer($0), "owner": "ann"])
-    }
-    #expect(try lab.refusal(of: forger.bundle { $0.changes = rows }) == nil)
-    #expect(try lab.atHub("SELECT id FROM visits WHERE id > 2 ORDER BY id") == ["500", "900000"])
-    #expect(try lab.atHub("SELECT key, state FROM satchel_conflicts") == ["[5000000]|held"])
-  }
 }

@@ -145,6 +145,28 @@ struct JoiningTests {
     for name in order { #expect(try wells("\(name)/data.sqlite") == wells("next.sqlite")) }
   }
 
+  @Test("such a delete holds also if the other device had a later bundle from the lost hub")
+  func pendingDeleteBeforeLaterBundle() throws {
+    for name in ["site", "other"] {
+      try site(name, "")
+      #expect(try answer(name, from: "hub", isFirst: true).code == 0)
+    }
+    try camp.sql("site/data.sqlite", "DELETE FROM visits; DELETE FROM wells WHERE id = 'w1'")
+    camp.awaitLaterTime()
+    try camp.sql("hub.sqlite", "INSERT INTO wells VALUES ('w3', 30, 'C')")
+    #expect(try answer("other", from: "hub").code == 0)
+    try openHub("next", rows: "INSERT INTO wells VALUES ('w2', 20, 'B'), ('w3', 30, 'C');")
+    for name in ["site", "other"] {
+      let left = try camp.device(name, "renew", "--hub", "--request", camp.path("\(name).request"), "--json").json
+      try enrol(name, at: "next", user: "ann", left)
+      #expect(try answer(name, from: "next", isFirst: true).code == 0)
+      try deliver(name, to: "next")
+    }
+    #expect(try wells("next.sqlite") == "w2|20|B\nw3|30|C")
+    let conflicts = try camp.rows("next.sqlite", "SELECT key, operation, kind FROM satchel_conflicts")
+    #expect(conflicts.contains(#"["w1"]|insert|update/delete"#), "\(conflicts)")
+  }
+
   @Test("a site's row whose key or UNIQUE value another row has at the hub is rekeyed or kept as a conflict")
   func collisions() throws {
     try site(

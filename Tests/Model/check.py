@@ -72,14 +72,8 @@ class Check:
 
     def no_lost_value(self):
         """Each value stands in a row or in a conflict, unless somebody wrote over it who had seen it."""
-        kept = self.hub.known_values | self.disputed | self.world.overwrote_unseen
+        kept = self.kept_values()
         kept |= {(key, column, value) for key, row in self.hub.rows.items() for column, value in row.items()}
-        for device in self.devices:
-            for export in device.sent.values():
-                kept |= {(step.key, c, v) for step in export.steps for c, v in step.was.items()}
-            exported = {(step.key, step.generation) for export in device.sent.values() for step in export.steps}
-            # A copy may have written over a value that is in no step of its own.
-            kept |= {(key, c, v) for key, c, v, generation in device.overwrote if (key, generation) in exported}
         for device in self.devices:
             for (key, column), (value, _) in device.duties.items():
                 is_kept = (key, column, value) in kept
@@ -96,6 +90,22 @@ class Check:
                 column == COUNTER or (key, column, value) in kept,
                 lambda: f"{key}.{column} = {value} was written over by somebody who had not seen it",
             )
+
+    def kept_values(self):
+        """Returns the values that are in a conflict, or that somebody wrote over who had seen them."""
+        kept = self.hub.known_values | self.disputed | self.world.overwrote_unseen
+        for device in self.devices:
+            for export in device.sent.values():
+                kept |= {(step.key, c, v) for step in export.steps for c, v in step.was.items()}
+            exported = {(step.key, step.generation) for export in device.sent.values() for step in export.steps}
+            # A copy may have written over a value that is in no step of its own. If a hub was lost, the row may be one
+            # that the next hub never had.
+            kept |= {
+                (key, c, v)
+                for key, c, v, generation in device.overwrote
+                if (key, generation) in exported or self.world.lost_hub
+            }
+        return kept
 
     def older_values(self):
         """No value is back that somebody wrote over who knew it, unless a conflict says so."""
@@ -135,7 +145,7 @@ class Check:
     def counters(self):
         """A counter is the sum of all that was added and survives."""
         # Where two copies counted up the row that both had made, and a row comes that is equal by chance, it counts once.
-        uncounted = self.world.deleted | self.world.equal_inserts | self.disputed_keys
+        uncounted = self.world.deleted | self.world.equal_inserts | self.disputed_keys | self.world.uncounted
         for key, row in self.hub.rows.items():
             if not key.startswith("k") or key in uncounted:
                 continue
@@ -151,7 +161,7 @@ class Check:
         """Nothing was kept for a person that nobody else has touched."""
         for conflict in self.hub.conflicts:
             key = conflict.step.key
-            if key in self.world.behind_copies:
+            if key in self.world.behind_copies or self.world.lost_hub:
                 continue
             if conflict.kind == "update/delete" and not self.world.has_rights:
                 demand(key in self.world.deleted, lambda: f"a change of {key} is a conflict, and nobody deleted it")

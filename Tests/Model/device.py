@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from joining import collapse, joining_image
 from rebase import Rebase
 from references import settle_references
 from steps import COLUMNS, COUNTER, Export, PreImage, Proof, step_between
@@ -21,6 +22,7 @@ class Device:
         self.known = {}  # the rows as the archive tells them
         self.requested = None  # (acknowledged, epoch) of a hub that lacks exports: they are delivered again
         self.conflicts, self.is_lost = [], False
+        self.heard, self.has_left = 0, False  # when its last emission was made; whether it left a hub that was lost
         self.duties, self.added, self.overwrote = {}, [], []  # what the check holds the protocol to
 
     def copy(self, identity):
@@ -112,6 +114,8 @@ class Device:
 
     def deliver(self):
         """Returns the bundles that the courier takes."""
+        if self.has_left:
+            return []
         if self.is_lost:
             newest = max(self.archive)
             return [Proof(self.identity, self.archive[newest])]
@@ -154,6 +158,8 @@ class Device:
         self.acknowledged = emission.acknowledged if is_new_epoch else max(self.acknowledged, emission.acknowledged)
         self.drop_images()
         self.learn(emission, before)
+        if self.has_left:
+            self.join(emission)
         self.apply(emission)
         settle_references(self)
         self.note_stand(emission)
@@ -216,9 +222,29 @@ class Device:
 
     def note_stand(self, emission):
         self.received, self.digest, self.epoch = emission.number, emission.digest, emission.epoch
-        self.archive[emission.digest] = emission
+        self.archive[emission.digest], self.heard = emission, emission.time
         for _, stamps in emission.rows.values():
             self.clock = max(self.clock, *stamps.values()) if stamps else self.clock
+
+    # A hub that was lost
+
+    def leave_hub(self):
+        """The hub is lost with all backups: all bundles go, and the rows stay with what is pending."""
+        self.images = {key: {0: collapse(images)} for key, images in self.images.items()}
+        self.duties = {place: (value, 0) for place, (value, _) in self.duties.items()}
+        self.sequence = self.acknowledged = self.received = 0
+        self.digest = self.epoch = self.requested = None
+        self.sent, self.archive, self.known, self.conflicts, self.overwrote = {}, {}, {}, [], []
+        self.has_left = True
+
+    def join(self, emission):
+        """Makes pending what the next hub lacks of the rows that this device has."""
+        images = {}
+        for key in sorted({*self.rows, *self.images}) if self.rules.hold("joins") else ():
+            image = joining_image(self, key, emission.rows.get(key, (None, {}))[0])
+            if image:
+                images[key] = {0: image}
+        self.images, self.has_left = images, False
 
     # A database that was lost
 

@@ -32,6 +32,7 @@ class History:
         self.values, self.births = count(100), count()
         self.can_go_back, self.can_lose = self.random.random() < 0.7, self.random.random() < 0.65
         self.has_references = self.random.random() < 0.35
+        self.can_lose_hub = random.Random(f"lost hub {seed}").random() < 0.2
         self.actions, self.weights = self.choose_actions()
 
     def choose_actions(self):
@@ -50,6 +51,10 @@ class History:
             actions += [(self.start_twin, 1)]
         if self.can_lose:
             actions += [(self.lose_database, 1.5)]
+        if self.can_lose_hub and not self.world.has_rights:
+            # A row that no user of a device sees would be lost with the hub.
+            actions = [action for action in actions if action[0] not in (self.copy_device, self.start_twin)]
+            actions += [(self.lose_hub, 1)]
         return zip(*actions)
 
     def run(self):
@@ -246,10 +251,39 @@ class History:
         self.world.parents[identity] = (device.identity, device.sequence)
         self.devices.append(device.copy(identity))
 
+    def lose_hub(self):
+        """The hub is lost with all backups. Each device joins a new one with the rows that it has."""
+        if any(device.is_lost for device in self.devices):
+            return
+        check, lost = Check(self.hub, self.devices, self.world), self.hub
+        self.hub = Hub(self.world, self.rules, self.policy, self.grain)
+        self.hub.known_values |= check.kept_values()
+        for device in self.devices:
+            # Its user had seen what was written over; what it found stays in the copy of its database.
+            self.hub.known_values |= {(key, c, v) for key, c, v, _ in device.overwrote}
+            self.hub.known_values |= {(c.step.key, *item) for c in device.conflicts for item in c.step.new.items()}
+        held = {(key, *item) for device in self.devices for key, row in device.rows.items() for item in row.items()}
+        delivered = {(key, *item) for key, row in lost.rows.items() for item in row.items()}
+        for export in [export for device in self.devices for export in device.sent.values()]:
+            delivered |= {(step.key, *item) for step in export.steps for item in step.new.items()}
+        # What no device holds goes with the hub.
+        self.hub.known_values |= delivered - held
+        self.world.went_back = self.world.lost_hub = True
+        self.world.uncounted |= {*lost.rows, *(key for device in self.devices for key in device.rows)}
+        self.courier.files, self.copies, self.world.unseen = [], [], []
+        for device in self.devices:
+            device.leave_hub()
+            self.hub.devices[device.identity] = Enrolled(device.user)
+
     def lose_database(self):
         device = self.any_device()
-        if device.is_lost:
+        if device.is_lost or device.has_left:
             return
+        if self.world.lost_hub:
+            # Others' rows may be pending here alone, and go with the database.
+            rows = {key: device.rows.get(key) or {} for key in device.images}
+            self.hub.known_values |= {(key, *item) for key, row in rows.items() for item in row.items()}
+            self.hub.known_values |= {(key, c, v) for key, c, v, _ in device.overwrote}
         kind = self.random.random()
         if kind < 0.3:
             # An export did not arrive, and its user's rights went and came back.

@@ -312,7 +312,8 @@ class Hub:
         stands = device.declared | {n: sent.digest for n, sent in device.emissions.items()}
         epoch = (self.epoch, self.former)
         place = (device.number, digest, device.proved, stands)
-        emission = Emission(device_id, device.user, *epoch, *place, self.merged(device_id), is_full, rows, was)
+        content = (self.merged(device_id), is_full, rows, was, self.world.time)
+        emission = Emission(device_id, device.user, *epoch, *place, *content)
         device.emissions[device.number] = Sent(self.cursor, seen, digest, device.user)
         device.owed = {k: n or device.number for k, n in device.owed.items()}
         self.made.add(digest)

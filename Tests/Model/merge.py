@@ -1,7 +1,7 @@
 """How the hub merges one step of a device into its rows."""
 
 from copies import Both, Delivered, apart_from_kin
-from steps import COLUMNS, COUNTER, PARENT
+from steps import COLUMNS, COUNTER, PARENT, UNKNOWN
 
 
 class StepMerger:
@@ -195,17 +195,25 @@ class StepMerger:
                 self.conflict("insert/insert", step, row)
             elif self.hub.rules.hold("held"):
                 self.hub.owe(self.device, step.key)
-        elif is_presence or self.disputed or self.hub.tombs.get(step.key, 0) > step.stamp:
+        elif is_presence or self.disputed or self.was_deleted(step):
             self.conflict("update/delete", step)
         else:
             self.commit(step, step.new, COLUMNS)
+
+    def was_deleted(self, step):
+        """Returns whether a delete is remembered that did not know this row, as far as stamps tell.
+
+        The stamp of a row from before its device joined is that of the device's last emission, and tells nothing.
+        """
+        buried = self.hub.tombs.get(step.key, 0)
+        return buried > step.stamp or buried > 0 and step.first is None
 
     def update(self, step, row, columns, is_presence):
         if row is None:
             return self.conflict("update/delete", step)
         merged, taken, met, lost = dict(row), [], [], []
         for column, value in step.new.items():
-            if column == COUNTER:
+            if column == COUNTER and step.was[column] != UNKNOWN:
                 merged[column] += value - step.was[column]
                 taken.append(column)
             elif row[column] == value:
@@ -229,10 +237,12 @@ class StepMerger:
         """Returns whether others changed the column, or the row, if rows are merged as a whole."""
         if self.hub.grain == "row" and (self.disputed or self.cursor_for(step.key) is not None):
             return bool(columns)
-        return column in columns
+        return column in columns or step.was[column] == UNKNOWN
 
     def wins(self, step, column):
         """Returns whether the device's value stands in a column that others have changed too."""
+        if column == COUNTER:
+            return False  # nobody knows what of the counter is in both
         is_disputed = bool(self.disputed) if self.hub.grain == "row" else column in self.disputed
         if self.cursor_for(step.key) is None and not is_disputed:
             return step.stamp > self.hub.stamps.get((step.key, column), 0)

@@ -1,6 +1,6 @@
 """A device's pending changes of one row, replayed on the row that came from the hub."""
 
-from steps import COUNTER, Conflict, PreImage
+from steps import COUNTER, UNKNOWN, Conflict, PreImage
 
 
 def keep_delete(device, images, step):
@@ -67,7 +67,10 @@ class Rebase:
         row, is_lost = dict(self.row), False
         for column, value in step.new.items():
             if column == COUNTER:
-                row[column] += value - step.was[column]
+                if step.was[column] == UNKNOWN:
+                    is_lost = True
+                else:
+                    row[column] += value - step.was[column]
             elif not self.changed_by_others(column) or self.incoming[column] == value or self.wins(step, column):
                 row[column] = value
             else:

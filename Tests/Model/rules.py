@@ -32,6 +32,7 @@ TEXTS = {
     "unseen-image": "Of a row with pending changes, the oldest pre-image is compared.",
     "unseen-full": "Before a full emission, rows are compared with what the device's archive tells.",
     "copies": "What two copies of a device had in common is counted once; what both wrote further is a conflict.",
+    "joins": "A device that leaves a lost hub brings the next hub the rows that this one lacks or has otherwise.",
     "replay": "A database made anew replays the device's own exports that are not acknowledged.",
     "newest": "A replay takes each generation from the newest export that holds it.",
 }

@@ -6,6 +6,7 @@ PLAIN = ("a", "b", "c")  # `c` decides, with an attribute of the user, who sees 
 COUNTER = "n"  # both sides' differences count
 PARENT = "p"  # the key of the row to which the row refers, or None
 COLUMNS = PLAIN + (COUNTER, PARENT)
+UNKNOWN = "?"  # a value from which a change started, if nobody knows it
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +102,4 @@ class Emission:
     is_full: bool
     rows: dict
     was: dict  # key -> {number of an emission on which the device may stand: the row that it then has}
+    time: int = 0  # when it was made

@@ -19,6 +19,8 @@ class World:
         self.writers = {}  # (key, column, value) -> user; for a delete: (key, None, stamp)
         self.violations = []  # changes that were taken from a user who had no right to them, and the other way round
         self.went_back = False  # whether a hub was ever set back
+        self.lost_hub = False  # whether a hub was lost with all backups
+        self.uncounted = set()  # keys of rows of which nobody can say how much was counted
 
     def new_digest(self):
         self.digest += 1

@@ -61,7 +61,8 @@ final class FieldApp {
       CREATE TABLE visits (\(id), site TEXT NOT NULL REFERENCES sites (id), a TEXT, b TEXT);
       """
   }
-  static let counters = "CREATE TABLE counters (id TEXT PRIMARY KEY, n INTEGER NOT NULL)"
+  static let counters =
+    "CREATE TABLE counters (id TEXT PRIMARY KEY, n INTEGER NOT NULL, tags TEXT NOT NULL DEFAULT '[]')"
   static let columns = ["sites": ["name", "note"], "visits": ["a", "b"]]
 
   let database: Database
@@ -153,6 +154,19 @@ final class FieldApp {
 
   func counts() throws -> [(row: String, n: Int64)] {
     try database.all("SELECT id, n FROM counters ORDER BY id") { ($0.text(0), $0.integer(1)) }
+  }
+
+  /// The elements of the set in a row.
+  func tags(of row: String) throws -> [String] {
+    try database.all(
+      "SELECT json_each.value FROM counters, json_each(tags) WHERE counters.id = :id ORDER BY 1", ["id": .string(row)]
+    ) { $0.text(0) }
+  }
+
+  func setTags(_ tags: [String], of row: String) throws {
+    let text = "[" + tags.map { "\"\($0)\"" }.joined(separator: ",") + "]"
+    try database.run(
+      "UPDATE counters SET tags = :tags WHERE id = :id", ["tags": .string(text), "id": .string(row)])
   }
 
   func move(site id: ExactText, to zone: Int64) throws {

@@ -10,8 +10,8 @@ import TestSupport
 /// A copy of the hub's folder.
 struct HubCopy {
   let path: String
-  /// The numbers that the office had counted by then.
-  let counted: [String: Int64]
+  /// The office's work by then.
+  let counted: Tally.Work
 }
 
 /// Histories that part: a hub that is put back, two copies of one hub, and a stolen key.

@@ -48,14 +48,14 @@ final class Season {
   var remembered: Set<String> = []
   var presence = Presence()
   /// The values that devices held, to find values that were overwritten without being seen.
-  var overwritten = OverwrittenValues(combined: ["counters.n"])
+  var overwritten = OverwrittenValues(combined: ["counters.n", "counters.tags"])
   /// Whether hubs are put back and copied, keys are stolen and databases are broken.
   let parts: Bool
   var tally = Tally()
   /// A copy of the hub's folder that may be put back.
   var hubCopy: HubCopy?
-  /// The numbers that were counted at the hub when the last backup was made.
-  var backedUp: [String: Int64] = [:]
+  /// The office's work when the last backup was made.
+  var backedUp = Tally.Work()
   /// Whether the hub may lack data that devices have, and no device has shown that yet.
   var isHubInDoubt = false
   /// Whether the hub signs with another key than at first.

@@ -29,7 +29,7 @@ struct SeasonRules {
     visits = (names == .column ? #""key": ["id"], "# : "") + random.one(of: Self.policies)
   }
 
-  private static let counters = #", "counters": { "columns": { "n": "sum" }, "delete": "never" }"#
+  private static let counters = #", "counters": { "columns": { "n": "sum", "tags": "union" }, "delete": "never" }"#
 
   var words: String { "sites \(sites), visits \(visits)\(late)" }
 

@@ -55,8 +55,18 @@ struct KeyLimit {
 }
 
 extension StepMerger {
-  static let keyTooHigh =
-    "Its key is far above all keys of the table. SQLite continues from the greatest key, so the row is not accepted."
+  private static let whatToDo =
+    "At the hub, satchel-hub conflicts resolve lets it in with --keep device, and drops it with --keep hub."
+  private static let keyTooHigh =
+    "Its key is far above all keys of the table, and SQLite goes on from the greatest key: so the row waits. \(whatToDo)"
+  private static let keyOutside =
+    "Its key is in none of the ranges of keys that the device got from the hub: so the row waits. \(whatToDo)"
+
+  /// Why a new row of the device waits because of its key, in words; nil: its key is right.
+  func keyFault(of step: Step, in place: Int) throws -> String? {
+    if try ranges.forbids(step.key, in: place, .sent(isFromBefore: step.first == nil)) { return Self.keyOutside }
+    return try isKeyTooHigh(step.key, in: place) ? Self.keyTooHigh : nil
+  }
 
   /// Whether the key of a row that the device makes is too high. See `KeyLimit`.
   func isKeyTooHigh(_ key: RowKey, in place: Int) throws -> Bool {

@@ -37,18 +37,27 @@ extension HubStore {
 
   /// Gives a row of a device a key that no row ever had or will get from a pending change.
   ///
-  /// - Parameter floor: the greatest key that the device is known to have given out.
+  /// - Parameters:
+  ///   - floor: the greatest key that the device is known to have given out.
+  ///   - isNamed: whether the device gave a key to another row.
   /// - Returns: nil if the numbers are used up.
   func giveNewKey(
-    to key: Value, in place: Int, of device: ReplicaID, by bundle: BundleID?, above floor: Int64, at now: Int64
+    to key: Value, in place: Int, of device: ReplicaID, by bundle: BundleID?, above floor: Int64, at now: Int64,
+    butFor isNamed: (Value) -> Bool = { _ in false }
   ) throws -> RekeyedRow? {
-    let table = tables[place]
     var new = max(try greatestKey(in: place), floor)
     repeat {
       if new == Int64.max { return nil }
       new += 1
-    } while try ConflictTable.isAwaited(RowKey([.integer(new)]), of: table.name, byOtherThan: device, in: database)
+    } while try isNamed(.integer(new)) || isAwaited(RowKey([.integer(new)]), in: place, device)
     return try rename(key, to: .integer(new), in: place, of: device, by: bundle, at: now)
+  }
+
+  /// Whether a new row with this key waits. A device's own one may wait because of its key.
+  private func isAwaited(_ key: RowKey, in place: Int, _ device: ReplicaID) throws -> Bool {
+    let table = tables[place]
+    if try ConflictTable.isAwaited(key, of: table.name, byOtherThan: device, in: database) { return true }
+    return try table.rules.keys == .blocks && ConflictTable.isHeld(key, of: table, device: device, in: database)
   }
 
   /// Records that a device's row is the row with the key `new`.
@@ -102,11 +111,29 @@ extension HubStore {
   func greatestKey(in place: Int) throws -> Int64 {
     let names = RowNumbers.names(tables[place])
     let sure = try greatestSureKey(in: place)
+    // A row that waits because of its key raises nothing.
+    if tables[place].rules.keys == .blocks { return sure }
     let numbered = try database.first(
       "SELECT max(\(names.key[0])) FROM \(names.table) WHERE \(names.key[0]) <= :limit",
       ["limit": .integer(KeyLimit(self).limit(above: sure, of: tables[place]))]
     ) { $0.integer(0) }
     return max(sure, numbered ?? 0)
+  }
+
+  /// Whether a row with a key in this range was ever changed here. A key that a line only named has no stamp.
+  func wasRow(between first: Int64, and last: Int64, in place: Int) throws -> Bool {
+    let names = RowNumbers.names(tables[place])
+    return try database.first(
+      "SELECT 1 FROM \(names.table) WHERE \(names.key[0]) BETWEEN :first AND :last AND \(names.stamp) <> 0 LIMIT 1",
+      ["first": .integer(first), "last": .integer(last)]
+    ) { _ in true } ?? false
+  }
+
+  /// Whether a person let in a new row of one of these devices.
+  func wasDecided(_ key: RowKey, in place: Int, ofAny devices: [ReplicaID]) throws -> Bool {
+    try devices.contains {
+      try ConflictTable.wasLetIn(key, of: tables[place].name, device: $0, in: database)
+    }
   }
 
   /// The greatest key that a row has or had, or that the hub gave out.
