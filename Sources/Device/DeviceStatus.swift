@@ -14,7 +14,8 @@ public struct DeviceStatus: Sendable {
   /// Files that were refused, the newest first.
   public let quarantined: [Quarantine.Refused]
   /// The bundle that the database did not take; nil: the last import came through.
-  public let failedImport: FailedImport?
+  /// Bundles from the hub that were not taken, the newest failure first.
+  public let failedImports: [FailedImport]
   /// Bundles that are verified and wait to be applied.
   public let staged: [String]
   /// Of these, the ones that could not be applied as the database was, and why.
@@ -102,7 +103,7 @@ extension DeviceWorkspace {
       configuration: configuration, fingerprint: key.fingerprint,
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
       quarantined: try quarantined(),
-      failedImport: try FailedImport.last(folder, platform.files),
+      failedImports: try failedImports.list(),
       staged: try staged(), obstacles: try obstacles(), volumes: try BundleParts(folder, platform: platform).waiting(),
       current: try trouble != nil || isInitial() ? nil : examined().status(), trouble: trouble)
   }

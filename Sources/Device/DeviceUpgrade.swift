@@ -179,8 +179,8 @@ final class DeviceUpgrade {
       "migration",
       "This database cannot be brought to version \(definition.version) of the dataset. \(words)",
       hint:
-        "Nothing was changed: go on working and exporting. The bundle waits; when the app's database is what it expects: satchel apply. If the app has changed its tables by itself: satchel apply --migrated"
-    )
+        "Nothing was changed: go on working and exporting. The bundle waits; when the app's database is what it expects: satchel apply. If the app has changed its tables by itself: satchel apply --migrated",
+      keeping: .unnoted)
     try session.workspace.park(bundle, from: path, because: refusal)
     return refusal
   }

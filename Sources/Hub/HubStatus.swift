@@ -19,7 +19,8 @@ public struct HubStatus: Sendable {
   /// Files that were refused, the newest first.
   public let quarantined: [Quarantine.Refused]
   /// The bundle that the database did not take; nil: the last import came through.
-  public let failedImport: FailedImport?
+  /// Bundles that were not taken, the newest failure first.
+  public let failedImports: [FailedImport]
   /// Bundles of which some volumes came, and others did not.
   public let volumes: [BundleParts.Waiting]
   /// Bundles that nothing is wrong with and that cannot be merged yet.
@@ -107,7 +108,7 @@ extension HubWorkspace {
       openConflicts: try ConflictTable.count(.open, in: store.database),
       heldConflicts: try ConflictTable.count(.held, in: store.database),
       quarantined: try quarantined(),
-      failedImport: try FailedImport.last(folder, platform.files),
+      failedImports: try failedImports(store),
       volumes: try BundleParts(folder, platform: platform).waiting(),
       waiting: try waiting(), setBack: try store.setBack(), clockFault: try clockFault(store),
       newestStamp: try Capture.newestStamp(in: store.database).milliseconds, recovery: try recovering(store),
@@ -118,6 +119,16 @@ extension HubWorkspace {
         \.name),
       damage: store.damage, triggerFault: try store.database.fatalTriggerFault(of: store.tables.map(\.name)),
       missingTriggers: try Capture.missingTriggers(in: store.database, tables: store.tables))
+  }
+
+  /// Without bundles that will never be taken, because their device was revoked.
+  private func failedImports(_ store: HubStore) throws -> [FailedImport] {
+    try failedImports.list().filter { failure in
+      guard let origin = failure.origin, let device = try store.device(origin.sender), device.state == .revoked else {
+        return true
+      }
+      return device.revokedFrom.map { origin.number < $0.rawValue } ?? false
+    }
   }
 
   private func recovering(_ store: HubStore) throws -> HubStatus.Recovering? {

@@ -28,8 +28,11 @@ extension WorkspaceError {
 public struct Refusal: ExplainedError {
   /// What becomes of the file.
   public enum Keeping: Sendable {
-    /// It stays where it is: it is for somebody else, or for later.
+    /// It stays where it is, for later. `status` names it until it is taken.
     case inPlace
+    /// It stays where it is, and `status` does not name it as failed. It is for another workspace, or nobody has said
+    /// yet whose it is, or `status` names it as waiting.
+    case unnoted
     /// A copy goes to quarantine, because somebody has to look at it.
     case quarantine
     /// A copy waits in the workspace, because it can be taken later.
