@@ -17,6 +17,8 @@ public struct CaptureDamage: Sendable {
     case table
     /// The table's rows are identified by another key than before.
     case key
+    /// The file holds its texts in UTF-16, from which SQLite reads some of them as other texts.
+    case encoding
   }
 
   public let kind: Kind
@@ -29,7 +31,7 @@ public struct CaptureDamage: Sendable {
   public var isRepairable: Bool { hint == nil }
 
   /// A stable word for machines.
-  public var reason: String { [.columns, .table, .key].contains(kind) ? "schema-drift" : "damaged" }
+  public var reason: String { [.columns, .table, .key, .encoding].contains(kind) ? "schema-drift" : "damaged" }
 }
 
 extension Capture {
@@ -38,7 +40,7 @@ extension Capture {
   public static func damage(
     in database: borrowing Database, tables: [TrackedTable], dataset: DatasetDefinition
   ) throws -> [CaptureDamage] {
-    var found: [CaptureDamage] = []
+    var found = try otherEncoding(in: database).map { [$0] } ?? []
     for rules in dataset.tables where !tables.contains(where: { $0.name == rules.name }) {
       found.append(try lost(rules.name, dataset, in: database))
     }
@@ -58,6 +60,16 @@ extension Capture {
     }
     for table in tables { if let damage = try damage(to: table, in: database) { found.append(damage) } }
     return found
+  }
+
+  private static func otherEncoding(in database: borrowing Database) throws -> CaptureDamage? {
+    guard let encoding = try database.otherTextEncoding() else { return nil }
+    return CaptureDamage(
+      kind: .encoding, table: "sqlite_schema",
+      words: "the database holds its texts in \(encoding), which changes some of them when they are read",
+      hint:
+        "Make a database in UTF-8 of it: sqlite3 OLD .dump | sqlite3 NEW; put that in its place, then run doctor --repair."
+    )
   }
 
   private static func damage(to table: TrackedTable, in database: borrowing Database) throws -> CaptureDamage? {
@@ -80,6 +92,10 @@ extension Capture {
       return CaptureDamage(
         kind: .key, table: table.name, words: "the table \(table.name) has another PRIMARY KEY than before",
         hint: oldKey)
+    }
+    if let words = try ChangedColumn.changedNumbering(of: table, mapping, database) {
+      return CaptureDamage(
+        kind: .key, table: table.name, words: "the key of the table \(table.name) was changed: \(words)", hint: oldKey)
     }
     let changed = try ChangedColumn.find(in: table, mapping, database)
     if let column = changed.first(where: { table.schema.key.map { table.schema.columns[$0] }.contains($0.name) }) {

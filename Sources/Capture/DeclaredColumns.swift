@@ -106,6 +106,31 @@ struct ChangedColumn {
   }
 }
 
+extension ChangedColumn {
+  /// Whether SQLite numbers new rows now, and did not, or the other way round: the type INTEGER alone makes it do so,
+  /// and types such as INT compare and hold values in the same way. Returns the words; nil: it is as it was.
+  static func changedNumbering(of table: TrackedTable, _ mapping: ColumnMapping, _ database: borrowing Database) throws
+    -> String?
+  {
+    // Without a rowid SQLite never numbers rows, and refuses NULL.
+    guard table.schema.key.count == 1, !table.info.isNamedByColumns, table.info.rowid != nil else { return nil }
+    let name = table.schema.columns[table.schema.key[0]]
+    let type = table.info.types[table.schema.key[0]]
+    let isNumbered = table.info.rowidAlias != nil
+    guard
+      let old = try DeclaredColumns.noted(table.name, in: database).first(where: { mapping.current($0.name) == name }),
+      type.isWordInteger != old.type.isWordInteger, isNumbered == type.isWordInteger
+    else { return nil }
+    return isNumbered
+      ? "\(name) is INTEGER now, was \(old.typeWords), so SQLite numbers new rows"
+      : "\(name) is \(type.isEmpty ? "without a type" : type) now, was INTEGER, so new rows may have no key"
+  }
+}
+
+extension String {
+  fileprivate var isWordInteger: Bool { uppercased() == "INTEGER" }
+}
+
 extension ColumnDeclaration {
   /// The difference, in words that follow the column's name; nil if values stay and compare the same.
   fileprivate func difference(from old: ColumnDeclaration) -> String? {
@@ -117,5 +142,5 @@ extension ColumnDeclaration {
     return words.isEmpty ? nil : words.joined(separator: " and ")
   }
 
-  private var typeWords: String { type.isEmpty ? "without a type" : type }
+  fileprivate var typeWords: String { type.isEmpty ? "without a type" : type }
 }

@@ -68,7 +68,7 @@ extension DeviceWorkspace {
     guard let fingerprint else {
       throw Refusal(
         "untrusted-hub", "This device does not know its hub yet, so a stranger may have made this file.",
-        hint: Self.askForFingerprint)
+        hint: Self.askForFingerprint, keeping: .unnoted)
     }
     try signer.requireFingerprint(
       fingerprint, of: "bundle", hint: "Do not use this file before you have spoken with the hub's operator.")
@@ -79,12 +79,13 @@ extension DeviceWorkspace {
     if manifest.emission == nil { _ = try scope(of: manifest) }
     guard manifest.dataset == configuration.dataset else {
       throw Refusal(
-        "wrong-dataset", "It is of the dataset \(manifest.dataset); this device has \(configuration.dataset).")
+        "wrong-dataset", "It is of the dataset \(manifest.dataset); this device has \(configuration.dataset).",
+        keeping: .unnoted)
     }
     guard manifest.to.id == configuration.id else {
       throw Refusal(
         "not-for-us", "It is for the device \(manifest.to.name); this one is \(configuration.name).",
-        hint: "Carry it on.")
+        hint: "Carry it on.", keeping: .unnoted)
     }
   }
 
@@ -92,7 +93,7 @@ extension DeviceWorkspace {
     if case .scope(let scope) = manifest.body { return scope }
     throw Refusal(
       "wrong-kind", "This is \(manifest.kind.words); a device imports the bundles that its hub makes for it.",
-      hint: "Carry it to the hub \(manifest.to.name).")
+      hint: "Carry it to the hub \(manifest.to.name).", keeping: .unnoted)
   }
 }
 

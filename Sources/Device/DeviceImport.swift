@@ -5,7 +5,7 @@ import SatchelValues
 import SatchelWorkspace
 
 /// The result of an import.
-public struct ImportReport: Sendable {
+public struct ImportReport: ImportOutcome, Sendable {
   public let manifest: Manifest
   public let verdict: Verdict
   /// The number of rows written and removed.
@@ -81,10 +81,16 @@ extension DeviceWorkspace {
     lost: LostExports = .deliveredAgain, migrations: BroughtMigrations = .run
   ) throws -> ImportReport {
     try locked {
-      try FailedImport.noting(path, folder, platform, ending) {
+      try failedImports.noting(path, manifest: { try signedManifest(of: path) }) {
         try importHere(path, source, fingerprint: fingerprint, lost: lost, migrations: migrations)
       }
     }
+  }
+
+  var failedImports: FailedImports { FailedImports(folder, platform, at: configuration.id, ending) }
+
+  private func signedManifest(of path: String) throws -> Manifest? {
+    try reader.manifestIfSound(of: path, trust: .keys(hubKeys()))
   }
 
   /// Inspects the files of a stick before any of them is imported. The checks that prove the sender come first.

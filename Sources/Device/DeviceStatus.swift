@@ -13,8 +13,8 @@ public struct DeviceStatus: Sendable {
   public let outbox: [String]
   /// Refused files, newest first.
   public let quarantined: [Quarantine.Refused]
-  /// The bundle that the database did not accept; nil: the last import succeeded.
-  public let failedImport: FailedImport?
+  /// Bundles from the hub that were not accepted, the newest failure first.
+  public let failedImports: [FailedImport]
   /// Bundles that are verified and wait to be applied.
   public let staged: [String]
   /// Waiting bundles that could not be applied to the database as it was, and why.
@@ -102,7 +102,7 @@ extension DeviceWorkspace {
       configuration: configuration, fingerprint: key.fingerprint,
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
       quarantined: try quarantined(),
-      failedImport: try FailedImport.last(folder, platform.files),
+      failedImports: try failedImports.list(),
       staged: try staged(), obstacles: try obstacles(), volumes: try BundleParts(folder, platform: platform).waiting(),
       current: try trouble != nil || isInitial() ? nil : examined().status(), trouble: trouble)
   }

@@ -35,16 +35,41 @@ extension ScopeApplier {
     let rows = entry.table
     let images = try pending[rows.schema.name]?.images(of: key) ?? []
     guard let first = images.first, try rows.row(key) != first.hubRow else {
-      throw Refusal(
-        "rows-collide",
-        "Two rows of \(rows.schema.name) that the hub sent have the same value in a UNIQUE column.",
-        hint: "Ask the hub's operator for a full bundle: satchel-hub emit --device \(session.state.name) --full")
+      throw try collision(of: entry)
     }
     let verdict = decide(rows.rules.table, device: images.last?.stamp ?? .zero, hub: entry.stamp)
     let loss = Disagreement(kind: .unique, state: stateOfLoss(by: verdict))
     return try takeBack(
       images, of: key, to: first.hubRow, as: loss, met: entry.row, in: rows,
       departure: loss.state == .open ? .kept : .gone)
+  }
+
+  /// Two rows as the hub has them are never in each other's way at the hub. So this database demands more of them.
+  private func collision(of entry: Blocked) throws -> Refusal {
+    let table = entry.table.schema.name
+    let full = "ask the hub's operator for a full bundle: satchel-hub emit --device \(session.state.name) --full"
+    switch try entry.table.obstruction(to: entry.row, in: session.database) {
+    case .index(let name)?:
+      return Refusal(
+        "rows-collide",
+        "Two rows of \(table) that the hub sent have the same value in the UNIQUE index \(name) of this database.",
+        hint: """
+          If only this database has the index, drop it: DROP INDEX \(quoted(name)). Then run satchel doctor --repair, \
+          and import the file again. If the hub has it too, \(full)
+          """)
+    case .declaration(let columns)?:
+      return Refusal(
+        "rows-collide",
+        "Two rows of \(table) that the hub sent have the same value in \(columns), which is UNIQUE in this database.",
+        hint: """
+          If the hub's table does not demand that, have the app make the table as the hub has it. Then run satchel \
+          doctor --repair, and import the file again. If the hub's table does, \(full)
+          """)
+    case nil:
+      return Refusal(
+        "rows-collide", "Two rows of \(table) that the hub sent have the same value where only one may have it.",
+        hint: "To go on, \(full)")
+    }
   }
 
   /// Leaves out a row from the hub whose natural key a pending row of this device holds, if the policy prefers the

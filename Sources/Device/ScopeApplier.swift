@@ -216,8 +216,8 @@ final class ScopeApplier {
     try session.database.execute("PRAGMA ignore_check_constraints = ON")
     for (rows, key) in forbidden {
       guard let images = try pending[rows.schema.name]?.images(of: key), let first = images.first else { continue }
-      let verdict = decide(rows.rules.table, device: images.last?.stamp ?? .zero, hub: .zero)
-      let loss = Disagreement(kind: .constraint, state: stateOfLoss(by: verdict))
+      // The policy does not settle it: at the hub the change waits until it fits.
+      let loss = Disagreement(kind: .constraint, state: .open)
       try enter(takeBack(images, of: key, to: first.hubRow, as: loss, met: first.hubRow, in: rows))
     }
   }

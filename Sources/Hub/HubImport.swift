@@ -4,7 +4,7 @@ import SatchelValues
 import SatchelWorkspace
 
 /// The result of an import at the hub.
-public struct HubImportReport: Sendable {
+public struct HubImportReport: ImportOutcome, Sendable {
   public let manifest: Manifest
   public let verdict: Verdict
   /// Changes that were accepted, wholly or in part.
@@ -61,10 +61,16 @@ extension HubWorkspace {
   /// Throws a `BundleError` or a `Refusal` if the bundle is not accepted. The rows are then as before.
   public func importBundle(_ path: String, from source: BundleSource = .named) throws -> HubImportReport {
     try locked {
-      try FailedImport.noting(path, folder, platform, ending) {
+      try failedImports.noting(path, manifest: { try signedManifest(of: path) }) {
         try take(path, try storeForLongWork(), of: nil, from: source)
       }
     }
+  }
+
+  var failedImports: FailedImports { FailedImports(folder, platform, at: configuration.id, ending) }
+
+  private func signedManifest(of path: String) throws -> Manifest? {
+    try reader.manifestIfSound(of: path, trust: .keys(trustedKeys(store())))
   }
 
   /// Reads the files of a stick before any of them is imported. Files that prove their sender come first.
@@ -172,7 +178,7 @@ extension HubWorkspace {
       } catch BundleError.unknownKey where isRequest(path) {
         throw Refusal(
           "wrong-kind", "This is a device's request to join.",
-          hint: "Enrol it: satchel-hub device enrol FILE --user USER")
+          hint: "Enrol it: satchel-hub device enrol FILE --user USER", keeping: .unnoted)
       }
     } keep: {
       try quarantine(path, because: $0, store, source)

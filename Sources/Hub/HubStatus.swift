@@ -18,8 +18,8 @@ public struct HubStatus: Sendable {
   public let heldConflicts: Int64
   /// Files that were refused, the newest first.
   public let quarantined: [Quarantine.Refused]
-  /// The bundle that the database rejected. nil if the last import succeeded.
-  public let failedImport: FailedImport?
+  /// Bundles that were not accepted, the newest failure first.
+  public let failedImports: [FailedImport]
   /// Bundles with some volumes here and others missing.
   public let volumes: [BundleParts.Waiting]
   /// Bundles that are sound and cannot be merged yet.
@@ -104,7 +104,7 @@ extension HubWorkspace {
       openConflicts: try ConflictTable.count(.open, in: store.database),
       heldConflicts: try ConflictTable.count(.held, in: store.database),
       quarantined: try quarantined(),
-      failedImport: try FailedImport.last(folder, platform.files),
+      failedImports: try failedImports(store),
       volumes: try BundleParts(folder, platform: platform).waiting(),
       waiting: try waiting(), setBack: try store.setBack(), clockFault: try clockFault(store),
       newestStamp: try Capture.newestStamp(in: store.database).milliseconds, recovery: try recovering(store),
@@ -126,6 +126,16 @@ extension HubWorkspace {
       formerUsers: try store.formerUsers(of: device).map {
         .init(user: $0.user, since: $0.at, until: $0.at + HubStore.longestOnTheWay)
       })
+  }
+
+  /// Without bundles that will never be taken, because their device was revoked.
+  private func failedImports(_ store: HubStore) throws -> [FailedImport] {
+    try failedImports.list().filter { failure in
+      guard let origin = failure.origin, let device = try store.device(origin.sender), device.state == .revoked else {
+        return true
+      }
+      return device.revokedFrom.map { origin.number < $0.rawValue } ?? false
+    }
   }
 
   private func recovering(_ store: HubStore) throws -> HubStatus.Recovering? {

@@ -18,6 +18,15 @@ public func combine(_ how: Combination, base: Value, hub: Value, device: Value) 
   }
 }
 
+/// Whether both sides counted, and what they make together is more than a counter can hold.
+///
+/// Then the side that counted later is lost, also if both made the same value.
+func exceeds(_ how: Combination, base: Value, hub: Value, device: Value) -> Bool {
+  guard how == .sum, hub != base, device != base else { return false }
+  let areNumbers = [base, hub, device].allSatisfy { number($0) != nil }
+  return areNumbers && sum(base, hub, device) == nil
+}
+
 /// A counter: both differences count. NULL counts as 0.
 private func sum(_ base: Value, _ hub: Value, _ device: Value) -> Value? {
   switch (number(base), number(hub), number(device)) {

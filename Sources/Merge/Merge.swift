@@ -73,6 +73,12 @@ private func difference(_ meeting: Meeting, onto hub: Value, by rules: MergeRule
   return combine(how, base: meeting.was, hub: hub, device: meeting.value)
 }
 
+/// Whether both sides added to a counter, and the sum is more than it can hold.
+private func isBeyondCounting(_ meeting: Meeting, onto hub: Value, by rules: MergeRules) -> Bool {
+  guard let how = rules.combination(of: meeting.column) else { return false }
+  return exceeds(how, base: meeting.was, hub: hub, device: meeting.value)
+}
+
 /// Writes a device's values into the hub's row, except clashing columns that a policy gives to the hub.
 private func meet(
   _ kind: ConflictKind, _ meetings: [Meeting], at stamp: Stamp, onto hub: Row, _ all: OthersChanges,
@@ -97,7 +103,7 @@ private func meet(
       }
       continue
     }
-    if hub[column] == meeting.value { continue }
+    if hub[column] == meeting.value, !isBeyondCounting(meeting, onto: hub[column], by: rules) { continue }
     let verdict = decide(rules.policy(of: column, for: all), device: stamp, hub: others)
     if verdict.winner == .device { row[column] = meeting.value }
     if verdict.state == .open { isOpen = true }

@@ -1,59 +1,93 @@
 import SatchelBundle
 import SatchelJSON
-import SatchelPlatform
-import SatchelSQLite
 import SatchelValues
 
-/// A sound bundle that the database did not accept. `status` shows it until an import has succeeded.
+/// A bundle that was not taken, although its file is as it must be.
 public struct FailedImport: Sendable {
-  /// The bundle's name.
+  /// Which bundle it was, and whose.
+  public struct Origin: Hashable, Sendable {
+    public let sender: ReplicaID
+    public let senderName: String
+    /// This replica, as it was known then: a device that goes on under a new name has another id, and other numbers.
+    let receiver: ReplicaID
+    let kind: BundleKind
+    let bundle: BundleID
+    /// The sender's own number of the bundle; if a volume came, the number of the whole.
+    public let number: Int64
+  }
+
+  /// The file's name.
   public let file: String
+  /// nil: the manifest could not be read, or an earlier version of Satchel wrote this down.
+  public let origin: Origin?
   public let message: String
   public let hint: String?
   /// Milliseconds since 1970.
   public let at: Int64
 
-  private static func path(_ folder: WorkspaceFolder) -> String { folder.path("bundles/failed-import.json") }
+  /// What `status` says of it.
+  public var words: String { ["\(file): \(message)", hint].compactMap(\.self).joined(separator: " ") }
 
-  /// Runs an import. Records the database's error, and forgets it when an import has succeeded.
-  public static func noting<T>(
-    _ file: String, _ folder: WorkspaceFolder, _ platform: Platform, _ ending: Ending, _ body: () throws -> T
-  ) throws -> T {
-    do {
-      let result = try body()
-      if ending == .keep { try platform.files.removeIfThere(path(folder)) }
-      return result
-    } catch {
-      guard ending == .keep, let words = wordsToKeep(of: error) else { throw error }
-      let failure = FailedImport(
-        file: Paths.name(of: file), message: words.message, hint: words.hint, at: platform.clock.milliseconds())
-      try platform.files.replace(path(folder), mode: 0o644, contents: failure.json.prettyBytes)
-      throw error
+  /// Whether nothing is missing any more, because this bundle was taken or a newer bundle of its sender.
+  /// - Parameter verdict: on the bundle that came, whose origin is `other`.
+  func isMadeUpFor(by other: Origin, _ verdict: Verdict) -> Bool {
+    let isTaken = verdict == .imported || verdict == .collected
+    guard let origin else { return isTaken }
+    guard origin.sender == other.sender, origin.kind == other.kind else { return false }
+    if origin.bundle == other.bundle { return verdict.isTaken && verdict != .part }
+    return isTaken && other.number >= origin.number
+  }
+}
+
+extension FailedImport.Origin {
+  /// - Parameter own: the id of the replica at which the bundle came.
+  init(_ manifest: Manifest, at own: ReplicaID) {
+    // A hub's own bundle that a device brings back belongs to that device.
+    let other = manifest.from.id == own ? manifest.to : manifest.from
+    (sender, senderName, receiver) = (other.id, other.name, own)
+    if case .volume(let volume) = manifest.body {
+      (kind, bundle, number) = (volume.whole, volume.of, volume.number)
+    } else {
+      (kind, bundle, number) = (manifest.kind, manifest.bundle, manifest.number)
     }
   }
+}
 
-  /// Refusals are shown by the quarantine. Errors of the machine or of another program may be over by the next command.
-  private static func wordsToKeep(of error: any Error) -> (any ExplainedError)? {
-    if let error = error as? SQLiteError, error.isOfTheMachine { return nil }
-    if error is Refusal || error is BundleError || error is PlatformError || error is WorkspaceError { return nil }
-    return error as? any ExplainedError
-  }
+// MARK: as JSON
 
-  /// The failure of the last import; nil: it succeeded.
-  public static func last(_ folder: WorkspaceFolder, _ files: any FileSystem) throws -> FailedImport? {
-    guard let document = try folder.document(at: path(folder), files),
-      let file = document["file"]?.stringValue, let message = document["message"]?.stringValue,
-      case .integer(let at)? = document["at"]
+extension FailedImport {
+  init?(_ json: JSONValue) {
+    guard let file = json["file"]?.stringValue, let message = json["message"]?.stringValue,
+      case .integer(let at)? = json["at"]
     else { return nil }
-    return FailedImport(file: file, message: message, hint: document["hint"]?.stringValue, at: at)
+    let origin = json["origin"].flatMap { Origin($0) }
+    self.init(file: file, origin: origin, message: message, hint: json["hint"]?.stringValue, at: at)
   }
 
-  private var json: JSONValue {
+  var json: JSONValue {
     [
       "file": .string(file), "message": .string(message), "hint": hint.map { .string($0) } ?? .null, "at": .integer(at),
+      "origin": origin?.json ?? .null,
     ]
   }
+}
 
-  /// The text that `status` shows.
-  public var words: String { ["\(file): \(message)", hint].compactMap(\.self).joined(separator: " ") }
+extension FailedImport.Origin {
+  fileprivate init?(_ json: JSONValue) {
+    func text(_ name: String) -> String? { json[name]?.stringValue }
+    guard let sender = text("sender").flatMap({ ReplicaID($0) }), let senderName = text("sender_name"),
+      let receiver = text("receiver").flatMap({ ReplicaID($0) }),
+      let kind = text("kind").flatMap({ BundleKind(rawValue: $0) }),
+      let bundle = text("bundle").flatMap({ BundleID($0) }), case .integer(let number)? = json["number"]
+    else { return nil }
+    self.init(
+      sender: sender, senderName: senderName, receiver: receiver, kind: kind, bundle: bundle, number: number)
+  }
+
+  fileprivate var json: JSONValue {
+    [
+      "sender": .string(sender.text), "sender_name": .string(senderName), "receiver": .string(receiver.text),
+      "kind": .string(kind.rawValue), "bundle": .string(bundle.text), "number": .integer(number),
+    ]
+  }
 }

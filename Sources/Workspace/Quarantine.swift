@@ -60,14 +60,17 @@ public enum Quarantine {
     // The file is missing here if it has got its final name.
     defer { try? files.remove(made.path) }
     let (bytes, digest) = try fill(made.fd, from: refused.file, files)
+    let time = UTCTime.fileName(milliseconds: time)
     let mark = "-\(digest.hexadecimal.prefix(24))-"
     let kept = try names(folder, files: files)
-    if kept.contains(where: { $0.contains(mark) }) { return true }
+    // What follows the mark is the name that the sender gave to the file: it may look like a mark.
+    let count = time.utf8.count
+    if kept.contains(where: { $0.utf8.dropFirst(count).starts(with: mark.utf8) }) { return true }
     let sizes = try kept.map { try files.size(Paths.join(folder.quarantine, $0)) }
     if isFull(sizes, for: bytes) { return false }
     // A stick may have returned other bytes than before.
     if refused.source == .stick, try !refused.isProven(made.path) { return false }
-    let name = UTCTime.fileName(milliseconds: time) + mark + Paths.name(of: refused.file)
+    let name = time + mark + Paths.name(of: refused.file)
     let target = Paths.join(folder.quarantine, name)
     try files.rename(made.path, to: target)
     let error = refused.error

@@ -27,8 +27,11 @@ extension WorkspaceError {
 public struct Refusal: ExplainedError {
   /// What happens to the file.
   public enum Keeping: Sendable {
-    /// It stays in place: it is for another replica, or for later.
+    /// It stays in place, for later. `status` names it until it is accepted.
     case inPlace
+    /// It stays in place, and `status` does not name it as failed: it is for another workspace, its sender is not
+    /// confirmed yet, or `status` names it as waiting.
+    case unnoted
     /// A copy goes to quarantine, because a person must look at it.
     case quarantine
     /// A copy waits in the workspace, because it can be imported later.

@@ -52,6 +52,7 @@ struct DoctorSchemaTests {
     #expect(error?["reason"] == "schema-differs")
     #expect(error?["message"]?.stringValue?.contains("reviews") == true)
     #expect(error?["message"]?.stringValue?.contains("mood") == true)
+    #expect(camp.hub("status").out.contains("camp-tablet-hub-2.satchel: The device's table reviews"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/quarantine")).isEmpty)
 
     try camp.sql(
@@ -62,6 +63,7 @@ struct DoctorSchemaTests {
     #expect(camp.hub("status").out.contains("mood"))
     #expect(camp.hub("doctor", "--repair").code == 0)
     #expect(camp.hub("import", bundle).code == 0)
+    #expect(!camp.hub("status").out.contains("Failed"))
     #expect(
       try camp.rows("office.sqlite", "SELECT id, words, mood, wind FROM reviews ORDER BY id")
         == "r0|cold|glad|NULL\nr1|before|calm|NULL\nr2|dark|calm|N")
@@ -76,11 +78,13 @@ struct DoctorSchemaTests {
     #expect(early.code == 3)
     #expect(try early.json["bundles"]?.arrayValue?.first?["error"]?["message"]?.stringValue?.contains("mood") == true)
     #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("phone/bundles/quarantine")).isEmpty)
+    #expect(camp.device("phone", "status").out.contains("camp-hub-phone-2.satchel: The table reviews has the column"))
     try camp.sql(
       "phone/data.sqlite",
       "ALTER TABLE reviews ADD COLUMN mood TEXT DEFAULT 'calm'; ALTER TABLE reviews ADD COLUMN wind")
     #expect(camp.device("phone", "doctor", "--repair").code == 0)
     #expect(camp.device("phone", "import", answer).code == 0)
+    #expect(!camp.device("phone", "status").out.contains("Failed"))
     #expect(try camp.rows("phone/data.sqlite", "SELECT mood, wind FROM reviews WHERE id = 'r0'") == "glad|NULL")
     camp.answer("tablet", 3)
     #expect(camp.device("tablet", "doctor").out == "All is well.\n")

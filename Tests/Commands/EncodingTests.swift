@@ -1,4 +1,5 @@
 import SatchelJSON
+import TestSupport
 import Testing
 
 /// SQLite changes some texts when it reads them from a file in UTF-16. Such a file is refused before it becomes part of
@@ -36,5 +37,43 @@ struct EncodingTests {
     let taken = camp.device("tablet", "import", try camp.emit("tablet"), "--fingerprint", hub)
     #expect(taken.code != 0 && taken.error.contains("UTF-16le"), "\(taken)")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM t") == "0")
+  }
+
+  /// Puts a copy of a database in its place that holds its texts in another encoding.
+  private func convert(_ database: String, to encoding: String) throws {
+    let steps = """
+      sqlite3 "$1" .dump > "$1.sql" && rm -f "$1" "$1-wal" "$1-shm" \
+      && sqlite3 -cmd "PRAGMA encoding = '$2'" "$1" < "$1.sql" && rm "$1.sql"
+      """
+    let shell = try ChildProcess(
+      "/bin/sh", ["-c", steps, "sh", camp.path(database), encoding], complaints: .withOutput)
+    let words = String(decoding: shell.readToEnd(), as: UTF8.self)
+    #expect(shell.wait() == 0, "\(words)")
+  }
+
+  @Test(
+    "a database that one takes the place of is named, and works again as a copy in UTF-8", arguments: ["tablet", "hub"])
+  func replaced(place: String) throws {
+    try camp.open(Self.table, Camp.definition(#"{ "t": {} }"#), devices: ["tablet"])
+    let database = place == "hub" ? "office.sqlite" : "tablet/data.sqlite"
+    func run(_ words: String...) -> Camp.Outcome {
+      place == "hub"
+        ? camp.hubAnywhere(["-C", camp.path("hub")] + words) : camp.deviceAnywhere(["-C", camp.path("tablet")] + words)
+    }
+    try convert(database, to: "UTF-16le")
+    #expect(run("status").out.contains("the database holds its texts in UTF-16le"))
+    let other = place == "hub" ? try camp.export("tablet") : try camp.emit("tablet")
+    for words in [["import", other], place == "hub" ? ["emit", "--all"] : ["export"], ["doctor", "--repair"]] {
+      let stopped =
+        place == "hub"
+        ? camp.hubAnywhere(["-C", camp.path("hub")] + words) : camp.deviceAnywhere(["-C", camp.path("tablet")] + words)
+      #expect(stopped.code == 1 && stopped.error.contains(".dump"), "\(words): \(stopped)")
+    }
+    try convert(database, to: "UTF-8")
+    #expect(run("doctor", "--repair").code == 0)
+    #expect(run("doctor").out == "All is well.\n")
+    try camp.sql("tablet/data.sqlite", "UPDATE t SET a = 'z'")
+    try camp.deliver("tablet")
+    #expect(try camp.rows("office.sqlite", "SELECT a FROM t") == "z")
   }
 }

@@ -88,6 +88,16 @@ struct HeldTests {
     #expect(try conflicts() == "update|forbidden|held")
   }
 
+  @Test("what a device delivered in its time enters, also if its time is over when the parent comes")
+  func expired() throws {
+    try open("")
+    try camp.deliver("a")
+    #expect(camp.hub("device", "set", "a", "--expires", "2001-01-01").code == 0)
+    try deliverParent()
+    #expect(try row() == "c1|p2|ann|of a")
+    #expect(try conflicts() == "update|foreign key|settled")
+  }
+
   @Test(
     "what a stolen device delivered from its revocation on does not enter; what it delivered before does",
     arguments: [1, 2])

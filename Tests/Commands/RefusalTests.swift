@@ -176,6 +176,26 @@ struct RefusalTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/inbox")).isEmpty)
   }
 
+  @Test("no name of a refused file keeps another file out of quarantine, where the file in the inbox would be lost")
+  func misleadingName() throws {
+    let camp = try Camp()
+    try camp.open()
+    func kept() throws -> [String] {
+      try camp.hub("quarantine", "list", "--json").json["refused"]?.arrayValue?.compactMap { $0["file"]?.stringValue }
+        ?? []
+    }
+    try camp.write("v.satchel", "junk")
+    camp.hub("import", camp.path("v.satchel"))
+    let mark = try #require(try kept().first?.split(separator: "-").dropFirst().first)
+    camp.hub("quarantine", "drop", "--all")
+    try camp.write("x-\(mark)-.satchel", "other junk")
+    camp.hub("import", camp.path("x-\(mark)-.satchel"))
+    try camp.write("hub/bundles/inbox/v.satchel", "junk")
+    camp.hub("import", camp.path("hub/bundles/inbox/v.satchel"))
+    let names = try kept()
+    #expect(names.count == 2 && names.contains { $0.hasSuffix("v.satchel") }, "\(names)")
+  }
+
   @Test("of the same bytes one file is kept in quarantine, however often they come, and a person deletes it")
   func quarantinedOnce() throws {
     let camp = try Camp()

@@ -54,6 +54,24 @@ struct TypeDriftTests {
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM t WHERE id = '007'") == "1", "the row is put back")
   }
 
+  @Test(
+    "of a key that SQLite numbers no more, or numbers now: new rows would have no key, or another one",
+    arguments: ["tablet", "hub"], [("INTEGER", "INT"), ("INT", "INTEGER")])
+  private func numbering(place: String, types: (before: String, now: String)) throws {
+    let camp = try Camp()
+    try camp.open(
+      "CREATE TABLE t (id \(types.before) PRIMARY KEY, code TEXT); INSERT INTO t VALUES (7, 'x')",
+      #"{ "dataset": "camp", "version": 1, "attributes": { "tier": "integer" }, "tables": { "t": {} } }"#)
+    try remake(camp, file(place), "id \(types.now) PRIMARY KEY, code TEXT")
+    let words = "the key of the table t was changed: id is \(types.now) now, was \(types.before)"
+    #expect(run(camp, place, "status").out.contains(words))
+    let repaired = run(camp, place, "doctor", "--repair")
+    #expect(repaired.code == 1 && repaired.error.contains(words), "\(repaired)")
+    try remake(camp, file(place), "id \(types.before) PRIMARY KEY, code TEXT")
+    #expect(run(camp, place, "doctor", "--repair").code == 0)
+    #expect(run(camp, place, "doctor").out == "All is well.\n")
+  }
+
   @Test("of another column: it is named with both types, and capture follows", arguments: ["tablet", "hub"])
   func column(place: String) throws {
     let camp = try camp()

@@ -88,11 +88,50 @@ struct UniqueChainTests {
     try settle(story.joined(separator: "\n"))
   }
 
-  @Test("what both sides' columns make together, and the table forbids, is a conflict, and the app can write the row")
-  func forbidden() throws {
+  @Test("an index that only this database has is named, with the way out, for as long as it keeps the hub's rows out")
+  func ownIndex() throws {
+    try camp.open(
+      "CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT); INSERT INTO t VALUES ('x', 'one')",
+      Camp.definition(#"{ "t": {} }"#),
+      devices: ["tablet"])
+    try camp.sql("tablet/data.sqlite", "CREATE UNIQUE INDEX \"only here\" ON t (a)")
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    try camp.sql("office.sqlite", "INSERT INTO t VALUES ('y', 'two'), ('z', 'two')")
+    for full in [false, true] {
+      let refused = camp.device("tablet", "import", try camp.emit("tablet", full: full))
+      #expect(refused.code == 3 && refused.error.contains(#"DROP INDEX "only here""#), "\(refused)")
+      #expect(camp.device("tablet", "status").out.contains("in the UNIQUE index only here of this database"))
+    }
+    try camp.sql("tablet/data.sqlite", #"DROP INDEX "only here""#)
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    try answer(full: true)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM t") == "3")
+    #expect(!camp.device("tablet", "status").out.contains("Failed"))
+  }
+
+  @Test("a UNIQUE column that only this database has is named too")
+  func ownColumn() throws {
+    try camp.open(
+      "CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT); INSERT INTO t VALUES ('x', 'one')",
+      Camp.definition(#"{ "t": {} }"#),
+      devices: ["tablet"])
+    try camp.sql(
+      "tablet/data.sqlite",
+      "CREATE TABLE u (id TEXT PRIMARY KEY, a TEXT UNIQUE); INSERT INTO u SELECT * FROM t; DROP TABLE t; ALTER TABLE u RENAME TO t"
+    )
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    try camp.sql("office.sqlite", "INSERT INTO t VALUES ('y', 'two'), ('z', 'two')")
+    let refused = camp.device("tablet", "import", try camp.emit("tablet"))
+    #expect(refused.code == 3 && refused.error.contains("in t.a, which is UNIQUE in this database"), "\(refused)")
+  }
+
+  @Test(
+    "what both sides' columns make together, and the table forbids, is a conflict, and the app can write the row",
+    arguments: policies)
+  private func forbidden(policy: String) throws {
     try camp.open(
       "CREATE TABLE t (id TEXT PRIMARY KEY, a INTEGER, b INTEGER, CHECK (a <> b)); INSERT INTO t VALUES ('x', 2, 3)",
-      Camp.definition(#"{ "t": {} }"#), devices: ["tablet"])
+      Camp.definition(#"{ "t": { "conflict": "\#(policy)" } }"#), devices: ["tablet"])
     try camp.sql("tablet/data.sqlite", "UPDATE t SET a = 4")
     try camp.sql("office.sqlite", "UPDATE t SET b = 4")
     try answer()

@@ -145,6 +145,9 @@ import Testing
       mine: r(1, 2),
       gives: r(.max, 2), (.updateUpdate, .open), "a hub"),
     Ordering(
+      "both add the same to a counter, and it would be too great", .manual, rest: sum, base: r(.max - 2, 2),
+      hub: r(.max, 2), mine: r(.max, 2), gives: r(.max, 2), (.updateUpdate, .open), "a hub"),
+    Ordering(
       "of two the greatest", .manual, rest: #", "columns": { "a": "max" }"#, base: r(5, 2), hub: r(7, 2), mine: r(9, 2),
       gives: r(9, 2), (.updateUpdate, .settled), "a device"),
     Ordering(

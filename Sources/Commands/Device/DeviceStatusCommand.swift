@@ -100,7 +100,7 @@ extension DeviceTool {
     if !gone.isEmpty { facts.add("Kept aside", "not in the tables until you decide: \(KeptWords.line(gone))") }
     if !waiting.isEmpty { facts.add("Kept here", "until the hub's operator decides: \(KeptWords.line(waiting))") }
     facts.add(quarantined: status.quarantined)
-    facts.add(failed: status.failedImport)
+    facts.add(failed: status.failedImports)
     if !status.staged.isEmpty {
       facts.add("Staged", "\(Words.count(status.staged.count, "bundle")) waits to be applied")
     }
@@ -225,7 +225,8 @@ extension DeviceTool {
       "held_conflicts": .integer(current.heldConflicts), "kept": KeptWords.json(current.kept),
       "quarantined": .integer(Int64(status.quarantined.count)),
       "refused": StatusSheet.json(status.quarantined),
-      "failed_import": .optional(status.failedImport?.words), "next": .strings(steps(status, current)),
+      "failed_import": .optional(status.failedImports.first?.words),
+      "failed_imports": StatusSheet.json(status.failedImports), "next": .strings(steps(status, current)),
       "volumes": Volumes.json(status.volumes),
       "outbox": .strings(status.outbox), "missing_triggers": .strings(current.missingTriggers.map(\.text)),
       "damage": .strings(current.damage.map(\.words)), "trigger": .optional(current.triggerFault?.message),

@@ -29,7 +29,7 @@ extension HubTool {
     facts.add("Changes", "\(status.cursor) since the beginning")
     facts.add("Conflicts", "\(status.openConflicts) open, \(status.heldConflicts) held")
     facts.add(quarantined: status.quarantined)
-    facts.add(failed: status.failedImport)
+    facts.add(failed: status.failedImports)
     for bundle in status.waiting { facts.add("Waits", "\(Paths.name(of: bundle.path)): \(words(bundle.reason))") }
     facts.add(volumes: status.volumes)
     for entry in status.attachments.waiting {
@@ -194,7 +194,8 @@ extension HubTool {
             ])
         }), "open_conflicts": .integer(status.openConflicts), "held_conflicts": .integer(status.heldConflicts),
       "quarantined": .integer(Int64(status.quarantined.count)), "refused": StatusSheet.json(status.quarantined),
-      "failed_import": .optional(status.failedImport?.words),
+      "failed_import": .optional(status.failedImports.first?.words),
+      "failed_imports": StatusSheet.json(status.failedImports),
       "next": .strings(steps(status)),
       "clock_fault": status.clockFault.map(json) ?? .null, "newest_stamp": .time(status.newestStamp),
       "waiting": .array(status.waiting.map(json)), "set_back": status.setBack.map(json) ?? .null,

@@ -65,6 +65,19 @@ extension StatusSheet {
       })
   }
 
+  static let mostFailed = 5
+
+  static func json(_ failed: [FailedImport]) -> JSONValue {
+    .array(
+      failed.map {
+        [
+          "file": .string($0.file), "from": .optional($0.origin?.senderName),
+          "number": $0.origin.map { .integer($0.number) } ?? .null, "message": .string($0.message),
+          "hint": .optional($0.hint), "at": .time($0.at),
+        ]
+      })
+  }
+
   /// A list of facts that is built one by one.
   struct Facts {
     private(set) var all: [Fact] = []
@@ -85,8 +98,10 @@ extension StatusSheet {
       if more > 0 { add("Missing", "and \(Words.count(more, "more file")): status --json names all of them") }
     }
 
-    mutating func add(failed: FailedImport?) {
-      if let failed { add("Failed", failed.words) }
+    mutating func add(failed: [FailedImport]) {
+      for failure in failed.prefix(StatusSheet.mostFailed) { add("Failed", failure.words) }
+      let more = failed.count - StatusSheet.mostFailed
+      if more > 0 { add("Failed", "and \(Words.count(more, "more bundle")): status --json names all of them") }
     }
 
     mutating func add(quarantined: [Quarantine.Refused]) {

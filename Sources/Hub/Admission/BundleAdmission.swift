@@ -15,11 +15,12 @@ extension HubWorkspace {
     let sequence = try sequence(of: manifest)
     guard manifest.dataset == store.dataset.name else {
       throw Refusal(
-        "wrong-dataset", "It is of the dataset \(manifest.dataset); this hub has \(store.dataset.name).")
+        "wrong-dataset", "It is of the dataset \(manifest.dataset); this hub has \(store.dataset.name).",
+        keeping: .unnoted)
     }
     guard manifest.to.id == store.identity.id else {
       throw Refusal(
-        "not-for-us", "It is for another hub, \(manifest.to.name).", hint: "Carry it on.")
+        "not-for-us", "It is for another hub, \(manifest.to.name).", hint: "Carry it on.", keeping: .unnoted)
     }
     guard let device = try store.device(manifest.from.id) else { throw Self.otherKey }
     try check(signer, of: device, sequence, store)
@@ -193,7 +194,7 @@ extension HubWorkspace {
     if case .changes(let changes) = manifest.body { return changes }
     throw Refusal(
       "wrong-kind", "This is \(manifest.kind.words); a hub imports the exports of its devices.",
-      hint: "Carry it to the device \(manifest.to.name).")
+      hint: "Carry it to the device \(manifest.to.name).", keeping: .unnoted)
   }
 }
 

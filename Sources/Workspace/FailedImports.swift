@@ -1,0 +1,115 @@
+import SatchelBundle
+import SatchelJSON
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+
+/// A report that says which bundle came, and what became of it.
+public protocol ImportOutcome {
+  var manifest: Manifest { get }
+  var verdict: Verdict { get }
+}
+
+/// `bundles/failed-import.json`: the bundles that were not taken in one workspace, at most one of each sender. `status`
+/// names each of them until it is taken, or a newer bundle of its sender is.
+public struct FailedImports {
+  private let folder: WorkspaceFolder
+  private let files: any FileSystem
+  private let clock: any WallClock
+  /// The id of this replica.
+  private let own: ReplicaID
+  private let ending: Ending
+
+  /// So many are kept at most, in so many bytes; the oldest ones go first.
+  private static let most = 200
+  private static let mostBytes = 1 << 20
+  /// The most characters that are kept of a message, and of a hint: an app's trigger can give a message of any length.
+  private static let longestText = 1_000
+
+  public init(_ folder: WorkspaceFolder, _ platform: Platform, at own: ReplicaID, _ ending: Ending = .keep) {
+    (self.folder, files, clock, self.own, self.ending) = (folder, platform.files, platform.clock, own, ending)
+  }
+
+  private var path: String { folder.path("bundles/failed-import.json") }
+
+  /// The bundles that were not taken, the newest failure first.
+  public func list() throws -> [FailedImport] {
+    // A device that goes on under a new name gets other bundles.
+    try stored().filter { $0.origin.map { $0.receiver == own } ?? true }
+  }
+
+  /// Runs an import. Writes down a failure of which nothing else would say so, and forgets what the import made up for.
+  /// - Parameters:
+  ///   - file: the path of what is imported.
+  ///   - manifest: the verified manifest of the file; nil: it cannot be verified.
+  public func noting<Report: ImportOutcome>(
+    _ file: String, manifest: () throws -> Manifest?, _ body: () throws -> Report
+  ) throws -> Report {
+    do {
+      let report = try body()
+      if ending == .keep { try forget(after: report) }
+      return report
+    } catch {
+      guard ending == .keep, let words = Self.wordsToKeep(of: error) else { throw error }
+      let origin = ((try? manifest()) ?? nil).map { FailedImport.Origin($0, at: own) }
+      try note(
+        FailedImport(
+          file: Paths.name(of: file), origin: origin, message: Self.shortened(words.message),
+          hint: words.hint.map(Self.shortened), at: clock.milliseconds()))
+      throw error
+    }
+  }
+
+  /// The quarantine shows what was refused for good. What lies in the machine or in another program may be over by the
+  /// next command.
+  private static func wordsToKeep(of error: any Error) -> (any ExplainedError)? {
+    if let refusal = error as? Refusal { return refusal.keeping == .inPlace ? refusal : nil }
+    if let error = error as? SQLiteError, error.isOfTheMachine { return nil }
+    if error is BundleError || error is PlatformError || error is WorkspaceError { return nil }
+    return error as? any ExplainedError
+  }
+
+  private static func shortened(_ text: String) -> String {
+    text.count > longestText ? "\(text.prefix(longestText))…" : text
+  }
+
+  private func forget(after report: some ImportOutcome) throws {
+    let known = try stored()
+    let taken = FailedImport.Origin(report.manifest, at: own)
+    let left = known.filter { !$0.isMadeUpFor(by: taken, report.verdict) }
+    if left.count < known.count { try store(left) }
+  }
+
+  /// Of one sender the newest failure is kept.
+  private func note(_ failure: FailedImport) throws {
+    func isOfSender(_ other: FailedImport) -> Bool {
+      other.origin?.sender == failure.origin?.sender && other.origin?.kind == failure.origin?.kind
+    }
+    try store([failure] + list().filter { !isOfSender($0) })
+  }
+
+  // MARK: the file
+
+  private func stored() throws -> [FailedImport] {
+    guard try files.kind(path) == .file else { return [] }
+    guard let document = try? JSONValue.parse(files.read(path, limit: Self.mostBytes)) else { return [] }
+    // An earlier version of Satchel wrote the last failure alone.
+    guard let all = document["failed"]?.arrayValue else { return [FailedImport(document)].compactMap(\.self) }
+    return all.compactMap { FailedImport($0) }
+  }
+
+  private func store(_ failures: [FailedImport]) throws {
+    if failures.isEmpty { return try files.removeIfThere(path) }
+    var kept = failures.prefix(Self.most).map(\.json)
+    var bytes = Self.document(kept)
+    while bytes.count > Self.mostBytes, kept.count > 1 {
+      kept.removeLast((kept.count + 1) / 2)
+      bytes = Self.document(kept)
+    }
+    try files.replace(path, mode: 0o644, contents: bytes)
+  }
+
+  private static func document(_ failures: [JSONValue]) -> [UInt8] {
+    JSONValue.object([.init(name: "failed", value: .array(failures))]).prettyBytes
+  }
+}

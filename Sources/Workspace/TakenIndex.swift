@@ -1,0 +1,40 @@
+import SatchelSQLite
+import SatchelValues
+
+/// What keeps a row out of its table: an index, or a UNIQUE or PRIMARY KEY in the table's declaration.
+public enum Obstruction {
+  /// It was made by CREATE INDEX, and has a name by which it can be dropped.
+  case index(String)
+  /// It belongs to the declaration of the table. In SQLite's words: which columns.
+  case declaration(String)
+}
+
+extension RowTable {
+  /// Finds what keeps a row out, by SQLite's own answer; nil: nothing does. Nothing is changed.
+  public func obstruction(to row: Row, in database: borrowing Database) throws -> Obstruction? {
+    do {
+      try database.savepoint {
+        try write(.insert(row), of: schema.key(of: row))
+        throw OnlyTried()
+      }
+    } catch is OnlyTried { return nil } catch let error as SQLiteError where error.kind == .unique {
+      return obstruction(named: error.message)
+    }
+    return nil
+  }
+
+  private struct OnlyTried: Error {}
+
+  /// SQLite names an index over expressions, and otherwise the columns that are indexed.
+  private func obstruction(named message: String) -> Obstruction {
+    for name in table.info.obscureIndexes where message.hasSuffix("index '\(name)'") { return .index(name) }
+    for index in table.info.uniqueIndexes where !index.name.hasPrefix("sqlite_autoindex_") {
+      let columns = index.parts.map { $0.column.map { "\(name).\(schema.columns[$0])" } }
+      let words = columns.compactMap(\.self).joined(separator: ", ")
+      let isMeant =
+        columns.contains { $0 == nil } ? message.hasSuffix("index '\(index.name)'") : message.hasSuffix(": \(words)")
+      if isMeant { return .index(index.name) }
+    }
+    return .declaration(message.split(separator: ": ").last.map(String.init) ?? message)
+  }
+}

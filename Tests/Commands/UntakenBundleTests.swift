@@ -1,0 +1,121 @@
+import Foundation
+import SatchelJSON
+import Testing
+
+/// A database that an import cannot write, while other imports come through.
+@Suite("What failed is in status until it is gone")
+struct UntakenBundleTests {
+  private let camp: Camp
+
+  init() throws { camp = try Camp() }
+
+  private func open(devices: [String]) throws {
+    try camp.open(
+      "CREATE TABLE a (id TEXT PRIMARY KEY, x); CREATE TABLE b (id TEXT PRIMARY KEY, x); INSERT INTO a VALUES ('1', 0); INSERT INTO b VALUES ('1', 0)",
+      Camp.definition(#"{ "a": {}, "b": {} }"#), devices: devices)
+  }
+
+  /// An app's search index over table a that no write of an import gets past.
+  private func block(_ database: String) throws {
+    try camp.sql(
+      database,
+      """
+      CREATE VIRTUAL TABLE found USING fts5 (words);
+      CREATE TRIGGER blocks AFTER UPDATE ON a BEGIN UPDATE found SET words = NEW.x WHERE rowid = missing(); END
+      """)
+  }
+
+  private func failed(_ outcome: Camp.Outcome) throws -> [JSONValue] {
+    try #require(try outcome.json["failed_imports"]?.arrayValue)
+  }
+
+  /// The hub with a bundle of the device p that it cannot take, and the file of it.
+  private func failAtHub() throws -> String {
+    try open(devices: ["p", "r"])
+    try camp.sql("p/data.sqlite", "UPDATE a SET x = 1")
+    let file = try camp.export("p")
+    try block("office.sqlite")
+    #expect(camp.hub("import", file).code == 1)
+    return file
+  }
+
+  @Test("at the hub, when another device's bundle is taken, and until the bundle itself is")
+  func otherSender() throws {
+    let file = try failAtHub()
+    try camp.sql("r/data.sqlite", "UPDATE b SET x = 1")
+    try camp.deliver("r")
+    #expect(camp.hub("status").out.contains("Failed"))
+    let entry = try #require(try failed(camp.hub("status", "--json")).first)
+    #expect(
+      entry["from"] == "p" && entry["number"] == 1 && entry["file"]?.stringValue == (file as NSString).lastPathComponent
+    )
+    #expect(try camp.hub("status", "--json").json["failed_import"]?.stringValue?.contains("blocks") == true)
+    try camp.sql("office.sqlite", "DROP TRIGGER blocks")
+    #expect(camp.hub("import", file).code == 0)
+    #expect(!camp.hub("status").out.contains("Failed"))
+    #expect(try failed(camp.hub("status", "--json")).isEmpty)
+  }
+
+  @Test("until a newer bundle of the same device is taken, which holds what failed")
+  func newer() throws {
+    _ = try failAtHub()
+    try camp.sql("office.sqlite", "DROP TRIGGER blocks")
+    try camp.sql("p/data.sqlite", "UPDATE b SET x = 2")
+    try camp.deliver("p")
+    #expect(!camp.hub("status").out.contains("Failed"))
+    #expect(try camp.rows("office.sqlite", "SELECT x FROM a") == "1")
+  }
+
+  @Test("one of each device, and none of a device that is revoked")
+  func severalSenders() throws {
+    let first = try failAtHub()
+    try camp.sql("r/data.sqlite", "UPDATE a SET x = 3")
+    #expect(camp.hub("import", try camp.export("r")).code == 1)
+    #expect(camp.hub("import", first).code == 1)
+    #expect(try failed(camp.hub("status", "--json")).map { $0["from"] } == ["p", "r"])
+    #expect(camp.hub("device", "revoke", "p").code == 0)
+    #expect(try failed(camp.hub("status", "--json")).map { $0["from"] } == ["r"])
+  }
+
+  @Test("on a device, when an older bundle comes once more")
+  func olderBundle() throws {
+    try open(devices: ["p"])
+    try camp.sql("office.sqlite", "UPDATE b SET x = 1")
+    let old = camp.path("old.satchel")
+    try FileManager.default.copyItem(atPath: camp.emit("p"), toPath: old)
+    #expect(camp.device("p", "import", old).code == 0)
+    try camp.sql("office.sqlite", "UPDATE a SET x = 1")
+    let new = try camp.emit("p")
+    try block("p/data.sqlite")
+    #expect(camp.device("p", "import", new).code == 1)
+    #expect(camp.device("p", "import", old).code == 0, "it is known, and changes nothing")
+    #expect(camp.device("p", "status").out.contains("Failed"))
+    try camp.sql("p/data.sqlite", "DROP TRIGGER blocks")
+    #expect(camp.device("p", "import", new).code == 0)
+    #expect(!camp.device("p", "status").out.contains("Failed"))
+  }
+
+  @Test("as an earlier version of Satchel wrote it down, until a bundle is taken")
+  func earlierForm() throws {
+    try open(devices: ["p"])
+    let old = try camp.emit("p")
+    #expect(camp.device("p", "import", old).code == 0)
+    try camp.write(
+      "p/bundles/failed-import.json", #"{ "file": "old.satchel", "message": "It failed.", "hint": null, "at": 1 }"#)
+    #expect(camp.device("p", "import", old).code == 0)
+    #expect(camp.device("p", "status").out.contains("old.satchel: It failed."))
+    try camp.sql("office.sqlite", "UPDATE a SET x = 1")
+    try camp.answer("p")
+    #expect(!camp.device("p", "status").out.contains("Failed"))
+  }
+
+  @Test("but not what is for somebody else, or of which a person must first say whose it is")
+  func foreign() throws {
+    try open(devices: ["p", "r"])
+    try camp.sql("office.sqlite", "UPDATE a SET x = 1")
+    camp.device("r", "import", try camp.emit("p"))
+    camp.hub("import", try camp.emit("r"))
+    #expect(try failed(camp.device("r", "status", "--json")).isEmpty)
+    #expect(try failed(camp.hub("status", "--json")).isEmpty)
+  }
+}
