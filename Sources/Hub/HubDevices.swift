@@ -100,15 +100,17 @@ extension HubWorkspace {
   ///   from before the loss may still be on their way.
   public func revoke(_ name: String, from: SequenceNumber? = nil) throws -> EnrolledDevice {
     let device = try endRights(of: name, from: from)
-    if ending == .keep { try forgetParts(of: device) }
+    if ending == .keep { try forgetArrived(of: device) }
     return device
   }
 
-  /// Bundles of a revoked device are refused, so its volumes need not wait for the missing ones.
-  private func forgetParts(of device: EnrolledDevice) throws {
+  /// Deletes the waiting bundles and volumes of a revoked device, because they would be refused.
+  private func forgetArrived(of device: EnrolledDevice) throws {
+    let first = device.revokedFrom ?? .zero
     let prefix = Manifest.namePrefix(dataset: configuration.dataset, from: device.name, to: configuration.name)
     try locked {
-      try BundleParts(folder, platform: platform).forget(prefix, from: device.revokedFrom?.rawValue ?? 0)
+      try BundleParts(folder, platform: platform).forget(prefix, from: first.rawValue)
+      for name in Set([device.name, device.asked ?? device.name]) { try forgetWaiting(of: name, from: first) }
     }
   }
 

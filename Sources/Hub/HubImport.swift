@@ -167,7 +167,7 @@ extension HubWorkspace {
   ) throws -> HubImportReport {
     try Quarantine.guarding {
       do { return try body() } catch let error as Refusal where error.keeping == .waiting {
-        if ending == .keep { try keepWaiting(path, store) }
+        if ending == .keep { try keepWaiting(path, because: error, store) }
         throw error
       } catch BundleError.unknownKey where isRequest(path) {
         throw Refusal(
