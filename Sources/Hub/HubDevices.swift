@@ -127,11 +127,12 @@ extension HubWorkspace {
     }
   }
 
-  /// The keys that belong to this device alone. A device may have announced a key that it does not hold.
+  /// The keys that belong to this device alone. A device may have announced a key that it does not hold, and that key
+  /// is not revoked with it.
   private func keysToRevoke(of device: EnrolledDevice, _ store: HubStore) throws -> [PublicKey] {
     let others = try store.devices().filter { $0.id != device.id && $0.state != .revoked }
-    let inUse = try ownKeys() + others.flatMap { [$0.key] + [$0.nextKey].compactMap(\.self) }
-    let own = try [device.key] + [device.nextKey].compactMap(\.self) + store.formerKeys(of: device.id)
+    let inUse = try ownKeys() + others.flatMap(\.provedKeys)
+    let own = try device.provedKeys + store.formerKeys(of: device.id)
     return own.filter { !inUse.contains($0) }
   }
 

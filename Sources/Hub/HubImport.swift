@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
@@ -43,6 +44,8 @@ public struct HubImportReport: Sendable {
   public var waiting: BundleParts.Waiting?
   /// The comparison of the device's digests with the rows that it should have. nil if the bundle has no digests.
   public var proof: StateProof?
+  /// The key of another owner that the device announced, and that the hub did not take. nil if there was none.
+  public var refusedKey: PublicKey?
   /// The work that came back of the time that the hub lost. nil if none was merged with this bundle.
   public var recovery: RecoveryReport?
 }
@@ -113,7 +116,6 @@ extension HubWorkspace {
     if let device = try store.device(manifest.from.id) {
       try HistoryCheck(self, store, device, changes).run()
       if changes.sequence > device.merged {
-        try checkRotation(in: manifest, of: device, store)
         try checkAuthor(manifest, changes, device, store)
       }
     }

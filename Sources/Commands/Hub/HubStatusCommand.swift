@@ -75,6 +75,9 @@ extension HubTool {
         "Warning",
         "\(entry.held) changes of \(entry.device.name) wait, and no more may: further ones become open conflicts")
     }
+    for device in status.devices.map(\.device) where device.refusedKey != nil && device.state != .revoked {
+      facts.add("Warning", refusedKeyWords(device.name))
+    }
     for words in clockWarnings(status, now) { facts.add("Warning", words) }
     let silent = status.devices.map(\.device).filter {
       $0.state == .active && now - ($0.heard ?? $0.enrolled) > Words.usualSilence
