@@ -36,7 +36,8 @@ extension DeviceWorkspace {
       )
     }
     let tables = try TrackedTable.find(definition, in: database)
-    guard let snapshot = try Snapshot.open(bundle, tables: tables) else {
+    let declared = try database.generatedColumns(of: tables.map(\.name))
+    guard let snapshot = try Snapshot.open(bundle, tables: tables, computing: declared) else {
       throw BundleError.manifest("it is full and has no snapshot.sqlite")
     }
     if ending == .keep { try trustSigner(of: bundle) }

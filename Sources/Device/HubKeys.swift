@@ -90,23 +90,46 @@ extension DeviceWorkspace {
       revoked: session.map { try RevokedKeys.all(in: $0.database) } ?? [], hub: hubKey())
   }
 
+  /// The treatment of a new key that the hub is not known to know yet.
+  public enum UnknownNextKey: Sendable {
+    /// It stays, and no other one is made.
+    case stays
+    /// Another key replaces it, because the hub did not take it.
+    case isReplaced
+  }
+
   /// Creates a new key. The next export announces it to the hub, signed with the present key.
-  public func rotateKeys() throws -> PublicKey {
+  public func rotateKeys(_ unknown: UnknownNextKey = .stays) throws -> PublicKey {
     try locked {
-      _ = try session()
-      if let next = try keys.nextKey() {
+      let session = try session()
+      if let next = try keys.nextKey(), unknown == .stays {
         throw WorkspaceError(
           "rotating",
           "A new key was made already, with the fingerprint \(next.fingerprint), and the hub is not known to know it yet.",
-          hint: "Exchange bundles with the hub first.")
+          hint: "Exchange bundles with the hub first. If the hub refused that key: satchel keys rotate --again")
       }
-      return try ending == .takeBack ? keys.ownKey() : keys.beginRotation(name: configuration.name)
+      if ending == .takeBack { return try keys.ownKey() }
+      // First the number, then the key: the next export announces whatever key there is then.
+      try session.forgetToldKey()
+      try keys.dropNext()
+      return try keys.beginRotation(name: configuration.name)
     }
   }
 
   /// Puts the device's secret keys behind a password, or removes the password.
   public func setPassword(_ password: Password?) throws {
     try locked { if ending == .keep { try keys.setPassword(password, name: configuration.name) } }
+  }
+}
+
+extension DeviceSession {
+  /// The next export announces the next key as if there had been no announcement. An acknowledgement that is on its way
+  /// is for another key.
+  fileprivate func forgetToldKey() throws {
+    try database.writeTransaction(workspace.ending) {
+      state.toldKey = nil
+      try state.save(in: database)
+    }
   }
 }
 

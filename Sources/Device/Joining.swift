@@ -36,7 +36,8 @@ extension DeviceWorkspace {
     let database = try Database(path: databasePath, mode: .readWrite)
     try database.prepareForCommand()
     let tables = try fittingTables(of: definition, in: database)
-    guard let snapshot = try Snapshot.open(bundle, tables: tables) else {
+    let declared = try database.generatedColumns(of: tables.map(\.name))
+    guard let snapshot = try Snapshot.open(bundle, tables: tables, computing: declared) else {
       throw BundleError.manifest("it is full and has no snapshot.sqlite")
     }
     let arriving = try ArrivingAttachments(bundle, in: folder, platform: platform, ending: ending)

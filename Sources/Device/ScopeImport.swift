@@ -69,7 +69,10 @@ extension DeviceSession {
     let manifest = bundle.manifest
     if workspace.ending == .keep, !isRebuilt { try workspace.trustNext(of: manifest) }
     let upgrade = try DeviceUpgrade(of: self, by: bundle)
-    let snapshot = try upgrade == nil ? Snapshot.open(bundle, tables: tables) : Snapshot.open(beforeUpgrade: bundle)
+    let snapshot =
+      try upgrade == nil
+      ? Snapshot.open(bundle, tables: tables, computing: database.generatedColumns(of: tables.map(\.name)))
+      : Snapshot.open(beforeUpgrade: bundle)
     let lines = try bundle.changeLines()
     try lines.readAhead()
     try DeviceAttachments(self).sweep()

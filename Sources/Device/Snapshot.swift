@@ -13,8 +13,11 @@ final class Snapshot {
   private init(database: consuming Database) { self.database = database }
 
   /// nil if the bundle carries none. A delta may lack a snapshot, a full bundle may not.
-  static func open(_ bundle: borrowing VerifiedBundle, tables: [TrackedTable]) throws -> Snapshot? {
-    let database = try open(bundle, holding: tables.map(\.rules)) { try check(tables, in: $0) }
+  /// - Parameter declared: the generated columns of the device's own tables.
+  static func open(
+    _ bundle: borrowing VerifiedBundle, tables: [TrackedTable], computing declared: [GeneratedColumn]
+  ) throws -> Snapshot? {
+    let database = try open(bundle, holding: tables.map(\.rules), computing: declared) { try check(tables, in: $0) }
     guard let database else { return nil }
     return Snapshot(database: database)
   }
@@ -48,11 +51,11 @@ final class Snapshot {
   /// Opens the snapshot and checks that it holds only these tables, their indexes, and the stamps: it may become the
   /// device's database.
   static func open(
-    _ bundle: borrowing VerifiedBundle, holding tables: [TableRules],
+    _ bundle: borrowing VerifiedBundle, holding tables: [TableRules], computing declared: [GeneratedColumn]? = nil,
     look: (borrowing Database) throws -> Void = { _ in }
   ) throws -> Database? {
     guard case .scope(let scope) = bundle.manifest.body, scope.extent == .full else { return nil }
-    guard let database = try BundleSnapshot.open(bundle, holding: tables, look: look) else {
+    guard let database = try BundleSnapshot.open(bundle, holding: tables, computing: declared, look: look) else {
       throw BundleError.manifest("it is full and has no snapshot.sqlite")
     }
     return database

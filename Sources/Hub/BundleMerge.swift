@@ -56,6 +56,7 @@ struct BundleMerge {
         device.skew = try skew(at: now)
         device.understands = manifest.understands
         try workspace.noteKeys(of: manifest, signer: bundle.signer, &device, store)
+        result.refusedKey = device.refusedKey
       }
       try store.save(device)
       try store.keepChain(of: manifest, changes, bundle.digest)

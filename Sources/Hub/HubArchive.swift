@@ -82,9 +82,16 @@ struct HubArchive {
 
   /// The numbers and paths of a device's bundles.
   func bundles(of device: String, dataset: String) throws -> [(number: Int64, path: String)] {
-    let prefix = Self.prefix(dataset: dataset, device: device)
-    return try files.list(folder.archive).compactMap { name in
-      Self.number(in: name, behind: prefix).map { ($0, Paths.join(folder.archive, name)) }
+    try Self.bundles(of: device, dataset: dataset, in: folder.archive, files)
+  }
+
+  /// The numbers and paths of a device's bundles in a folder in which they have the names that they have in the archive.
+  static func bundles(
+    of device: String, dataset: String, in place: String, _ files: any FileSystem
+  ) throws -> [(number: Int64, path: String)] {
+    let prefix = prefix(dataset: dataset, device: device)
+    return try files.list(place).compactMap { name in
+      number(in: name, behind: prefix).map { ($0, Paths.join(place, name)) }
     }
   }
 

@@ -46,7 +46,10 @@ extension HubWorkspace {
       var report = CompactReport()
       (report.database.before, report.archive.before) = try (platform.files.size(databasePath), archiveBytes())
       var files: [String] = []
-      if ending == .keep { try BundleParts(folder, platform: platform).forgetOld() }
+      if ending == .keep {
+        try BundleParts(folder, platform: platform).forgetOld()
+        try forgetOldWaiting()
+      }
       try store.writeTransaction(ending) {
         try store.absorb(user: Self.hubUser, at: now)
         try forgetDevices(store, silentSince: limit, now: now, &report)

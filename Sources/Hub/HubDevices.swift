@@ -100,15 +100,17 @@ extension HubWorkspace {
   ///   from before the loss may still be on their way.
   public func revoke(_ name: String, from: SequenceNumber? = nil) throws -> EnrolledDevice {
     let device = try endRights(of: name, from: from)
-    if ending == .keep { try forgetParts(of: device) }
+    if ending == .keep { try forgetArrived(of: device) }
     return device
   }
 
-  /// Bundles of a revoked device are refused, so its volumes need not wait for the missing ones.
-  private func forgetParts(of device: EnrolledDevice) throws {
+  /// Deletes the waiting bundles and volumes of a revoked device, because they would be refused.
+  private func forgetArrived(of device: EnrolledDevice) throws {
+    let first = device.revokedFrom ?? .zero
     let prefix = Manifest.namePrefix(dataset: configuration.dataset, from: device.name, to: configuration.name)
     try locked {
-      try BundleParts(folder, platform: platform).forget(prefix, from: device.revokedFrom?.rawValue ?? 0)
+      try BundleParts(folder, platform: platform).forget(prefix, from: first.rawValue)
+      for name in Set([device.name, device.asked ?? device.name]) { try forgetWaiting(of: name, from: first) }
     }
   }
 
@@ -125,11 +127,12 @@ extension HubWorkspace {
     }
   }
 
-  /// The keys that belong to this device alone. A device may have announced a key that it does not hold.
+  /// The keys that belong to this device alone. A device may have announced a key that it does not hold, and that key
+  /// is not revoked with it.
   private func keysToRevoke(of device: EnrolledDevice, _ store: HubStore) throws -> [PublicKey] {
     let others = try store.devices().filter { $0.id != device.id && $0.state != .revoked }
-    let inUse = try ownKeys() + others.flatMap { [$0.key] + [$0.nextKey].compactMap(\.self) }
-    let own = try [device.key] + [device.nextKey].compactMap(\.self) + store.formerKeys(of: device.id)
+    let inUse = try ownKeys() + others.flatMap(\.provedKeys)
+    let own = try device.provedKeys + store.formerKeys(of: device.id)
     return own.filter { !inUse.contains($0) }
   }
 

@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
@@ -43,6 +44,8 @@ public struct HubImportReport: ImportOutcome, Sendable {
   public var waiting: BundleParts.Waiting?
   /// The comparison of the device's digests with the rows that it should have. nil if the bundle has no digests.
   public var proof: StateProof?
+  /// The key of another owner that the device announced, and that the hub did not take. nil if there was none.
+  public var refusedKey: PublicKey?
   /// The work that came back of the time that the hub lost. nil if none was merged with this bundle.
   public var recovery: RecoveryReport?
 }
@@ -119,7 +122,6 @@ extension HubWorkspace {
     if let device = try store.device(manifest.from.id) {
       try HistoryCheck(self, store, device, changes).run()
       if changes.sequence > device.merged {
-        try checkRotation(in: manifest, of: device, store)
         try checkAuthor(manifest, changes, device, store)
       }
     }
@@ -173,7 +175,7 @@ extension HubWorkspace {
   ) throws -> HubImportReport {
     try Quarantine.guarding {
       do { return try body() } catch let error as Refusal where error.keeping == .waiting {
-        if ending == .keep { try keepWaiting(path, store) }
+        if ending == .keep { try keepWaiting(path, because: error, store) }
         throw error
       } catch BundleError.unknownKey where isRequest(path) {
         throw Refusal(

@@ -22,7 +22,14 @@ extension HubWorkspace {
 
   /// Checks the key that a device's bundle is signed with.
   func check(_ signer: PublicKey, of device: EnrolledDevice, _ sequence: SequenceNumber, _ store: HubStore) throws {
-    if device.signs(with: signer) { return }
+    if device.signs(with: signer) {
+      guard try signer != device.key && device.state != .revoked && KnownKeys(self, store).isRevoked(signer) else {
+        return
+      }
+      throw Refusal(
+        "revoked-key", "It is signed with a key that was revoked with another device.",
+        hint: "Ask the user of \(device.name) who made this file.", keeping: .quarantine)
+    }
     guard try store.formerKeys(of: device.id).contains(signer) else { throw Self.otherKey }
     // A bundle from before the new key may come again.
     guard sequence <= device.merged else { throw Self.replacedKey(of: device) }
@@ -34,23 +41,33 @@ extension HubWorkspace {
       hint: "Another person may have the old key. Ask the device's user.", keeping: .quarantine)
   }
 
-  /// Refuses the announcement of a key that is not the device's own. A revoked device announces nothing.
-  func checkRotation(in manifest: Manifest, of device: EnrolledDevice, _ store: HubStore) throws {
-    guard let rotation = manifest.rotation, device.state != .revoked, !device.signs(with: rotation.key) else { return }
-    try KnownKeys(self, store).check(rotation.key, besides: device.id, of: "The announcement of a new key")
-  }
-
-  /// Records the keys of its device that a merged bundle announces.
+  /// Records the keys of its device that a merged bundle announces. A wrong announcement does not affect the rest of the
+  /// bundle.
   func noteKeys(of manifest: Manifest, signer: PublicKey, _ device: inout EnrolledDevice, _ store: HubStore) throws {
     if signer == device.nextKey {
       try store.retire(device.key, of: device.id)
       device.key = signer
-      device.nextKey = nil
+      (device.nextKey, device.isNextKeyProved) = (nil, false)
     }
+    device.refusedKey = nil
     if let rotation = manifest.rotation, rotation.key != device.key, device.state != .revoked {
-      device.nextKey = rotation.key
+      try noteNextKey(rotation, &device, store)
     }
     device.recipient = manifest.recipient ?? device.recipient
+  }
+
+  /// Records a key that a device announced, unless it has an owner.
+  ///
+  /// A device of release 0.1 sends no proof, and signs with its new key as soon as the hub has acknowledged the
+  /// announcement. Its key is recorded too, for this device alone. It excludes no other device, and it is not revoked
+  /// with this device.
+  private func noteNextKey(_ rotation: Manifest.Rotation, _ device: inout EnrolledDevice, _ store: HubStore) throws {
+    if try KnownKeys(self, store).owner(of: rotation.key, besides: device.id) != nil {
+      device.refusedKey = rotation.key
+      return
+    }
+    device.isNextKeyProved = rotation.proof != nil || device.isNextKeyProved && device.nextKey == rotation.key
+    device.nextKey = rotation.key
   }
 
   /// The key file beside the database is updated too, because people check signatures with it.

@@ -66,10 +66,58 @@ extension HubWorkspace {
   }
 
   /// Keeps a bundle that cannot be merged yet. It is read again to its end, so that the kept file is verified now.
-  func keepWaiting(_ path: String, _ store: HubStore) throws {
+  ///
+  /// Throws the refusal in other words if there is no more room for bundles of its sender. The file then stays in place.
+  /// - Parameter refusal: says why the bundle waits.
+  func keepWaiting(_ path: String, because refusal: Refusal, _ store: HubStore) throws {
     let waiting = WaitingBundles(folder, platform.files)
     if waiting.has(path) { return }
     let bundle = try reader.read(path, trust: .keys(trustedKeys(store)), staging: folder.inbox, file: .kept)
-    try waiting.keep(bundle, from: path, as: HubArchive.name(of: bundle.manifest))
+    let manifest = try known(bundle.manifest, store)
+    let name = HubArchive.name(of: manifest)
+    let others = try waitingBundles(of: manifest.from.name).filter { Paths.name(of: $0.path) != name }
+    if others.count >= Self.mostWaiting || others.contains(where: { $0.number == manifest.number }) {
+      throw refusal.notKept(beside: others.count, of: manifest.from.name)
+    }
+    try waiting.keep(bundle, from: path, as: name)
+  }
+}
+
+/// The bounds of what waits: whoever can sign as a device can make any number of bundles that wait.
+extension HubWorkspace {
+  /// So many bundles of one sender wait at most.
+  private static let mostWaiting = 8
+  private static let waitingDays: Int64 = 90
+
+  private func waitingBundles(of device: String) throws -> [(number: Int64, path: String)] {
+    guard try platform.files.kind(folder.waiting) == .directory else { return [] }
+    return try HubArchive.bundles(
+      of: device, dataset: configuration.dataset, in: folder.waiting, platform.files)
+  }
+
+  /// Forgets what waits of a device from a number on: nothing of that is ever taken.
+  func forgetWaiting(of device: String, from number: SequenceNumber) throws {
+    for bundle in try waitingBundles(of: device) where bundle.number >= number.rawValue {
+      try platform.files.remove(bundle.path)
+    }
+  }
+
+  /// Forgets bundles that have waited for long. Their devices still have what was never acknowledged.
+  func forgetOldWaiting() throws {
+    let limit = platform.clock.milliseconds() - Self.waitingDays * 86_400_000
+    for path in try WaitingBundles(folder, platform.files).list() {
+      if try platform.files.modified(path) / 1_000_000 < limit { try platform.files.remove(path) }
+    }
+  }
+}
+
+extension Refusal {
+  /// The same for a bundle for which there is no room among those that wait.
+  fileprivate func notKept(beside count: Int, of device: String) -> Refusal {
+    Refusal(
+      reason, "\(message) It is not kept here: \(count) of \(device) wait already.",
+      hint:
+        "Keep the file, and import it again when those are merged. satchel-hub status says what they wait for.",
+      keeping: .inPlace)
   }
 }

@@ -22,7 +22,11 @@ extension Database {
 
   /// Limits the values that this connection reads and makes: a larger one ends its statement with an error of the kind
   /// `tooLarge`.
-  public func limitValues(toBytes limit: Int32) { sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, limit) }
+  ///
+  /// - Returns: the limit before.
+  @discardableResult public func limitValues(toBytes limit: Int32) -> Int32 {
+    sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, limit)
+  }
 }
 
 private final class Bound {

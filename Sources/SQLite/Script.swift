@@ -61,6 +61,8 @@ private final class ScriptWatch {
 extension Database {
   /// The most statements of a script.
   private static let mostStatements = 1_000
+  /// How large a value may become in it: as large as a line of a bundle.
+  private static let mostValueBytes: Int32 = 1 << 26
 
   /// Runs the statements of a script that a person wrote, inside the caller's transaction. They may change the app's
   /// tables, rows and triggers, and nothing of Satchel's. They cannot open another database, make temporary objects,
@@ -75,6 +77,8 @@ extension Database {
     if let zero = bytes.firstIndex(of: 0) {
       throw ScriptError(line: Self.line(zero, of: bytes), message: "it contains a NUL byte")
     }
+    let limit = limitValues(toBytes: Self.mostValueBytes)
+    defer { limitValues(toBytes: limit) }
     let reserved = try ReservedNames(in: self)
     var place = 0
     var count = 0
@@ -87,8 +91,7 @@ extension Database {
           try bounded(by: isOver) { try runStatement(at: place, of: bytes) }
         }
       } catch let error as SQLiteError where ![.busy, .full, .inputOutput, .corrupt].contains(error.kind) {
-        let words = error.kind == .interrupted ? "it does not come to an end" : error.message
-        throw ScriptError(line: line, message: watch.refusal ?? words)
+        throw ScriptError(line: line, message: watch.refusal ?? Self.words(error))
       }
       place = done.end
       if !done.isStatement { continue }
@@ -98,6 +101,14 @@ extension Database {
         throw ScriptError(line: line, message: "there are more than \(Self.mostStatements) statements")
       }
       try look()
+    }
+  }
+
+  private static func words(_ error: SQLiteError) -> String {
+    switch error.kind {
+    case .interrupted: "it does not come to an end"
+    case .tooLarge: "it makes a value of more than \(mostValueBytes >> 20) MiB"
+    default: error.message
     }
   }
 

@@ -16,21 +16,26 @@ public enum BundleSnapshot {
   /// Throws a `BundleError` if it is no sound database, or holds anything else. Returns nil if the bundle carries none.
   /// - Parameters:
   ///   - tables: give the columns that identify their rows.
+  ///   - declared: the generated columns of the tables here. Another generated column is refused unless it is cheap to
+  ///     compute. nil if there are no tables to compare with.
   ///   - look: compares more of the schema, such as columns.
   public static func open(
-    _ bundle: borrowing VerifiedBundle, holding tables: [TableRules],
+    _ bundle: borrowing VerifiedBundle, holding tables: [TableRules], computing declared: [GeneratedColumn]?,
     look: (borrowing Database) throws -> Void = { _ in }
   ) throws -> Database? {
     guard let path = bundle.path(of: .snapshot) else { return nil }
+    var mostBytes = mostRowBytes
     do {
       let database = try Database.hardened(path: path)
-      database.limitValues(toBytes: Int32(mostRowBytes))
+      mostBytes = try min(mostBytes, max(leastLimit, 4 * database.pageBytes()))
+      database.limitValues(toBytes: Int32(mostBytes))
       try checkSchema(of: database, tables)
+      if let declared { try check(database.generatedColumns(of: tables.map(\.name)), declared) }
       try look(database)
       let limit = try timeLimit(for: database, clock: bundle.clock)
       try database.bounded(by: limit.isOver) { try checkContent(of: database, tables) }
       return database
-    } catch let error as SQLiteError { throw refusal(error) }
+    } catch let error as SQLiteError { throw refusal(error, limit: mostBytes) }
   }
 
   /// Ten minutes, and a second for each MiB: a slow device needs that long for reading alone.
@@ -38,16 +43,19 @@ public enum BundleSnapshot {
     TimeLimit(milliseconds: 600_000 + (try database.pageBytes() >> 20) * 1_000, by: clock)
   }
 
-  private static func refusal(_ error: SQLiteError) -> any Error {
+  /// A value that is computed may be four times as large as the file, or have a MiB: a small file costs little.
+  private static let leastLimit: Int64 = 1 << 20
+
+  private static func refusal(_ error: SQLiteError, limit: Int64) -> any Error {
     if error.isOfTheMachine { return error }
     switch error.kind {
     case .interrupted: return problem("takes longer to read than a database of its size may")
-    case .tooLarge: return tooLarge
+    case .tooLarge: return tooLarge(limit)
     default: return problem("is not a sound database (\(error.message))")
     }
   }
 
-  private static var tooLarge: BundleError { .tooLarge("A row in snapshot.sqlite", limit: mostRowBytes) }
+  private static func tooLarge(_ limit: Int64) -> BundleError { .tooLarge("A row in snapshot.sqlite", limit: limit) }
 
   private static func problem(_ words: String) -> BundleError { .entry("snapshot.sqlite", words) }
 }
@@ -79,6 +87,16 @@ extension BundleSnapshot {
 }
 
 extension BundleSnapshot {
+  /// Refuses a generated column that differs from the column here, before it is computed. One call of a function may
+  /// take hours, and nothing can end it.
+  private static func check(_ columns: [GeneratedColumn], _ declared: [GeneratedColumn]) throws {
+    for column in columns where !column.isLinear && !declared.contains(where: { column.isDeclared(as: $0) }) {
+      throw problem(
+        "computes the column \(column.name) of \(column.table) in another way than the table here, and it may take long"
+      )
+    }
+  }
+
   /// A table with the columns that identify its rows: those of the dataset, or else its PRIMARY KEY.
   private static func schema(of rules: TableRules, in database: borrowing Database) throws -> TableSchema {
     guard let info = try database.tableInfo(rules.name) else { throw problem("has no table \(rules.name)") }
@@ -103,7 +121,7 @@ extension BundleSnapshot {
     try database.requireSound()
     for table in tables {
       let schema = try schema(of: table, in: database)
-      if try database.row(of: schema, largerThan: mostRowBytes) != nil { throw tooLarge }
+      if try database.row(of: schema, largerThan: mostRowBytes) != nil { throw tooLarge(mostRowBytes) }
       let isNameless = schema.key.map { "\(quoted(schema.columns[$0])) IS NULL" }.joined(separator: " OR ")
       if try database.first("SELECT 1 FROM \(quoted(schema.name)) WHERE \(isNameless)", [:], { _ in true }) ?? false {
         throw problem("has a row without a key in \(schema.name)")

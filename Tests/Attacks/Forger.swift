@@ -45,6 +45,7 @@ struct Forger {
     var attachments: [JSONValue] = []
     var blobs: [[UInt8]] = []
     var state: JSONValue?
+    var snapshot: [UInt8]?
     /// Members of the manifest that replace the device's members. nil to leave one out.
     var manifest: [(name: String, value: JSONValue?)] = []
     /// Whether the bundle is a request, and not an export.
@@ -82,7 +83,8 @@ struct Forger {
     let blobs = content.blobs.map { HandMadeEntry("blobs/\(Digest.of($0).hexadecimal.prefix(64))", $0) }
     return [
       lines("changes.jsonl", content.changes), lines("resolutions.jsonl", content.resolutions),
-      lines("conflicts.jsonl", content.conflicts), lines("attachments.jsonl", content.attachments),
+      lines("conflicts.jsonl", content.conflicts), content.snapshot.map { HandMadeEntry("snapshot.sqlite", $0) },
+      lines("attachments.jsonl", content.attachments),
       content.state.map { HandMadeEntry("state.json", $0.compactBytes) },
     ].compactMap(\.self) + blobs.sorted { $0.name.lexicographicallyPrecedes($1.name) }
   }

@@ -31,7 +31,7 @@ final class Lab: Story {
         "visits": { "visible": "owner = :user", "write": "owner = :user", "keys": "blocks", "block": 100 } } }
     """
 
-  private static let schema = """
+  static let schema = """
     CREATE TABLE prices (id INTEGER PRIMARY KEY, name TEXT, tier INTEGER NOT NULL, cents INTEGER);
     CREATE TABLE notes (
       id TEXT PRIMARY KEY, author TEXT NOT NULL, pub INTEGER, body TEXT, likes INTEGER, photo TEXT);
@@ -47,10 +47,10 @@ final class Lab: Story {
     INSERT INTO visits VALUES (1, 'ann'), (2, 'ben');
     """
 
-  init(random: any RandomSource = SystemRandom()) throws {
+  init(random: any RandomSource = SystemRandom(), definition: String = Lab.definition) throws {
     let ground = try Ground(random: random, clock: .laterThanToday)
     self.ground = ground
-    let hub = try ground.hub("hub", definition: Array(Self.definition.utf8), schema: Self.schema)
+    let hub = try ground.hub("hub", definition: Array(definition.utf8), schema: Self.schema)
     self.hub = hub
     for (user, tier) in [("ann", "1"), ("ben", "1"), ("boss", "9")] {
       _ = try hub.addUser(user, attributes: [("tier", tier)])

@@ -147,6 +147,15 @@ struct SnapshotAttackTests {
     #expect(try name() == "Oak")
   }
 
+  @Test("a generated column that is not the table's own is refused, and not computed")
+  func generated() throws {
+    let costly = "half AS (instr(zeroblob(200000), CAST(zeroblob(100000) || x''01'' AS BLOB))) NOT NULL"
+    let refusal = try refusal(of: forged(Self.schema("half AS (place / 2)", costly)))
+    #expect(refusal?.reason == "bad-entry" && refusal?.message.contains("computes the column half") == true)
+    #expect(try name() == "Oak")
+    #expect(try self.refusal(of: forged(Self.schema("half AS (place / 2)", "half AS (place / 4)"))) == nil)
+  }
+
   @Test("a CHECK of a snapshot is not computed")
   func check() throws {
     // It would end in an error.

@@ -95,6 +95,26 @@ struct KeyTests {
     #expect(camp.hub("status").code == 0 && camp.hub("doctor").code == 0 && camp.device("tablet", "doctor").code == 0)
   }
 
+  @Test(
+    "a device makes another new key where the hub did not take the first, and no word about the first counts for it")
+  func deviceRotationAgain() throws {
+    let old = try deviceKey("tablet")
+    camp.device("tablet", "keys", "rotate")
+    camp.deliver("tablet", 1)
+    #expect(camp.device("tablet", "keys", "rotate").error.contains("satchel keys rotate --again"))
+    #expect(camp.device("tablet", "keys", "rotate", "--again", "--dry-run").code == 0)
+    let made = try fingerprint(camp.device("tablet", "keys", "rotate", "--again", "--json"))
+    camp.answer("tablet", 2)
+    #expect(try deviceKey("tablet") == old, "the hub answers to the first key")
+    camp.deliver("tablet", 2)
+    camp.answer("tablet", 3)
+    #expect(try deviceKey("tablet") == made)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    camp.deliver("tablet", 3)
+    #expect(try camp.rows("office.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "1")
+    #expect(camp.hub("doctor").code == 0 && camp.device("tablet", "doctor").code == 0)
+  }
+
   @Test("what a device's old key signs after the new one is in use is refused")
   func oldDeviceKey() throws {
     // The thief has a copy of the folder from before.

@@ -5,9 +5,13 @@ extension DeviceTool {
     KeyCommands(
       tool: name,
       telling: "The next export carries them to the hub. They are used once the hub is known to have that export.",
+      rotateOptions: [
+        OptionSpec(
+          "again", help: "the hub did not take the new key that was made before: make another one in its place")
+      ],
       show: { command, context in try open(command, context).keyReport() },
       rotate: { command, context in
-        let key = try open(command, context).rotateKeys()
+        let key = try open(command, context).rotateKeys(command.flag("again") ? .isReplaced : .stays)
         return KeyCommands.answer(
           key, command,
           next: """

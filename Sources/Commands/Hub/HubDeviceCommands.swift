@@ -237,7 +237,7 @@ extension HubTool {
       "merged": .integer(device.merged.rawValue), "proved": .integer(device.proved.rawValue),
       "enrolled": .time(device.enrolled),
       "heard": .time(device.heard), "clock_ahead_ms": .integer(device.skew),
-      "fingerprint": .string(device.key.fingerprint),
+      "fingerprint": .string(device.key.fingerprint), "refused_key": .optional(device.refusedKey?.fingerprint),
       "expires": .time(device.expires), "edits": .bool(!device.isReadOnly),
     ]
   }

@@ -121,6 +121,7 @@ extension HubTool {
       text +=
         "It asks for \(Words.count(report.attachedLost, "file")) that \(report.attachedLost == 1 ? "is" : "are") gone there.\n"
     }
+    if report.refusedKey != nil { text += "Warning: \(refusedKeyWords(report.manifest.from.name))\n" }
     if !report.rekeyed.isEmpty {
       text += "\(Words.count(report.rekeyed.count, "row")) got new keys, because others had theirs: satchel_rekeyed\n"
     }
@@ -144,6 +145,11 @@ extension HubTool {
       text += "\(clockWords(report))\n"
     }
     return text + recovery
+  }
+
+  /// What to do about an announced key that is another's.
+  static func refusedKeyWords(_ device: String) -> String {
+    "the new key that \(device) announced is another's, and is not taken. Ask its user. There: satchel keys rotate --again"
   }
 
   /// Names both clocks, because the hub cannot know which clock is right.
@@ -203,7 +209,8 @@ extension HubTool {
       "files": .integer(Int64(report.attached)), "files_newer": .integer(Int64(report.attachedNewer)),
       "files_beside": AttachedWords.json(report.beside),
       "files_lost": .integer(Int64(report.attachedLost)), "proof": json(report.proof),
-      "late": .integer(Int64(report.late)), "departed": .integer(Int64(report.departed)),
+      "refused_key": .optional(report.refusedKey?.fingerprint), "late": .integer(Int64(report.late)),
+      "departed": .integer(Int64(report.departed)),
       "left_out": .strings(report.leftOut.map(\.text)),
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),

@@ -18,6 +18,9 @@ extension HubTool {
     }
   }
 
+  /// How many of the bundles that wait are named.
+  private static let shownWaiting = 5
+
   static func facts(_ status: HubStatus, _ now: Int64) -> [StatusSheet.Fact] {
     var facts = StatusSheet.Facts()
     if let found = status.setBack { facts.add("Set back", found.words) }
@@ -30,7 +33,12 @@ extension HubTool {
     facts.add("Conflicts", "\(status.openConflicts) open, \(status.heldConflicts) held")
     facts.add(quarantined: status.quarantined)
     facts.add(failed: status.failedImports)
-    for bundle in status.waiting { facts.add("Waits", "\(Paths.name(of: bundle.path)): \(words(bundle.reason))") }
+    for bundle in status.waiting.prefix(shownWaiting) {
+      facts.add("Waits", "\(Paths.name(of: bundle.path)): \(words(bundle.reason))")
+    }
+    if status.waiting.count > shownWaiting {
+      facts.add("Waits", "\(status.waiting.count - shownWaiting) more, in bundles/inbox/waiting")
+    }
     facts.add(volumes: status.volumes)
     for entry in status.attachments.waiting {
       let new = entry.notSent == 0 ? "all in a bundle" : "\(entry.notSent) in no bundle yet"
@@ -66,6 +74,9 @@ extension HubTool {
       facts.add(
         "Warning",
         "\(entry.held) changes of \(entry.device.name) wait, and no more may: further ones become open conflicts")
+    }
+    for device in status.devices.map(\.device) where device.refusedKey != nil && device.state != .revoked {
+      facts.add("Warning", refusedKeyWords(device.name))
     }
     for words in clockWarnings(status, now) { facts.add("Warning", words) }
     let silent = status.devices.map(\.device).filter {

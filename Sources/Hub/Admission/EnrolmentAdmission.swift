@@ -49,7 +49,7 @@ extension HubWorkspace {
         "own-id", "The request has the id of this hub, or of a history that this hub keeps.",
         hint: "Do not enrol it. Ask for a new request.")
     }
-    try KnownKeys(self, store).check(key, of: "The request")
+    try KnownKeys(self, store).check(key)
   }
 
   func checkContinuation(

@@ -5,8 +5,9 @@ import SatchelWorkspace
 
 /// The owners of signing keys, from all records of this hub.
 ///
-/// A key has one owner for ever. Two keys with one id count as one key: readers find keys by id, and a second key with
-/// the same id makes the bundles of the first look damaged.
+/// A key has one owner for ever: the device that signed with it. A key that a device only announced has no owner yet,
+/// because every reader of a bundle can announce the key in it. Readers try all keys of one id, so an id excludes no
+/// other key. Only the ids of the hub's own keys are reserved.
 struct KnownKeys {
   enum Owner: Equatable {
     case hub
@@ -30,24 +31,28 @@ struct KnownKeys {
   init(_ hub: HubWorkspace, _ store: HubStore) { (self.hub, self.store) = (hub, store) }
 
   /// The owner of a key that a bundle announces as new. nil if it has no owner yet.
-  /// - Parameter device: the device whose present and next keys do not count.
+  /// - Parameter device: the device whose present key does not count.
   func owner(of key: PublicKey, besides device: ReplicaID? = nil) throws -> Owner? {
-    if try hub.ownKeys().contains(where: { $0.isOrLooksLike(key) }) { return .hub }
-    if try store.revocations()?.keys.contains(where: { $0.isOrLooksLike(key) }) == true { return .nobody }
+    if try hub.ownKeys().contains(where: { $0.id == key.id || $0.isSame(as: key) }) { return .hub }
+    if try isRevoked(key) { return .nobody }
     for known in try store.devices() {
-      let present = known.id == device ? [] : [known.key] + [known.nextKey].compactMap(\.self)
-      if try (present + store.formerKeys(of: known.id)).contains(where: { $0.isOrLooksLike(key) }) {
+      let present = known.id == device ? [] : [known.key]
+      if try (present + store.formerKeys(of: known.id)).contains(where: { $0.isSame(as: key) }) {
         return .device(known.name)
       }
     }
     return nil
   }
 
-  /// Refuses a key that has an owner already.
-  func check(_ key: PublicKey, besides device: ReplicaID? = nil, of what: String) throws {
-    guard let owner = try owner(of: key, besides: device) else { return }
+  func isRevoked(_ key: PublicKey) throws -> Bool {
+    try store.revocations()?.keys.contains { $0.isSame(as: key) } ?? false
+  }
+
+  /// Refuses the key of a request if it has an owner already.
+  func check(_ key: PublicKey) throws {
+    guard let owner = try owner(of: key) else { return }
     throw Refusal(
-      "known-key", "\(what) has \(owner.words), or a key with the same id.",
+      "known-key", "The request has \(owner.words), or a key with the same id.",
       hint: "A new key must not have another owner. Ask the device's user who made this file.", keeping: .quarantine)
   }
 
@@ -57,19 +62,23 @@ struct KnownKeys {
     if revoked.isEmpty { return [] }
     let own = try [hub.keys.ownKey()] + [hub.keys.nextKey()].compactMap(\.self)
     let devices = try store.devices().filter { $0.state != .revoked }.flatMap { device in
-      ([device.key] + [device.nextKey].compactMap(\.self)).map { (key: $0, owner: Owner.device(device.name)) }
+      device.provedKeys.map { (key: $0, owner: Owner.device(device.name)) }
     }
     return (own.map { (key: $0, owner: Owner.hub) } + devices).filter { revoked.contains($0.key) }
   }
 }
 
 extension PublicKey {
-  fileprivate func isOrLooksLike(_ other: PublicKey) -> Bool { id == other.id || bytes == other.bytes }
+  /// Whether one secret key makes the signatures of both. The id is only a name.
+  fileprivate func isSame(as other: PublicKey) -> Bool { bytes == other.bytes }
 }
 
 extension EnrolledDevice {
   /// Whether the device signs its bundles with this key now.
   func signs(with key: PublicKey) -> Bool { key == self.key || key == nextKey }
+
+  /// Its present key, and the next one if that signed its announcement: the device holds these.
+  var provedKeys: [PublicKey] { [key] + (isNextKeyProved ? [nextKey].compactMap(\.self) : []) }
 }
 
 // MARK: the list of revoked keys

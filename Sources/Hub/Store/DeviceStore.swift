@@ -22,6 +22,10 @@ public struct EnrolledDevice: Sendable {
   public var key: PublicKey
   /// The key that it may use by now. nil if it has announced none.
   public var nextKey: PublicKey?
+  /// Whether that key signed its announcement. Without that, every reader of the key can announce it.
+  var isNextKeyProved = false
+  /// The key of another owner that its last bundle announced, and that was not taken. nil if there was none.
+  public internal(set) var refusedKey: PublicKey?
   /// The key for which its bundles are encrypted. nil if it has sent none.
   public var recipient: AgeRecipient?
   /// The first emission that announced the hub's next key to it. nil if none has yet.
@@ -67,7 +71,7 @@ extension EnrolledDevice {
 
 extension HubStore {
   private static let deviceColumns =
-    "id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, revoked_from, expires, read_only, emitted, continues, understands, stamp, asked"
+    "id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, revoked_from, expires, read_only, emitted, continues, understands, stamp, asked, next_proved, refused_key"
 
   func devices() throws -> [EnrolledDevice] {
     try database.all("SELECT \(Self.deviceColumns) FROM satchel_devices ORDER BY name") { try device($0) }
@@ -92,7 +96,7 @@ extension HubStore {
       INSERT OR REPLACE INTO satchel_devices (\(Self.deviceColumns))
       VALUES (:id, :name, :user, :key, :incarnation, :state, :merged, :proved, :enrolled, :heard, :skew,
         :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only, :emitted, :continues, :understands, :stamp,
-        :asked)
+        :asked, :next_proved, :refused_key)
       """,
       [
         "id": .string(device.id.text), "name": .string(device.name), "user": .string(device.user),
@@ -111,6 +115,8 @@ extension HubStore {
         "understands": .string(Manifest.Critical.text(of: device.understands)),
         "stamp": .integer(device.newestStamp.rawValue),
         "asked": device.asked.map { .string($0) } ?? .null,
+        "next_proved": .integer(device.isNextKeyProved ? 1 : 0),
+        "refused_key": device.refusedKey.map { .string($0.line) } ?? .null,
       ])
   }
 
@@ -120,7 +126,8 @@ extension HubStore {
     }
     return EnrolledDevice(
       id: ReplicaID(unchecked: row.text(0)), name: row.text(1), user: row.text(2), key: key,
-      nextKey: row.optionalText(11).flatMap { PublicKey(line: $0) },
+      nextKey: row.optionalText(11).flatMap { PublicKey(line: $0) }, isNextKeyProved: row.integer(22) != 0,
+      refusedKey: row.optionalText(23).flatMap { PublicKey(line: $0) },
       recipient: row.optionalText(12).flatMap { AgeRecipient($0) },
       toldKey: row.optionalInteger(13).map { EmissionNumber($0) },
       continues: row.optionalText(18).map { ReplicaID(unchecked: $0) },

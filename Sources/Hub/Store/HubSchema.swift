@@ -97,7 +97,9 @@ enum HubSchema {
       skew INTEGER NOT NULL,         -- milliseconds by which its clock ran ahead at that time; below zero: was at least behind
       understands TEXT NOT NULL DEFAULT '', -- the critical features that it can read, as its last bundle said
       stamp INTEGER NOT NULL DEFAULT 0, -- the newest that its bundles have shown, and never above the hub's time
-      asked TEXT                     -- by which name it calls itself; NULL: not known
+      asked TEXT,                    -- by which name it calls itself; NULL: not known
+      next_proved INTEGER NOT NULL DEFAULT 0, -- 1: the next key signed that it is announced
+      refused_key TEXT               -- the key of another that its last bundle announced; NULL: none
     ) WITHOUT ROWID
     """
 

@@ -4,7 +4,21 @@ import SatchelWorkspace
 
 /// The changes of the hub's own tables from release to release.
 extension HubSchema {
-  static let upgrade = SchemaUpgrade([toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8])
+  static let upgrade = SchemaUpgrade([
+    toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8, toSchema9,
+  ])
+
+  private static let toSchema9: SchemaUpgrade.Step = { database in
+    try database.execute("ALTER TABLE satchel_devices ADD COLUMN next_proved INTEGER NOT NULL DEFAULT 0")
+    try database.execute("ALTER TABLE satchel_devices ADD COLUMN refused_key TEXT")
+    // A revoked device may have announced a key that it does not hold: the key's owner needs it.
+    try database.run(
+      """
+      DELETE FROM satchel_revoked
+      WHERE key IN (SELECT next_key FROM satchel_devices WHERE state = 'revoked')
+      """)
+    try database.run("UPDATE satchel_hub SET revocations = revocations + 1 WHERE revocations > 0")
+  }
 
   private static let toSchema8: SchemaUpgrade.Step = { database in
     try database.execute("ALTER TABLE satchel_devices ADD COLUMN asked TEXT")

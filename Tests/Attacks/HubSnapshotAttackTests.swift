@@ -1,0 +1,67 @@
+import SatchelHub
+import SatchelJSON
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+import TestSupport
+import Testing
+
+/// Databases in a device's bundles that are signed as they must be, and are not what they must be.
+@Suite("Attacks on the hub by a snapshot")
+struct HubSnapshotAttackTests {
+  /// The dataset of the laboratory, in which exports may carry a snapshot.
+  private static let definition = Lab.definition.replacing("\"never\"", with: "\"first\"")
+  private static let stamps = """
+    CREATE TABLE satchel_stamps (
+      table_name TEXT NOT NULL, key TEXT NOT NULL, stamp INTEGER NOT NULL, PRIMARY KEY (table_name, key)
+    ) WITHOUT ROWID;
+    """
+
+  private static func instr(_ bytes: Int) -> String {
+    "instr(zeroblob(\(bytes)), CAST(zeroblob(\(bytes / 2)) || x'01' AS BLOB))"
+  }
+
+  /// Why the hub does not take a bundle with the database that these statements make; nil: it takes it.
+  private func error(_ lab: Lab, _ sql: String) throws -> (any ExplainedError)? {
+    let path = lab.folder("made.sqlite")
+    try lab.platform.files.removeIfThere(path)
+    try Database(path: path, mode: .create).execute(Lab.schema + Self.stamps + sql)
+    let bytes = try lab.platform.files.read(path, limit: 1 << 24)
+    return try lab.error(of: lab.forger.bundle { $0.snapshot = bytes })
+  }
+
+  @Test("a snapshot is taken, also with a generated column that is cheap to compute")
+  func sound() throws {
+    let lab = try Lab(definition: Self.definition)
+    #expect(try error(lab, "") == nil)
+    #expect(try error(lab, "ALTER TABLE notes ADD COLUMN g AS (upper(body) || (likes + 1)) VIRTUAL") == nil)
+  }
+
+  @Test(
+    "a generated column that is not the table's own is refused, and not computed",
+    arguments: [
+      Self.instr(200_000), "\"instr\"(body, 'a')", "body LIKE '%a%a%'", "length(/* ( */ replace(body, 'a', 'bb'))",
+    ])
+  func generated(expression: String) throws {
+    let lab = try Lab(definition: Self.definition)
+    let before = try Protected(lab)
+    let refusal = try error(lab, "ALTER TABLE notes ADD COLUMN g AS (\(expression)) VIRTUAL")
+    #expect(refusal?.reason == "bad-entry" && refusal?.message.contains("computes the column g") == true)
+    #expect(try before.differences(to: Protected(lab)) == [])
+  }
+
+  @Test("a generated column that is the table's own is taken, whatever it calls")
+  func own() throws {
+    let lab = try Lab(definition: Self.definition)
+    try lab.write("ALTER TABLE notes ADD COLUMN g AS (instr(body, 'a')) VIRTUAL", in: lab.hub.folder)
+    #expect(try error(lab, "ALTER TABLE notes ADD COLUMN g AS ( INSTR(\"body\",'a') ) VIRTUAL") == nil)
+    #expect(try error(lab, "ALTER TABLE notes ADD COLUMN g AS (instr(body, 'b')) VIRTUAL")?.reason == "bad-entry")
+  }
+
+  @Test("a snapshot that the dataset does not ask for is not opened")
+  func never() throws {
+    #expect(try error(Lab(), "CREATE TABLE other (a)") == nil)
+    #expect(try error(Lab(definition: Self.definition), "CREATE TABLE other (a)")?.reason == "bad-entry")
+  }
+}
