@@ -7,7 +7,7 @@ import SatchelWorkspace
 
 /// Rows that were written unseen, found before a bundle is applied that does not say what its rows were.
 struct UnseenRows {
-  /// What a row held before the bundle.
+  /// A row's values before the bundle.
   enum Content {
     case asItIs
     /// Migrations have run since. nil: the row was not there.
@@ -41,7 +41,7 @@ struct UnseenRows {
     }
   }
 
-  /// What an unseen row held; nil: the row was not written unseen.
+  /// The values of an unseen row; nil: the row was not written unseen.
   func content(of key: RowKey, in table: Name) -> Content? { rows[table]?[key] }
 }
 

@@ -25,7 +25,7 @@ public struct FailedImport: Sendable {
   /// Milliseconds since 1970.
   public let at: Int64
 
-  /// What `status` says of it.
+  /// The text that `status` shows.
   public var words: String { ["\(file): \(message)", hint].compactMap(\.self).joined(separator: " ") }
 
   /// Whether nothing is missing any more, because this bundle was taken or a newer bundle of its sender.

@@ -60,8 +60,7 @@ public struct FailedImports {
     }
   }
 
-  /// The quarantine shows what was refused for good. What lies in the machine or in another program may be over by the
-  /// next command.
+  /// The quarantine shows refused files. A fault of the machine or of another program may be over by the next command.
   private static func wordsToKeep(of error: any Error) -> (any ExplainedError)? {
     if let refusal = error as? Refusal { return refusal.keeping == .inPlace ? refusal : nil }
     if let error = error as? SQLiteError, error.isOfTheMachine { return nil }
@@ -80,7 +79,7 @@ public struct FailedImports {
     if left.count < known.count { try store(left) }
   }
 
-  /// Of one sender the newest failure is kept.
+  /// The newest failure of each sender is kept.
   private func note(_ failure: FailedImport) throws {
     func isOfSender(_ other: FailedImport) -> Bool {
       other.origin?.sender == failure.origin?.sender && other.origin?.kind == failure.origin?.kind

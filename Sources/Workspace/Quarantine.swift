@@ -63,7 +63,7 @@ public enum Quarantine {
     let time = UTCTime.fileName(milliseconds: time)
     let mark = "-\(digest.hexadecimal.prefix(24))-"
     let kept = try names(folder, files: files)
-    // What follows the mark is the name that the sender gave to the file: it may look like a mark.
+    // After the mark comes the name that the sender gave to the file: it may look like a mark.
     let count = time.utf8.count
     if kept.contains(where: { $0.utf8.dropFirst(count).starts(with: mark.utf8) }) { return true }
     let sizes = try kept.map { try files.size(Paths.join(folder.quarantine, $0)) }

@@ -1,7 +1,7 @@
 import SatchelSQLite
 import SatchelValues
 
-/// What keeps a row out of its table: an index, or a UNIQUE or PRIMARY KEY in the table's declaration.
+/// The obstacle that keeps a row out of its table: an index, or a UNIQUE or PRIMARY KEY in the table's declaration.
 public enum Obstruction {
   /// It was made by CREATE INDEX, and has a name by which it can be dropped.
   case index(String)

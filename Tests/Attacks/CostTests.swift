@@ -12,7 +12,7 @@ import Testing
 /// Twice as many lines cost twice the time, whatever their signer puts together.
 @Suite("Cost by what was sent", .serialized)
 struct CostTests {
-  /// What a bundle is full of.
+  /// The content that fills a bundle.
   enum Filling: String, CaseIterable, CustomTestStringConvertible {
     case rows, steps, deletes, orphans, chain, chainUpdates, values, takenKeys, orphansOfTakenKeys, forbidden
     case renames, conflictsOfRow, reports, reportsOfRow, decisions, fileNames, files
@@ -52,7 +52,7 @@ struct CostTests {
     let file = try yard.file(of: count, filling)
     let before = threadMilliseconds()
     _ = try yard.hub.importBundle(file)
-    // What waits is looked at again with each bundle, and an emission asks about all rows.
+    // Each bundle looks at waiting changes again, and an emission asks about all rows.
     yard.tick()
     _ = try yard.hub.importBundle(yard.other.export().file)
     _ = try yard.hub.emit(to: "other")

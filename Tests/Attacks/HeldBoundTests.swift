@@ -4,7 +4,7 @@ import Testing
 
 @testable import SatchelHub
 
-/// What waits of one device is bounded, and what does not wait any more is not lost.
+/// The waiting changes of one device are bounded, and further changes are not lost.
 @Suite("Bound on changes that wait")
 struct HeldBoundTests {
   private let lab: Lab

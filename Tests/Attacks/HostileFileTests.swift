@@ -3,7 +3,7 @@ import SatchelJSON
 import TestSupport
 import Testing
 
-/// What a device may sign to keep the hub busy: each file is full of one thing.
+/// Files that a device may sign to keep the hub busy: each is full of one thing.
 enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
   case stepsOfOneRow, heldRows, unknownMembers, tooLongLine, longValue, escapedValue
 

@@ -9,7 +9,7 @@ import SatchelWorkspace
 import TestSupport
 import Testing
 
-/// A key has one owner: the device that signed with it. An announcement gives nobody a key.
+/// A key has one owner: the device that signed with it. An announcement gives no one a key.
 @Suite("Forged keys")
 struct KeyForgeryTests {
   private let lab: Lab
@@ -52,7 +52,7 @@ struct KeyForgeryTests {
     #expect(try lab.hub.device("evil").key == twin.publicKey)
   }
 
-  @Test("an announced key that is anybody else's is not taken, and the rest of its bundle is")
+  @Test("an announced key of another owner is refused, and the rest of its bundle is accepted")
   func announced() throws {
     let hub = try lab.hub.keys.ownKey()
     let known = try [hub, lab.victim.keys.ownKey(), twin(of: hub).publicKey]
@@ -97,7 +97,7 @@ struct KeyForgeryTests {
     #expect(try lab.refusal(of: announcement(of: key.publicKey)) == nil)
     #expect(try lab.refusal(of: lab.forger.bundle(key: key) { _ in }) == nil)
     #expect(try lab.hub.device("evil").key == key.publicKey)
-    // Of a device that never used the key, it is not revoked.
+    // A device that never used the key does not have it revoked.
     #expect(
       try lab.refusal(
         of: lab.forger.bundle(key: key) { $0.set("rotation", try rotation(to: SigningKey.testKey(9).publicKey)) })
@@ -107,7 +107,7 @@ struct KeyForgeryTests {
     #expect(revoked.contains(key.publicKey.line) && !revoked.contains(SigningKey.testKey(9).publicKey.line))
   }
 
-  @Test("a key that another device announced first holds up nobody's bundles")
+  @Test("a key that another device announced first stops no bundle")
   func announcedFirst() throws {
     _ = try lab.victim.rotateKeys()
     let key = try #require(try lab.victim.keys.nextKey())
@@ -126,7 +126,7 @@ struct KeyForgeryTests {
     #expect(lab.tool("doctor").code == 0)
   }
 
-  @Test("a key with the id of another device's new key holds up nobody's bundles")
+  @Test("a key with the id of another device's new key stops no bundle")
   func twinAnnouncedFirst() throws {
     _ = try lab.victim.rotateKeys()
     let key = try #require(try lab.victim.keys.nextKey())

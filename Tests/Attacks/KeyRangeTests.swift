@@ -38,7 +38,7 @@ struct KeyRangeTests {
         "[50]", "[250]", "[403]", "[500]", "[900000]", "[5000000]",
       ])
     #expect(try rows() == ["103", "150"])
-    // Nobody else notices: keys go on where they were.
+    // No other device is affected: keys go on where they were.
     try lab.write("INSERT INTO visits (owner) VALUES ('ben')", in: lab.victim.folder)
     try lab.write("INSERT INTO visits (owner) VALUES ('ben')", in: lab.hub.folder)
     lab.tick()

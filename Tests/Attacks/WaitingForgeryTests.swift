@@ -46,7 +46,7 @@ struct WaitingForgeryTests {
     #expect(try waiting == kept)
     let status = lab.tool("status").out
     #expect(status.split(separator: "\n").count { $0.contains("shop-evil-") } == 5 && status.contains("3 more"))
-    // Nobody else has less room for that.
+    // No other device has less room for that.
     #expect(try lab.takesTheVictim())
   }
 

@@ -188,7 +188,7 @@ struct HandoverTests {
     try onTablet("UPDATE stock SET words = 'by ann'")
     try hand()
     let refused = camp.device("tablet", "renew", "--name", "slate", "--request", camp.path("request.satchel"))
-    #expect(refused.code != 0 && refused.error.contains("What ann wrote here is on its way to the hub"))
+    #expect(refused.code != 0 && refused.error.contains("The work of ann is on its way to the hub"))
     try camp.carry("tablet", rounds: 2)
     #expect(camp.device("tablet", "renew", "--name", "slate", "--request", camp.path("request.satchel")).code == 0)
   }

@@ -176,7 +176,7 @@ struct RefusalTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/inbox")).isEmpty)
   }
 
-  @Test("no name of a refused file keeps another file out of quarantine, where the file in the inbox would be lost")
+  @Test("no name of a refused file keeps another file out of quarantine, and the inbox loses nothing")
   func misleadingName() throws {
     let camp = try Camp()
     try camp.open()

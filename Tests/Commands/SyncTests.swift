@@ -50,7 +50,7 @@ struct SyncTests {
     #expect(try camp.device("tablet", "status", "--json").json["pending"] == .object([]))
   }
 
-  /// What keeps a device from an export.
+  /// The obstacles to a device's export.
   enum Obstacle: CaseIterable {
     case triggersGone, columnRenamed, oldCopy, folder, brokenLink
 

@@ -109,7 +109,7 @@ struct UntakenBundleTests {
     #expect(!camp.device("p", "status").out.contains("Failed"))
   }
 
-  @Test("but not what is for somebody else, or of which a person must first say whose it is")
+  @Test("but no bundle for another workspace, and none whose sender a person must confirm first")
   func foreign() throws {
     try open(devices: ["p", "r"])
     try camp.sql("office.sqlite", "UPDATE a SET x = 1")

@@ -70,7 +70,7 @@ struct Tally {
     return all.contains { $0.added.contains(element) } && !all.contains { $0.removed.contains(element) }
   }
 
-  /// All that anybody put in.
+  /// All elements that were put in.
   var elements: Set<Element> {
     byDevice.values.reduce(atHub.elements) { $0.union($1.elements) }
   }

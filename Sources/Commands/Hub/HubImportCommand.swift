@@ -147,7 +147,7 @@ extension HubTool {
     return text + recovery
   }
 
-  /// What to do about an announced key that is another's.
+  /// The next step for an announced key that belongs to another.
   static func refusedKeyWords(_ device: String) -> String {
     "the new key that \(device) announced is another's, and is not taken. Ask its user. There: satchel keys rotate --again"
   }

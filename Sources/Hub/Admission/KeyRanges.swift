@@ -80,7 +80,7 @@ final class KeyRanges {
     switch arrival {
     case .sent(let isFromBefore):
       return try !ranges.excuses(isFromBefore) && !beyond(in: place).contains(number)
-    // What waited before it, and was let in, is in by now.
+    // Waiting rows before it that were let in are in by now.
     case .waited: return try !follows(number, ranges, in: place)
     }
   }

@@ -80,7 +80,7 @@ final class DeepTree: RowFollower {
     // A deeper tree is read again each time that it is forgotten, so it is forgotten less often.
     limit = max(Self.mostRows, 2 * climb.rows.count)
     let hidden = climb.spread(from: climb.rows.indices.filter { climb.rows[$0].isHidden })
-    // What hangs below a row that is not there is hidden until this row comes, which may be soon.
+    // Rows below a row that is not there are hidden until this row comes, which may be soon.
     let lost = climb.spread(from: climb.rows.indices.filter { climb.rows[$0].isLost && !hidden[$0] })
     remember(climb, hidden: hidden, lost: lost)
     return !hidden[0] && !lost[0]
