@@ -29,12 +29,14 @@ extension RowTable {
   private func obstruction(named message: String) -> Obstruction {
     for name in table.info.obscureIndexes where message.hasSuffix("index '\(name)'") { return .index(name) }
     for index in table.info.uniqueIndexes where !index.name.hasPrefix("sqlite_autoindex_") {
-      let columns = index.parts.map { $0.column.map { "\(name).\(schema.columns[$0])" } }
-      let words = columns.compactMap(\.self).joined(separator: ", ")
-      let isMeant =
-        columns.contains { $0 == nil } ? message.hasSuffix("index '\(index.name)'") : message.hasSuffix(": \(words)")
-      if isMeant { return .index(index.name) }
+      if message.hasSuffix(ending(of: index)) { return .index(index.name) }
     }
     return .declaration(message.split(separator: ": ").last.map(String.init) ?? message)
+  }
+
+  /// The end of SQLite's message about a value that is taken in an index.
+  private func ending(of index: UniqueIndex) -> String {
+    let columns = index.parts.compactMap(\.column).map { "\(name).\(schema.columns[$0])" }
+    return columns.count < index.parts.count ? "index '\(index.name)'" : ": " + columns.joined(separator: ", ")
   }
 }
