@@ -106,8 +106,8 @@ struct SnapshotAttackTests {
         "CREATE TABLE c AS SELECT * FROM camps; DROP TABLE camps; ALTER TABLE c RENAME TO camps",
         "has no PRIMARY KEY in camps"
       ),
-      (Self.stamp("'camps', '[1]', -1"), "a time"), (Self.stamp("'camps', '[1]', 'soon'"), "a time"),
-      (Self.stamp("'camps', '[1]', 1.5"), "a time"), (Self.stamp("'camps', x'00', 5"), "a time"),
+      (Self.stamp("'camps', '[1]', -1"), "an invalid time"), (Self.stamp("'camps', '[1]', 'soon'"), "an invalid time"),
+      (Self.stamp("'camps', '[1]', 1.5"), "an invalid time"), (Self.stamp("'camps', x'00', 5"), "an invalid time"),
       (Self.stamp("'nothing', '[1]', 5"), "nothing, which is no table"),
       ("INSERT INTO \"Dinge é\" VALUES (NULL, 1, 2)", "a row without a key in Dinge é"),
     ])
