@@ -75,7 +75,7 @@ struct TemplateTests {
     #expect(captured.code == 1)
     #expect(captured.error.contains("belongs to a Satchel workspace"))
     #expect(outcome("nowhere.db").error.contains("There is no database"))
-    #expect(outcome("land.json").error.contains("no SQLite database"))
+    #expect(outcome("land.json").error.contains("not an SQLite database"))
     #expect(!FileManager.default.fileExists(atPath: expedition.folder("tablet")))
     #expect(try texts(expedition.office, "SELECT name FROM satchel_devices").isEmpty)
   }
