@@ -41,7 +41,7 @@ import Testing
     #expect(try plain.json["bundles"] == 2)
     let outcome = camp.hub("backup", camp.path("keys.satchel"), "--with-keys")
     #expect(outcome.code == 0)
-    #expect(outcome.error.contains("behind no password"))
+    #expect(outcome.error.contains("without a password"))
     let mode = try FileManager.default.attributesOfItem(atPath: camp.path("keys.satchel"))[.posixPermissions] as? Int
     #expect(mode == 0o600)
     let secret = try camp.read("hub/keys/own.key")

@@ -106,6 +106,7 @@ final class ScopeStore {
 
   /// The numbers of the rows of one table that the user may see.
   func visible(in place: Int) throws -> RowSet {
+    try prepareForTrees()
     let (kept, _) = try prepare(rules.visibleNumbersSQL(store.tables[place]))
     var set = RowSet()
     try store.askingRules(of: store.tables[place].name) { limit in
@@ -185,7 +186,16 @@ final class ScopeStore {
     return try question(rules.ofRowSQL(table, condition(table)), about: table)
   }
 
+  /// Makes the trees before a query asks for them. That looks at the schema in a savepoint which is rolled back, and
+  /// would end the query.
+  private func prepareForTrees() throws {
+    for place in store.tables.indices where trees[place] == nil && !store.tables[place].treeKeys.isEmpty {
+      trees[place] = try DeepTree(of: store.tables[place], for: self)
+    }
+  }
+
   private func question(_ sql: String, about table: TrackedTable) throws -> Question {
+    try prepareForTrees()
     let (kept, authorizer) = try prepare(sql)
     return Question(kept, about: table.schema, columns: authorizer.dependencies(on: table.schema), in: store)
   }
