@@ -88,7 +88,8 @@ struct ScopeTests {
     let listed = camp.hub("user", "list").out
     #expect(listed.contains("O'Neil, Zoë") && listed.contains("ann") && listed.contains("tier=2"))
     for (text, words) in [
-      ("user,tier\nnew,1\nbad,x\n", "Line 3: The attribute tier must be of the type integer, and \"x\" is not"), ("user,height\nnew,1\n", "no attribute height"),
+      ("user,tier\nnew,1\nbad,x\n", "Line 3: The attribute tier must be of the type integer, and \"x\" is not"),
+      ("user,height\nnew,1\n", "no attribute height"),
       ("user\nnew,1\n", "Line 2: it has 2 fields"),
       ("", "no header"), ("user\n\"new", "a quote is not closed"),
     ] {
