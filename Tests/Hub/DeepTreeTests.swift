@@ -70,6 +70,10 @@ struct TreeHistory {
   }
 
   private static let bound = 2
+  /// All keys that rows of these tables have.
+  private static let keys: [(table: Name, keys: [RowKey])] = [
+    ("nodes", (0..<14).map { RowKey([.string("n\($0)")]) }), ("leaves", (1...5).map { RowKey([.integer($0)]) }),
+  ]
   private let seed: UInt64
   private let folder: TemporaryFolder
   private let store: HubStore
@@ -93,6 +97,9 @@ struct TreeHistory {
       INSERT INTO plots VALUES (1, 1), (2, 9), (3, 1);
       """)
     store = try HubStore.make(of: database, at: folder("data.sqlite"), Self.definition(visible: rule.sql))
+    for (table, keys) in Self.keys {
+      for key in keys { _ = try store.numbers[place(table)].assign(key, in: store.database) }
+    }
   }
 
   private static func definition(visible rule: String?) -> String {
@@ -117,13 +124,14 @@ struct TreeHistory {
     try store.writeTransaction(.keep) {
       let scope = ScopeStore(store, user: user, shallow: Self.bound)
       let whole = try WholeRules(store, user)
-      for _ in 0..<80 {
+      for round in 0..<80 {
         if random.once(in: 6) {
           try takeBack(scope, whole, &tally)
         } else {
           try write()
         }
         for _ in 0..<4 { try look(scope, whole, &tally) }
+        if round.isMultiple(of: 8) { try lookAtAll(whole) }
       }
     }
     return tally
@@ -200,6 +208,19 @@ struct TreeHistory {
     #expect(try scope.maySee(leaf, in: leaves) == whole.sees(leaf, in: leaves), "seed \(seed), leaf \(leaf)")
     guard try whole.depth(of: key) > Self.bound else { return }
     if isSeen { tally.deepSeen += 1 } else { tally.deepHidden += 1 }
+  }
+
+  /// Asks about all rows at once, in a scope that was not asked before.
+  private func lookAtAll(_ whole: WholeRules) throws {
+    let scope = ScopeStore(store, user: user, shallow: Self.bound)
+    for (table, keys) in Self.keys {
+      let place = try place(table)
+      let seen = try scope.visible(in: place)
+      for key in keys {
+        let number = try store.numbers[place].assign(key, in: store.database)
+        #expect(try seen.contains(number) == whole.sees(key, in: place), "seed \(seed), \(key)")
+      }
+    }
   }
 
   // MARK: a long chain

@@ -79,9 +79,8 @@ final class ScopeStore {
 
   /// Whether the user may see a row that has too many rows above it for SQL.
   func seesInTree(_ key: RowKey, in place: Int) throws -> Bool {
-    let tree = try trees[place] ?? DeepTree(of: store.tables[place], for: self)
-    trees[place] = tree
-    return try tree.isSeen(key)
+    // Each query made the trees before it began.
+    try trees[place]?.isSeen(key) ?? false
   }
 
   /// How many rows of deep trees were read one by one, for measurements.
@@ -186,8 +185,8 @@ final class ScopeStore {
     return try question(rules.ofRowSQL(table, condition(table)), about: table)
   }
 
-  /// Makes the trees before a query asks for them. That looks at the schema in a savepoint which is rolled back, and
-  /// would end the query.
+  /// Makes the trees before a query asks for them: a rule that is prepared while a query runs ends that query. (It is
+  /// prepared under another setting of the connection.)
   private func prepareForTrees() throws {
     for place in store.tables.indices where trees[place] == nil && !store.tables[place].treeKeys.isEmpty {
       trees[place] = try DeepTree(of: store.tables[place], for: self)
