@@ -9,7 +9,7 @@ import SatchelValues
 /// They are written aside and synced before the bundle's transaction begins. At its end `put` gives them their names.
 /// If the command is killed in between, a file without its row may be left; the same bundle then finds it in place.
 public struct ArrivingAttachments: ~Copyable {
-  /// What happened to one file.
+  /// The result for one file.
   public struct Arrival: Sendable {
     public let path: AttachmentPath
     public let digest: Digest

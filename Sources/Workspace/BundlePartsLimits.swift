@@ -54,7 +54,10 @@ extension BundleParts {
     Refusal(
       "volumes-full", "There is no more room for pieces of incomplete bundles from \(manifest.from.name).",
       hint:
-        "status lists the bundles and their missing volumes. Bring those, or delete the pieces that are not needed any more: bundles/inbox/parts"
+        """
+        status lists the bundles and their missing volumes. Bring those, or delete the pieces that are not needed \
+        any more: bundles/inbox/parts
+        """
     )
   }
 

@@ -41,7 +41,7 @@ extension ConflictRecord {
       deviceValues: deviceValues)
   }
 
-  /// Whether its id is the one that the format requires, if the change is this device's.
+  /// Whether its id is as the format requires, if the change is this device's.
   public func isNamed(asChangeOf device: ReplicaID) -> Bool {
     let name = name(asChangeOf: device)
     return id == name || id == name.meeting(hubValues ?? [])

@@ -26,7 +26,7 @@ public struct StoredConflict: Sendable {
   }
 }
 
-/// What was hidden from a device's user when a change of the device met it.
+/// The part that was hidden from a device's user when a change of the device met it.
 public enum HiddenPart: Int64, Sendable {
   case nothing = 0
   /// The row itself, or the row that has its UNIQUE value.

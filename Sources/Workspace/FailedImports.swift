@@ -90,8 +90,7 @@ public struct FailedImports {
   // MARK: the file
 
   private func stored() throws -> [FailedImport] {
-    guard try files.kind(path) == .file else { return [] }
-    guard let document = try? JSONValue.parse(files.read(path, limit: Self.mostBytes)) else { return [] }
+    guard let document = try folder.document(at: path, files, mostBytes: Self.mostBytes) else { return [] }
     // An earlier version of Satchel wrote the last failure alone.
     guard let all = document["failed"]?.arrayValue else { return [FailedImport(document)].compactMap(\.self) }
     return all.compactMap { FailedImport($0) }

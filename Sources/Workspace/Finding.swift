@@ -10,7 +10,7 @@ public struct Finding: Sendable {
   /// A stable word for machines.
   public let reason: String
   public let message: String
-  /// What to do; nil if `doctor --repair` mends it.
+  /// The way out; nil if `doctor --repair` mends it.
   public let hint: String?
 
   public init(_ reason: String, _ message: String, hint: String? = nil) {

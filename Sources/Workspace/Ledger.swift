@@ -3,7 +3,7 @@ import SatchelCrypto
 import SatchelSQLite
 import SatchelValues
 
-/// What happened to a bundle.
+/// The outcome for a bundle.
 public enum Verdict: String, Sendable {
   /// Accepted.
   case imported

@@ -13,17 +13,10 @@ extension RowTable {
   /// Finds what keeps a row out, by SQLite's own answer; nil: nothing does. Nothing is changed.
   public func obstruction(to row: Row, in database: borrowing Database) throws -> Obstruction? {
     do {
-      try database.savepoint {
-        try write(.insert(row), of: schema.key(of: row))
-        throw OnlyTried()
-      }
-    } catch is OnlyTried { return nil } catch let error as SQLiteError where error.kind == .unique {
-      return obstruction(named: error.message)
-    }
-    return nil
+      try database.savepoint(.takeBack) { try write(.insert(row), of: schema.key(of: row)) }
+      return nil
+    } catch let error as SQLiteError where error.kind == .unique { return obstruction(named: error.message) }
   }
-
-  private struct OnlyTried: Error {}
 
   /// SQLite names an index over expressions, and otherwise the columns that are indexed.
   private func obstruction(named message: String) -> Obstruction {

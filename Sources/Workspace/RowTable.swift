@@ -228,7 +228,7 @@ extension RowTable {
   public func rivals(of row: Row, in database: borrowing Database) throws -> [RowKey] {
     var rivals: [RowKey] = []
     do {
-      try database.savepoint {
+      try database.savepoint(.takeBack) {
         let key = schema.key(of: row)
         try write(nil, over: try self.row(key), key: key)
         while let rival = try insertUnlessTaken(row) {
@@ -237,11 +237,8 @@ extension RowTable {
           guard let there = try self.row(rival) else { break }
           try write(nil, over: there, key: rival)
         }
-        throw OnlyLooking()
       }
-    } catch is OnlyLooking {} catch let error as SQLiteError where error.kind == .constraint { return [] }
+    } catch let error as SQLiteError where error.kind == .constraint { return [] }
     return rivals
   }
-
-  private struct OnlyLooking: Error {}
 }

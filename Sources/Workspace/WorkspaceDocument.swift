@@ -2,14 +2,15 @@ import SatchelJSON
 import SatchelPlatform
 
 extension WorkspaceFolder {
-  private static let mostDocumentBytes = 64 << 10
-
   /// Reads a small JSON file that Satchel keeps beside the database. nil: there is none, or it is not JSON.
   ///
+  /// - Parameter mostBytes: the size of the largest file that is read.
   /// - Throws: `PlatformError` if the file cannot be read.
-  public func document(at path: String, _ files: any FileSystem) throws(PlatformError) -> JSONValue? {
+  public func document(
+    at path: String, _ files: any FileSystem, mostBytes: Int = 64 << 10
+  ) throws(PlatformError) -> JSONValue? {
     guard try files.kind(path) == .file else { return nil }
-    let bytes = try files.read(path, limit: Self.mostDocumentBytes)
+    let bytes = try files.read(path, limit: mostBytes)
     return try? JSONValue.parse(bytes)
   }
 }

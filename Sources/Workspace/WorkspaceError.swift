@@ -25,7 +25,7 @@ extension WorkspaceError {
 
 /// Why a genuine bundle was not imported here.
 public struct Refusal: ExplainedError {
-  /// What happens to the file.
+  /// The place of the refused file from now on.
   public enum Keeping: Sendable {
     /// It stays in place, for later. `status` names it until it is accepted.
     case inPlace
