@@ -170,8 +170,7 @@ final class DeviceKeys {
   }
 
   /// Whether later new rows must get keys above this one. A key far above all others has no effect, because its row is
-  /// not accepted. With `"blocks"` only keys
-  /// of accepted rows count: see `raiseNewKeys`.
+  /// not accepted. With `"blocks"` only keys of accepted rows count: see `raiseNewKeys`.
   private func raisesNewKeys(_ key: Int64, in place: Int) throws -> Bool {
     if store.tables[place].rules.keys == .blocks { return false }
     return try key <= limit(in: place)

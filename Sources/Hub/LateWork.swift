@@ -97,8 +97,8 @@ final class LateWork {
   ) throws -> FormerRights.Grant? {
     switch (change, found) {
     case (.insert(let row), nil):
-      if try merger.ranges.forbids(key, in: place, .sent(isFromBefore: false)) { return nil }
-      return try merger.isKeyTooHigh(key, in: place) ? nil : rights.toMake(row, in: place)
+      if try merger.keyFault(of: key, isFromBefore: false, in: place) != nil { return nil }
+      return try rights.toMake(row, in: place)
     case (.update(let changes), let found?):
       // A person decides about values that determine who may see or change the row.
       guard try merger.scope.deciding(in: place).isDisjoint(with: changes.map(\.column)) else { return nil }

@@ -34,7 +34,10 @@ extension HubWorkspace {
         "newer-dataset",
         "It is of version \(manifest.version) of the dataset; this hub has version \(store.dataset.version).",
         hint:
-          "It waits in bundles/inbox/waiting. Bring the hub to that version (satchel-hub dataset apply). The next import then merges it.",
+          """
+          It waits in bundles/inbox/waiting. Bring the hub to that version (satchel-hub dataset apply). The next \
+          import then merges it.
+          """,
         keeping: .waiting)
     }
     guard changes.incarnation == device.incarnation else {
@@ -113,7 +116,10 @@ extension HubWorkspace {
     throw Refusal(
       "fork", found.words(of: device.name),
       hint:
-        "The device's folder was copied, and both copies work. See both histories, and choose the copy that keeps the name: satchel-hub device fork \(device.name)",
+        """
+        The device's folder was copied, and both copies work. See both histories, and choose the copy that keeps the \
+        name: satchel-hub device fork \(device.name)
+        """,
       keeping: .quarantine)
   }
 
@@ -131,7 +137,10 @@ extension HubWorkspace {
       Refusal(
         "parted", "It comes from a copy of the device \(name) that does not keep this name.",
         hint:
-          "Its changes come when that copy has its own name. In its folder: satchel renew --name NEW-NAME --request FILE",
+          """
+          Its changes come when that copy has its own name. In its folder: satchel renew --name NEW-NAME --request \
+          FILE
+          """,
         keeping: .quarantine)
     case .heir(let heir):
       Refusal(

@@ -26,7 +26,7 @@ struct HistoryCheck {
   enum Base {
     /// An emission that this hub made in the present epoch.
     case present
-    /// An emission of an earlier epoch, or one that only an older version of this hub's files knew.
+    /// An emission of an earlier epoch, or an emission that only an older version of this hub's files knew.
     case former
   }
 
@@ -107,9 +107,15 @@ struct HistoryCheck {
   private func unknownEmission() -> Refusal {
     Refusal(
       "unknown-emission",
-      "It was made on bundle \(changes.received) of this hub, which this hub does not know. It contains no proof of that bundle.",
+      """
+      It was made on bundle \(changes.received) of this hub, which this hub does not know. It contains no proof of \
+      that bundle.
+      """,
       hint:
-        "Ask the user of \(device.name) to export again. If that is refused too, make a full bundle: satchel-hub emit --device \(device.name) --full",
+        """
+        Ask the user of \(device.name) to export again. If that is refused too, make a full bundle: satchel-hub emit \
+        --device \(device.name) --full
+        """,
       keeping: .quarantine)
   }
 
@@ -123,8 +129,9 @@ struct HistoryCheck {
       "other-epoch", "It continues a history of this hub that this hub does not know.",
       hint:
         """
-        If another copy of this hub is at work, continue with that copy. If this hub's files were put back from a copy: with \
-        the newest copy of its keys/ in place, import this again. If there is none: satchel-hub keys rotate --lost
+        If another copy of this hub is at work, continue with that copy. If this hub's files were put back from a \
+        copy: with the newest copy of its keys/ in place, import this again. If there is none: satchel-hub keys rotate \
+        --lost
         """,
       keeping: .quarantine)
     let mayFollowUnknownKey = try mayFollowUnknownKey()
@@ -167,7 +174,10 @@ struct HistoryCheck {
     if changes.base == nil, changes.epoch == store.identity.epoch { return }
     throw Refusal(
       "gap",
-      "This hub has the bundles of \(device.name) up to \(device.merged). Others between that bundle and this one are missing.",
+      """
+      This hub has the bundles of \(device.name) up to \(device.merged). Others between that bundle and this one are \
+      missing.
+      """,
       hint:
         "It waits in bundles/inbox/waiting. Import the missing ones: they are in the device's bundles/outbox or bundles/sent, and its next sync brings them.",
       keeping: .waiting)

@@ -45,27 +45,32 @@ struct KeyLimit {
   /// Whether the device received a range that contains the key.
   private func isGiven(_ key: Int64, in place: Int, to device: EnrolledDevice) throws -> Bool {
     for id in [device.id, device.continues].compactMap(\.self) {
-      let ranges = try BlockTable.given(to: id, after: EmissionNumber(-1), in: store.database)
-      if ranges.contains(where: { $0.table == store.tables[place].name && $0.first <= key && key <= $0.last }) {
-        return true
-      }
+      let ranges = try BlockTable.given(to: id, of: store.tables[place].name, in: store.database)
+      if ranges.contains(where: { $0.holds(key) }) { return true }
     }
     return false
   }
 }
 
 extension StepMerger {
-  private static let whatToDo =
+  private static let wayOut =
     "At the hub, satchel-hub conflicts resolve lets it in with --keep device, and drops it with --keep hub."
-  private static let keyTooHigh =
-    "Its key is far above all keys of the table, and SQLite goes on from the greatest key: so the row waits. \(whatToDo)"
-  private static let keyOutside =
-    "Its key is in none of the ranges of keys that the device got from the hub: so the row waits. \(whatToDo)"
+  private static let keyTooHigh = """
+    Its key is far above all keys of the table, and SQLite goes on from the greatest key: so the row waits. \(wayOut)
+    """
+  private static let keyOutside = """
+    Its key is in none of the ranges of keys that the device got from the hub: so the row waits. \(wayOut)
+    """
 
   /// Why a new row of the device waits because of its key, in words; nil: its key is right.
+  /// - Parameter isFromBefore: whether the row may have been on the device before it joined.
+  func keyFault(of key: RowKey, isFromBefore: Bool, in place: Int) throws -> String? {
+    if try ranges.forbids(key, in: place, .sent(isFromBefore: isFromBefore)) { return Self.keyOutside }
+    return try isKeyTooHigh(key, in: place) ? Self.keyTooHigh : nil
+  }
+
   func keyFault(of step: Step, in place: Int) throws -> String? {
-    if try ranges.forbids(step.key, in: place, .sent(isFromBefore: step.first == nil)) { return Self.keyOutside }
-    return try isKeyTooHigh(step.key, in: place) ? Self.keyTooHigh : nil
+    try keyFault(of: step.key, isFromBefore: step.first == nil, in: place)
   }
 
   /// Whether the key of a row that the device makes is too high. See `KeyLimit`.

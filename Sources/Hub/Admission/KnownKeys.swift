@@ -93,7 +93,10 @@ extension HubWorkspace {
   }
 
   private static let wayOutOfWrongList =
-    "satchel-hub doctor --repair removes it from the list. If a device imported such a bundle: satchel-hub keys rotate --lost"
+    """
+    satchel-hub doctor --repair removes it from the list. If a device imported such a bundle: satchel-hub keys \
+    rotate --lost
+    """
 
   func wrongRevocations(_ store: HubStore) throws -> [Finding] {
     try KnownKeys(self, store).wronglyRevoked().map {
