@@ -4,7 +4,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// What was saved of a damaged database before a new one replaced it.
+/// The parts of a damaged database that were saved before a new one replaced it.
 public struct SavedDatabase: Sendable {
   /// SQLite's description of the damage.
   public let fault: String
@@ -17,16 +17,23 @@ public struct SavedDatabase: Sendable {
 }
 
 extension SavedDatabase {
-  /// What doctor says of it when another one took its place.
+  /// The answer of doctor when another database replaced it.
   var words: String {
-    var words =
-      "The database was damaged (\(fault)). It is kept in \(kept), and another one is made as far as bundles and exports tell: close the app and open it again."
-    if let export { words += " What was not delivered yet is in \(export.file): carry it to the hub." }
+    var sentences = [
+      """
+      The database was damaged (\(fault)). It is kept in \(kept), and another one is made as far as bundles and \
+      exports tell: close the app and open it again.
+      """
+    ]
+    if let export { sentences.append("Undelivered changes are in \(export.file): carry it to the hub.") }
     if let unread {
-      words +=
-        " What was written since the last export could not be read (\(unread)): sqlite3 can often read most of the file that was kept (.recover)."
+      sentences.append(
+        """
+        The writes since the last export could not be read (\(unread)): sqlite3 can often read most of the kept file \
+        (.recover).
+        """)
     }
-    return words
+    return sentences.joined(separator: " ")
   }
 }
 
@@ -66,7 +73,7 @@ struct DamagedDatabase {
     }
   }
 
-  /// What doctor says of it. A repair mends it if the archive is complete.
+  /// The finding of doctor. A repair mends it if the archive is complete.
   func finding() throws -> Finding {
     if try DatabaseRebuild.find(workspace) == nil { return Finding(damaged()) }
     return Finding("corrupt", damaged().message)
@@ -76,7 +83,11 @@ struct DamagedDatabase {
     WorkspaceError(
       "corrupt", "The database \(path) is damaged: \(fault).",
       hint:
-        "Close the app, and keep the file. Ask the hub's operator for a full bundle: satchel-hub emit --device \(workspace.configuration.name) --full; its import saves the undelivered changes that can be read, and rebuilds the database."
+        """
+        Close the app, and keep the file. Ask the hub's operator for a full bundle: satchel-hub emit --device \
+        \(workspace.configuration.name) --full; its import saves the undelivered changes that can be read, and \
+        rebuilds the database.
+        """
     )
   }
 
@@ -102,7 +113,10 @@ struct DamagedDatabase {
       throw WorkspaceError(
         "corrupt", "The database \(path) is damaged (\(fault)), and this bundle carries changes only.",
         hint:
-          "Ask the hub's operator for a full one: \(wanted). The import saves undelivered changes and rebuilds the database."
+          """
+          Ask the hub's operator for a full one: \(wanted). The import saves undelivered changes and rebuilds the \
+          database.
+          """
       )
     }
     let archive = BundleArchive(workspace.folder, files)

@@ -32,12 +32,14 @@ extension DeviceWorkspace {
       throw Refusal(
         "no-table", "The database \(databasePath) has no table \(rules.name), which the dataset keeps in step.",
         hint:
-          "Let the app make its tables before the first bundle is imported; or remove its file, and the import creates one."
+          """
+          Let the app make its tables before the first bundle is imported; or remove its file, and the import \
+          creates one.
+          """
       )
     }
     let tables = try TrackedTable.find(definition, in: database)
-    let declared = try database.generatedColumns(of: tables.map(\.name))
-    guard let snapshot = try Snapshot.open(bundle, tables: tables, computing: declared) else {
+    guard let snapshot = try Snapshot.open(bundle, tables: tables, in: database) else {
       throw BundleError.manifest("it is full and has no snapshot.sqlite")
     }
     if ending == .keep { try trustSigner(of: bundle) }

@@ -80,7 +80,10 @@ extension DeviceWorkspace {
     if isNext { return }
     throw Refusal(
       "other-history",
-      "It does not follow bundle \(newest.scope.number), which this device had: the hub was set back to an earlier copy of itself, or two copies of it are at work.",
+      """
+      It does not follow bundle \(newest.scope.number), which this device had: the hub was set back to an earlier \
+      copy of itself, or two copies of it are at work.
+      """,
       hint: "Continue with satchel sync: it carries the proof to the hub. Inform the hub's operator.")
   }
 

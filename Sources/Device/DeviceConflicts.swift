@@ -55,7 +55,10 @@ extension DeviceWorkspace {
     guard policy == .hub || policy == .device else {
       throw WorkspaceError(
         "policy",
-        "On a device all conflicts can only be decided for the hub or for the device: it does not know when the hub's rows were written."
+        """
+        On a device all conflicts can only be decided for the hub or for the device: it does not know when the hub's \
+        rows were written.
+        """
       )
     }
     return try locked {

@@ -196,9 +196,15 @@ extension DeviceSession {
       report.add(
         Finding(
           "renewed",
-          "This device continues under a new name, and the hub has not answered it yet: its last state cannot be determined.",
+          """
+          This device continues under a new name, and the hub has not answered it yet: its last state cannot be \
+          determined.
+          """,
           hint:
-            "Carry its request to the hub, and import the bundle that comes back. To write the request again: satchel renew --request FILE"
+            """
+            Carry its request to the hub, and import the bundle that comes back. To write the request again: satchel \
+            renew --request FILE
+            """
         ))
       return
     }

@@ -57,7 +57,10 @@ extension DeviceWorkspace {
       throw WorkspaceError(
         "no-key", "This device has no key of its own: it receives, and delivers nothing.",
         hint:
-          "Changes made here stay here. To set up a device that delivers: satchel-hub device provision, without --no-keys"
+          """
+          Changes made here stay here. To set up a device that delivers: satchel-hub device provision, without \
+          --no-keys
+          """
       )
     }
     let key = try keys.signing()

@@ -40,7 +40,7 @@ public struct ImportReport: ImportOutcome, Sendable {
   /// Changes of the device's former user that the hub is not known to have, if the bundle is for another user. nil:
   /// none.
   public var sealed: SealedChanges?
-  /// What was saved of the former database, if it was damaged.
+  /// The saved parts of the former database, if it was damaged.
   public var saved: SavedDatabase?
   /// The number of changes that are pending again in a rebuilt database; nil: it was not rebuilt.
   public var replayed: Int?

@@ -4,7 +4,7 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// What a device records about itself and its hub: the one row of `satchel_device`.
+/// The record of a device about itself and its hub: the one row of `satchel_device`.
 public struct DeviceState: Sendable {
   public var id: ReplicaID
   public var name: String
@@ -87,8 +87,8 @@ public struct DeviceState: Sendable {
     proof = .init(digest: digest, signature: signature)
   }
 
-  /// The export since which the next one holds all changes: the last that the hub has, or one that later exports do not
-  /// contain.
+  /// The export since which the next one holds all changes: the last that the hub has, or an export that later ones do
+  /// not contain.
   var base: SequenceNumber { max(acknowledged, sealed ?? .zero) }
 
   func save(in database: borrowing Database) throws {

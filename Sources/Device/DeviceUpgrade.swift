@@ -186,7 +186,10 @@ final class DeviceUpgrade {
       "migration",
       "This database cannot be brought to version \(definition.version) of the dataset. \(words)",
       hint:
-        "Nothing was changed: continue to work and export. The bundle waits. When the app's database fits it: satchel apply. If the app has changed its tables by itself: satchel apply --migrated",
+        """
+        Nothing was changed: continue to work and export. The bundle waits. When the app's database fits it: satchel \
+        apply. If the app has changed its tables by itself: satchel apply --migrated
+        """,
       keeping: .unnoted)
     try session.workspace.park(bundle, from: path, because: refusal)
     return refusal

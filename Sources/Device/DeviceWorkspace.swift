@@ -168,7 +168,10 @@ extension WorkspaceError {
     WorkspaceError(
       "database-lost", "\(words) Bundles here show that there was one.",
       hint:
-        "Is its card or disk mounted? If the file is lost: satchel doctor --repair rebuilds it from bundles and exports, as far as they reach."
+        """
+        Is its card or disk mounted? If the file is lost: satchel doctor --repair rebuilds it from bundles and \
+        exports, as far as they reach.
+        """
     )
   }
 }
@@ -219,7 +222,10 @@ final class DeviceSession {
     try OwnTables(madeBy: DeviceSchema.all + [SchemaUpgrade.schema]).check(
       in: database, at: workspace.databasePath,
       hint:
-        "Put the right file back. If there is none, keep this one aside and import a full bundle: satchel-hub emit --device \(state.name) --full. Your exports are in bundles/."
+        """
+        Put the right file back. If there is none, keep this one aside and import a full bundle: satchel-hub emit \
+        --device \(state.name) --full. Your exports are in bundles/.
+        """
     )
     dataset = try DatasetDefinition(json: state.definition)
     tables = try TrackedTable.findIntact(dataset, in: database)
@@ -271,7 +277,10 @@ final class DeviceSession {
       "older-database",
       "The database \(workspace.databasePath) has made \(state.sequence) exports, and this workspace holds export \(highest): it is an old copy of itself.",
       hint:
-        "Put the newer database back if there is one. If not: satchel doctor --repair brings this one to where the newer one was, as far as its exports tell."
+        """
+        Put the newer database back if there is one. If not: satchel doctor --repair brings this one to where the \
+        newer one was, as far as its exports tell.
+        """
     )
   }
 }

@@ -52,9 +52,15 @@ extension DeviceSession {
     guard let own = try digest(ofExport: scope.acknowledged), own != theirs else { return }
     throw Refusal(
       "copied",
-      "The hub answers an export \(scope.acknowledged) that was not made here: two copies of the device \(state.name) are in use.",
+      """
+      The hub answers an export \(scope.acknowledged) that was not made here: two copies of the device \(state.name) \
+      are in use.
+      """,
       hint:
-        "Nothing is lost; ask the hub's operator which copy keeps the name. The other copy continues under a new name: satchel renew --name NEW-NAME --request FILE"
+        """
+        Nothing is lost; ask the hub's operator which copy keeps the name. The other copy continues under a new \
+        name: satchel renew --name NEW-NAME --request FILE
+        """
     )
   }
 }

@@ -68,7 +68,10 @@ struct ExportReplay {
       "no-export",
       "The file of this device's export \(sequence) is not here, and the hub is not known to have it.",
       hint:
-        "Bring it back to bundles/sent: it may be on a stick, or at the hub, in bundles/archive. If it is lost: satchel import FILE --without-lost gives it up."
+        """
+        Bring it back to bundles/sent: it may be on a stick, or at the hub, in bundles/archive. If it is lost: \
+        satchel import FILE --without-lost gives it up.
+        """
     )
   }
 

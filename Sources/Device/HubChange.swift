@@ -32,7 +32,10 @@ extension DeviceWorkspace {
         throw WorkspaceError(
           "renewed", "This device has left its hub already, to continue as \(configuration.name).",
           hint:
-            "Leave --name out to write the request again. At the hub it may get another name: satchel-hub device enrol --name"
+            """
+            Leave --name out to write the request again. At the hub it may get another name: satchel-hub device \
+            enrol --name
+            """
         )
       }
       let session = try session()

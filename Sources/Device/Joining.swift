@@ -36,8 +36,7 @@ extension DeviceWorkspace {
     let database = try Database(path: databasePath, mode: .readWrite)
     try database.prepareForCommand()
     let tables = try fittingTables(of: definition, in: database)
-    let declared = try database.generatedColumns(of: tables.map(\.name))
-    guard let snapshot = try Snapshot.open(bundle, tables: tables, computing: declared) else {
+    guard let snapshot = try Snapshot.open(bundle, tables: tables, in: database) else {
       throw BundleError.manifest("it is full and has no snapshot.sqlite")
     }
     let arriving = try ArrivingAttachments(bundle, in: folder, platform: platform, ending: ending)

@@ -19,7 +19,10 @@ extension DeviceSession {
     guard scope.extent == .full else {
       throw Refusal(
         "other-epoch",
-        "The hub has begun a new history since its last bundle for this device, and this bundle is not the first of it.",
+        """
+        The hub has begun a new history since its last bundle for this device, and this bundle is not the first of \
+        it.
+        """,
         hint: "Ask the hub's operator for a full one: satchel-hub emit --device \(state.name) --full")
     }
   }
@@ -91,7 +94,11 @@ extension DeviceSession {
         "no-export",
         "The hub was restored from a backup and lacks this device's exports from \(merged.next) on, and the file of export \(reached.next) is not here or is damaged.",
         hint:
-          "Bring it back to bundles/sent from a copy, or from the hub's former bundles/archive; then import this bundle again. If it is lost: satchel import FILE --without-lost, which keeps the database as it is beside the new one."
+          """
+          Bring it back to bundles/sent from a copy, or from the hub's former bundles/archive; then import this \
+          bundle again. If it is lost: satchel import FILE --without-lost, which keeps the database as it is beside \
+          the new one.
+          """
       )
     }
     return kept

@@ -27,7 +27,10 @@ extension DeviceWorkspace {
           throw WorkspaceError(
             "renewed", "This device has already asked to continue as \(configuration.name).",
             hint:
-              "Leave --name out to write the request again. At the hub it may get another name: satchel-hub device enrol --name"
+              """
+              Leave --name out to write the request again. At the hub it may get another name: satchel-hub device \
+              enrol --name
+              """
           )
         }
         return self

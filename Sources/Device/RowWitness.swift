@@ -47,7 +47,8 @@ final class RowWitness {
   /// Compares nothing from now on.
   func close() { isBlind = true }
 
-  /// Compares no row whose key changes with the bundle, or that refers to such a row: the hub may know it by either key.
+  /// Compares no row whose key changes with the bundle, or that refers to such a row: the hub may know it by either
+  /// key.
   func exclude(_ rekeyed: [RekeyedHere], among tables: [TrackedTable]) throws {
     if rekeyed.isEmpty { return }
     let keys = Dictionary(grouping: rekeyed, by: \.table).mapValues { Set($0.flatMap { [$0.old, $0.new] }) }

@@ -78,7 +78,10 @@ extension DeviceSession {
       "clock",
       "The hub's clock showed \(UTCTime.text(milliseconds: manifest.stamp.milliseconds)) when it made this file, and this device's shows \(UTCTime.text(milliseconds: now)).",
       hint:
-        "Look at this device's clock, set it if it is wrong, and import the file again. If it is right, the hub's is wrong: do not use the file, and inform the hub's operator."
+        """
+        Look at this device's clock, set it if it is wrong, and import the file again. If it is right, the hub's is \
+        wrong: do not use the file, and inform the hub's operator.
+        """
     )
   }
 
@@ -88,7 +91,10 @@ extension DeviceSession {
       "older-database",
       "The hub has \(scope.acknowledged) exports of this device, and this database has made \(state.sequence): it is an old copy of itself.",
       hint:
-        "Put the newer database back if there is one. If it is in use elsewhere, or lost, this one continues under a new name: satchel renew --name NEW-NAME --request FILE"
+        """
+        Put the newer database back if there is one. If it is in use elsewhere, or lost, this one continues under a \
+        new name: satchel renew --name NEW-NAME --request FILE
+        """
     )
   }
 
@@ -97,7 +103,10 @@ extension DeviceSession {
       "other-history",
       "The hub's bundle \(scope.number) does not follow bundle \(state.received), which came here. The hub was set back to an earlier copy of itself, or two copies of it are at work.",
       hint:
-        "Nothing is lost. Continue to work and deliver: the next sync carries the proof to the hub. Inform the hub's operator.",
+        """
+        Nothing is lost. Continue to work and deliver: the next sync carries the proof to the hub. Inform the hub's \
+        operator.
+        """,
       keeping: .waiting)
   }
 
@@ -106,7 +115,10 @@ extension DeviceSession {
       "other-hub",
       "This bundle is from another copy of the hub than this device's. One of the two must be retired.",
       hint:
-        "Nothing is lost. Ask the hub's operator which copy continues. If it is the copy that made this bundle: satchel import FILE --fingerprint, with the fingerprint that satchel-hub keys show shows there.",
+        """
+        Nothing is lost. Ask the hub's operator which copy continues. If it is the copy that made this bundle: \
+        satchel import FILE --fingerprint, with the fingerprint that satchel-hub keys show shows there.
+        """,
       keeping: .waiting)
   }
 
@@ -164,7 +176,10 @@ public struct Estrangement: Sendable {
   /// Describes what to do next.
   public var hint: String {
     isOtherHub
-      ? "Ask the hub's operator which copy continues. If it is the other one: satchel import bundles/inbox/waiting/\(file) --fingerprint WORDS"
+      ? """
+      Ask the hub's operator which copy continues. If it is the other one: satchel import \
+      bundles/inbox/waiting/\(file) --fingerprint WORDS
+      """
       : "Inform the hub's operator, and continue with satchel sync: it carries the proof to the hub."
   }
 

@@ -71,8 +71,7 @@ extension DeviceSession {
     let upgrade = try DeviceUpgrade(of: self, by: bundle)
     let snapshot =
       try upgrade == nil
-      ? Snapshot.open(bundle, tables: tables, computing: database.generatedColumns(of: tables.map(\.name)))
-      : Snapshot.open(beforeUpgrade: bundle)
+      ? Snapshot.open(bundle, tables: tables, in: database) : Snapshot.open(beforeUpgrade: bundle)
     let lines = try bundle.changeLines()
     try lines.readAhead()
     try DeviceAttachments(self).sweep()

@@ -13,10 +13,13 @@ final class Snapshot {
   private init(database: consuming Database) { self.database = database }
 
   /// nil if the bundle carries none. A delta may lack a snapshot, a full bundle may not.
-  /// - Parameter declared: the generated columns of the device's own tables.
+  /// - Parameters:
+  ///   - tables: the tables as this device has them.
+  ///   - device: the device's own database.
   static func open(
-    _ bundle: borrowing VerifiedBundle, tables: [TrackedTable], computing declared: [GeneratedColumn]
+    _ bundle: borrowing VerifiedBundle, tables: [TrackedTable], in device: borrowing Database
   ) throws -> Snapshot? {
+    let declared = try device.generatedColumns(of: tables.map(\.name))
     let database = try open(bundle, holding: tables.map(\.rules), computing: declared) { try check(tables, in: $0) }
     guard let database else { return nil }
     return Snapshot(database: database)

@@ -76,12 +76,15 @@ struct Syncing {
     if !isRehearsal { attempt(&answer) { _ in try stick.take(result.taken.filter { !waiting.contains($0) }) } }
     tellRefused(found, leftAlone: result.leftAlone, &answer)
     var outgoing: [Outgoing] = []
-    do { outgoing = try left ?? make() } catch {
-      do { outgoing = try self.made(before: error, made) } catch  where !isIdle { tell("", Failure(error), &answer) }
-    }
+    do { outgoing = try left ?? due(make, or: made) } catch  where !isIdle { tell("", Failure(error), &answer) }
     put(outgoing, &answer)
     attempt(&answer) { try finish(&$0) }
     return answer
+  }
+
+  /// The bundles that are due, or those that can be carried although a new one failed.
+  private func due(_ make: () throws -> [Outgoing], or made: (Failure) -> [Outgoing]) throws -> [Outgoing] {
+    do { return try make() } catch { return try self.made(before: error, made) }
   }
 
   /// The finished bundles that can be carried although `error` came. Throws `error` if there are none, or if another
