@@ -25,7 +25,7 @@ public struct CaptureDamage: Sendable {
   public let table: Name
   /// A description, as the rest of a sentence.
   public let words: String
-  /// What must be done before a repair; nil: the repair is enough.
+  /// The steps before a repair; nil: the repair is enough.
   public let hint: String?
 
   public var isRepairable: Bool { hint == nil }
@@ -68,7 +68,10 @@ extension Capture {
       kind: .encoding, table: "sqlite_schema",
       words: "the database holds its texts in \(encoding), which changes some of them when they are read",
       hint:
-        "Make a database in UTF-8 of it: sqlite3 OLD .dump | sqlite3 NEW; put that in its place, then run doctor --repair."
+        """
+        Make a database in UTF-8 of it: sqlite3 OLD .dump | sqlite3 NEW; put that in its place, then run doctor \
+        --repair.
+        """
     )
   }
 
@@ -145,7 +148,10 @@ extension Capture {
       return CaptureDamage(
         kind: .table, table: name, words: "the table \(name) is gone",
         hint:
-          "Have the app create it again, then run doctor. Before a repair, doctor counts the rows that are missing in it."
+          """
+          Have the app create it again, then run doctor. Before a repair, doctor counts the rows that are missing in \
+          it.
+          """
       )
     }
     do { _ = try TrackedTable.find(dataset, in: database) } catch let error as DatasetError {

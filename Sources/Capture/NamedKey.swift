@@ -63,8 +63,8 @@ enum NamedKey {
   }
 
   private static let makeAnew = """
-    ALTER TABLE cannot do it: create the table again (CREATE TABLE, INSERT INTO ... SELECT, DROP TABLE, ALTER TABLE RENAME). \
-    docs/GEOPACKAGE.md shows it for a layer.
+    ALTER TABLE cannot do it: create the table again (CREATE TABLE, INSERT INTO ... SELECT, DROP TABLE, ALTER TABLE \
+    RENAME). docs/GEOPACKAGE.md shows it for a layer.
     """
 
   /// SQLite would not use an index with another collation than its columns to find a row by its key.

@@ -59,9 +59,10 @@ public struct TrackedTable: Sendable {
   }
 
   private static let giveKey = """
-    Its rows have no name that two databases share. Give it one, for example a TEXT column with a UUID, or leave the table out of the dataset. \
-    If columns that are NOT NULL have a UNIQUE index, they can name the rows: "key": ["COLUMN"] at the table. \
-    ALTER TABLE cannot do it: create the table again (CREATE TABLE with the key, INSERT INTO ... SELECT, DROP TABLE, ALTER TABLE RENAME).
+    Its rows have no name that two databases share. Give it one, for example a TEXT column with a UUID, or leave the \
+    table out of the dataset. If columns that are NOT NULL have a UNIQUE index, they can name the rows: "key": \
+    ["COLUMN"] at the table. ALTER TABLE cannot do it: create the table again (CREATE TABLE with the key, INSERT INTO \
+    ... SELECT, DROP TABLE, ALTER TABLE RENAME).
     """
 
   private static func checkCollations(of table: Name, at place: String, in database: borrowing Database) throws {

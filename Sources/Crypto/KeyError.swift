@@ -21,7 +21,7 @@ public enum KeyError: Error, Equatable, Sendable {
     }
   }
 
-  /// What is wrong, and what to do next.
+  /// The fault, and the next step.
   public var message: String {
     switch self {
     case .tooLarge: "the file is larger than any key: check that it is the right one"

@@ -25,7 +25,7 @@ public enum SignatureError: Error, Equatable, Sendable {
     }
   }
 
-  /// What is wrong, and what to do next.
+  /// The fault, and the next step.
   public var message: String {
     switch self {
     case .tooLarge: "the signature file is larger than \(CommentedFile.sizeLimit) bytes, the limit for a signature"

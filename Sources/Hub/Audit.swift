@@ -106,7 +106,10 @@ extension HubStore {
       findings.append(
         Finding(
           "audit",
-          "The bundle \($0.optionalInteger(2) ?? 0) of \($0.optionalText(1) ?? "?") was imported, but is not in bundles/archive.",
+          """
+          The bundle \($0.optionalInteger(2) ?? 0) of \($0.optionalText(1) ?? "?") was imported, but is not in \
+          bundles/archive.
+          """,
           hint: "The device may have it in bundles/sent: satchel-hub import FILE puts it back."))
     }
     try database.each(

@@ -214,23 +214,16 @@ final class FormerRights {
     return try asks(rule, about: row, in: place, as: User(name: scope.user.name, attributes: attributes))
   }
 
-  private struct OnlyAsking: Error {}
-
   /// Evaluates a rule for a row that is not in its table.
   private func asks(_ rule: String, about row: Row, in place: Int, as user: User) throws -> Bool {
     let rows = store.rows[place]
     let key = rows.schema.key(of: row)
-    var answer = false
     do {
-      try store.database.savepoint {
+      return try store.database.savepoint(.takeBack) {
         try rows.write(row, over: rows.row(key), key: key)
-        answer = try ScopeStore(store, user: user).question({ _ in "(\(rule)\n)" }, in: place).holds(for: key)
-        throw OnlyAsking()
+        return try ScopeStore(store, user: user).question({ _ in "(\(rule)\n)" }, in: place).holds(for: key)
       }
-    } catch is OnlyAsking {} catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint {
-      return false
-    }
-    return answer
+    } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint { return false }
   }
 }
 

@@ -85,7 +85,8 @@ struct HubArchive {
     try Self.bundles(of: device, dataset: dataset, in: folder.archive, files)
   }
 
-  /// The numbers and paths of a device's bundles in a folder in which they have the names that they have in the archive.
+  /// The numbers and paths of a device's bundles in a folder in which they have the names that they have in the
+  /// archive.
   static func bundles(
     of device: String, dataset: String, in place: String, _ files: any FileSystem
   ) throws -> [(number: Int64, path: String)] {

@@ -41,8 +41,8 @@ extension HubWorkspace {
       hint: "Another person may have the old key. Ask the device's user.", keeping: .quarantine)
   }
 
-  /// Records the keys of its device that a merged bundle announces. A wrong announcement does not affect the rest of the
-  /// bundle.
+  /// Records the keys of its device that a merged bundle announces. A wrong announcement does not affect the rest of
+  /// the bundle.
   func noteKeys(of manifest: Manifest, signer: PublicKey, _ device: inout EnrolledDevice, _ store: HubStore) throws {
     if signer == device.nextKey {
       try store.retire(device.key, of: device.id)

@@ -130,7 +130,10 @@ public struct HubRestore {
           "untrusted-hub",
           "The owner of this backup is not confirmed yet, so a stranger may have made it.",
           hint:
-            "Use the hub's fingerprint that you wrote down, or that satchel keys show prints at one of its devices. Then add: --fingerprint WORDS"
+            """
+            Use the hub's fingerprint that you wrote down, or that satchel keys show prints at one of its devices. \
+            Then add: --fingerprint WORDS
+            """
         )
       }
       try signer.requireFingerprint(
@@ -194,7 +197,10 @@ public struct HubRestore {
       throw WorkspaceError(
         "no-key", "The backup holds no secret keys.",
         hint:
-          "Name the folder that holds a copy of them: --keys DIR. If they are lost, --new-keys makes new keys, and a person compares their fingerprint at each device."
+          """
+          Name the folder that holds a copy of them: --keys DIR. If they are lost, --new-keys makes new keys, and a \
+          person compares their fingerprint at each device.
+          """
       )
     }
     try keys.check()

@@ -67,7 +67,8 @@ extension HubWorkspace {
 
   /// Keeps a bundle that cannot be merged yet. It is read again to its end, so that the kept file is verified now.
   ///
-  /// Throws the refusal in other words if there is no more room for bundles of its sender. The file then stays in place.
+  /// Throws the refusal in other words if there is no more room for bundles of its sender. The file then stays in
+  /// place.
   /// - Parameter refusal: says why the bundle waits.
   func keepWaiting(_ path: String, because refusal: Refusal, _ store: HubStore) throws {
     let waiting = WaitingBundles(folder, platform.files)

@@ -42,9 +42,16 @@ extension HubWorkspace {
       let device = try store.device(emission.device)?.name ?? emission.device.text
       return Finding(
         "audit",
-        "bundles/archive/lost/\(emission.file ?? "") is missing or damaged: its changes from the lost time cannot be merged.",
+        """
+        bundles/archive/lost/\(emission.file ?? "") is missing or damaged: its changes from the lost time cannot be \
+        merged.
+        """,
         hint:
-          "The device \(device) may have it, as its bundle \(emission.link.number) in bundles/archive or bundles/archive/former: satchel-hub import FILE puts it back. To continue without it: satchel-hub restore --finish"
+          """
+          The device \(device) may have it, as its bundle \(emission.link.number) in bundles/archive or \
+          bundles/archive/former: satchel-hub import FILE puts it back. To continue without it: satchel-hub restore \
+          --finish
+          """
       )
     }
   }

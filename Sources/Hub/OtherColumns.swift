@@ -71,7 +71,10 @@ extension HubStore {
     throw Refusal(
       "schema-differs", "The device's table \(schema.name) has the column \(other.name), and the hub's table has not.",
       hint:
-        "Add the column to the hub's database (ALTER TABLE), run satchel-hub doctor --repair, then import the file again. Nothing in it is lost."
+        """
+        Add the column to the hub's database (ALTER TABLE), run satchel-hub doctor --repair, then import the file \
+        again. Nothing in it is lost.
+        """
     )
   }
 }

@@ -29,7 +29,10 @@ extension HubWorkspace {
       if rows.isEmpty, store.identity.logFrom > .zero {
         throw WorkspaceError(
           "forgotten",
-          "The changes of this bundle are forgotten: the hub's history begins after its change \(store.identity.logFrom).",
+          """
+          The changes of this bundle are forgotten: the hub's history begins after its change \
+          \(store.identity.logFrom).
+          """,
           hint: "Change the rows yourself: that travels as any other change.")
       }
       for row in rows {

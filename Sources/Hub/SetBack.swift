@@ -36,7 +36,10 @@ extension HubWorkspace {
 extension SetBack {
   /// The operator's next steps.
   public static let wayOut =
-    "If another copy of this hub is at work, continue with that copy and retire this one. If not: satchel-hub restore --in-place"
+    """
+    If another copy of this hub is at work, continue with that copy and retire this one. If not: satchel-hub restore \
+    --in-place
+    """
 
   fileprivate func refusal(keeping: Refusal.Keeping) -> Refusal {
     Refusal("set-back", words, hint: Self.wayOut, keeping: keeping)

@@ -40,18 +40,15 @@ extension StepMerger {
     unknownDeletes = []
   }
 
-  private struct OnlyLooking: Error {}
-
   private func mayMake(_ row: Row, in place: Int) throws -> Bool {
     do {
-      try store.database.savepoint {
+      try store.database.savepoint(.takeBack) {
         try write(.insert(row), to: row, over: nil, key: store.tables[place].schema.key(of: row), in: place)
-        throw OnlyLooking()
       }
-    } catch is OnlyLooking { return true } catch is NotAllowed {} catch let error as SQLiteError
+      return true
+    } catch is NotAllowed { return false } catch let error as SQLiteError
       where error.kind == .unique || error.kind == .constraint
-    {}
-    return false
+    { return false }
   }
 
   /// Whether a row that was there before its device joined this hub was deleted here, or by another device of its

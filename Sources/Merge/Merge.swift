@@ -97,7 +97,7 @@ private func meet(
       let value = combine(how, base: meeting.was, hub: hub[column], device: meeting.value)
     {
       row[column] = value
-      // Of a greatest or least value, the other value is lost.
+      // If the greatest or least value is kept, the other value is lost.
       if how == .max || how == .min, hub[column] != meeting.value {
         winners[column] = value == hub[column] ? .hub : .device
       }

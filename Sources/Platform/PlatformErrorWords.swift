@@ -21,7 +21,7 @@ extension PlatformError: ExplainedError, CustomStringConvertible {
     }
   }
 
-  /// What to do next; nil if there is no general advice.
+  /// The next step; nil if there is no general advice.
   public var hint: String? {
     switch self {
     case .missing: "Check the path."

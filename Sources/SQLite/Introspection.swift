@@ -123,7 +123,7 @@ extension Database {
       isView: kind.type == "view", isNamedByColumns: false, localKey: nil)
   }
 
-  /// True for every table with AUTOINCREMENT, and for one that only mentions it: such a table has no count in
+  /// True for every table with AUTOINCREMENT, and for a table that only mentions it: such a table has no count in
   /// `sqlite_sequence`.
   private func mayBeAutoincrement(_ table: Name) throws -> Bool {
     try first(

@@ -45,8 +45,8 @@ extension Database {
   }
 
   static let wayAroundTriggers = """
-    Rebuild the table that the trigger maintains, for example a full-text index by its command 'rebuild', and import again. \
-    If the trigger cannot run here at all: drop it, import, create it again, and rebuild that table.
+    Rebuild the table that the trigger maintains, for example a full-text index by its command 'rebuild', and import \
+    again. If the trigger cannot run here at all: drop it, import, create it again, and rebuild that table.
     """
 
   /// Leaves out triggers that write through a view. A view's triggers do such writes, and if one of them is off, the
@@ -94,7 +94,7 @@ extension Database {
     return ["INSERT INTO \(name) DEFAULT VALUES", "UPDATE \(name) SET \(assignments)", "DELETE FROM \(name)"]
   }
 
-  /// Finds the trigger of the app that cannot be compiled: one of this table, or one that they fire.
+  /// Finds the trigger of the app that cannot be compiled: a trigger of this table, or a trigger that those fire.
   private func fault(of table: Name, _ error: SQLiteError) throws -> TriggerFault {
     let probe = try TriggerProbe(of: self)
     let culprit = try appTriggers().first { trigger in

@@ -69,7 +69,10 @@ extension Database {
     throw SQLiteError(
       code: SQLITE_ERROR,
       message:
-        "indexes go both up and down by the collation \(collation), which only the app has: without it the file cannot be copied"
+        """
+        indexes go both up and down by the collation \(collation), which only the app has: without it the file \
+        cannot be copied
+        """
     )
   }
 

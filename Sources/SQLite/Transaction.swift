@@ -17,20 +17,26 @@ extension Database {
   }
 
   /// Runs `body` so that its writes can be rolled back alone; the transaction around it continues either way.
-  public func savepoint<T>(_ body: () throws -> T) throws -> T {
+  /// - Parameter ending: `takeBack` rolls the writes back also if `body` succeeds.
+  public func savepoint<T>(_ ending: Ending = .keep, _ body: () throws -> T) throws -> T {
     try run("SAVEPOINT satchel")
     let before = writes.beginSavepoint()
     defer { writes.endSavepoint() }
-    do {
-      let result = try body()
-      try run("RELEASE satchel")
-      return result
-    } catch {
+    func takeBack() throws {
       writes.takeBack(after: before)
       try run("ROLLBACK TO satchel")
       try run("RELEASE satchel")
+    }
+    let result: T
+    do {
+      result = try body()
+      if ending == .keep { try run("RELEASE satchel") }
+    } catch {
+      try takeBack()
       throw error
     }
+    if ending == .takeBack { try takeBack() }
+    return result
   }
 
   /// Runs `body` with every trigger of this connection off. Rows are written as they are, and the effects of triggers

@@ -4,6 +4,6 @@ public protocol ExplainedError: Error {
   var reason: String { get }
   /// What was wrong, and where, in one or two sentences.
   var message: String { get }
-  /// What to do next; nil if there is no particular advice.
+  /// The next step; nil if there is no particular advice.
   var hint: String? { get }
 }

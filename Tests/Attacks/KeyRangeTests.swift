@@ -94,7 +94,7 @@ struct KeyRangeTests {
     #expect(try deliver([104, 204, 401], changes: updates) == ["[203]", "[204]", "[400]", "[401]"])
   }
 
-  @Test("rows behind one that a person let in enter too: SQLite went on from it")
+  @Test("rows behind a row that a person let in enter too: SQLite went on from it")
   func behindDecided() throws {
     #expect(try deliver([500, 501]) == ["[500]", "[501]"])
     let id = try #require(try lab.atHub("SELECT id FROM satchel_conflicts WHERE key = '[500]'").first)

@@ -111,7 +111,7 @@ struct DamagedDatabaseTests {
     let name = try #require(try kept.first)
     #expect(repaired.out.contains(name))
     #expect(camp.device("tablet", "doctor").out == "All is well.\n")
-    // Of a file that cannot be read, what no export carried is lost.
+    // Changes that no export carried are lost with a file that cannot be read.
     #expect(repaired.out.contains("could not be read") == (harm == .head), "\(repaired.out)")
     let words = harm == .head ? "quiet" : "not delivered yet"
     #expect(try camp.rows("tablet/data.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == words)

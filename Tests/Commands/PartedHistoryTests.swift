@@ -149,7 +149,7 @@ struct PartedHistoryTests {
     let newest = Paths.name(of: try camp.newestBundle(in: "tablet/bundles/outbox", "camp-tablet-hub-"))
     let older = try exports.filter { Paths.name(of: $0) != newest }
     try setAside(older, in: "exports")
-    // Of the work that the hub acknowledged, only its first bundle is left.
+    // Only the first bundle is left of the work that the hub acknowledged.
     let deltas = try HostFileSystem().list(camp.path("tablet/bundles/archive"))
       .filter { $0.hasPrefix("camp-hub-tablet-") && $0 != "camp-hub-tablet-1.satchel" }.map {
         "tablet/bundles/archive/\($0)"

@@ -92,7 +92,7 @@ class Check:
             )
 
     def kept_values(self):
-        """Returns the values that are in a conflict, or that somebody wrote over who had seen them."""
+        """Returns the values that are in a conflict, or that a writer who had seen them wrote over."""
         kept = self.hub.known_values | self.disputed | self.world.overwrote_unseen
         for device in self.devices:
             for export in device.sent.values():

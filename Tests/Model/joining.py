@@ -34,7 +34,7 @@ def joining_image(device, key, hub):
 
 
 def start(row, base, hub):
-    """Returns the row from which a change started. It differs from both rows if nobody knows from what they came."""
+    """Returns the row from which a change started. It differs from both rows if their origin is unknown."""
 
     def value(column):
         own, known, other = row[column], base[column], hub[column]

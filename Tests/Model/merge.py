@@ -242,7 +242,7 @@ class StepMerger:
     def wins(self, step, column):
         """Returns whether the device's value stands in a column that others have changed too."""
         if column == COUNTER:
-            return False  # nobody knows what of the counter is in both
+            return False  # it is unknown which part of the counter is in both
         is_disputed = bool(self.disputed) if self.hub.grain == "row" else column in self.disputed
         if self.cursor_for(step.key) is None and not is_disputed:
             return step.stamp > self.hub.stamps.get((step.key, column), 0)

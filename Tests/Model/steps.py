@@ -6,7 +6,7 @@ PLAIN = ("a", "b", "c")  # `c` decides, with an attribute of the user, who sees 
 COUNTER = "n"  # both sides' differences count
 PARENT = "p"  # the key of the row to which the row refers, or None
 COLUMNS = PLAIN + (COUNTER, PARENT)
-UNKNOWN = "?"  # a value from which a change started, if nobody knows it
+UNKNOWN = "?"  # a value from which a change started, if it is unknown
 
 
 @dataclass(frozen=True, slots=True)

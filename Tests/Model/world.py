@@ -20,7 +20,7 @@ class World:
         self.violations = []  # changes that were taken from a user who had no right to them, and the other way round
         self.went_back = False  # whether a hub was ever set back
         self.lost_hub = False  # whether a hub was lost with all backups
-        self.uncounted = set()  # keys of rows of which nobody can say how much was counted
+        self.uncounted = set()  # keys of rows of which it is unknown how much was counted
 
     def new_digest(self):
         self.digest += 1

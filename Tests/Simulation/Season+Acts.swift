@@ -204,7 +204,7 @@ extension Season {
     devices.contains { $0.name == name && formerUsers[$0.index] > 0 }
   }
 
-  /// Of a bundle with foreign bytes nothing is imported, and nothing is written.
+  /// Nothing is imported of a bundle with foreign bytes, and nothing is written.
   private func carryDamaged(_ random: inout SplitMix64) throws {
     guard let parcel = everMade.randomElement(using: &random), try files.kind(parcel.path) != nil else { return }
     let isMixedUp = random.once(in: 4)

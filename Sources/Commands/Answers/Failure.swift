@@ -81,13 +81,19 @@ struct Failure {
         reason: "cannot-open",
         message: "The database, or a file that belongs to it, cannot be opened: \(error.message).",
         hint:
-          "Check the rights on its folder, and that not too many files are open (ulimit -n). Then run the same command again.",
+          """
+          Check the rights on its folder, and that not too many files are open (ulimit -n). Then run the same \
+          command again.
+          """,
         code: .failed)
     case .inputOutput:
       self.init(
         reason: "system-error", message: "The disk failed under the database: \(error.message).",
         hint:
-          "The medium may be failing. Run the same command again. If it fails again, copy the workspace to another disk.",
+          """
+          The medium may be failing. Run the same command again. If it fails again, copy the workspace to another \
+          disk.
+          """,
         code: .failed)
     default:
       self.init(reason: "database", message: "The database said: \(error.message).", hint: nil, code: .failed)

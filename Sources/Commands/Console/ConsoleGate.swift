@@ -60,7 +60,10 @@ final class ConsoleGate: Sendable {
       return .refused(
         .refusal(
           403,
-          "Open the address that satchel-hub console shows. It works once. For another browser, start the console again."
+          """
+          Open the address that satchel-hub console shows. It works once. For another browser, start the console \
+          again.
+          """
         )
       )
     }

@@ -179,7 +179,7 @@ extension DeviceTool {
     return [delivery(of: stranded, because: failure)]
   }
 
-  /// What can be carried without a new export: the finished exports, and the last bundle that this device received from
+  /// The files to carry without a new export: the finished exports, and the last bundle that this device received from
   /// the hub.
   private static func delivery(of stranded: DeviceWorkspace.Stranded, because failure: Failure) -> Syncing.Outgoing {
     .init(
@@ -207,7 +207,11 @@ extension DeviceTool {
       text +=
         joined.isEmpty
         ? "The hub has all rows that were here before.\n"
-        : "The hub lacks rows that were here before, or has different ones (\(Words.tables(joined))): the next export carries them.\n"
+        : """
+        The hub lacks rows that were here before, or has different ones (\(Words.tables(joined))): the next export \
+        carries them.
+
+        """
     }
     if let version = report.version { text += "The dataset has version \(version) here from now on.\n" }
     if !report.rekeyed.isEmpty {

@@ -61,7 +61,10 @@ extension DeviceTool {
     let workspace = try open(command, context)
     if workspace.configuration.leaves == nil {
       try Confirmation.ask(
-        "This device leaves its hub for good: nothing from it is accepted any more. Is that hub lost, without a backup?",
+        """
+        This device leaves its hub for good: nothing from it is accepted any more. Is that hub lost, without a \
+        backup?
+        """,
         command,
         context)
     }

@@ -60,6 +60,6 @@ enum DeviceTool {
 
 extension ParsedCommand {
   var ending: Ending { dryRun ? .takeBack : .keep }
-  /// What a repair does with rows that are missing from a recreated table or file.
+  /// The treatment of rows that are missing from a recreated table or file.
   var missingRows: MissingRows { flag("deleted") ? .deleted : .putBack }
 }

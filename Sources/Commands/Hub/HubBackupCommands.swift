@@ -41,7 +41,11 @@ extension HubTool {
         "\(command.dryRun ? "Would write" : "Wrote") \(path).\n\(text(report))", members(report, path))
       if report.hasSecretKeys, try !hub.keys.isProtected() {
         answer.warnings +=
-          "The hub's secret keys are in the file, without a password: whoever reads it can sign as the hub. See satchel-hub keys protect.\n"
+          """
+          The hub's secret keys are in the file, without a password: whoever reads it can sign as the hub. See \
+          satchel-hub keys protect.
+
+          """
       }
       return answer
     }

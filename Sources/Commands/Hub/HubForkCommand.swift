@@ -23,7 +23,10 @@ extension HubTool {
       options: [
         OptionSpec("keep", kind: .value("HISTORY"), help: "the number of the history to continue"),
         OptionSpec(
-          "restored", help: "there is one device: its database was put back from a backup, and it continues from there"),
+          "restored",
+          help: """
+            there is one device: its database was put back from a backup, and it continues from there
+            """),
       ],
       examples: [
         Example("satchel-hub device fork tablet-1", "Shows what the two copies wrote."),
@@ -71,7 +74,11 @@ extension HubTool {
     let (settled, imports) = try hub.keep(history: 2, of: name)
     if command.dryRun { return Answer("\(name) would continue from the restored state.\n", members(settled)) }
     var answer = Answer(
-      "\(name) continues from the restored state. Its deliveries after that backup stay at the hub, and its next bundle brings them back.\n",
+      """
+      \(name) continues from the restored state. Its deliveries after that backup stay at the hub, and its next \
+      bundle brings them back.
+
+      """,
       members(settled))
     for report in imports { answer.text += text(report) }
     answer.members.append(.init(name: "imports", value: .array(imports.map(json))))

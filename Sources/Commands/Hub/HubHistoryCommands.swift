@@ -13,7 +13,10 @@ extension HubTool {
     Command(
       ["history"], summary: "explain why a row is as it is",
       discussion:
-        "Shows each change of a row that the hub committed (what, who, on which device, when), and the conflicts of the row.",
+        """
+        Shows each change of a row that the hub committed (what, who, on which device, when), and the conflicts of \
+        the row.
+        """,
       arguments: [
         ArgumentSpec("TABLE", help: "the table's name"),
         ArgumentSpec("KEY", help: "the row's key; a JSON array if it has several columns"),

@@ -134,7 +134,11 @@ extension HubTool {
     }
     if report.departed > 0 {
       text +=
-        "\(Words.count(report.departed, "change")) of tables that left the dataset cannot be merged: satchel-hub conflicts\n"
+        """
+        \(Words.count(report.departed, "change")) of tables that left the dataset cannot be merged: satchel-hub \
+        conflicts
+
+        """
     }
     if !report.leftOut.isEmpty {
       let columns = report.leftOut.map(\.text).joined(separator: ", ")
@@ -149,14 +153,20 @@ extension HubTool {
 
   /// The next step for an announced key that belongs to another.
   static func refusedKeyWords(_ device: String) -> String {
-    "the new key that \(device) announced is another's, and is not taken. Ask its user. There: satchel keys rotate --again"
+    """
+    the new key that \(device) announced is another's, and is not taken. Ask its user. There: satchel keys rotate \
+    --again
+    """
   }
 
   /// Names both clocks, because the hub cannot know which clock is right.
   private static func clockWords(_ report: HubImportReport) -> String {
     let name = report.manifest.from.name
     return
-      "The clock of \(name) is \(Words.span(report.clamped)) ahead of this hub's: its last changes count as made now. Correct the wrong clock."
+      """
+      The clock of \(name) is \(Words.span(report.clamped)) ahead of this hub's: its last changes count as made now. \
+      Correct the wrong clock.
+      """
   }
 
   /// The result of the recovery of the time that the hub lost.
@@ -173,7 +183,11 @@ extension HubTool {
     }
     if report.unreadable > 0 {
       text +=
-        "\(Words.count(report.unreadable, "bundle")) of bundles/archive/lost could not be read: their changes are not back.\n"
+        """
+        \(Words.count(report.unreadable, "bundle")) of bundles/archive/lost could not be read: their changes are not \
+        back.
+
+        """
     }
     return text
   }

@@ -8,7 +8,10 @@ extension HubTool {
     let common = KeyCommands(
       tool: name,
       telling:
-        "The next bundle for each device carries them. They are used for a device once it is known to have that bundle.",
+        """
+        The next bundle for each device carries them. They are used for a device once it is known to have that \
+        bundle.
+        """,
       rotateOptions: [
         OptionSpec(
           "lost", help: "the present key is lost or in wrong hands: use the new one at once, and revoke the old one"),
@@ -66,7 +69,8 @@ extension HubTool {
   private static func afterLoss(_ key: PublicKey, _ cost: HubWorkspace.CostOfLoss) -> TerminalText {
     if cost.devices.isEmpty { return "" }
     return """
-      No signature can vouch for it: at each of \(Words.count(cost.devices.count, "device")) a person compares the fingerprint once.
+      No signature can vouch for it: at each of \(Words.count(cost.devices.count, "device")) a person compares the \
+      fingerprint once.
       Next: satchel-hub emit --all; then at each device: satchel import FILE --fingerprint \(key.fingerprint)
 
       """
@@ -108,7 +112,12 @@ extension HubTool {
       let device = try open(command, context).revoke(command.argument("NAME"), from: from)
       let first = device.revokedFrom ?? device.merged.next
       return Answer(
-        "Revoked the device \(device.name): its bundles are refused from \(first) on.\nNext: satchel-hub emit --all, for the other devices.\n",
+        """
+        Revoked the device \(device.name): its bundles are refused from \(first) on.
+        Next: satchel-hub emit --all, \
+        for the other devices.
+
+        """,
         ["device": json(device)])
     }
   }

@@ -85,7 +85,10 @@ extension HubTool {
     if !silent.isEmpty {
       facts.add(
         "Warning",
-        "no bundle came for \(Words.span(Words.usualSilence)) or more from \(silent.map(\.name).joined(separator: ", "))"
+        """
+        no bundle came for \(Words.span(Words.usualSilence)) or more from \
+        \(silent.map(\.name).joined(separator: ", "))
+        """
       )
     }
     return facts.all
@@ -107,7 +110,10 @@ extension HubTool {
     if status.newestStamp > now + 60_000 {
       let until = UTCTime.text(milliseconds: status.newestStamp)
       words.append(
-        "\(shown), and devices were sent times up to \(until): until then \"newest\" may prefer the older of two concurrent changes"
+        """
+        \(shown), and devices were sent times up to \(until): until then \"newest\" may prefer the older of two \
+        concurrent changes
+        """
       )
     }
     return words

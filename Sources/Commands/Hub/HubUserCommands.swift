@@ -27,7 +27,10 @@ extension HubTool {
     Command(
       ["user", "set"], summary: "change a user's attributes",
       discussion:
-        "Changes the attributes that are named; the others stay. Rows that this grants or takes away go out with the next emit.",
+        """
+        Changes the attributes that are named; the others stay. Rows that this grants or takes away go out with the \
+        next emit.
+        """,
       arguments: [ArgumentSpec("NAME", help: "the user's name"), attributesArgument],
       options: [expiry],
       examples: [

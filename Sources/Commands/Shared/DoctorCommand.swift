@@ -51,7 +51,10 @@ enum DoctorCommand {
       lines.append(
         report.isRepaired
           ? "\(table.table): \(Words.count(table.count, "row")) that were missing are put back."
-          : "\(table.table): \(Words.count(table.count, "row")) known but missing, because the table was recreated: a repair puts them back. If they were deleted, add --deleted."
+          : """
+          \(table.table): \(Words.count(table.count, "row")) known but missing, because the table was recreated: a \
+          repair puts them back. If they were deleted, add --deleted.
+          """
       )
     }
     if lines.isEmpty { return "All is well.\n" }

@@ -2,7 +2,7 @@ import SatchelJSON
 import SatchelValues
 import SatchelWorkspace
 
-/// What an import would do, in more words than the report of a real import.
+/// The effects of an import, in more words than the report of a real import.
 enum Rehearsal {
   /// Adds to an import's answer, in a rehearsal, what would change and which conflicts would arise.
   static func extend(

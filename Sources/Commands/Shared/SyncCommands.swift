@@ -26,9 +26,9 @@ struct SyncCommands: Sendable {
         are due and puts them into SATCHEL/TO/FROM/, in place of older bundles. Then removes the bundles that have \
         arrived. Bundles for others stay. At the end the stick is safe to remove.
 
-        No link on the stick is followed, and only regular files are opened. Files without the name of a bundle stay as \
-        they are. After \(ImportRounds.mostRefusedOfStick) refused files of one sender, or as many that prove no sender, \
-        the others like them are left alone.
+        No link on the stick is followed, and only regular files are opened. Files without the name of a bundle stay \
+        as they are. After \(ImportRounds.mostRefusedOfStick) refused files of one sender, or as many that prove no \
+        sender, the others like them are left alone.
         """,
       arguments: [ArgumentSpec("DIR", help: "where the stick is")], options: Self.options,
       examples: [Example("\(tool) sync /media/stick", "Exchanges bundles with the stick.")], changesData: true
@@ -43,13 +43,13 @@ struct SyncCommands: Sendable {
     return Command(
       ["watch"], summary: "sync with every stick that is plugged in, until it is ended",
       discussion: """
-        Looks into DIR every two seconds, and does the same as sync with each stick that appears there. A folder in DIR \
-        is a stick if a medium is mounted on it, or if it contains a folder SATCHEL. DIR itself is a stick if it \
+        Looks into DIR every two seconds, and does the same as sync with each stick that appears there. A folder in \
+        DIR is a stick if a medium is mounted on it, or if it contains a folder SATCHEL. DIR itself is a stick if it \
         contains SATCHEL. A stick is synced once each time that it is plugged in. A failure with a stick is reported, \
         and the watch continues. A link in DIR is not a stick.
 
-        It ends with Ctrl-C or SIGTERM, never in the middle of a stick. The operator's guide shows how to start it with \
-        the machine.
+        It ends with Ctrl-C or SIGTERM, never in the middle of a stick. The operator's guide shows how to start it \
+        with the machine.
         """,
       arguments: [ArgumentSpec("DIR", help: "where sticks appear, such as /media/ann")],
       options: [

@@ -71,7 +71,10 @@ extension EnrolledDevice {
 
 extension HubStore {
   private static let deviceColumns =
-    "id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, revoked_from, expires, read_only, emitted, continues, understands, stamp, asked, next_proved, refused_key"
+    """
+    id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, \
+    revoked_from, expires, read_only, emitted, continues, understands, stamp, asked, next_proved, refused_key
+    """
 
   func devices() throws -> [EnrolledDevice] {
     try database.all("SELECT \(Self.deviceColumns) FROM satchel_devices ORDER BY name") { try device($0) }

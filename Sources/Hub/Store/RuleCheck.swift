@@ -79,7 +79,10 @@ extension ScopeRules {
           "tables.\(table.name).parents",
           "visibility goes in a circle: \((path + [table.name]).map(\.text).joined(separator: " -> "))",
           hint:
-            "Declare at one of these tables which references decide who sees its rows, without the next table: \"parents\": [], or a list of tables."
+            """
+            Declare at one of these tables which references decide who sees its rows, without the next table: \
+            \"parents\": [], or a list of tables.
+            """
         )
       }
       for key in table.parentKeys(in: dataset) {
