@@ -143,6 +143,8 @@ final class CostYard: Story {
     switch filling {
     case .rows: return row(["id": text("r\(number)"), "owner": "ann", "words": nil, "photo": nil])
     case .forbidden: return row(["id": text("r\(number)"), "owner": "boss", "words": nil, "photo": nil])
+    case .fileNames:
+      return row(["id": text("r\(number)"), "owner": "ann", "words": nil, "photo": text("\(place).jpg")])
     case .steps, .conflictsOfRow:
       let line = forger.update("rows", "own", set: ["words": text("\(number + 1)")], was: ["words": text("\(number)")])
       var members = line.objectValue ?? []

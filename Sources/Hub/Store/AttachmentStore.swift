@@ -41,6 +41,9 @@ extension HubStore {
     CREATE INDEX satchel_attachment_paths ON satchel_attachments (path, device)
     """
 
+  /// For statements about one file. SQLite by itself takes the primary key, and reads all files of the device.
+  private static let byPath = "satchel_attachments INDEXED BY satchel_attachment_paths"
+
   /// A row for each file that came from a device.
   static let received = """
     CREATE TABLE satchel_received (
@@ -76,7 +79,7 @@ extension HubStore {
     // that the device wrote under a former name.
     for id in [device.id, device.continues].compactMap(\.self) {
       try database.run(
-        "UPDATE satchel_attachments SET state = 'held' WHERE device = :device AND path = :path",
+        "UPDATE \(Self.byPath) SET state = 'held' WHERE device = :device AND path = :path",
         ["device": .string(id.text), "path": .string(arrival.path.text)])
     }
   }
@@ -89,10 +92,11 @@ extension HubStore {
     ]
     try database.run(
       """
-      UPDATE satchel_attachments SET state = 'held'
+      UPDATE \(Self.byPath) SET state = 'held'
       WHERE device = :device AND path = :path AND EXISTS (
         SELECT 1
-        FROM satchel_attachments AS sent JOIN satchel_files AS present USING (path)
+        FROM satchel_attachments AS sent INDEXED BY satchel_attachment_paths
+          JOIN satchel_files AS present USING (path)
         WHERE sent.device = :device AND sent.path = :path AND sent.digest = :digest AND present.digest = :digest)
       """, values)
   }
@@ -125,7 +129,7 @@ extension HubStore {
   func noteLost(_ path: AttachmentPath, by device: EnrolledDevice, standingOn received: EmissionNumber) throws {
     try database.run(
       """
-      UPDATE satchel_attachments SET state = 'again', sent = 0
+      UPDATE \(Self.byPath) SET state = 'again', sent = 0
       WHERE device = :device AND path = :path AND state = 'held' AND sent <= :received
       """,
       ["device": .string(device.id.text), "path": .string(path.text), "received": .integer(received.rawValue)])
@@ -136,7 +140,11 @@ extension HubStore {
   /// The relation of a device to a file that it has or had, because of any row. nil if it never had the file.
   func known(_ path: AttachmentPath, at device: ReplicaID) throws -> AttachmentState? {
     try database.first(
-      "SELECT state FROM satchel_attachments WHERE path = :path AND device = :device AND state IN ('held', 'again') LIMIT 1",
+      """
+      SELECT state FROM \(Self.byPath)
+      WHERE path = :path AND device = :device AND state IN ('held', 'again')
+      LIMIT 1
+      """,
       ["device": .string(device.text), "path": .string(path.text)]
     ) { AttachmentState(rawValue: $0.text(0)) } ?? nil
   }
@@ -144,7 +152,7 @@ extension HubStore {
   /// Whether a device that never showed the file wrote the file's name into a row.
   func isClaimed(_ path: AttachmentPath, in row: Int64, _ place: Int) throws -> Bool {
     let states = try database.all(
-      "SELECT DISTINCT state FROM satchel_attachments WHERE path = :path AND table_name = :table AND row = :row",
+      "SELECT DISTINCT state FROM \(Self.byPath) WHERE path = :path AND table_name = :table AND row = :row",
       ["path": .string(path.text), "table": .string(tables[place].name.text), "row": .integer(row)]
     ) { $0.text(0) }
     return states.contains(AttachmentState.claimed.rawValue)
@@ -182,7 +190,7 @@ extension HubStore {
   func markSent(_ path: AttachmentPath, _ digest: Digest, by number: EmissionNumber, to device: ReplicaID) throws {
     try database.run(
       """
-      UPDATE satchel_attachments SET sent = :number, digest = :digest
+      UPDATE \(Self.byPath) SET sent = :number, digest = :digest
       WHERE device = :device AND path = :path AND state IN ('owed', 'again')
       """,
       [
