@@ -28,5 +28,6 @@ extension ScopeApplier {
       let record = try session.record(ofUnseen: local, key: key, met: incoming, in: rows.schema)
     else { return }
     try keep(record)
+    unseen.forget(key, in: table)
   }
 }

@@ -34,8 +34,8 @@ final class ScopeApplier {
   }
 
   let witness: RowWitness
-  /// Rows that were written unseen, if all rows were compared before.
-  let unseen: UnseenRows
+  /// Rows that were written unseen and are not yet kept, if all rows were compared before.
+  var unseen: UnseenRows
   /// The emission that the device has, and whether the new bundle follows it.
   private let base: EmissionNumber
   private let isFollowed: Bool

@@ -321,15 +321,15 @@ extension DeviceSession {
       try PreImageStore.each(rows.table, since: .zero, in: database) { key, _, current in
         if try current == nil && !theirs.contains(key) { gone.append(key) }
       }
-      // Only the visited row is deleted meanwhile.
-      try database.each(rows.table.allKeysSQL) {
-        let key = RowKey($0.values(from: 0, count: rows.schema.key.count))
-        if try !theirs.contains(key) { try applier.apply(nil, key: key, at: .zero, in: rows) }
-      }
       // A migration may have deleted a row that was written unseen.
       for key in applier.unseen.keysBefore(in: rows.schema.name) where try !rows.contains(key) && !theirs.contains(key)
       {
         gone.append(key)
+      }
+      // Only the visited row is deleted meanwhile.
+      try database.each(rows.table.allKeysSQL) {
+        let key = RowKey($0.values(from: 0, count: rows.schema.key.count))
+        if try !theirs.contains(key) { try applier.apply(nil, key: key, at: .zero, in: rows) }
       }
       for key in gone { try applier.apply(nil, key: key, at: .zero, in: rows) }
     }

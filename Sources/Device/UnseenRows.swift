@@ -41,6 +41,9 @@ struct UnseenRows {
     }
   }
 
+  /// Forgets a row that has been kept, so that no row is kept twice. Its table is still known as compared.
+  mutating func forget(_ key: RowKey, in table: Name) { rows[table]?[key] = nil }
+
   /// The values of an unseen row; nil: the row was not written unseen.
   func content(of key: RowKey, in table: Name) -> Content? { rows[table]?[key] }
 }
