@@ -40,11 +40,15 @@ struct HostileWordsTests {
   }
 
   private func hub(_ words: String...) {
-    expectHarmless(camp.hubAnywhere(["-C", camp.path("hub")] + words), words)
+    for words in [words, words + ["--json"]] {
+      expectHarmless(camp.hubAnywhere(["-C", camp.path("hub")] + words), words)
+    }
   }
 
   private func tablet(_ words: String...) {
-    expectHarmless(camp.deviceAnywhere(["-C", camp.path("tablet")] + words), words)
+    for words in [words, words + ["--json"]] {
+      expectHarmless(camp.deviceAnywhere(["-C", camp.path("tablet")] + words), words)
+    }
   }
 
   /// Both sides change the same row, and the hub imports the device's change.
@@ -65,6 +69,10 @@ struct HostileWordsTests {
       $0["id"]?.stringValue
     }
     #expect(ids.count == 2)
+    // The document escapes the words, and does not change them.
+    let key = try camp.hub("conflicts", "show", ids[0], "--json").json["conflict"]?["key"]
+    let other = try camp.hub("conflicts", "show", ids[1], "--json").json["conflict"]?["key"]
+    #expect([key, other].contains([.string(Self.words)]), "\(String(describing: key))")
     hub("conflicts")
     hub("conflicts", "--all")
     hub("conflicts", "export")
@@ -106,6 +114,9 @@ struct HostileWordsTests {
       let outcome = camp.hubAnywhere(["-C", camp.path("hub")] + command)
       #expect(outcome.code != 0 || command[0] == "user", "\(command): \(outcome)")
       expectHarmless(outcome, command)
+      let document = camp.hubAnywhere(["-C", camp.path("hub")] + command + ["--json"])
+      expectHarmless(document, command)
+      #expect(throws: Never.self, "\(command)") { try document.json }
     }
     hub("user", "list")
   }

@@ -56,8 +56,7 @@ extension CommandSpec where Context == CommandContext {
           .init(name: "command", value: .string(command.path.joined(separator: " "))),
         ]
         let rehearsal: [JSONValue.Member] = command.dryRun ? [.init(name: "dry_run", value: true)] : []
-        let document = JSONValue.object(head + rehearsal + answer.members).prettyBytes
-        say(TerminalText(ofOwnMaking: String(decoding: document, as: UTF8.self)))
+        say(TerminalText(document: .object(head + rehearsal + answer.members)))
       } else {
         if !command.quiet {
           say((command.dryRun ? "A rehearsal: nothing of this was done.\n" : "") + answer.text)

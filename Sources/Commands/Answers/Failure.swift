@@ -122,7 +122,7 @@ func report(_ failure: CommandFailure, to console: any Console) -> ExitCode {
     let document: JSONValue = [
       "ok": false, "command": .string(failure.command.joined(separator: " ")), "error": told.json,
     ]
-    console.out(String(decoding: document.prettyBytes, as: UTF8.self))
+    console.show(TerminalText(document: document))
   } else if let usage = failure.error as? UsageError {
     console.warn(usage.text(tool: failure.tool))
   } else {

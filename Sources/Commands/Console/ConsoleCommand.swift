@@ -35,7 +35,7 @@ extension HubTool {
           ]
           console.show(
             isJSON
-              ? TerminalText(ofOwnMaking: String(decoding: document.prettyBytes, as: UTF8.self))
+              ? TerminalText(document: document)
               : "Open this in a browser on this machine; it works once:\n\n  \(address)\n\nCtrl-C ends it.\n")
         }, receive: { site.receive($0) }, answer: { site.answer($0) })
       return .done

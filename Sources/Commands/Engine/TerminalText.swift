@@ -1,9 +1,11 @@
+import SatchelJSON
+
 /// Text for a terminal. A value inserted by `\(...)` stays in its line and cannot control the terminal:
 ///
 ///     text += "\(table) [\(key)]: taken\n"
 ///
 /// Words may come from any user's data, names and files. So line breaks, escape sequences and marks that turn the
-/// direction of text show as U+FFFD. Only the program's own text has layout, or text made with `lines:` or
+/// direction of text show as U+FFFD. Only the program's own text has layout, or text made with `lines:`, `document:` or
 /// `ofOwnMaking:`.
 public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation {
   /// The text for the terminal.
@@ -21,6 +23,20 @@ public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation
 
   /// Text that this program drew or made for another program, as it is: a picture with colours, a manual page.
   public init(ofOwnMaking text: String) { string = text }
+
+  /// A JSON document, laid out for people. What `visible` would replace is escaped here, so the document keeps its
+  /// value.
+  public init(document: JSONValue) {
+    string = ""
+    for scalar in String(decoding: document.prettyBytes, as: UTF8.self).unicodeScalars {
+      if scalar != "\n", misleads(scalar) {
+        let digits = String(scalar.value, radix: 16)
+        string += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      } else {
+        string.unicodeScalars.append(scalar)
+      }
+    }
+  }
 
   public struct StringInterpolation: StringInterpolationProtocol {
     fileprivate var text = ""
