@@ -32,6 +32,18 @@ struct InstallTests {
         #expect(unit.contains(sticks) && !unit.contains("@TOOL@"))
       }
     }
+    let units = "\(root)/lib/systemd/system"
+    let stick = try String(contentsOfFile: "\(units)/satchel-stick@.service", encoding: .utf8)
+    #expect(stick.contains("/bin/mount -t vfat,exfat,ntfs3,ext4 -o nosymfollow,nosuid,nodev,noexec /dev/%i "))
+    for tool in ["satchel", "satchel-hub"] {
+      let lines = try String(contentsOfFile: "\(units)/\(tool)-watch@.service", encoding: .utf8).split(separator: "\n")
+      for line in [
+        "ProtectSystem=strict", "ProtectHome=read-only", #"ReadWritePaths="%f" -/run/satchel/sticks"#,
+        "PrivateNetwork=yes", "NoNewPrivileges=yes", "CapabilityBoundingSet=CAP_DAC_OVERRIDE CAP_CHOWN CAP_FOWNER",
+      ] {
+        #expect(lines.contains { $0 == line }, "\(tool): \(line)")
+      }
+    }
     // The device's tool has no web server in it.
     #expect(try !runProgram(at: "/usr/bin/ldd", ["\(root)/bin/satchel"], in: root).text.contains("microhttpd"))
     #expect(
