@@ -66,11 +66,12 @@ public struct BundleReader {
     try identity(of: path, trust: trust).manifest
   }
 
-  /// A bundle's manifest, the digest of its B2SUMS, and the signature of that.
+  /// A bundle's manifest, the digest of its B2SUMS, and the signature of that with its key.
   public struct Identity: Sendable {
     public let manifest: Manifest
     public let digest: Digest
     public let signature: Signature
+    public let signer: PublicKey
   }
 
   /// A bundle's manifest and unique digest. Nothing after the manifest is read.
@@ -78,7 +79,7 @@ public struct BundleReader {
     try withOpened(path) {
       var tar = try TarReader(from: ZstdSource(limits: limits, $0))
       let head = try head(of: &tar, trust)
-      return Identity(manifest: head.manifest, digest: head.digest, signature: head.signature)
+      return Identity(manifest: head.manifest, digest: head.digest, signature: head.signature, signer: head.signer)
     }
   }
 

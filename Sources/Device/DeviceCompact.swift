@@ -56,7 +56,10 @@ extension DeviceWorkspace {
             "DELETE FROM satchel_exports WHERE sequence <= :last", ["last": .integer(last.sequence)])
         }
       }
-      if ending == .keep { try BundleParts(folder, platform: platform).forgetOld() }
+      if ending == .keep {
+        try BundleParts(folder, platform: platform).forgetOld()
+        try Quarantine.forgetOld(folder, platform)
+      }
       report.attached = try DeviceAttachments(session).compact()
       if ending == .keep, isShrinking { report.notShrunk = try session.database.shrink() }
       report.archived = try platform.files.list(folder.archive).count { $0.hasSuffix(".satchel") }

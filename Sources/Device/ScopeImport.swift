@@ -14,7 +14,7 @@ extension DeviceSession {
     if workspace.ending == .takeBack { return }
     let trusted = try workspace.ownKeys() + workspace.hubKeys()
     let refused = Quarantine.Refusing(path, because: error, from: source) { [workspace] in
-      try workspace.reader.identityIfSound(of: $0, trust: .keys(trusted)) != nil
+      try workspace.reader.identityIfSound(of: $0, trust: .keys(trusted))?.signer
     }
     try Quarantine.keep(refused, folder: folder, platform: platform, database: database)
   }

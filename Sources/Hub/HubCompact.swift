@@ -49,6 +49,7 @@ extension HubWorkspace {
       if ending == .keep {
         try BundleParts(folder, platform: platform).forgetOld()
         try forgetOldWaiting()
+        try Quarantine.forgetOld(but: filesOfForks(store), folder, platform)
       }
       try store.writeTransaction(ending) {
         try store.absorb(user: Self.hubUser, at: now)

@@ -102,18 +102,22 @@ extension HubWorkspace {
   /// - Parameter from: the first of its bundles that is refused; nil for the one after the merged bundles. Bundles
   ///   from before the loss may still be on their way.
   public func revoke(_ name: String, from: SequenceNumber? = nil) throws -> EnrolledDevice {
+    // The refused bundles of copies may hold work that exists nowhere else: a person decides about them.
+    let isForked = try self.device(name).state == .flagged
     let device = try endRights(of: name, from: from)
-    if ending == .keep { try forgetArrived(of: device) }
+    if ending == .keep { try forgetArrived(of: device, refused: !isForked) }
     return device
   }
 
-  /// Deletes the waiting bundles and volumes of a revoked device, because they would be refused.
-  private func forgetArrived(of device: EnrolledDevice) throws {
+  /// Deletes the waiting bundles and volumes of a revoked device, because they would be refused, and the bundles that
+  /// were refused.
+  private func forgetArrived(of device: EnrolledDevice, refused: Bool) throws {
     let first = device.revokedFrom ?? .zero
     let prefix = Manifest.namePrefix(dataset: configuration.dataset, from: device.name, to: configuration.name)
     try locked {
       try BundleParts(folder, platform: platform).forget(prefix, from: first.rawValue)
       for name in Set([device.name, device.asked ?? device.name]) { try forgetWaiting(of: name, from: first) }
+      if refused { try forgetRefused(of: device, store()) }
     }
   }
 

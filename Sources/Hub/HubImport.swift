@@ -202,7 +202,7 @@ extension HubWorkspace {
     if ending == .takeBack { return }
     let trusted = try trustedKeys(store)
     let refused = Quarantine.Refusing(path, because: error, from: source) {
-      try reader.identityIfSound(of: $0, trust: .keys(trusted)) != nil
+      try reader.identityIfSound(of: $0, trust: .keys(trusted))?.signer
     }
     try Quarantine.keep(refused, folder: folder, platform: platform, database: store.database)
   }

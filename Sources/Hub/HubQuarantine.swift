@@ -15,13 +15,36 @@ extension HubWorkspace {
     try locked {
       let store = try store()
       for device in try store.devices() where device.state == .flagged {
-        let needed = try findFork(of: device.name, store).histories.flatMap(\.waiting).map { Paths.name(of: $0.path) }
+        let needed = try filesOfFork(of: device, store).map { Paths.name(of: $0) }
         guard let file = needed.first(where: { names?.contains($0) ?? true }) else { continue }
         throw WorkspaceError(
           "fork", "\(file) is of a copy of the device \(device.name): it may hold work that exists nowhere else.",
           hint: "First choose the copy that continues: satchel-hub device fork \(device.name)")
       }
       return try Quarantine.drop(names, folder: folder, files: platform.files, ending: ending)
+    }
+  }
+
+  /// The refused bundles of a device whose copies wait for a decision.
+  private func filesOfFork(of device: EnrolledDevice, _ store: HubStore) throws -> [String] {
+    try findFork(of: device.name, store).histories.flatMap(\.waiting).map(\.path)
+  }
+
+  /// The refused bundles of all such devices.
+  func filesOfForks(_ store: HubStore) throws -> Set<String> {
+    Set(try store.devices().filter { $0.state == .flagged }.flatMap { try filesOfFork(of: $0, store) })
+  }
+
+  /// Forgets the refused bundles of a revoked device: a device is revoked for good, so none of them is ever taken. The
+  /// ones before the first bundle that it may no longer deliver stay.
+  func forgetRefused(of device: EnrolledDevice, _ store: HubStore) throws {
+    let keys = try device.provedKeys + store.formerKeys(of: device.id)
+    for path in try Quarantine.files(signedBy: keys, folder, files: platform.files) {
+      // A damaged file may be one that still counts.
+      guard let manifest = try reader.manifestIfSound(of: path, trust: .keys(keys)), manifest.from.id == device.id,
+        manifest.wholeNumber >= (device.revokedFrom ?? .zero).rawValue
+      else { continue }
+      try Quarantine.release(path, files: platform.files)
     }
   }
 }

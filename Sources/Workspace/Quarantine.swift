@@ -11,6 +11,10 @@ public enum Quarantine {
   /// The most files that are kept. With `mostBytes` it limits the folder. Files refused after that stay in place.
   public static let mostFiles = 1_000
   public static let mostBytes: Int64 = 4 << 30
+  /// The most files with one signer's mark, so that no signer takes the room of another. Files that persons name have
+  /// one mark in common.
+  public static let mostFilesOfOne = 200
+  public static let days: Int64 = 90
   private static let reasonEnding = ".reason.txt"
 
   /// The record of a file that was refused.
@@ -18,14 +22,14 @@ public enum Quarantine {
     let file: String
     let error: any ExplainedError
     let source: BundleSource
-    /// Whether a file's beginning is signed with a key that is known here.
-    let isProven: (_ path: String) throws -> Bool
+    /// The key that signed a file's beginning; nil: it is none that is known here.
+    let signer: (_ path: String) throws -> PublicKey?
 
     public init(
       _ file: String, because error: any ExplainedError, from source: BundleSource,
-      isProven: @escaping (_ path: String) throws -> Bool
+      signer: @escaping (_ path: String) throws -> PublicKey?
     ) {
-      (self.file, self.error, self.source, self.isProven) = (file, error, source, isProven)
+      (self.file, self.error, self.source, self.signer) = (file, error, source, signer)
     }
   }
 
@@ -45,7 +49,7 @@ public enum Quarantine {
     // A file that is not a plain file, or that would fill the disk, is recorded and left in place. The same holds for a
     // file that is in the quarantine already.
     guard isFile, Paths.parent(of: file) != folder.quarantine, try files.size(file) <= maximumBytes,
-      try refused.source == .named || refused.isProven(file)
+      try refused.source == .named || refused.signer(file) != nil
     else { return }
     guard try copy(refused, at: time, folder, files) else { return }
     if folder.isForUs(file) { try files.remove(file) }
@@ -63,20 +67,35 @@ public enum Quarantine {
     let time = UTCTime.fileName(milliseconds: time)
     let mark = "-\(digest.hexadecimal.prefix(24))-"
     let kept = try names(folder, files: files)
-    // After the mark comes the name that the sender gave to the file: it may look like a mark.
+    // After the marks comes the name that the sender gave to the file: it may look like a mark.
     let count = time.utf8.count
     if kept.contains(where: { $0.utf8.dropFirst(count).starts(with: mark.utf8) }) { return true }
+    let signer = try refused.signer(made.path)
+    // A stick may have returned other bytes than before.
+    if refused.source == .stick, signer == nil { return false }
+    let own = self.mark(of: signer)
+    if kept.count(where: { hasMark($0, own) }) >= mostFilesOfOne { return false }
     let sizes = try kept.map { try files.size(Paths.join(folder.quarantine, $0)) }
     if isFull(sizes, for: bytes) { return false }
-    // A stick may have returned other bytes than before.
-    if refused.source == .stick, try !refused.isProven(made.path) { return false }
-    let name = time + mark + Paths.name(of: refused.file)
+    let name = time + mark + own + Paths.name(of: refused.file)
     let target = Paths.join(folder.quarantine, name)
     try files.rename(made.path, to: target)
     let error = refused.error
     let words = "\(error.message)\n" + (error.hint.map { "\($0)\n" } ?? "")
     try files.replace(target + reasonEnding, mode: 0o644, contents: Array("\(error.reason)\n\(words)".utf8))
     return true
+  }
+
+  /// What the name of a file says of its signer, after the time and the mark of its bytes.
+  private static func mark(of signer: PublicKey?) -> String {
+    var hash = BLAKE2b512()
+    hash.update(signer?.bytes ?? [])
+    return "\(hash.finish().hexadecimal.prefix(8))-"
+  }
+
+  private static func hasMark(_ name: String, _ mark: String) -> Bool {
+    let before = UTCTime.fileName(milliseconds: 0).utf8.count + 26
+    return name.utf8.dropFirst(before).starts(with: mark.utf8)
   }
 
   /// Copies a file's bytes, up to the limit for one file, and syncs them.
@@ -137,6 +156,26 @@ public enum Quarantine {
   public static func release(_ file: String, files: any FileSystem) throws {
     try files.remove(file)
     try files.removeIfThere(file + reasonEnding)
+  }
+
+  /// The paths of files that one of these keys signed.
+  public static func files(
+    signedBy keys: [PublicKey], _ folder: WorkspaceFolder, files: any FileSystem
+  ) throws -> [String] {
+    let marks = Set(keys.map { mark(of: $0) })
+    return try names(folder, files: files)
+      .filter { name in marks.contains { hasMark(name, $0) } }
+      .map { Paths.join(folder.quarantine, $0) }
+  }
+
+  /// Forgets files that were refused long ago.
+  /// - Parameter kept: paths of files that stay.
+  public static func forgetOld(but kept: Set<String> = [], _ folder: WorkspaceFolder, _ platform: Platform) throws {
+    let (files, limit) = (platform.files, platform.clock.milliseconds() - days * 86_400_000)
+    for name in try names(folder, files: files) {
+      let path = Paths.join(folder.quarantine, name)
+      if !kept.contains(path), try files.modified(path) / 1_000_000 < limit { try release(path, files: files) }
+    }
   }
 
   /// A refused file and its text.

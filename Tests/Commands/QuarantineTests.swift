@@ -1,0 +1,99 @@
+import Foundation
+import SatchelPlatform
+import TestSupport
+import Testing
+
+/// What is in the quarantine, and for how long.
+@Suite("The room of the quarantine")
+struct QuarantineTests {
+  let camp: Camp
+
+  init() throws {
+    camp = try Camp()
+    try camp.open()
+  }
+
+  private func kept() throws -> [String] {
+    try HostFileSystem().list(camp.path("hub/bundles/quarantine")).filter { $0.hasSuffix(".satchel") }
+  }
+
+  /// An export of a device with one byte changed, behind its manifest.
+  private func damaged(_ device: String) throws -> String {
+    let row = device == "tablet" ? "'t', 'lake', 'ann'" : "'p', 'lake', 'bob'"
+    try camp.sql("\(device)/data.sqlite", "INSERT INTO reviews VALUES (\(row), 1, hex(randomblob(300000)))")
+    let path = try camp.export(device)
+    var bytes = try Data(contentsOf: URL(filePath: path))
+    bytes[bytes.count - 100_000] ^= 1
+    try bytes.write(to: URL(filePath: path))
+    return path
+  }
+
+  @Test("the refused files of one signer leave room for those of another")
+  func room() throws {
+    for number in 1...205 {
+      try camp.write("junk.satchel", "junk \(number)")
+      #expect(camp.hub("import", camp.path("junk.satchel")).code == 3)
+    }
+    #expect(try kept().count == 200)
+    #expect(camp.hub("import", try damaged("tablet")).code == 3)
+    #expect(try kept().count == 201)
+    #expect(camp.hub("import", camp.path("junk.satchel")).code == 3)
+    #expect(try kept().count == 201)
+  }
+
+  enum End: CaseIterable { case revoke, revokeFromLater, revokeOfCopies, age, ageOfCopies }
+
+  @Test(
+    "refused files go after 90 days, and when their device is revoked, but for those that still count and those of copies",
+    arguments: End.allCases)
+  func end(_ end: End) throws {
+    if end == .revokeOfCopies || end == .ageOfCopies { try fork() }
+    #expect(camp.hub("import", try damaged("phone")).code == 3)
+    if end == .revoke || end == .revokeFromLater || end == .age {
+      #expect(camp.hub("import", try damaged("tablet")).code == 3)
+    }
+    let before = try kept()
+    #expect(before.count == 2, "\(before)")
+    let copies = before.filter { $0.contains("tablet") }
+    switch end {
+    case .revoke:
+      #expect(camp.hub("device", "revoke", "tablet").code == 0)
+      #expect(try kept() == before.filter { $0.contains("phone") })
+    case .revokeFromLater:
+      #expect(camp.hub("device", "revoke", "tablet", "--from", "2").code == 0)
+      #expect(try kept() == before)
+    case .revokeOfCopies:
+      #expect(camp.hub("device", "revoke", "tablet").code == 0)
+      #expect(try kept() == before)
+    case .age:
+      later { #expect(camp.hub("compact").code == 0) }
+      #expect(try kept() == [])
+    case .ageOfCopies:
+      later { #expect(camp.hub("compact").code == 0) }
+      #expect(try kept() == copies && copies.count == 1)
+    }
+  }
+
+  /// Two copies of the tablet deliver, and the bundle of the second one is refused.
+  private func fork() throws {
+    try camp.copy("tablet", to: "copy")
+    for (place, name) in ["tablet", "copy"].enumerated() {
+      try camp.sql("\(name)/data.sqlite", "UPDATE reviews SET stars = \(place + 1) WHERE id = 'r1'")
+      let outcome = camp.hub("import", try camp.export(name))
+      #expect(outcome.code == (place == 0 ? 0 : 3), "\(outcome)")
+    }
+  }
+
+  /// Runs `body` when 91 days have passed by the clock of the tools.
+  private func later(_ body: () -> Void) {
+    let usual = camp.platform
+    camp.platform = Platform(files: usual.files, clock: LaterClock(), random: usual.random)
+    body()
+    camp.platform = usual
+  }
+}
+
+private struct LaterClock: WallClock {
+  func milliseconds() -> Int64 { SystemClock().milliseconds() + 91 * 86_400_000 }
+  func pause(milliseconds: Int64) {}
+}
