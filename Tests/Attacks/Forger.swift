@@ -96,6 +96,7 @@ struct Forger {
     if content.changes.contains(where: { ["rekey", "block"].contains($0["op"]?.stringValue) }) {
       critical.append("keys")
     }
+    if (content.changes + content.conflicts).contains(where: { $0["unit"] != nil }) { critical.append("units") }
     if !content.attachments.isEmpty { critical.append("attachments") }
     if content.state != nil { critical.append("state") }
     if content.conflicts.contains(where: { $0["kind"] == "unseen" })

@@ -19,7 +19,8 @@ final class Lab: Story {
   let victim: DeviceWorkspace
 
   /// The rights of users. Ann sees prices up to tier 1 and changes none. Notes belong to their authors, and public
-  /// notes are visible to all. Tasks and visits belong to their owners.
+  /// notes are visible to all. All other rows belong to their owners. Trips are taken as units, whole rows, and late.
+  /// Kinds of trees fold, and trees have local keys and a reference that SQLite does not know.
   static let definition = """
     { "dataset": "shop", "version": 1, "attributes": { "tier": "integer" }, "snapshot": "never",
       "tables": {
@@ -28,7 +29,12 @@ final class Lab: Story {
                    "conflict": "manual", "columns": { "likes": "sum" } },
         "replies": { "parents": ["notes"] },
         "tasks": { "visible": "owner = :user", "write": "owner = :user", "keys": "rekey" },
-        "visits": { "visible": "owner = :user", "write": "owner = :user", "keys": "blocks", "block": 100 } } }
+        "visits": { "visible": "owner = :user", "write": "owner = :user", "keys": "blocks", "block": 100 },
+        "trips": { "visible": "owner = :user", "write": "owner = :user", "unit": "transaction", "late": "accept",
+                   "merge": "row" },
+        "kinds": { "visible": "owner = :user", "write": "owner = :user", "unique": "fold" },
+        "trees": { "visible": "owner = :user", "write": "owner = :user", "unit": "transaction", "key": ["uuid"],
+                   "references": { "kind": "kinds" } } } }
     """
 
   static let schema = """
@@ -38,6 +44,9 @@ final class Lab: Story {
     CREATE TABLE replies (id TEXT PRIMARY KEY, note TEXT NOT NULL REFERENCES notes (id), body TEXT);
     CREATE TABLE tasks (id INTEGER PRIMARY KEY, owner TEXT NOT NULL, words TEXT);
     CREATE TABLE visits (id INTEGER PRIMARY KEY AUTOINCREMENT, owner TEXT NOT NULL);
+    CREATE TABLE trips (id TEXT PRIMARY KEY, owner TEXT NOT NULL, words TEXT, km INTEGER);
+    CREATE TABLE kinds (id INTEGER PRIMARY KEY, owner TEXT NOT NULL, code TEXT UNIQUE);
+    CREATE TABLE trees (fid INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, owner TEXT NOT NULL, kind INTEGER);
     INSERT INTO prices VALUES (1, 'bread', 1, 300), (2, 'salt', 1, 50), (3, 'SECRET-GOLD', 9, 99999);
     INSERT INTO notes VALUES
       ('n1', 'ann', 0, 'mine', 0, NULL), ('n2', 'ann', 1, 'public', 1, NULL), ('n3', 'boss', 0, 'SECRET-BOSS', 5, NULL),
@@ -45,6 +54,9 @@ final class Lab: Story {
     INSERT INTO replies VALUES ('r1', 'n2', 'yes'), ('r2', 'n4', 'SECRET-REPLY'), ('r3', 'n5', 'no');
     INSERT INTO tasks VALUES (1, 'ann', 'sweep'), (2, 'ben', 'SECRET-TASK');
     INSERT INTO visits VALUES (1, 'ann'), (2, 'ben');
+    INSERT INTO trips VALUES ('t1', 'ann', 'there', 1), ('t2', 'ben', 'SECRET-TRIP', 2);
+    INSERT INTO kinds VALUES (1, 'ann', 'oak'), (2, 'ben', 'yew'), (3, 'ben', 'SECRET-KIND');
+    INSERT INTO trees VALUES (1, 'u1', 'ann', 1), (2, 'u2', 'ben', 2);
     """
 
   init(random: any RandomSource = SystemRandom(), definition: String = Lab.definition) throws {

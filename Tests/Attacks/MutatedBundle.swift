@@ -39,11 +39,17 @@ struct MutatedBundle {
   private static let mostLines = 12
   private static let rarities: Set<ForgedEntry> = [.state, .attachments]
 
+  /// Whether it may change rows of the attacker's own user.
+  let hasChanges: Bool
+
+  /// Every third bundle has no changes and no decisions.
   init(_ lab: Lab, _ mutator: inout TreeMutator) throws {
+    hasChanges = mutator.number(below: 3) > 0
     let forger = try lab.forger
     let conflicts = try lab.atHub("SELECT id FROM satchel_conflicts ORDER BY id LIMIT 50")
     while lines.count < Self.mostLines {
       let line = try Self.line(forger, conflicts, &mutator)
+      if !hasChanges, line.entry == .changes || line.entry == .resolutions { continue }
       if Self.rarities.contains(line.entry) && lines.contains(where: { $0.entry == line.entry }) { continue }
       if mutator.number(below: 100) == 0 || line.isWellFormed { lines.append(line) }
     }

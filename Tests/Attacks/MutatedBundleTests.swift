@@ -27,4 +27,23 @@ struct MutatedBundleTests {
     // Most mutations get as far as the rows; otherwise the test would be empty.
     #expect(attack.taken * 2 > attack.tried)
   }
+
+  @Test("the lines that are mutated are sound: unchanged, they are taken")
+  func samples() throws {
+    let lab = try Lab()
+    let forger = try lab.forger
+    let reason = try lab.refusal(
+      of: forger.bundle { content in
+        // Lines about keys come first.
+        let samples = try forger.samples(of: .changes)
+        content.changes = samples.filter { $0["op"] == "rekey" } + samples.filter { $0["op"] != "rekey" }
+      })
+    #expect(reason == nil)
+    let number = forger.sequence
+    #expect(try lab.atHub("SELECT words FROM trips WHERE id = 't1'") == ["w\(number)"])
+    #expect(try lab.atHub("SELECT owner, kind FROM trees WHERE uuid = 'v\(number)'") == ["ann|1"])
+    // The second row with this code became one with the first.
+    #expect(try lab.atHub("SELECT id FROM kinds WHERE code = 'oak'") == ["1"])
+    #expect(try lab.atHub("SELECT id FROM visits WHERE owner = 'ann' ORDER BY id") == ["1", "\(forger.keyInRange)"])
+  }
 }

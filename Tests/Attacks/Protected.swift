@@ -12,6 +12,9 @@ struct Protected: Equatable {
       "SELECT replies.* FROM replies JOIN notes ON notes.id = note WHERE author <> 'ann' AND pub <> 1 ORDER BY 1",
     "tasks": "SELECT * FROM tasks WHERE owner <> 'ann' ORDER BY id",
     "visits": "SELECT * FROM visits WHERE owner <> 'ann' ORDER BY id",
+    "trips": "SELECT * FROM trips WHERE owner <> 'ann' ORDER BY id",
+    "kinds": "SELECT * FROM kinds WHERE owner <> 'ann' ORDER BY id",
+    "trees": "SELECT * FROM trees WHERE owner <> 'ann' ORDER BY uuid",
     "authors": "SELECT DISTINCT user FROM satchel_log ORDER BY user",
     "log": "SELECT count(*) FROM satchel_log WHERE device IS NOT (SELECT id FROM satchel_devices WHERE name = 'evil')",
     "users": "SELECT * FROM satchel_users ORDER BY name",
@@ -45,6 +48,8 @@ struct Protected: Equatable {
     "keys at their end": """
     SELECT 'tasks' FROM tasks WHERE id > 9007199254740991
     UNION SELECT 'visits' FROM visits WHERE id > 10000000
+    UNION SELECT 'kinds' FROM kinds WHERE id > 9007199254740991
+    UNION SELECT 'trees' FROM trees WHERE fid > 9007199254740991
     UNION SELECT name FROM sqlite_sequence WHERE seq > 10000000
     """,
     "chain": """
@@ -61,8 +66,20 @@ struct Protected: Equatable {
     """,
   ]
 
-  init(_ lab: Lab) throws {
+  /// The rows that ann may change: a bundle without changes and decisions leaves these as they are, too.
+  private static let own = [
+    "own notes": "SELECT * FROM notes WHERE author = 'ann' ORDER BY id",
+    "all replies": "SELECT * FROM replies ORDER BY id",
+    "own tasks": "SELECT * FROM tasks WHERE owner = 'ann' ORDER BY id",
+    "own visits": "SELECT * FROM visits WHERE owner = 'ann' ORDER BY id",
+    "own trips": "SELECT * FROM trips WHERE owner = 'ann' ORDER BY id",
+    "own kinds": "SELECT * FROM kinds WHERE owner = 'ann' ORDER BY id",
+    "own trees": "SELECT * FROM trees WHERE owner = 'ann' ORDER BY uuid",
+  ]
+
+  init(_ lab: Lab, withOwn: Bool = false) throws {
     var parts = try lab.atHub(Self.queries)
+    if withOwn { parts.merge(try lab.atHub(Self.own)) { _, all in all } }
     let file = Paths.join(lab.hub.folder.attached, "SECRET.jpg")
     parts["their file"] = [String(decoding: try lab.platform.files.read(file, limit: 100), as: UTF8.self)]
     self.parts = parts

@@ -7,24 +7,30 @@ struct RandomLines {
 
   init(_ forger: Forger) { self.forger = forger }
 
-  private static let tables = ["prices", "notes", "replies", "tasks", "visits"]
+  private static let tables = [
+    "prices", "notes", "replies", "tasks", "visits", "trips", "kinds", "trees",
+  ]
 
   private static let columns: [String: [String]] = [
     "prices": ["id", "name", "tier", "cents"], "notes": ["id", "author", "pub", "body", "likes", "photo"],
     "replies": ["id", "note", "body"], "tasks": ["id", "owner", "words"], "visits": ["id", "owner"],
+    "trips": ["id", "owner", "words", "km"], "kinds": ["id", "owner", "code"], "trees": ["uuid", "owner", "kind"],
   ]
 
   private static let keys: [String: [JSONValue]] = [
     "prices": [1, 2, 3, 4], "notes": ["n1", "n2", "n3", "n4", "n5", "n9"], "replies": ["r1", "r2", "r3", "r9"],
     "tasks": [1, 2, 3, ["integer": "9223372036854775807"]],
-    "visits": [1, 2, 3, 5_000_000, ["integer": "9223372036854775807"]],
+    "visits": [1, 2, 3, 110, 150, 250, 5_000_000, ["integer": "9223372036854775807"]], "trips": ["t1", "t2", "t9"],
+    "kinds": [1, 2, 3, 4], "trees": ["u1", "u2", "u9"],
   ]
+
+  private static let inUnits: Set<String> = ["trips", "trees"]
 
   private static let users: [JSONValue] = ["ann", "ben", "boss", "nobodyknows", "hub"]
 
   private static let kinds: [JSONValue] = [
     "update/update", "delete/update", "update/delete", "insert/insert", "unique", "foreign key", "constraint",
-    "forbidden", "revoked", "unseen",
+    "forbidden", "revoked", "unseen", "unit",
   ]
 
   private func value(of column: String, _ numbers: inout TreeMutator) -> JSONValue {
@@ -33,6 +39,8 @@ struct RandomLines {
     case "note": numbers.choice(of: Self.keys["notes"] ?? [])
     case "photo": numbers.choice(of: [nil, "SECRET.jpg", "photos/a.jpg"])
     case "body", "name", "words": numbers.choice(of: ["mine", "x", nil])
+    case "code": numbers.choice(of: ["oak", "elm", "yew", nil])
+    case "kind": numbers.choice(of: [1, 2, 3, nil])
     default: numbers.choice(of: [0, 1, 9, 300])
     }
   }
@@ -40,7 +48,7 @@ struct RandomLines {
   private func row(of table: String, _ key: JSONValue, _ numbers: inout TreeMutator) -> JSONValue {
     .object(
       (Self.columns[table] ?? []).map {
-        .init(name: $0, value: $0 == "id" ? key : value(of: $0, &numbers))
+        .init(name: $0, value: $0 == "id" || $0 == "uuid" ? key : value(of: $0, &numbers))
       })
   }
 
@@ -54,6 +62,14 @@ struct RandomLines {
 
   func change(_ numbers: inout TreeMutator) -> JSONValue {
     let table = numbers.choice(of: Self.tables)
+    let line = change(in: table, &numbers)
+    guard numbers.number(below: Self.inUnits.contains(table) ? 2 : 20) == 0 else { return line }
+    var members = line.objectValue ?? []
+    members.set("unit", .integer(Int64(1 + numbers.number(below: 2))))
+    return .object(members)
+  }
+
+  private func change(in table: String, _ numbers: inout TreeMutator) -> JSONValue {
     let key = numbers.choice(of: Self.keys[table] ?? [])
     switch numbers.number(below: 4) {
     case 0: return forger.insert(table, key, row(of: table, key, &numbers))
@@ -80,6 +96,9 @@ struct RandomLines {
       $0.set("state", numbers.choice(of: ["open", "held", "settled"]))
       $0.set("hub_values", hub)
       $0.set("winner", numbers.choice(of: ["hub", "device"]))
+      if numbers.number(below: 4) == 0 {
+        $0.set("unit", .string(String(repeating: numbers.choice(of: ["0a", "0b"]), count: 16)))
+      }
     }
   }
 }

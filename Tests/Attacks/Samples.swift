@@ -28,6 +28,9 @@ extension Forger {
     }
   }
 
+  /// A key of visits in the first range that the attacker's device got.
+  var keyInRange: Int64 { 103 + sequence % 100 }
+
   private func changes() -> [JSONValue] {
     let note = ForeignValues.note("m\(sequence)", by: "ann")
     var first = insert("notes", .string("m\(sequence)"), note).objectValue ?? []
@@ -41,9 +44,21 @@ extension Forger {
         "table": "tasks", "op": "rekey", "key": [1], "stamp": "0000000000000000", "to": [.integer(50 + sequence)],
         "number": .integer(received),
       ],
-      insert("visits", .integer(3 + sequence), ["id": .integer(3 + sequence), "owner": "ann"]),
+      insert("visits", .integer(keyInRange), ["id": .integer(keyInRange), "owner": "ann"]),
+      insert("kinds", .integer(70 + sequence), ["id": .integer(70 + sequence), "owner": "ann", "code": "oak"]),
+      inUnit(update("trips", "t1", set: ["words": .string("w\(sequence)")], was: ["words": "there"])),
+      inUnit(
+        insert(
+          "trees", .string("v\(sequence)"), ["uuid": .string("v\(sequence)"), "owner": "ann", "kind": 1])),
       insert("replies", .string("s\(sequence)"), ["id": .string("s\(sequence)"), "note": "n2", "body": "x"]),
     ]
+  }
+
+  /// The line of a change, in the only unit of its generation.
+  private func inUnit(_ line: JSONValue) -> JSONValue {
+    var members = line.objectValue ?? []
+    members.set("unit", 1)
+    return .object(members)
   }
 
   private func conflicts() throws -> [JSONValue] {
