@@ -198,6 +198,21 @@ struct ForkTests {
     }
   }
 
+  @Test("the operator reads whose work a request goes on with before the fingerprint is asked for")
+  func claimFirst() throws {
+    let camp = try Camp()
+    try camp.open()
+    let request = camp.path("request.satchel")
+    let renewed = camp.device("tablet", "renew", "--name", "second", "--request", request, "--json")
+    let fingerprint = try #require(try renewed.json["fingerprint"]?.stringValue)
+    let enrolled = camp.hub(
+      "device", "enrol", request, "--user", "ann", answers: [fingerprint], interactive: true)
+    #expect(enrolled.code == 0)
+    let claim = try #require(enrolled.error.range(of: "The device says that it was tablet of the user ann"))
+    let question = try #require(enrolled.error.range(of: "Type the fingerprint"))
+    #expect(claim.upperBound < question.lowerBound)
+  }
+
   @Test("a renewal that was killed before the database knew of it is completed by the next command")
   func killed() throws {
     let camp = try Camp()
