@@ -49,6 +49,7 @@ func present() {
     "scope-full-attachments", "scope-delta-attachments", "changes-versions", "scope-delta-versions", "changes-state",
     "scope-delta-unseen", "scope-full-names", "changes-names", "scope-delta-names", "changes-units",
     "scope-delta-units", "changes-proved-key", "scope-delta-proved-key", "enrolment-proved",
+    "scope-full-former", "changes-brings", "scope-delta-compare", "changes-answers", "changes-renamed",
   ] {
     #expect(golden.contains("format-1-\(kind)"))
   }

@@ -663,7 +663,49 @@ def changes_members(manifest):
     must(all(link["sequence"] < manifest["sequence"] for link in manifest["chain"]), "chain: a later export")
     if "lost" in manifest:
         shown.append(("lost", take(manifest, "lost", lost)))
+    if manifest.get("brings"):
+        shown.append(("brings", take(manifest, "brings", digests)))
+    if "original" in manifest:
+        shown.append(("original", take(manifest, "original", digest)))
+    if manifest.get("renamed"):
+        shown.append(("renamed", take(manifest, "renamed", renamed)))
     return shown
+
+
+def digests(items):
+    must(isinstance(items, list) and len(items) <= 1000, "no list of digests")
+    must([digest(item) for item in items] == sorted(set(items)), "order of the digests")
+    return "[" + ", ".join(items) + "]"
+
+
+def renamed(items):
+    must(isinstance(items, list) and len(items) <= 1000, "no list of renamed columns")
+    names = ("table", "from", "to")
+    shown = [" ".join(text_of(take(object_of(item), name, utf8_text)) for name in names) for item in items]
+    return "[" + ", ".join(shown) + "]"
+
+
+def utf8_text(text):
+    utf8(text)
+    return text
+
+
+def former(epochs):
+    must(isinstance(epochs, list) and len(epochs) <= 1024, "no list of epochs")
+    must([identifier(epoch) for epoch in epochs] == sorted(set(epochs)), "order of the epochs")
+    return "[" + ", ".join(epochs) + "]"
+
+
+def questions(items):
+    must(isinstance(items, list) and len(items) <= 1000, "no list of tables")
+    shown = [text_of(take(object_of(item), "table", utf8_text)) + " " + take(item, "sums", sums_of) for item in items]
+    return "[" + ", ".join(shown) + "]"
+
+
+def sums_of(sums):
+    must(isinstance(sums, list) and all(0 <= count(number) <= 63 for number in sums), "sums")
+    must(sums == sorted(set(sums)), "order of the sums")
+    return " ".join(map(str, sums))
 
 
 def lost(paths):
@@ -686,6 +728,12 @@ def scope_members(manifest):
              ("acknowledged", take(manifest, "acknowledged", count))]
     if "acknowledged_digest" in manifest:
         shown.append(("acknowledged digest", take(manifest, "acknowledged_digest", digest)))
+    if manifest.get("former"):
+        shown.append(("former", take(manifest, "former", former)))
+    if manifest.get("collected"):
+        shown.append(("collected", take(manifest, "collected", digests)))
+    if manifest.get("compare"):
+        shown.append(("compare", take(manifest, "compare", questions)))
     if manifest["extent"] == "full":
         must(manifest["after"] == 0, "after: not 0 in a full scope")
     else:

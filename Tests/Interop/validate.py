@@ -97,7 +97,7 @@ def wrongs(kind, path, item):
         return wrong + ["x", []] + [None] * (item is not None and name not in ("hub_values", "before"))
     other = [item + "x", item + "\n", ""] + [item.upper()] * (name not in ("key", "keys") and item.upper() != item)
     # Columns may be called anything.
-    rule = "parents" if is_of_columns else "note" if name == "user" and kind != "manifest" else path[0] if name == "name" else name
+    rule = "parents" if is_of_columns or path[0] == "renamed" else "note" if name == "user" and kind != "manifest" else path[0] if name == "name" else name
     return wrong + [1.5, [], {}] + [None] * (name != "before") + WRONG_TEXTS.get(rule, other)
 
 

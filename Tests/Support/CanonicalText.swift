@@ -56,16 +56,9 @@ private func manifestLines(_ manifest: Manifest) -> [String] {
     + (manifest.revoked.map { ["revoked: \($0.number) [\($0.keys.map(\.line).joined(separator: ", "))]"] } ?? [])
   switch manifest.body {
   case .changes(let changes):
-    return common + [
-      "epoch: \(changes.epoch)", "incarnation: \(changes.incarnation)", "received: \(changes.received)",
-      "sequence: \(changes.sequence)",
-      "chain: [\(changes.chain.map { "\($0.sequence) \($0.digest.hexadecimal)" }.joined(separator: ", "))]",
-    ] + (changes.lost.isEmpty ? [] : ["lost: [\(changes.lost.map { text($0.text) }.joined(separator: ", "))]"])
+    return common + changesLines(changes)
   case .scope(let scope):
-    return common + [
-      "epoch: \(scope.epoch)", "number: \(scope.number)", "after: \(scope.after)", "extent: \(scope.extent.rawValue)",
-      "acknowledged: \(scope.acknowledged)",
-    ] + (scope.acknowledgedDigest.map { ["acknowledged digest: \($0.hexadecimal)"] } ?? [])
+    return common + scopeLines(scope)
   case .enrolment(let enrolment):
     let continued = enrolment.continues.map { continues in
       let chain = continues.chain.map { "\($0.sequence) \($0.digest.hexadecimal)" }.joined(separator: ", ")
@@ -81,6 +74,38 @@ private func manifestLines(_ manifest: Manifest) -> [String] {
       "bytes: \(volume.bytes)", "digest: \(volume.digest.hexadecimal)",
     ]
   }
+}
+
+private func changesLines(_ changes: Manifest.Changes) -> [String] {
+  let chain = changes.chain.map { "\($0.sequence) \($0.digest.hexadecimal)" }
+  let lost = changes.lost.map { text($0.text) }
+  let renamed = changes.renamed.map { "\(text($0.table.text)) \(text($0.from.text)) \(text($0.to.text))" }
+  var lines = [
+    "epoch: \(changes.epoch)", "incarnation: \(changes.incarnation)", "received: \(changes.received)",
+    "sequence: \(changes.sequence)", "chain: [\(chain.joined(separator: ", "))]",
+  ]
+  lines += list("lost", lost) + list("brings", changes.brings.map(\.hexadecimal))
+  if let original = changes.original { lines.append("original: \(original.hexadecimal)") }
+  return lines + list("renamed", renamed)
+}
+
+private func scopeLines(_ scope: Manifest.Scope) -> [String] {
+  var lines = [
+    "epoch: \(scope.epoch)", "number: \(scope.number)", "after: \(scope.after)", "extent: \(scope.extent.rawValue)",
+    "acknowledged: \(scope.acknowledged)",
+  ]
+  if let digest = scope.acknowledgedDigest { lines.append("acknowledged digest: \(digest.hexadecimal)") }
+  let former = (scope.former ?? []).map { "\($0)" }
+  let questions = scope.compare.map { question in
+    "\(text(question.table.text)) \(question.sums.map { "\($0)" }.joined(separator: " "))"
+  }
+  return lines + list("former", former) + list("collected", scope.collected.map(\.hexadecimal))
+    + list("compare", questions)
+}
+
+/// A member that may be missing; it is missing if it is empty.
+private func list(_ name: String, _ items: [String]) -> [String] {
+  items.isEmpty ? [] : ["\(name): [\(items.joined(separator: ", "))]"]
 }
 
 private func text(of line: ChangeLine) -> String {

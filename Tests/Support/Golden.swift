@@ -63,6 +63,10 @@ public func makeGolden() throws {
     let world = try RotatedWorld(random: GoldenRandom(20_261_202), clock: clock)
     try write(world, into: target)
   }
+  if try !isThere("changes-brings", in: target) {
+    let world = try ReturnedWorld(random: GoldenRandom(20_261_224), clock: clock)
+    try write(world, into: target)
+  }
   if try !isThere("backup", in: target) {
     let world = try BackedUpWorld(random: GoldenRandom(20_261_124), clock: clock)
     try write(world, into: target)

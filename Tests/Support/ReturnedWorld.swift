@@ -1,0 +1,79 @@
+import SatchelCrypto
+import SatchelHub
+import SatchelPlatform
+import SatchelSQLite
+
+/// A hub that is restored from a backup. Its device brings an emission of the lost time. Then the two compare their
+/// rows.
+struct ReturnedWorld: GoldenStory {
+  private let pair: Pair
+  var ground: Ground { pair.ground }
+
+  init(random: any RandomSource, clock: SetClock) throws {
+    pair = try Pair(
+      on: Ground(random: random, clock: clock), hub: "quay", device: "launch", user: "pia",
+      definition: Array(#"{ "dataset": "tides", "version": 1, "prove": "always", "tables": { "marks": {} } }"#.utf8),
+      schema: """
+        CREATE TABLE marks (id INTEGER PRIMARY KEY, name TEXT, height REAL);
+        INSERT INTO marks VALUES (1, 'Pier', 3.5), (2, 'Lock', -0.5), (3, 'Mole', NULL);
+        """)
+  }
+
+  /// The first emission of the new epoch, and the export that brings the lost one. Then the hub's question about rows
+  /// that differ, the device's answer, and an export after the app there renamed a column.
+  func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
+    let device = pair.device
+    _ = try device.importBundle(pair.emit("first"))
+    _ = try pair.hub.backup(to: folder("backup.satchel"))
+    try write("INSERT INTO marks VALUES (4, 'Weir', 7)", in: pair.hub.folder)
+    let lost = try pair.emit("lost")
+    _ = try device.importBundle(lost)
+    let hub = try restored()
+    func emit(_ name: String) throws -> String {
+      tick()
+      return try copy(hub.emit(to: "launch").file, as: name)
+    }
+    let full = try emit("full")
+    _ = try device.importBundle(full)
+    try write("UPDATE marks SET height = 3.75 WHERE id = 1", in: device.folder)
+    let brings = try pair.export("brings")
+    _ = try hub.importBundle(brings)
+    _ = try hub.importBundle(lost)
+    try writeUnseen("UPDATE marks SET name = 'Sluice' WHERE id = 2")
+    try write("UPDATE marks SET height = 5 WHERE id = 3", in: device.folder)
+    _ = try hub.importBundle(pair.export("differs"))
+    _ = try hub.compare("launch")
+    let question = try emit("question")
+    _ = try device.importBundle(question)
+    let answer = try pair.export("answer")
+    let rename = "ALTER TABLE marks RENAME COLUMN height TO metres; UPDATE marks SET metres = 4 WHERE id = 1"
+    try write(rename, in: device.folder)
+    _ = try device.repair()
+    let renamed = try pair.export("renamed")
+    let (hubKey, deviceKey) = (try hub.keys.ownKey(), try device.keys.ownKey())
+    return [
+      ("scope-full-former", full, hubKey), ("changes-brings", brings, deviceKey),
+      ("scope-delta-compare", question, hubKey), ("changes-answers", answer, deviceKey),
+      ("changes-renamed", renamed, deviceKey),
+    ]
+  }
+
+  private func restored() throws -> HubWorkspace {
+    tick()
+    let root = folder("restored")
+    _ = try HubRestore(platform: platform).restore(
+      folder("backup.satchel"), into: root, keys: .folder(pair.hub.folder.keys), fingerprint: nil)
+    return try HubWorkspace.open(root, platform: platform)
+  }
+
+  /// Writes at the device while capture is off.
+  private func writeUnseen(_ sql: String) throws {
+    let database = try Database(path: pair.device.folder.path("data.sqlite"), mode: .readWrite)
+    let triggers = try database.all(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'satchel%'"
+    ) { ($0.text(0), $0.text(1)) }
+    for (name, _) in triggers { try database.execute("DROP TRIGGER \(quoted(name))") }
+    try database.execute(sql)
+    for (_, sql) in triggers { try database.execute(sql) }
+  }
+}
