@@ -18,20 +18,22 @@ extension DeviceWorkspace {
     return try !Database(path: databasePath, mode: .readWrite).hasTable("satchel_device")
   }
 
+  /// - Parameter isHubConfirmed: whether a person compared the fingerprint of the key that signed the bundle.
   func begin(
     with bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String,
-    _ lost: LostExports = .deliveredAgain
+    _ lost: LostExports = .deliveredAgain, isHubConfirmed: Bool = false
   ) throws -> ImportReport {
-    let report = try bringFirst(bundle, scope, from: path, lost)
+    let report = try bringFirst(bundle, scope, from: path, lost, isHubConfirmed)
     try noteJoined()
     return report
   }
 
   private func bringFirst(
-    _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String, _ lost: LostExports
+    _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String, _ lost: LostExports,
+    _ isHubConfirmed: Bool
   ) throws -> ImportReport {
     if ending == .keep, case .lost = try databaseCondition() {
-      try checkHistory(of: scope, bundle.digest)
+      try checkHistory(of: scope, bundle.digest, isHubConfirmed)
       _ = try self.definition(in: bundle, scope, from: path)
       // From the archive, where the bundle is by now: a file on a stick is read only once.
       var rebuild = DatabaseRebuild(self, from: Paths.join(folder.archive, bundle.manifest.fileName), scope)
@@ -62,7 +64,7 @@ extension DeviceWorkspace {
   }
 
   /// A device without a database held the newest bundle of its archive. Only a bundle that follows it can be the first.
-  private func checkHistory(of scope: Manifest.Scope, _ digest: Digest) throws {
+  private func checkHistory(of scope: Manifest.Scope, _ digest: Digest, _ isHubConfirmed: Bool) throws {
     let keys = try hubKeys()
     let identities = try platform.files.list(folder.archive).filter { $0.hasSuffix(".satchel") }
       .compactMap { try reader.identityIfSound(of: Paths.join(folder.archive, $0), trust: .keys(keys)) }
@@ -75,16 +77,24 @@ extension DeviceWorkspace {
     }
     guard let newest, let follows = scope.follows, digest != newest.digest else { return }
     let link = Manifest.EmissionLink(number: newest.scope.number, digest: newest.digest)
-    let isNext =
-      scope.epoch == newest.scope.epoch ? follows.contains(link) : scope.former?.contains(newest.scope.epoch) ?? true
-    if isNext { return }
+    if scope.epoch != newest.scope.epoch {
+      let isLater = scope.former?.contains(newest.scope.epoch) ?? true
+      if isLater || isHubConfirmed { return }
+      throw Refusal.otherHub(keeping: .inPlace)
+    }
+    if follows.contains(link) { return }
     throw Refusal(
       "other-history",
       """
       It does not follow bundle \(newest.scope.number), which this device had: the hub was set back to an earlier \
       copy of itself, or two copies of it are at work.
       """,
-      hint: "Continue with satchel sync: it carries the proof to the hub. Inform the hub's operator.")
+      hint:
+        """
+        Nothing is lost. Inform the hub's operator: the hub is put right there (satchel-hub restore --in-place), and \
+        its next full bundle makes the database here again. Continue with satchel sync: it delivers every export that \
+        was made here.
+        """)
   }
 
   /// Creates the database from a bundle alone and replaces what was there. A dry run creates it elsewhere.

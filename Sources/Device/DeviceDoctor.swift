@@ -161,6 +161,16 @@ extension WorkspaceError {
 }
 
 extension DeviceSession {
+  /// Whether a bundle of the archive is from a copy of the hub that a person did not choose: its epoch neither is nor
+  /// follows this device's.
+  private func isOfRetiredHub(_ path: String) throws -> Bool {
+    let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(workspace.hubKeys()))
+    guard case .scope(let scope)? = manifest?.body, scope.epoch != state.epoch, let former = scope.former else {
+      return false
+    }
+    return !former.contains(state.epoch)
+  }
+
   fileprivate func examine(_ report: inout DoctorReport) throws {
     if try workspace.hubKey() == nil { report.add(Finding(WorkspaceError.noHubKey(workspace))) }
     if let found = try estrangement() { report.add(found.finding) }
@@ -185,6 +195,7 @@ extension DeviceSession {
     }
     for number in try archive.numbers(incomingPrefix) where number > state.received.rawValue {
       let file = archive.path(incomingPrefix, number)
+      if try isOfRetiredHub(file) { continue }
       report.add(
         Finding(
           "not-imported", "The hub's bundle \(number) was imported here once, and is not in the database.",

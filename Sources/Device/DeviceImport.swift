@@ -167,7 +167,9 @@ extension DeviceWorkspace {
       if case .volume(let volume) = bundle.manifest.body { return try keep(bundle, volume, session) }
       let scope = try scope(of: bundle.manifest)
       if damaged != nil { return try makeDatabase(from: bundle, scope, at: path) }
-      guard let session else { return try begin(with: bundle, scope, from: path, lost) }
+      guard let session else {
+        return try begin(with: bundle, scope, from: path, lost, isHubConfirmed: fingerprint != nil)
+      }
       // Every page is checked here because an import of a full bundle reads all rows anyway.
       if scope.extent == .full, let fault = try session.database.brokenPage() { throw SQLiteError(corrupt: fault) }
       return try session.importScope(bundle, scope, from: path)

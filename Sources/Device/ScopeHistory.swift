@@ -26,7 +26,9 @@ extension DeviceSession {
     if try isFormer(scope.epoch) { return .known }
     try refuseDelta(of: scope)
     // Release 0.1 did not name the epochs before its own.
-    if let former = scope.former, !former.contains(state.epoch), !isHubConfirmed { throw otherHub() }
+    if let former = scope.former, !former.contains(state.epoch), !isHubConfirmed {
+      throw Refusal.otherHub(keeping: .waiting)
+    }
     try refuseAnswerToCopy(scope)
     try refuseOlderDatabase(scope)
     return .epoch
@@ -110,18 +112,6 @@ extension DeviceSession {
       keeping: .waiting)
   }
 
-  private func otherHub() -> Refusal {
-    Refusal(
-      "other-hub",
-      "This bundle is from another copy of the hub than this device's. One of the two must be retired.",
-      hint:
-        """
-        Nothing is lost. Ask the hub's operator which copy continues. If it is the copy that made this bundle: \
-        satchel import FILE --fingerprint, with the fingerprint that satchel-hub keys show shows there.
-        """,
-      keeping: .waiting)
-  }
-
   // MARK: epochs
 
   func isFormer(_ epoch: Epoch) throws -> Bool {
@@ -151,6 +141,21 @@ extension DeviceSession {
       WHERE peer = :hub AND kind = 'scope' AND number = :number AND direction = 'in' AND verdict = 'imported'
       """, ["hub": .string(state.hubName), "number": .integer(number.rawValue)]
     ) { $0.optionalText(0).flatMap { Digest(hexadecimal: $0) } }.compactMap(\.self)
+  }
+}
+
+extension Refusal {
+  /// For a full bundle whose epoch does not follow this device's.
+  static func otherHub(keeping: Keeping) -> Refusal {
+    Refusal(
+      "other-hub",
+      "This bundle is from another copy of the hub than this device's. One of the two must be retired.",
+      hint:
+        """
+        Nothing is lost. Ask the hub's operator which copy continues. If it is the copy that made this bundle: \
+        satchel import FILE --fingerprint, with the fingerprint that satchel-hub keys show shows there.
+        """,
+      keeping: keeping)
   }
 }
 

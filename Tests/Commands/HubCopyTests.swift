@@ -93,4 +93,31 @@ struct HubCopyTests {
       #expect(try camp.rows(database, "SELECT words FROM reviews WHERE id = 'n1'") == "for the hub")
     }
   }
+
+  @Test("a device that lost its database and some of its archive takes the other copy's bundle only from a person")
+  func lostDatabase() throws {
+    #expect(camp.hub("restore", "--in-place").code == 0)
+    #expect(copy("restore", "--in-place").code == 0)
+    try camp.carry("tablet", rounds: 2)
+    // Changes alone are left: they make no database.
+    try rename(office, to: "by the hub")
+    try camp.carry("tablet", rounds: 2)
+    try camp.remove(tablet)
+    let archive = "tablet/bundles/archive"
+    let names = try HostFileSystem().list(camp.path(archive)).filter { $0.hasSuffix(".satchel") }
+    let newest = try #require(names.max { ($0.utf8.count, $0) < ($1.utf8.count, $1) })
+    for name in names where name != newest { try camp.remove("\(archive)/\(name)") }
+
+    try rename("copy.sqlite", to: "by the copy")
+    let other = try camp.emit("tablet", full: true, from: "copy")
+    let refused = camp.device("tablet", "import", other, "--json")
+    #expect(refused.code == 3)
+    #expect(try refused.json["bundles"]?.arrayValue?.first?["error"]?["reason"] == "other-hub", "\(refused.out)")
+    let fingerprint = try #require(try camp.hub("status", "--json").json["fingerprint"]?.stringValue)
+    let confirmed = camp.device("tablet", "import", other, "--fingerprint", fingerprint)
+    #expect(confirmed.code == 0, "\(confirmed.error)")
+    #expect(try name(tablet) == "by the copy")
+    let doctor = camp.device("tablet", "doctor")
+    #expect(doctor.code == 0, "\(doctor.out)")
+  }
 }
