@@ -91,9 +91,8 @@ extension DeviceWorkspace {
       """,
       hint:
         """
-        Nothing is lost. Inform the hub's operator: the hub is put right there (satchel-hub restore --in-place), and \
-        its next full bundle makes the database here again. Continue with satchel sync: it delivers every export that \
-        was made here.
+        Nothing is lost. Continue with satchel sync: it carries the proof to the hub. Inform the hub's operator. The \
+        hub's next full bundle makes the database here again.
         """)
   }
 
