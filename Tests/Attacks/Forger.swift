@@ -48,6 +48,8 @@ struct Forger {
     var snapshot: [UInt8]?
     /// Members of the manifest that replace the device's members. nil to leave one out.
     var manifest: [(name: String, value: JSONValue?)] = []
+    /// A piece of another bundle. Then the members of a volume are set as well.
+    var part: [UInt8]?
     /// Whether the bundle is a request, and not an export.
     var isRequest = false
 
@@ -81,12 +83,33 @@ struct Forger {
       lines.isEmpty ? nil : HandMadeEntry(name, lines.flatMap { $0.compactBytes + [0x0a] })
     }
     let blobs = content.blobs.map { HandMadeEntry("blobs/\(Digest.of($0).hexadecimal.prefix(64))", $0) }
+    if let part = content.part { return [HandMadeEntry("part", part)] }
     return [
       lines("changes.jsonl", content.changes), lines("resolutions.jsonl", content.resolutions),
       lines("conflicts.jsonl", content.conflicts), content.snapshot.map { HandMadeEntry("snapshot.sqlite", $0) },
       lines("attachments.jsonl", content.attachments),
       content.state.map { HandMadeEntry("state.json", $0.compactBytes) },
     ].compactMap(\.self) + blobs.sorted { $0.name.lexicographicallyPrecedes($1.name) }
+  }
+
+  /// The only volume of a bundle of this device.
+  /// - Parameters:
+  ///   - whole: the bundle's bytes.
+  ///   - id: the bundle's id.
+  ///   - changed: members that replace those of the device.
+  func volume(
+    of whole: [UInt8], _ id: JSONValue, number: Int64, changed: [(name: String, value: JSONValue?)]
+  ) throws -> [UInt8] {
+    try bundle { content in
+      content.part = whole
+      let exports = ["epoch", "received", "sequence", "chain", "base", "incarnation"]
+      content.manifest = exports.map { ($0, nil) }
+      let members: [(String, JSONValue)] = [
+        ("kind", "volume"), ("of", id), ("whole", "changes"), ("number", .integer(number)), ("part", 1), ("parts", 1),
+        ("bytes", .integer(Int64(whole.count))), ("digest", .string(Digest.of(whole).hexadecimal)),
+      ]
+      content.manifest += members.map { ($0.0, $0.1) } + changed
+    }
   }
 
   /// The manifest as the device would write it, without the list of its entries.
@@ -139,7 +162,7 @@ struct Forger {
     }
     func text(_ name: String) -> String { value(name)?.stringValue ?? "" }
     let kind = text("kind")
-    let number = kind == "enrolment" ? 0 : value("sequence")?.integerValue ?? 0
+    let number = kind == "enrolment" ? 0 : value(kind == "volume" ? "part" : "sequence")?.integerValue ?? 0
     return
       "satchel \(kind) \(text("bundle")) dataset=\(text("dataset")) from=\(value("from")?["id"]?.stringValue ?? "") "
       + "to=\(value("to")?["id"]?.stringValue ?? "") number=\(number) key=\(key.line)"

@@ -17,7 +17,7 @@ struct MemberTests {
     let reasons: Set<String>
   }
 
-  private static func table() throws -> [Member] {
+  static func table() throws -> [Member] {
     let page = try String(contentsOf: root.appending(path: "docs/SECURITY.md"), encoding: .utf8)
     let section = try #require(page.components(separatedBy: "\n## What a device's bundle may say\n").last)
     return section.components(separatedBy: "\n## ")[0].split(separator: "\n").filter { $0.hasPrefix("| `") }.flatMap {
@@ -45,6 +45,13 @@ struct MemberTests {
       if entry == .manifest { properties += schema["$defs"]?["changes"]?["properties"]?.objectValue ?? [] }
       #expect(properties.count > 4)
       #expect(Set(properties.map(\.name)).subtracting(named[entry.rawValue] ?? []) == [], "\(entry)")
+    }
+    let schema = try JSONValue.parse(
+      [UInt8](Data(contentsOf: Self.root.appending(path: "docs/schema/manifest.schema.json"))))
+    let common = Set((schema["properties"]?.objectValue ?? []).map(\.name))
+    for kind in ["volume", "enrolment"] {
+      let own = Set((schema["$defs"]?[kind]?["properties"]?.objectValue ?? []).map(\.name)).subtracting(common)
+      #expect(own.count > 2 && own.subtracting(named[kind] ?? []) == [], "\(kind)")
     }
   }
 
