@@ -38,7 +38,9 @@ extension TableInfo {
     guard let parent else { return nil }
     let target = try parent.column(referredToBy: reference, at: place, in: database)
     try checkType(of: column, referringTo: target, of: parent, at: place, in: database)
-    return ForeignKey(columns: [column], parent: parent.schema.name, parentColumns: [parent.schema.columns[target]])
+    return ForeignKey(
+      columns: [column], parent: parent.schema.name, parentColumns: [parent.schema.columns[target]],
+      deletesChildren: true)
   }
 
   /// Returns the position of the column whose values each identify one row.

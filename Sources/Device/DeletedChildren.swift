@@ -24,14 +24,14 @@ final class DeletedChildren {
 
   /// - Parameter changed: the tables with pending changes.
   init(among changed: [RowTable]) {
-    tables = changed.filter { $0.schema.foreignKeys.contains(where: \.cascadesDeletes) }
+    tables = changed.filter { $0.schema.foreignKeys.contains(where: \.deletesChildren) }
   }
 
   /// Records a row whose delete is undone.
   /// - Parameter images: its pre-images, oldest first; the last one is of the delete.
   func note(_ images: [PreImage], of schema: TableSchema) {
     guard let last = images.last, let row = last.row else { return }
-    for key in tables.flatMap(\.schema.foreignKeys) where key.cascadesDeletes && key.parent == schema.name {
+    for key in tables.flatMap(\.schema.foreignKeys) where key.deletesChildren && key.parent == schema.name {
       let values = key.parentColumns.compactMap { schema.position(of: $0).map { row[$0] } }
       if values.count != key.parentColumns.count { continue }
       deletes[key, default: []].append(Delete(values: values, generation: last.generation))

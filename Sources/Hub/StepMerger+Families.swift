@@ -114,7 +114,7 @@ extension StepMerger {
   /// - Parameter image: the child as the device deleted it, or as the hub has it.
   private func bonds(of image: Row, ofChild row: RowReference) -> [Bond] {
     guard let generation = deleted(row)?.generation else { return [] }
-    return store.tables[row.place].schema.foreignKeys.filter(\.cascadesDeletes).compactMap { key in
+    return store.tables[row.place].schema.foreignKeys.filter(\.deletesChildren).compactMap { key in
       let values = key.columns.map { image[$0] }
       if values.contains(where: \.isNull) { return nil }
       return Bond(key: key, child: row.place, generation: generation, values: folded(values, along: key))
@@ -127,7 +127,7 @@ extension StepMerger {
     if case .soft = store.tables[row.place].rules.delete { return [] }
     let schema = store.tables[row.place].schema
     return store.tables.enumerated().flatMap { child, table in
-      table.schema.foreignKeys.filter { $0.cascadesDeletes && $0.parent == schema.name }.compactMap { key in
+      table.schema.foreignKeys.filter { $0.deletesChildren && $0.parent == schema.name }.compactMap { key in
         let values = key.parentColumns.compactMap { schema.position(of: $0).map { was[$0] } }
         if values.count != key.parentColumns.count { return nil }
         return Bond(key: key, child: child, generation: generation, values: folded(values, along: key))
@@ -149,7 +149,7 @@ extension HubStore {
   var tablesOfFamilies: Set<Int> {
     var places: Set<Int> = []
     for (child, table) in tables.enumerated() {
-      for key in table.schema.foreignKeys where key.cascadesDeletes {
+      for key in table.schema.foreignKeys where key.deletesChildren {
         guard let parent = place(of: key.parent) else { continue }
         places.formUnion([child, parent])
       }

@@ -142,7 +142,7 @@ extension Database {
       let parent: Name
       let from: Name
       let to: Name?
-      let cascadesDeletes: Bool
+      let deletesChildren: Bool
     }
     let parts = try all(
       "SELECT id, \"table\", \"from\", \"to\", on_delete FROM pragma_foreign_key_list(:name) ORDER BY id, seq",
@@ -150,7 +150,7 @@ extension Database {
     ) {
       Part(
         id: $0.integer(0), parent: Name($0.text(1)), from: Name($0.text(2)), to: $0.optionalText(3).map { Name($0) },
-        cascadesDeletes: Name($0.text(4)).isSameInSQL(as: "CASCADE"))
+        deletesChildren: Name($0.text(4)).isSameInSQL(as: "CASCADE"))
     }
     var result: [ForeignKey] = []
     for id in Set(parts.map(\.id)).sorted() {
@@ -165,7 +165,7 @@ extension Database {
       guard from.count == group.count, parentColumns.count == group.count else { continue }
       result.append(
         ForeignKey(
-          columns: from, parent: parent, parentColumns: parentColumns, cascadesDeletes: group[0].cascadesDeletes))
+          columns: from, parent: parent, parentColumns: parentColumns, deletesChildren: group[0].deletesChildren))
     }
     return result
   }

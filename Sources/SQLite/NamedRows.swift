@@ -18,7 +18,7 @@ extension TableInfo {
     let references = schema.foreignKeys.filter { key in !key.columns.contains { $0 == local } }.map {
       ForeignKey(
         columns: $0.columns.map(moved), parent: $0.parent, parentColumns: $0.parentColumns,
-        cascadesDeletes: $0.cascadesDeletes)
+        deletesChildren: $0.deletesChildren)
     }
     let indexes = uniqueIndexes.filter { index in !index.parts.contains { $0.column != nil && $0.column == local } }
     return TableInfo(

@@ -21,14 +21,15 @@ public struct ForeignKey: Hashable, Sendable {
   public let parent: Name
   /// Names in the parent table.
   public let parentColumns: [Name]
-  /// Whether the delete of a row deletes the rows that refer to it: ON DELETE CASCADE.
-  public let cascadesDeletes: Bool
+  /// Whether the delete of a row deletes the rows that refer to it. SQLite does so for ON DELETE CASCADE. For a
+  /// reference that only the dataset declares, an app does so.
+  public let deletesChildren: Bool
 
-  public init(columns: [Int], parent: Name, parentColumns: [Name], cascadesDeletes: Bool = false) {
+  public init(columns: [Int], parent: Name, parentColumns: [Name], deletesChildren: Bool = false) {
     self.columns = columns
     self.parent = parent
     self.parentColumns = parentColumns
-    self.cascadesDeletes = cascadesDeletes
+    self.deletesChildren = deletesChildren
   }
 }
 

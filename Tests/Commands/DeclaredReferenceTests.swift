@@ -198,6 +198,24 @@ struct DeclaredReferenceTests {
     #expect(try survey.conflicts("office.sqlite") == "")
   }
 
+  @Test(
+    "rows that an app deletes with their row come back with it if another device's row keeps it",
+    arguments: [true, false], ["DELETE FROM trees; DELETE FROM visits", "DELETE FROM visits; DELETE FROM trees"])
+  func cascade(importsFirst: Bool, deletes: String) throws {
+    let survey = try TreeSurvey(trees: "", visits: TreeSurvey.toTrees)
+    let camp = survey.camp
+    try camp.sql(
+      "office.sqlite", "INSERT INTO trees VALUES (1, 'oak', 1); INSERT INTO visits VALUES (1, 1, 'a'), (2, 1, 'b')")
+    try camp.round(["tablet", "phone"])
+    try camp.sql("tablet/data.sqlite", deletes)
+    try camp.sql("phone/data.sqlite", "INSERT INTO visits VALUES (3, 1, 'c')")
+    try camp.deliver("phone")
+    if importsFirst { try camp.answer("tablet") }
+    try camp.round(["tablet", "phone"])
+    for database in TreeSurvey.databases { #expect(try survey.notes(database) == "oak|a\noak|b\noak|c", "\(database)") }
+    #expect(try survey.conflicts("office.sqlite") == "trees|foreign key|open")
+  }
+
   @Test("a device's own row leaves with the row to which it refers, as a conflict")
   func orphan() throws {
     let survey = try TreeSurvey(trees: "", visits: TreeSurvey.toTrees)
