@@ -58,6 +58,23 @@ struct ConsoleTests {
     }
   }
 
+  @Test("the overview of a hub that was set back says so, and what to do next")
+  func setBack() throws {
+    try camp.carry("tablet", rounds: 2)
+    for (name, copy) in [("hub", "copy"), ("office.sqlite", "copy.sqlite")] { try camp.copy(name, to: copy) }
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'later'")
+    try camp.carry("tablet")
+    for (name, copy) in [("hub", "copy"), ("office.sqlite", "copy.sqlite")] {
+      try camp.remove(name)
+      try camp.copy(copy, to: name)
+    }
+    #expect(camp.hub("import", try camp.export("tablet")).code == 3)
+    try inBrowser { browser throws in
+      let page = browser.get("/").text
+      #expect(page.contains("This hub was set back") && page.contains("satchel-hub restore --in-place"))
+    }
+  }
+
   @Test("a session has two secrets, and the cookie is for the folder of the session alone")
   func folder() throws {
     try inBrowser { browser throws in
