@@ -67,6 +67,10 @@ public func makeGolden() throws {
     let world = try ReturnedWorld(random: GoldenRandom(20_261_224), clock: clock)
     try write(world, into: target)
   }
+  if try !isThere("changes-original", in: target) {
+    let world = try RenewedWorld(random: GoldenRandom(20_261_225), clock: clock)
+    try write(world, into: target)
+  }
   if try !isThere("backup", in: target) {
     let world = try BackedUpWorld(random: GoldenRandom(20_261_124), clock: clock)
     try write(world, into: target)
