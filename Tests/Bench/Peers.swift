@@ -6,7 +6,7 @@ import TestSupport
 struct Peers {
   enum Peer: String, CaseIterable { case apsw, pygeodiff, sqldiff }
 
-  private static let folder = URL(filePath: #filePath).deletingLastPathComponent().path
+  private static let folder = PackageFolder.file("Tests/Bench").path
   private let python = FileManager.default.currentDirectoryPath + "/.build/bench-venv/bin/python"
   private var versions: [Peer: String] = [:]
 

@@ -12,8 +12,7 @@ private struct Vector: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "../../../shared/data/cctv-age/testdata").standardizedFileURL
+  static let folder = PackageFolder.data("cctv-age/testdata")
 
   /// The vectors for X25519 and scrypt: armor and post-quantum recipients are not supported.
   static func all() throws -> [Vector] {

@@ -4,8 +4,7 @@ import Testing
 
 /// GeoPackages from other programs. They are kept beside the checkout, and are never a part of it.
 enum Shared {
-  private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("shared/data/geopackage")
+  private static let folder = PackageFolder.data("geopackage")
 
   static let isThere = FileManager.default.fileExists(atPath: folder.path)
   static let absence: Comment = "shared/data/geopackage is not beside the checkout"

@@ -1,29 +1,28 @@
 import Foundation
 import SatchelDataset
+import TestSupport
 import Testing
-
-private let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
 
 @Test("every test that docs/SECURITY.md names is there")
 func namedTests() throws {
-  let page = try String(contentsOf: root.appending(path: "docs/SECURITY.md"), encoding: .utf8)
+  let page = try String(contentsOf: PackageFolder.file("docs/SECURITY.md"), encoding: .utf8)
   let names = try ["## Threats", "## What a device's bundle may cost"].flatMap { title in
     let section = try #require(page.components(separatedBy: title).last).components(separatedBy: "\n## ")[0]
     let rows = section.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst(2)
     #expect(rows.count > 5)
     return rows.map { $0.split(separator: "|").last.map { $0.trimmingCharacters(in: .whitespaces) } ?? "" }
   }
-  let tests = try #require(FileManager.default.enumerator(atPath: root.appending(path: "Tests").path)).compactMap {
+  let tests = try #require(FileManager.default.enumerator(atPath: PackageFolder.file("Tests").path)).compactMap {
     $0 as? String
   }
   let sources = try tests.filter { $0.hasSuffix(".swift") }
-    .map { try String(contentsOf: root.appending(path: "Tests/\($0)"), encoding: .utf8) }
+    .map { try String(contentsOf: PackageFolder.file("Tests/\($0)"), encoding: .utf8) }
   for name in names { #expect(sources.contains { $0.contains("\"\(name)\"") }, "\(name)") }
 }
 
 @Test("the definition that docs/DESIGN.md shows is one")
 func shownDefinition() throws {
-  let page = try String(contentsOf: root.appending(path: "docs/DESIGN.md"), encoding: .utf8)
+  let page = try String(contentsOf: PackageFolder.file("docs/DESIGN.md"), encoding: .utf8)
   let shown = page.components(separatedBy: "```json\n").dropFirst().compactMap {
     $0.components(separatedBy: "```").first
   }
@@ -36,11 +35,11 @@ func shownDefinition() throws {
 private func documents() throws -> [(path: String, text: String)] {
   let folders = ["", "docs", "docs/decisions", "docs/guides", "bundles", "examples/recipes"]
   return try folders.flatMap { folder in
-    try FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path)
+    try FileManager.default.contentsOfDirectory(atPath: PackageFolder.file(folder).path)
       .filter { $0.hasSuffix(".md") }
       .map { name in
         let path = folder.isEmpty ? name : "\(folder)/\(name)"
-        return (path, try String(contentsOf: root.appending(path: path), encoding: .utf8))
+        return (path, try String(contentsOf: PackageFolder.file(path), encoding: .utf8))
       }
   }
 }
@@ -50,7 +49,7 @@ func links() throws {
   var count = 0
   for (path, text) in try documents() {
     for match in text.matches(of: #/\]\(([^)#\s]+)[^)]*\)/#) where !match.1.contains("://") {
-      let target = root.appending(path: path).deletingLastPathComponent().appending(path: String(match.1))
+      let target = PackageFolder.file(path).deletingLastPathComponent().appending(path: String(match.1))
       #expect(FileManager.default.fileExists(atPath: target.standardized.path), "\(path): \(match.1)")
       count += 1
     }
@@ -60,7 +59,7 @@ func links() throws {
 
 /// The text of all Swift files below `Sources`.
 private func sources() throws -> String {
-  let folder = root.appending(path: "Sources")
+  let folder = PackageFolder.file("Sources")
   let files = try #require(FileManager.default.enumerator(atPath: folder.path)).compactMap { $0 as? String }
   return try files.filter { $0.hasSuffix(".swift") }
     .map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }.joined()
@@ -68,7 +67,7 @@ private func sources() throws -> String {
 
 @Test("docs/TABLES.md names every table that Satchel makes, and no other")
 func tables() throws {
-  let page = try String(contentsOf: root.appending(path: "docs/TABLES.md"), encoding: .utf8)
+  let page = try String(contentsOf: PackageFolder.file("docs/TABLES.md"), encoding: .utf8)
   let listed = Set(page.matches(of: #/`(satchel_[a-z_]+)(?:_T)?`/#).map { String($0.1) })
   let code = try sources()
   let made = Set(code.matches(of: #/CREATE TABLE (satchel_[a-z_]+) \(/#).map { String($0.1) })
@@ -79,7 +78,7 @@ func tables() throws {
 
 @Test("the glossary explains the words that the screens show")
 func glossary() throws {
-  let page = try String(contentsOf: root.appending(path: "docs/GLOSSARY.md"), encoding: .utf8)
+  let page = try String(contentsOf: PackageFolder.file("docs/GLOSSARY.md"), encoding: .utf8)
   let screens = try #require(page.components(separatedBy: "\n## Words of the screens").last)
   let labels = screens.split(separator: "\n").filter { $0.hasPrefix("| ") }.dropFirst(2)
     .flatMap { $0.split(separator: "|")[0].split(separator: ",") }

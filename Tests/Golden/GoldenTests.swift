@@ -5,9 +5,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-private let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-  .deletingLastPathComponent()
-private let bundles = root.appending(path: "bundles")
+private let bundles = PackageFolder.file("bundles")
 
 /// The names of all golden bundles, without their ending.
 private let golden: [String] = {
@@ -21,7 +19,7 @@ private func text(_ name: String) throws -> String {
 
 /// The public keys of `keys/`, with their files.
 private func keys() throws -> [(path: String, key: PublicKey)] {
-  let folder = root.appending(path: "keys")
+  let folder = PackageFolder.file("keys")
   let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".pub") }.sorted()
   return try files.map { name in
     let file = folder.appending(path: name)
@@ -31,7 +29,7 @@ private func keys() throws -> [(path: String, key: PublicKey)] {
 
 /// The age identities of `keys/`, which were published for the tests.
 private func identities() throws -> [(path: String, identities: [AgeIdentity])] {
-  let folder = root.appending(path: "keys")
+  let folder = PackageFolder.file("keys")
   let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".identity") }
     .sorted()
   return try files.map { name in
@@ -69,7 +67,7 @@ func readable(name: String) throws {
 @Test("a reader that was written from the format's description gives the same text", arguments: golden)
 func otherReader(name: String) throws {
   let folder = try TemporaryFolder()
-  let reader = root.appending(path: "Tests/Interop/reader.py").path
+  let reader = PackageFolder.file("Tests/Interop/reader.py").path
   let path = bundles.appending(path: "\(name).satchel").path
   let signer = try text(name).split(separator: "\n").first { $0.hasPrefix("signer: ") }?.dropFirst(8)
   let key = try #require(try keys().first { $0.key.line == signer ?? "" })
@@ -80,7 +78,7 @@ func otherReader(name: String) throws {
 
 @Test("the golden volumes make one bundle, for our reader and for the other")
 func volumes() throws {
-  let reader = root.appending(path: "Tests/Interop/reader.py").path
+  let reader = PackageFolder.file("Tests/Interop/reader.py").path
   let parts = golden.filter { $0.contains("-volume-") }.map { bundles.appending(path: "\($0).satchel").path }
   let folder = try TemporaryFolder()
   let said = try StockTool.python3(
@@ -91,10 +89,10 @@ func volumes() throws {
 @Test("all documents of the golden bundles are as the JSON Schemas say, and spoilt ones are not")
 func schemas() throws {
   let folder = try TemporaryFolder()
-  let validator = root.appending(path: "Tests/Interop/validate.py").path
+  let validator = PackageFolder.file("Tests/Interop/validate.py").path
   let paths = golden.map { bundles.appending(path: "\($0).satchel").path }
   let said = try StockTool.python3(
-    [validator, "--self-test"] + identities().flatMap { ["-i", $0.path] } + [root.appending(path: "docs/schema").path]
+    [validator, "--self-test"] + identities().flatMap { ["-i", $0.path] } + [PackageFolder.file("docs/schema").path]
       + paths,
     in: folder.path)
   #expect(said.text.contains(" documents are valid, ") && said.text.hasSuffix(" spoilt ones are refused\n"))
@@ -102,7 +100,7 @@ func schemas() throws {
 
 @Test("no secret key lies in keys/, but for what opens the golden bundles that are encrypted")
 func noSecrets() throws {
-  for name in try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "keys").path) {
+  for name in try FileManager.default.contentsOfDirectory(atPath: PackageFolder.file("keys").path) {
     #expect(name.hasSuffix(".pub") || name == "README.md" || name == "format-1-sled.identity", "\(name)")
   }
 }
@@ -130,9 +128,9 @@ func examples() throws {
     print(shown)
     """
   let folder = try TemporaryFolder()
-  let interop = root.appending(path: "Tests/Interop").path
+  let interop = PackageFolder.file("Tests/Interop").path
   #expect(
-    try StockTool.python3("-c", check, interop, root.appending(path: "docs/FORMAT.md").path, in: folder.path).lines == [
+    try StockTool.python3("-c", check, interop, PackageFolder.file("docs/FORMAT.md").path, in: folder.path).lines == [
       "10"
     ])
 }

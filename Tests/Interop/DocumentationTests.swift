@@ -11,8 +11,7 @@ private let hasDocC: Bool = {
 
 @Suite("The library's documentation", .enabled(if: hasDocC))
 struct DocumentationTests {
-  private static let top = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().path
+  private static let top = PackageFolder.url.path
   private let folder: TemporaryFolder
 
   init() throws { folder = try TemporaryFolder() }

@@ -4,8 +4,7 @@ import Testing
 
 @Suite("Installation")
 struct InstallTests {
-  private static let top = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().path
+  private static let top = PackageFolder.url.path
 
   private func install(into folder: TemporaryFolder) throws {
     let tools = URL(filePath: builtProgram("satchel")).deletingLastPathComponent().path

@@ -5,8 +5,7 @@ import Testing
 /// The model of the protocol, which `make histories` plays for any time.
 @Suite("The protocol's model")
 struct ModelTests {
-  private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("Model/histories.py").path
+  private static let script = PackageFolder.file("Tests/Model/histories.py").path
 
   @Test("random histories of hubs that go back, lost databases, copies and other users converge, and nothing is lost")
   func histories() throws {

@@ -6,8 +6,7 @@ import Testing
 struct TourTests {
   /// The tools are beside the tests' own program.
   private static let tools = Bundle.main.executableURL?.deletingLastPathComponent().path ?? ""
-  private static let top = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().path
+  private static let top = PackageFolder.url.path
 
   @Test(
     "the commands in a document do what it says, as they are printed",

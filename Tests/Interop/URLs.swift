@@ -1,6 +1,7 @@
 import Foundation
+import TestSupport
 
 enum URLs {
   /// The path of the reader in Python, which is beside this file.
-  static let reader = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "reader.py").path
+  static let reader = PackageFolder.file("Tests/Interop/reader.py").path
 }

@@ -1,12 +1,11 @@
 import Foundation
 import SatchelJSON
+import TestSupport
 import Testing
 
 /// The texts of nst/JSONTestSuite, which are kept beside the repository.
 private enum Suite {
-  static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
-    path: "../../../shared/data/jsontestsuite/test_parsing"
-  ).standardizedFileURL
+  static let folder = PackageFolder.data("jsontestsuite/test_parsing")
 
   /// Texts that RFC 8259 allows and that Satchel refuses on purpose: readers differ about which of the two members
   /// counts.

@@ -1,5 +1,6 @@
 import Foundation
 import Simulation
+import TestSupport
 import Testing
 
 /// Seasons of field work in a simulated world. docs/TESTING.md describes the simulation, and how to replay a season.
@@ -36,14 +37,12 @@ import Testing
 
   @Test("each planted mistake has its place in the code")
   func mistakes() throws {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
     let all = try JSONDecoder().decode(
-      [Mistake].self, from: Data(contentsOf: root.appending(path: "Tests/Planted/mistakes.json")))
+      [Mistake].self, from: Data(contentsOf: PackageFolder.file("Tests/Planted/mistakes.json")))
     #expect(all.count >= 30)
     #expect(Set(all.map(\.name)).count == all.count)
     for mistake in all {
-      let text = try String(contentsOf: root.appending(path: mistake.file), encoding: .utf8)
+      let text = try String(contentsOf: PackageFolder.file(mistake.file), encoding: .utf8)
       #expect(!mistake.edits.isEmpty || all.contains { $0.name == mistake.with })
       for edit in mistake.edits {
         #expect(text.components(separatedBy: edit.right).count == 2, "\(mistake.name): \(edit.right)")

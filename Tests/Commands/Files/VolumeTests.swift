@@ -141,7 +141,7 @@ struct VolumeTests {
     #expect(camp.hub("verify", paths[1]).code == 0)
     let whole = camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel")
     let key = camp.path("tablet/keys/own.pub")
-    let reader = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Interop/reader.py").path
+    let reader = PackageFolder.file("Tests/Interop/reader.py").path
     let joined = try StockTool.python3([reader, "-k", key] + paths.reversed(), in: camp.root).text
     #expect(try joined == StockTool.python3([reader, "-k", key, whole], in: camp.root).text)
     #expect(try StockTool.python3.run([reader, "-k", key] + paths.dropLast(), in: camp.root).status == 3)

@@ -7,8 +7,6 @@ import Testing
 /// The table in `docs/SECURITY.md` about each member that a device writes, and the bundles that test it.
 @Suite("Each member of a device's bundle")
 struct MemberTests {
-  private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
-
   /// A row of the table.
   struct Member {
     let entry: String
@@ -18,7 +16,7 @@ struct MemberTests {
   }
 
   static func table() throws -> [Member] {
-    let page = try String(contentsOf: root.appending(path: "docs/SECURITY.md"), encoding: .utf8)
+    let page = try String(contentsOf: PackageFolder.file("docs/SECURITY.md"), encoding: .utf8)
     let section = try #require(page.components(separatedBy: "\n## What a device's bundle may say\n").last)
     return section.components(separatedBy: "\n## ")[0].split(separator: "\n").filter { $0.hasPrefix("| `") }.flatMap {
       let cells = $0.split(separator: "|").map(String.init)
@@ -40,14 +38,14 @@ struct MemberTests {
     for entry in ForgedEntry.allCases {
       guard let file = entry.schema else { continue }
       let schema = try JSONValue.parse(
-        [UInt8](Data(contentsOf: Self.root.appending(path: "docs/schema/\(file).schema.json"))))
+        [UInt8](Data(contentsOf: PackageFolder.file("docs/schema/\(file).schema.json"))))
       var properties = schema["properties"]?.objectValue ?? []
       if entry == .manifest { properties += schema["$defs"]?["changes"]?["properties"]?.objectValue ?? [] }
       #expect(properties.count > 4)
       #expect(Set(properties.map(\.name)).subtracting(named[entry.rawValue] ?? []) == [], "\(entry)")
     }
     let schema = try JSONValue.parse(
-      [UInt8](Data(contentsOf: Self.root.appending(path: "docs/schema/manifest.schema.json"))))
+      [UInt8](Data(contentsOf: PackageFolder.file("docs/schema/manifest.schema.json"))))
     let common = Set((schema["properties"]?.objectValue ?? []).map(\.name))
     for kind in ["volume", "enrolment"] {
       let own = Set((schema["$defs"]?[kind]?["properties"]?.objectValue ?? []).map(\.name)).subtracting(common)

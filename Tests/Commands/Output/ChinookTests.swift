@@ -1,10 +1,10 @@
 import Foundation
 import SatchelJSON
+import TestSupport
 import Testing
 
 /// Test data is beside the checkout, and is never a part of it.
-private let chinook = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-  .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("shared/data/chinook")
+private let chinook = PackageFolder.data("chinook")
 
 private let isThere = FileManager.default.fileExists(atPath: chinook.path)
 

@@ -1,5 +1,6 @@
 import Foundation
 import SatchelJSON
+import TestSupport
 import Testing
 
 /// `docs/JSON.md`: the fields of each command's document.
@@ -15,9 +16,7 @@ struct JSONReference {
   private var sections: [String: [Field]] = [:]
 
   init() throws {
-    let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let text = try String(contentsOf: package.appending(path: "docs/JSON.md"), encoding: .utf8)
+    let text = try String(contentsOf: PackageFolder.file("docs/JSON.md"), encoding: .utf8)
     var names: [String] = []
     for line in text.components(separatedBy: "\n") {
       if line.hasPrefix("#") {

@@ -12,8 +12,7 @@ struct UpgradeTests {
 
   init() throws {
     camp = try Camp()
-    let archive = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Workspaces/release-0.1.tar.zst")
+    let archive = PackageFolder.file("Tests/Workspaces/release-0.1.tar.zst")
     try StockTool.bash("-euc", "zstd -dc '\(archive.path)' | tar -x", in: camp.root)
   }
 

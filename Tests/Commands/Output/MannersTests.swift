@@ -51,12 +51,10 @@ struct MannersTests {
 
   @Test("the README's tour works as it is printed")
   func tour() throws {
-    let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
     // The tools are built into the folder of the tests.
     let tools = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path
     let process = try ChildProcess(
-      "/bin/bash", [package.appendingPathComponent("scripts/tour.sh").path, tools], complaints: .withOutput)
+      "/bin/bash", [PackageFolder.file("scripts/tour.sh").path, tools], complaints: .withOutput)
     let text = String(decoding: process.readToEnd(), as: UTF8.self)
     #expect(process.wait() == 0, "\(text)")
   }

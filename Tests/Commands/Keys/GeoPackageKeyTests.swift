@@ -1,9 +1,9 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Test data is beside the checkout, and is never a part of it.
-private let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-  .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("shared/data/geopackage/base_fk.gpkg")
+private let package = PackageFolder.data("geopackage/base_fk.gpkg")
 
 @Suite(
   "Trees in a GeoPackage",
