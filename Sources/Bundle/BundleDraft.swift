@@ -60,7 +60,7 @@ public struct BundleDraft: ~Copyable {
   ///   - first: lines to write before all steps.
   public mutating func addSteps(
     of tables: [TableSchema], behind first: [ChangeLine],
-    _ body: (_ step: (StepPlace, _ table: Int, Step) throws -> Void) throws -> Void
+    _ body: (_ step: (ApplyOrder, _ table: Int, Step) throws -> Void) throws -> Void
   ) throws {
     let tally = LineTally(platform.progress)
     var sorter = try LineSorter(in: folder)

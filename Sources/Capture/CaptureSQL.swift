@@ -102,7 +102,7 @@ struct CaptureSQL {
   private func saveAbsence(ofKeyFor alias: String) -> [String] {
     let isMade = "NEW.\(alias) IS -1"
     func saveNext(_ key: String) -> String {
-      let kind = "CASE WHEN \(isMade) THEN \(CaptureTables.foretold) ELSE 0 END"
+      let kind = "CASE WHEN \(isMade) THEN \(CaptureTables.predictedKey) ELSE 0 END"
       return save(self.key, "VALUES (\(kind), \(now), CASE WHEN \(isMade) THEN \(key) ELSE NEW.\(alias) END)")
     }
     let next = "(SELECT coalesce(max(\(alias)) + 1, 1) FROM \(table))"
@@ -117,7 +117,7 @@ struct CaptureSQL {
       "(SELECT max(\(alias)) + 1 FROM (SELECT \(alias) FROM \(newest(saveVictimsOfInsert.count + 3)) UNION ALL \(noted)))"
     return [
       saveNext(counted),
-      save(key, "SELECT \(CaptureTables.foretold), \(now), \(unused) WHERE \(isMade) AND \(unused) > \(counted)"),
+      save(key, "SELECT \(CaptureTables.predictedKey), \(now), \(unused) WHERE \(isMade) AND \(unused) > \(counted)"),
     ]
   }
 

@@ -20,7 +20,7 @@ struct CaptureTables {
   var alias: Name? { info.rowidAlias.map { columns[$0] } }
 
   /// In the table of writes: a row whose key the trigger could only predict.
-  static let foretold = 2
+  static let predictedKey = 2
 
   var statements: [String] { [makeBefore] + makeWrites }
 
@@ -45,7 +45,7 @@ struct CaptureTables {
       """
       CREATE TABLE \(writes) (
         \(quoted(names.number)) INTEGER PRIMARY KEY, -- in the order of the writes; 0: when the table was tidied up last
-        \(quoted(names.existed)), -- 1: the row was like this; 0: it was not there; \(Self.foretold): nor was the one with key -1
+        \(quoted(names.existed)), -- 1: the row was like this; 0: it was not there; \(Self.predictedKey): nor was the one with key -1
         \(quoted(names.written)), -- the Julian day of the write
         \(quoted(names.again)), -- how many more writes this one stands for; NULL: none
         \(names.keepsUnits ? "\(quoted(names.mark)), -- the unit that an app began; NULL: none\n  " : "")\
@@ -90,8 +90,8 @@ struct CaptureTables {
   private static func wasBefore(_ alias: Name, _ names: CaptureNames) -> String {
     let (writes, number, existed) = (quoted(names.writes), quoted(names.number), quoted(names.existed))
     let key = quoted(alias)
-    let told = "iif(\(existed) = \(foretold), \(key), NULL)"
-    let least = "(SELECT min(\(key)) FROM \(writes) WHERE \(existed) = \(foretold))"
+    let told = "iif(\(existed) = \(predictedKey), \(key), NULL)"
+    let least = "(SELECT min(\(key)) FROM \(writes) WHERE \(existed) = \(predictedKey))"
     return """
       NOT coalesce(\(key) >= \(least) AND \(number) IN (
           SELECT satchel_number
@@ -137,7 +137,7 @@ struct CaptureTables {
     if let alias {
       // If a key was predicted, the row with key -1 did not exist either. This matters if entries say that it was
       // written.
-      let isFirst = "\(number) = (SELECT min(\(number)) FROM \(writes) WHERE \(existed) = \(foretold))"
+      let isFirst = "\(number) = (SELECT min(\(number)) FROM \(writes) WHERE \(existed) = \(predictedKey))"
       let isWritten = "EXISTS (SELECT 1 FROM \(writes) WHERE \(number) > 0 AND \(quoted(alias)) = -1)"
       let row = columns.map { "\($0 == alias ? "-1" : "NULL") AS \(quoted($0))" }
       sources.append(entries(row, where: "\(isFirst) AND \(isWritten)"))

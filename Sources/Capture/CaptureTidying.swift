@@ -56,19 +56,19 @@ struct CaptureTidying {
         DELETE FROM \(writes)
         WHERE \(newest) > \(seen) AND \(number) BETWEEN 1 AND \(seen)
           AND \(number) NOT IN (SELECT min(\(number)) FROM \(writes) WHERE \(number) > 0 GROUP BY \(groups))
-          AND \(number) IS NOT (SELECT min(\(number)) FROM \(writes) WHERE \(isForetold));
+          AND \(number) IS NOT (SELECT min(\(number)) FROM \(writes) WHERE \(isPredicted));
         UPDATE \(writes) SET \(again) = \(newest), \(written) = (SELECT count(*) FROM \(writes)) WHERE \(number) = 0;
       END
       """
     )
   }
 
-  private var isForetold: String { "\(quoted(names.existed)) = \(CaptureTables.foretold)" }
+  private var isPredicted: String { "\(quoted(names.existed)) = \(CaptureTables.predictedKey)" }
 
   private var note: String {
     guard let counted = counted.map({ quoted($0) }) else { return "" }
     return
-      ", \(counted) = max(coalesce(\(counted), 0), (SELECT coalesce(max(\(counted)), 0) FROM \(writes) WHERE \(isForetold)))"
+      ", \(counted) = max(coalesce(\(counted), 0), (SELECT coalesce(max(\(counted)), 0) FROM \(writes) WHERE \(isPredicted)))"
   }
 
   /// The number of the last entry that the body has read.

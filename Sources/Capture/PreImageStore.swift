@@ -68,13 +68,13 @@ public enum PreImageStore {
   ///   index in `tables`.
   public static func eachStep(
     _ tables: [TrackedTable], since first: Generation, in database: borrowing Database,
-    _ body: (_ place: StepPlace, _ table: Int, Step) throws -> Void
+    _ body: (_ place: ApplyOrder, _ table: Int, Step) throws -> Void
   ) throws {
     for (number, table) in tables.enumerated() {
       try StepReader(table, since: first, in: database).each { step in
         var order = number
         if case .delete = step.change { order = -1 - number }
-        try body(StepPlace(generation: step.generation, order: order), number, step)
+        try body(ApplyOrder(generation: step.generation, order: order), number, step)
       }
     }
   }

@@ -82,7 +82,7 @@ extension DeviceWorkspace {
 extension DeviceSession {
   /// Runs `body` in a transaction that keeps the bounds of layers in step with the rows.
   fileprivate func deciding<T>(_ body: () throws -> T) throws -> T {
-    try database.widening(tables.map(\.name)) { try database.writeTransaction(workspace.ending, body) }
+    try database.widening(tables.map(\.name)) { try database.writeTransaction(workspace.runMode, body) }
   }
 
   fileprivate func shown(_ conflict: StoredConflict) throws -> ShownConflict {

@@ -8,6 +8,6 @@ extension DeviceWorkspace {
   /// Deletes refused files and their explanations. Returns the deleted ones.
   /// - Parameter names: nil: all refused files.
   public func dropQuarantined(_ names: [String]?) throws -> [Quarantine.Refused] {
-    try locked { try Quarantine.drop(names, folder: folder, files: platform.files, ending: ending) }
+    try locked { try Quarantine.drop(names, folder: folder, files: platform.files, runMode: runMode) }
   }
 }

@@ -139,7 +139,7 @@ extension DeviceSession {
       !damage.contains { $0.table == table.name && ![.triggers, .remade].contains($0.kind) }
     }
     // The local writes are logged so that they can be counted. Then the transaction is rolled back.
-    let steps = try database.writeTransaction(.takeBack) {
+    let steps = try database.writeTransaction(.dryRun) {
       try Capture.settle(readable, in: database)
       return try PreImageStore.countSteps(
         readable, since: acknowledgedGeneration, unsent: unsentGeneration(), in: database)

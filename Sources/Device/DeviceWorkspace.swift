@@ -16,8 +16,8 @@ public struct DeviceWorkspace: Sendable {
   public let configuration: WorkspaceConfiguration
   let platform: Platform
   public let keys: WorkspaceKeys
-  /// `takeBack`: commands report what they would do, and change nothing.
-  let ending: Ending
+  /// `dryRun`: commands report what they would do, and change nothing.
+  let runMode: RunMode
 
   var databasePath: String { configuration.databasePath(folder) }
 
@@ -25,38 +25,38 @@ public struct DeviceWorkspace: Sendable {
   ///
   /// - Parameter passwords: called if the workspace's keys are behind a password.
   public static func open(
-    _ root: String, platform: Platform, ending: Ending = .keep, passwords: any PasswordSource = NoPassword()
+    _ root: String, platform: Platform, runMode: RunMode = .commit, passwords: any PasswordSource = NoPassword()
   ) throws -> DeviceWorkspace {
     let folder = WorkspaceFolder(root)
     let configuration = try WorkspaceConfiguration.load(folder, role: .device, files: platform.files)
-    let platform = try folder.guarded(platform, database: configuration.databasePath(folder), ending)
+    let platform = try folder.guarded(platform, database: configuration.databasePath(folder), runMode)
     return DeviceWorkspace(
       folder: folder, configuration: configuration, platform: platform,
-      keys: WorkspaceKeys(folder, platform: platform, passwords: passwords), ending: ending)
+      keys: WorkspaceKeys(folder, platform: platform, passwords: passwords), runMode: runMode)
   }
 
   /// Creates a workspace with its own keys in `root`. It has no database yet: the hub's first bundle brings it. If a
   /// workspace of this name already waits for that bundle, it is returned.
   public static func create(
     _ root: String, dataset: String, name: String, database: String = "data.sqlite", platform: Platform,
-    ending: Ending = .keep
+    runMode: RunMode = .commit
   ) throws -> DeviceWorkspace {
     let folder = WorkspaceFolder(root)
     for (what, word) in [("dataset", dataset), ("device", name)] where !isSafeName(word) {
       throw WorkspaceError("bad-name", "\"\(word)\" cannot be the name of a \(what).", hint: safeNameHint)
     }
-    if let known = try waiting(folder, dataset: dataset, name: name, database: database, platform, ending) {
+    if let known = try waiting(folder, dataset: dataset, name: name, database: database, platform, runMode) {
       return known
     }
-    try folder.checkVacant(platform.files, ending)
+    try folder.checkVacant(platform.files, runMode)
     let configuration = WorkspaceConfiguration(
       role: .device, dataset: dataset, id: ReplicaID(random: platform.random.bytes(16)), name: name, database: database,
       incarnation: Incarnation(random: platform.random.bytes(16)))
-    let platform = try folder.guarded(platform, database: configuration.databasePath(folder), ending)
+    let platform = try folder.guarded(platform, database: configuration.databasePath(folder), runMode)
     let keys = WorkspaceKeys(folder, platform: platform)
     let workspace = DeviceWorkspace(
-      folder: folder, configuration: configuration, platform: platform, keys: keys, ending: ending)
-    if ending == .takeBack { return workspace }
+      folder: folder, configuration: configuration, platform: platform, keys: keys, runMode: runMode)
+    if runMode == .dryRun { return workspace }
     try folder.begin(platform.files)
     try keys.generate(name: name)
     // Last, because this file makes the folder a workspace.
@@ -66,15 +66,15 @@ public struct DeviceWorkspace: Sendable {
   }
 
   private static func waiting(
-    _ folder: WorkspaceFolder, dataset: String, name: String, database: String, _ platform: Platform, _ ending: Ending
+    _ folder: WorkspaceFolder, dataset: String, name: String, database: String, _ platform: Platform, _ runMode: RunMode
   ) throws -> DeviceWorkspace? {
     guard try platform.files.kind(folder.configuration) != nil,
-      let known = try? open(folder.root, platform: platform, ending: ending),
+      let known = try? open(folder.root, platform: platform, runMode: runMode),
       known.configuration.dataset == dataset, known.configuration.name == name,
       known.configuration.database == database,
       try known.isInitial()
     else { return nil }
-    if ending == .keep {
+    if runMode == .commit {
       try folder.finish(platform.files)
       // Removes the remains of a request that was half written.
       try folder.sweep(platform.files)
@@ -141,8 +141,8 @@ public struct DeviceWorkspace: Sendable {
 
   /// Runs `body` while no other command works on this workspace.
   func locked<T>(_ body: () throws -> T) throws -> T {
-    try folder.locked(platform, ending) {
-      if ending == .keep {
+    try folder.locked(platform, runMode) {
+      if runMode == .commit {
         try keys.completeRotation()
         try completeRenewal()
         try completeChangeOfHub()

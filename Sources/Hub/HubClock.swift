@@ -75,8 +75,8 @@ extension HubWorkspace {
     try checkClock(store)
     let now = platform.clock.milliseconds()
     // A commit costs more than a look. The tolerance is an hour, so a minute's delay does no harm.
-    guard ending == .keep, try now > store.clockReading() + 60_000 else { return }
-    try store.writeTransaction(.keep) { try store.saveClockReading(now) }
+    guard runMode == .commit, try now > store.clockReading() + 60_000 else { return }
+    try store.writeTransaction(.commit) { try store.saveClockReading(now) }
   }
 
   /// nil if the hub's clock is right, and was right when rows were written here.

@@ -15,8 +15,8 @@ public struct HubWorkspace: Sendable {
   let platform: Platform
   /// How many changes of one device may wait.
   var mostHeld = HubWorkspace.usualMostHeld
-  /// With `takeBack`, commands say what they would do, and change nothing.
-  let ending: Ending
+  /// With `dryRun`, commands say what they would do, and change nothing.
+  let runMode: RunMode
 
   /// Each import looks at all changes that wait, and each takes some kilobytes of memory meanwhile.
   static let usualMostHeld = 20_000
@@ -30,15 +30,15 @@ public struct HubWorkspace: Sendable {
   ///
   /// - Parameter passwords: asked if the workspace's keys have a password.
   public static func open(
-    _ root: String, platform: Platform, ending: Ending = .keep, passwords: any PasswordSource = NoPassword()
+    _ root: String, platform: Platform, runMode: RunMode = .commit, passwords: any PasswordSource = NoPassword()
   ) throws -> HubWorkspace {
     let folder = WorkspaceFolder(root)
     let configuration = try WorkspaceConfiguration.load(folder, role: .hub, files: platform.files)
-    let platform = try folder.guarded(platform, database: configuration.databasePath(folder), ending)
+    let platform = try folder.guarded(platform, database: configuration.databasePath(folder), runMode)
     return HubWorkspace(
       folder: folder, configuration: configuration,
       keys: WorkspaceKeys(folder, platform: platform, passwords: passwords),
-      platform: platform, ending: ending)
+      platform: platform, runMode: runMode)
   }
 
   /// Makes `root` the hub's workspace over an existing database. The database stays in its place, and gets capture and
@@ -47,15 +47,15 @@ public struct HubWorkspace: Sendable {
   /// Throws a `DatasetError` if definition and database do not fit, and leaves both as they were.
   public static func create(
     _ root: String, definition source: [UInt8], database: String, name: String = "hub", platform: Platform,
-    ending: Ending = .keep
+    runMode: RunMode = .commit
   ) throws -> HubWorkspace {
     let files = platform.files
     let folder = WorkspaceFolder(root)
     guard isSafeName(name) else {
       throw WorkspaceError("bad-name", "\"\(name)\" cannot be the name of a hub.", hint: safeNameHint)
     }
-    if let known = try committed(folder, platform, ending) { return known }
-    try folder.checkVacant(files, ending)
+    if let known = try committed(folder, platform, runMode) { return known }
+    try folder.checkVacant(files, runMode)
     let definition = try DatasetDefinition(json: source)
     guard try files.kind(database) == .file else {
       throw WorkspaceError(
@@ -68,13 +68,13 @@ public struct HubWorkspace: Sendable {
       role: .hub, dataset: definition.name, id: platform.random.identifier(), name: name,
       database: isInside ? Paths.name(of: database) : Paths.absolute(database, currentDirectory: here), incarnation: nil
     )
-    let guarded = try folder.guarded(platform, database: database, ending)
+    let guarded = try folder.guarded(platform, database: database, runMode)
     let workspace = HubWorkspace(
       folder: folder, configuration: configuration, keys: WorkspaceKeys(folder, platform: guarded), platform: guarded,
-      ending: ending)
+      runMode: runMode)
     let check = InitCheck(definition, database: database)
     let tables = try check.tables()
-    if ending == .takeBack { return workspace }
+    if runMode == .dryRun { return workspace }
     do { try workspace.build(check.completed(), tables, in: database) } catch {
       try folder.undoCreation(files)
       throw error
@@ -83,13 +83,13 @@ public struct HubWorkspace: Sendable {
   }
 
   /// A workspace whose creation ended after its commit: its database already knows it.
-  private static func committed(_ folder: WorkspaceFolder, _ platform: Platform, _ ending: Ending) throws
+  private static func committed(_ folder: WorkspaceFolder, _ platform: Platform, _ runMode: RunMode) throws
     -> HubWorkspace?
   {
     guard try folder.isUnfinished(platform.files), try platform.files.kind(folder.configuration) != nil else {
       return nil
     }
-    let known = try open(folder.root, platform: platform, ending: ending)
+    let known = try open(folder.root, platform: platform, runMode: runMode)
     guard try Database(path: known.databasePath, mode: .readWrite).hasTable("satchel_hub"),
       try known.examined().identity.id == known.configuration.id
     else { return nil }
@@ -140,7 +140,7 @@ public struct HubWorkspace: Sendable {
   /// Opens the database for work that keeps other writers waiting. Their writes enter the log before that work begins.
   func storeForLongWork() throws -> HubStore {
     let store = try store()
-    if ending == .keep { try store.absorbAhead(user: Self.hubUser, clock: platform.clock) }
+    if runMode == .commit { try store.absorbAhead(user: Self.hubUser, clock: platform.clock) }
     return store
   }
 
@@ -157,15 +157,15 @@ public struct HubWorkspace: Sendable {
           hint: "Repeat the same command: satchel-hub init")
       }
       // A command was stopped when only this step was left.
-      if ending == .keep { try folder.finish(platform.files) }
+      if runMode == .commit { try folder.finish(platform.files) }
     }
     return try HubStore(path: databasePath, clock: platform.clock)
   }
 
   /// Runs `body` while no other Satchel command works on this workspace.
   func locked<T>(_ body: () throws -> T) throws -> T {
-    try folder.locked(platform, ending) {
-      if ending == .keep {
+    try folder.locked(platform, runMode) {
+      if runMode == .commit {
         try keys.completeRotation()
         try settleArchive()
       }
@@ -177,8 +177,8 @@ public struct HubWorkspace: Sendable {
   func changing<T>(_ body: (HubStore) throws -> T) throws -> T {
     try locked {
       let store = try store()
-      return try store.writeTransaction(ending) {
-        try store.absorb(user: Self.hubUser, at: platform.clock.milliseconds())
+      return try store.writeTransaction(runMode) {
+        try store.logLocalWrites(user: Self.hubUser, at: platform.clock.milliseconds())
         return try body(store)
       }
     }
@@ -189,8 +189,8 @@ public struct HubWorkspace: Sendable {
     try locked {
       let store = try store()
       try checkClock(store)
-      return try store.applyTransaction(ending) {
-        try store.absorb(user: Self.hubUser, at: platform.clock.milliseconds())
+      return try store.applyTransaction(runMode) {
+        try store.logLocalWrites(user: Self.hubUser, at: platform.clock.milliseconds())
         return try body(store)
       }
     }

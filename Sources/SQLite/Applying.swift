@@ -8,13 +8,14 @@ extension Database {
   ///
   /// - Throws: a `TriggerError` if a trigger that stays on cannot run, a busy error as `writeTransaction` does, and the
   ///   errors of `body`. Nothing has changed then.
-  public func applyTransaction<T>(_ ending: Ending = .keep, to tracked: [Name], _ body: () throws -> T) throws -> T {
+  public func applyTransaction<T>(_ runMode: RunMode = .commit, to tracked: [Name], _ body: () throws -> T) throws -> T
+  {
     while true {
       // Before the transaction: if the schema changes inside it, rolling back a savepoint ends every open query.
       let version = try schemaVersion()
-      let triggers = try keepingTriggers(of: tracked) + contentsTriggers(of: tracked)
+      let triggers = try derivedTableTriggers(of: tracked) + contentsTriggers(of: tracked)
       let result: T? = try awake(triggers) {
-        try writeTransaction(ending) { try schemaVersion() == version ? withoutTriggers(body) : nil }
+        try writeTransaction(runMode) { try schemaVersion() == version ? withoutTriggers(body) : nil }
       }
       // nil: another program changed tables or triggers in the moment before this connection had the lock.
       if let result { return result }
@@ -24,11 +25,11 @@ extension Database {
   /// The same if `change` first changes tables, in the same transaction and with every trigger on. It returns the
   /// tables that `body` is to write. `body` rolls back no savepoint.
   public func applyTransaction<T>(
-    _ ending: Ending = .keep, after change: () throws -> [Name], _ body: () throws -> T
+    _ runMode: RunMode = .commit, after change: () throws -> [Name], _ body: () throws -> T
   ) throws -> T {
-    try writeTransaction(ending) {
+    try writeTransaction(runMode) {
       let tracked = try change()
-      let triggers = try keepingTriggers(of: tracked) + contentsTriggers(of: tracked)
+      let triggers = try derivedTableTriggers(of: tracked) + contentsTriggers(of: tracked)
       return try awake(triggers) { try withoutTriggers(body) }
     }
   }
@@ -44,7 +45,7 @@ extension Database {
 
   /// Runs `body` with a copy of each trigger in this connection's own temporary schema, where `withoutTriggers` lets it
   /// fire.
-  private func awake<T>(_ triggers: [KeepingTrigger], _ body: () throws -> T) throws -> T {
+  private func awake<T>(_ triggers: [DerivedTableTrigger], _ body: () throws -> T) throws -> T {
     var copied: [Name] = []
     func dropCopies() throws {
       while let name = copied.popLast() { try execute("DROP TRIGGER IF EXISTS temp.\(quoted(name))") }
@@ -67,7 +68,7 @@ extension Database {
   }
 
   /// If a write that fired triggers fails, the error names them: it may be theirs.
-  private func explained(_ error: any Error, _ triggers: [KeepingTrigger]) -> any Error {
+  private func explained(_ error: any Error, _ triggers: [DerivedTableTrigger]) -> any Error {
     guard let error = error as? SQLiteError, let sql = error.sql, error.mayBeOfTrigger else { return error }
     let culprits = triggers.filter { sql.utf8.holds(" \(quoted($0.table)) ".utf8) }
     guard let table = culprits.first?.table else { return error }

@@ -5,20 +5,20 @@ extension Database {
   /// Runs `body` in one transaction that has the write lock from its beginning: all of it is kept, or nothing.
   ///
   /// Throws a busy error if another writer holds the lock for longer than the busy timeout.
-  public func writeTransaction<T>(_ ending: Ending = .keep, _ body: () throws -> T) throws -> T {
+  public func writeTransaction<T>(_ runMode: RunMode = .commit, _ body: () throws -> T) throws -> T {
     try execute("BEGIN IMMEDIATE")
-    return try finish(ending, body)
+    return try finish(runMode, body)
   }
 
   /// Runs `body` on one unchanging view of the database, whatever others write meanwhile.
   public func readTransaction<T>(_ body: () throws -> T) throws -> T {
     try execute("BEGIN")
-    return try finish(.keep, body)
+    return try finish(.commit, body)
   }
 
   /// Runs `body` so that its writes can be rolled back alone; the transaction around it continues either way.
-  /// - Parameter ending: `takeBack` rolls the writes back also if `body` succeeds.
-  public func savepoint<T>(_ ending: Ending = .keep, _ body: () throws -> T) throws -> T {
+  /// - Parameter runMode: `dryRun` rolls the writes back also if `body` succeeds.
+  public func savepoint<T>(_ runMode: RunMode = .commit, _ body: () throws -> T) throws -> T {
     try run("SAVEPOINT satchel")
     let before = writes.beginSavepoint()
     defer { writes.endSavepoint() }
@@ -30,12 +30,12 @@ extension Database {
     let result: T
     do {
       result = try body()
-      if ending == .keep { try run("RELEASE satchel") }
+      if runMode == .commit { try run("RELEASE satchel") }
     } catch {
       try takeBack()
       throw error
     }
-    if ending == .takeBack { try takeBack() }
+    if runMode == .dryRun { try takeBack() }
     return result
   }
 
@@ -47,10 +47,10 @@ extension Database {
     return try body()
   }
 
-  private func finish<T>(_ ending: Ending, _ body: () throws -> T) throws -> T {
+  private func finish<T>(_ runMode: RunMode, _ body: () throws -> T) throws -> T {
     do {
       let result = try body()
-      try execute(ending == .keep ? "COMMIT" : "ROLLBACK")
+      try execute(runMode == .commit ? "COMMIT" : "ROLLBACK")
       return result
     } catch {
       // SQLite has rolled back by itself after some errors; then there is no transaction to roll back.

@@ -35,8 +35,8 @@ public struct WorkspaceFolder: Sendable {
   /// Whether Satchel may move the file: it is in the inbox, or waits there.
   public func isForUs(_ file: String) -> Bool { [inbox, waiting].contains { Paths.parent(of: file) == $0 } }
 
-  /// The path of a key's file, from its owner and its ending.
-  public func key(_ name: String, _ ending: String) -> String { Paths.join(keys, "\(name).\(ending)") }
+  /// The path of a key's file, from its owner and its suffix.
+  public func key(_ name: String, _ runMode: String) -> String { Paths.join(keys, "\(name).\(runMode)") }
 
   /// The path of a bundle that was made here: in the outbox, or among those that need no carrying any more.
   public func place(ofOutgoing name: String, _ files: any FileSystem) throws -> String {
@@ -48,14 +48,14 @@ public struct WorkspaceFolder: Sendable {
   /// Runs `body` while no other command works on this workspace. First removes the remains of a killed command, unless
   /// this is a dry run. After long work, the next command pauses so that apps can write. The lock's file holds the end
   /// of the pause.
-  public func locked<T: ~Copyable>(_ platform: Platform, _ ending: Ending, _ body: () throws -> T) throws -> T {
+  public func locked<T: ~Copyable>(_ platform: Platform, _ runMode: RunMode, _ body: () throws -> T) throws -> T {
     let lock = try FileLock(path: lock, files: platform.files)
-    let begin = Turns.begin(after: try? lock.left(), platform.clock)
+    let begin = WriteLockPacing.begin(after: try? lock.left(), platform.clock)
     try refuseLinks(platform.files)
-    if ending == .keep { try sweep(platform.files) }
+    if runMode == .commit { try sweep(platform.files) }
     defer {
       // If the time cannot be written, an app waits a little longer.
-      if let until = Turns.end(ofWorkSince: begin, platform.clock) { try? lock.leave(until) }
+      if let until = WriteLockPacing.end(ofWorkSince: begin, platform.clock) { try? lock.leave(until) }
     }
     return try withExtendedLifetime(lock, body)
   }

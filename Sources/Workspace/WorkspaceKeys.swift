@@ -250,8 +250,8 @@ extension WorkspaceKeys {
 
   /// Deletes the next signing key.
   public func dropNext() throws {
-    for ending in ["pub", "key"] where try files.kind(folder.key(Self.next, ending)) != nil {
-      try files.remove(folder.key(Self.next, ending))
+    for suffix in ["pub", "key"] where try files.kind(folder.key(Self.next, suffix)) != nil {
+      try files.remove(folder.key(Self.next, suffix))
     }
   }
 

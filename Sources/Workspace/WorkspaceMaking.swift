@@ -8,9 +8,9 @@ extension WorkspaceFolder {
 
   /// Throws if a workspace cannot be made here, because there is one, or because other files have its names. An
   /// unfinished workspace is removed.
-  public func checkVacant(_ files: any FileSystem, _ ending: Ending) throws {
+  public func checkVacant(_ files: any FileSystem, _ runMode: RunMode) throws {
     if try isUnfinished(files) {
-      if ending == .keep { try undoCreation(files) }
+      if runMode == .commit { try undoCreation(files) }
       return
     }
     guard try files.kind(configuration) == nil else {

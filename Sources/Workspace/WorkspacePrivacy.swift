@@ -11,7 +11,7 @@ extension WorkspaceFolder {
 
   /// The platform for commands in this workspace. Closes what is too open, as far as this user may do that.
   /// - Parameter database: its path.
-  public func guarded(_ platform: Platform, database: String, _ ending: Ending) throws -> Platform {
+  public func guarded(_ platform: Platform, database: String, _ runMode: RunMode) throws -> Platform {
     var platform = platform
     let mode = try databaseMode(at: database, platform.files)
     platform.files = platform.files.confined(below: root, names: ["bundles", "files"])
@@ -19,7 +19,7 @@ extension WorkspaceFolder {
       platform.files = platform.files.limitingModes(below: place, to: mode)
     }
     // An obstacle, such as a read-only medium, must not hide the rest; doctor reports it.
-    if ending == .keep { try? closeBundles(platform.files) }
+    if runMode == .commit { try? closeBundles(platform.files) }
     return platform
   }
 

@@ -37,7 +37,7 @@ struct StepLineTests {
   }
 
   /// The lines of a bundle of these steps, read again.
-  private func lines(_ steps: [(StepPlace, Int, Step)], behind first: [ChangeLine] = []) throws -> [ChangeLine] {
+  private func lines(_ steps: [(ApplyOrder, Int, Step)], behind first: [ChangeLine] = []) throws -> [ChangeLine] {
     var draft = try BundleDraft(in: folder.path, platform: platform)
     try draft.addSteps(of: Self.schemas, behind: first) { add in
       for (place, table, step) in steps { try add(place, table, step) }
@@ -61,7 +61,7 @@ struct StepLineTests {
         String(repeating: "w", count: number == 500 ? 2 << 20 : number.isMultiple(of: 997) ? 300_000 : random.below(40))
       )
       return (
-        StepPlace(generation: Generation(generation), order: table), table,
+        ApplyOrder(generation: Generation(generation), order: table), table,
         step(number, of: table, generation, words: words)
       )
     }
@@ -77,7 +77,7 @@ struct StepLineTests {
     let large = Value.blob([UInt8](repeating: 0, count: BundleLimits().lineBytes))
     let steps = (0..<2_000).map { number in
       (
-        StepPlace(generation: Generation(0), order: 0), 0,
+        ApplyOrder(generation: Generation(0), order: 0), 0,
         step(number, of: 0, 0, words: number == place ? large : .null)
       )
     }

@@ -37,7 +37,7 @@ extension PreImageStore {
   /// Every step since a generation, in an order in which they can be applied.
   static func steps(_ tables: [TrackedTable], since first: Generation, in database: borrowing Database) throws -> [Step]
   {
-    var found: [(place: StepPlace, number: Int, step: Step)] = []
+    var found: [(place: ApplyOrder, number: Int, step: Step)] = []
     try eachStep(tables, since: first, in: database) { found.append(($0, found.count, $2)) }
     return found.sorted { ($0.place, $0.number) < ($1.place, $1.number) }.map(\.step)
   }

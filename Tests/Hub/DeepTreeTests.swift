@@ -121,7 +121,7 @@ struct TreeHistory {
 
   mutating func play() throws -> Tally {
     var tally = Tally()
-    try store.writeTransaction(.keep) {
+    try store.writeTransaction(.commit) {
       let scope = ScopeStore(store, user: user, shallow: Self.bound)
       let whole = try WholeRules(store, user)
       for round in 0..<80 {
@@ -231,7 +231,7 @@ struct TreeHistory {
     let nodes = try place("nodes")
     let rows = store.rows[nodes]
     func key(_ number: Int) -> RowKey { RowKey([.string("c\(number)")]) }
-    return try store.writeTransaction(.keep) {
+    return try store.writeTransaction(.commit) {
       let scope = ScopeStore(store, user: user, shallow: Self.bound)
       for number in 0..<count {
         let up: Value = number == 0 ? .null : .string("c\(number - 1)")

@@ -95,7 +95,7 @@ struct EmitterTests {
   @Test("a rehearsal for many leaves nothing behind, and says what the bundles would be")
   func rehearsal() throws {
     let world = try world()
-    let rehearsed = try HubWorkspace.open(world.hub.folder.root, platform: world.platform, ending: .takeBack)
+    let rehearsed = try HubWorkspace.open(world.hub.folder.root, platform: world.platform, runMode: .dryRun)
     let would = try rehearsed.emitting { emitter in try Self.names.map { try emitter.emit(to: $0) } }
     #expect(would.allSatisfy { !FileManager.default.fileExists(atPath: $0.file) })
     let did = try world.hub.emitting { emitter in try Self.names.map { try emitter.emit(to: $0) } }

@@ -63,8 +63,8 @@ struct ScopeHistory {
     var sights: [Sight?] = [nil, nil]
     for _ in 0..<7 {
       for _ in 0..<1 + random.below(5) { try? store.database.execute(dataset.write(&random)) }
-      try store.writeTransaction(.keep) {
-        _ = try store.absorb(user: "hub", at: 4_102_444_800_000)
+      try store.writeTransaction(.commit) {
+        _ = try store.logLocalWrites(user: "hub", at: 4_102_444_800_000)
         for place in scopes.indices {
           if random.once(in: 10) { scopes[place] = ScopeStore(store, user: user(scopes[place].user.name)) }
           let scope = scopes[place]

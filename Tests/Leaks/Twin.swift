@@ -20,7 +20,7 @@ final class HeldChance: RandomSource {
 }
 
 /// A hub with its devices in a folder. Clock and random source are controlled, and so is the time that triggers record.
-final class Twin {
+final class TwinHubs {
   let hub: HubWorkspace
   let root: String
   private let clock: SetClock
@@ -38,7 +38,7 @@ final class Twin {
   private init(_ root: String, _ dataset: RandomDataset, hub make: (Platform) throws -> HubWorkspace) throws {
     self.root = root
     self.dataset = dataset
-    (files, clock, chance) = (HostFileSystem(), SetClock(Twin.begin), HeldChance())
+    (files, clock, chance) = (HostFileSystem(), SetClock(TwinHubs.begin), HeldChance())
     chance.begin(1)
     platform = Platform(files: files, clock: clock, random: chance)
     hub = try make(platform)
@@ -58,7 +58,7 @@ final class Twin {
   }
 
   /// A copy of another twin, which must not be in use meanwhile.
-  convenience init(_ root: String, as other: Twin) throws {
+  convenience init(_ root: String, as other: TwinHubs) throws {
     try FileManager.default.copyItem(atPath: other.root, toPath: root)
     try self.init(root, other.dataset) { try HubWorkspace.open(Paths.join(root, "hub"), platform: $0) }
     for name in other.devices.keys {

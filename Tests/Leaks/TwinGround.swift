@@ -5,7 +5,7 @@ import TestSupport
 /// The beginning of pairs of hubs: a dataset with rows, users and devices that both have.
 final class TwinGround {
   let dataset: RandomDataset
-  let twin: Twin
+  let twin: TwinHubs
   /// Makes further rows of this kind.
   let rows: RandomRows
   let markers: [String]
@@ -23,7 +23,7 @@ final class TwinGround {
     }
     markers = rows.takeMarkers()
     self.rows = rows
-    twin = try Twin(folder, dataset, rows: scratch.made)
+    twin = try TwinHubs(folder, dataset, rows: scratch.made)
     _ = try twin.hub.importUsers([["user", "tier"], ["una", String(tier)], ["otto", "9"], ["ivy", "9"]])
     try twin.add(TwinHistory.una, of: "una")
     try twin.add(TwinHistory.otto, of: "otto")

@@ -27,7 +27,7 @@ final class TwinHistory {
 
   private var random: SplitMix64
   private let dataset: RandomDataset
-  private let twins: [Twin]
+  private let twins: [TwinHubs]
   /// Makes the rows of both hubs.
   private var common: RandomRows
   /// Makes the rows of each hub alone.
@@ -69,7 +69,7 @@ final class TwinHistory {
     checksRows = random.once(in: 10)
     self.random = random
     try HostFileSystem().makeDirectory(folder, mode: 0o755)
-    twins = try (0..<2).map { try Twin(Paths.join(folder, "twin-\($0)"), as: ground.twin) }
+    twins = try (0..<2).map { try TwinHubs(Paths.join(folder, "twin-\($0)"), as: ground.twin) }
     say("history \(seed): \(dataset.definition)")
     note(ground.markers)
     try look()
@@ -86,7 +86,7 @@ final class TwinHistory {
   private func say(_ event: @autoclosure () -> String) { trace?(event()) }
 
   /// Does the same at both hubs, at the same time and with the same random numbers.
-  private func both(_ body: (Twin) throws -> Void) throws {
+  private func both(_ body: (TwinHubs) throws -> Void) throws {
     step += 1
     let seed = random.next()
     for twin in twins {
@@ -96,14 +96,14 @@ final class TwinHistory {
   }
 
   /// Does something on Una's device.
-  private func onHers(_ body: (Twin) throws -> Void) throws {
+  private func onHers(_ body: (TwinHubs) throws -> Void) throws {
     step += 1
     twins[0].hold(at: step * 10_000, chance: random.next())
     try body(twins[0])
   }
 
   /// Does the same at both hubs if the results of `body` must be equal.
-  private func both<T: Equatable>(_ what: String, _ body: (Twin) throws -> T) throws -> T {
+  private func both<T: Equatable>(_ what: String, _ body: (TwinHubs) throws -> T) throws -> T {
     var results: [T] = []
     try both { results.append(try body($0)) }
     guard results[0] == results[1] else {

@@ -58,7 +58,7 @@ func rehearsal(journal: String) throws {
     "PRAGMA journal_mode = \(journal); PRAGMA cache_size = 10; CREATE TABLE t (a); INSERT INTO t VALUES (1); PRAGMA wal_checkpoint(TRUNCATE)"
   )
   let before = try scratch.bytes()
-  let seen = try database.writeTransaction(.takeBack) {
+  let seen = try database.writeTransaction(.dryRun) {
     // More than the cache holds, so that pages reach the disk before the end.
     try database.execute(
       """

@@ -7,7 +7,7 @@ import SatchelPlatform
 /// the rows of the last lines are written: parsing is a quarter of an import's work.
 public final class ChangeLines {
   private var reader: LineReader?
-  private var conveyor: Conveyor<ChangeLineParser, Batch, Parsed>
+  private var worker: OrderedWorker<ChangeLineParser, Batch, Parsed>
   /// The first lines, if they were read ahead.
   private var ahead: Parsed?
   /// Processed lines that are to be handed back.
@@ -41,7 +41,7 @@ public final class ChangeLines {
   init(path: String?, of manifest: Manifest, limits: BundleLimits, platform: Platform) throws {
     progress = platform.progress
     self.manifest = manifest
-    conveyor = Conveyor(state: ChangeLineParser(limits)) { parser, batch in Self.parsed(batch, &parser) }
+    worker = OrderedWorker(state: ChangeLineParser(limits)) { parser, batch in Self.parsed(batch, &parser) }
     reader = try path.map { try LineReader(path: $0, limit: limits.lineBytes, files: platform.files) }
   }
 
@@ -89,7 +89,7 @@ public final class ChangeLines {
       return ahead
     }
     try fill()
-    guard var parsed = conveyor.take() else { return nil }
+    guard var parsed = worker.take() else { return nil }
     for (place, line) in parsed.lines.enumerated() {
       do throws(LineProblem) { try check(line) } catch {
         parsed.lines.removeSubrange(place...)
@@ -102,9 +102,9 @@ public final class ChangeLines {
 
   /// Gives as many batches to the other core as allowed.
   private func fill() throws {
-    while conveyor.count == 0 || conveyor.count < last.mostAtOnce, let batch = try read() {
+    while worker.count == 0 || worker.count < last.mostAtOnce, let batch = try read() {
       last = batch.size
-      conveyor.put(batch)
+      worker.put(batch)
     }
   }
 

@@ -13,20 +13,20 @@ struct LineSorter: ~Copyable {
   private static let mostOfOnePlace = 256 << 10
 
   private var entry: EntryWriter
-  private var buffers: [StepPlace: [UInt8]] = [:]
+  private var buffers: [ApplyOrder: [UInt8]] = [:]
   private var buffered = 0
   private var runs: [Run] = []
 
   /// Lines of one place that follow each other in the file.
   private struct Run {
-    let place: StepPlace
+    let place: ApplyOrder
     let offset: Int64
     var bytes: Int64
   }
 
   init(in folder: borrowing StagingFolder) throws(PlatformError) { entry = try EntryWriter(in: folder) }
 
-  mutating func add(_ lines: ArraySlice<UInt8>, _ place: StepPlace) throws(PlatformError) {
+  mutating func add(_ lines: ArraySlice<UInt8>, _ place: ApplyOrder) throws(PlatformError) {
     buffers[place, default: []] += lines
     buffered += lines.count
     if buffered > (buffers.count == 1 ? Self.mostOfOnePlace : Self.mostBuffered) { try spill() }

@@ -36,12 +36,12 @@ struct MadeLines<Maker: ChangeLineMaker>: ~Copyable {
     fileprivate init(of items: [Maker.Item]) { self.items = items }
   }
 
-  private var conveyor: Conveyor<Work, Batch, Lines>
+  private var worker: OrderedWorker<Work, Batch, Lines>
   private var batch = Batch()
   private let tally: LineTally
 
   init(_ maker: Maker, _ tally: LineTally) {
-    conveyor = Conveyor(state: Work(maker: maker)) { work, batch in Self.lines(of: batch, &work) }
+    worker = OrderedWorker(state: Work(maker: maker)) { work, batch in Self.lines(of: batch, &work) }
     self.tally = tally
   }
 
@@ -66,19 +66,19 @@ struct MadeLines<Maker: ChangeLineMaker>: ~Copyable {
     if !batch.size.isFull { return }
     let mostAtOnce = batch.size.mostAtOnce
     put()
-    while conveyor.count > mostAtOnce { try take(use) }
+    while worker.count > mostAtOnce { try take(use) }
   }
 
   private mutating func put() {
     if batch.items.isEmpty { return }
-    conveyor.put(batch)
+    worker.put(batch)
     batch = Batch()
   }
 
   /// Returns whether there were finished lines.
   @discardableResult
   private mutating func take(_ use: (Lines) throws -> Void) throws -> Bool {
-    guard let lines = conveyor.take() else { return false }
+    guard let lines = worker.take() else { return false }
     if let problem = lines.problem { throw problem }
     try use(lines)
     for feature in lines.critical { tally.add(0, feature) }

@@ -3,7 +3,7 @@ import SatchelValues
 /// Makes the lines of a device's steps. Making them is a third of an export's work.
 struct StepLineMaker: ChangeLineMaker {
   struct Item: Sendable {
-    let place: StepPlace
+    let place: ApplyOrder
     /// The table's index in `tables`.
     let table: Int
     let step: Step

@@ -32,7 +32,7 @@ public struct TrackedTable: Sendable {
     try checkKeys(dataset, in: database)
     let tables = try parentsFirst(dataset.tables.map { try find($0, of: dataset, in: database) })
     try NamedKey.checkReferences(among: tables, in: database)
-    _ = try KeyReferences(tables)
+    _ = try PrimaryKeyReferences(tables)
     try tables.checkFoldedParents()
     return tables
   }
@@ -146,7 +146,7 @@ public struct TrackedTable: Sendable {
         place, "its key or a UNIQUE index of its compares by the collation \(own), which only the app knows",
         hint: ownCollation)
     }
-    if let index = info.obscureIndexes.first {
+    if let index = info.unsupportedIndexes.first {
       throw DatasetError(
         place,
         "the UNIQUE index \(index) is over an expression that compares something or uses a generated column, and what INSERT OR REPLACE deletes through it cannot be captured",

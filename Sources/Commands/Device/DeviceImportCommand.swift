@@ -122,8 +122,8 @@ extension DeviceTool {
   private static func take(
     stick files: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand
   ) throws -> Syncing.Import {
-    let sighted = try workspace.sight(files)
-    let rounds = try ImportRounds(sighted, mostRefused: ImportRounds.mostRefusedOfStick) { file in
+    let inspected = try workspace.inspect(files)
+    let rounds = try ImportRounds(inspected, mostRefused: ImportRounds.mostRefusedOfStick) { file in
       told(try workspace.importBundle(file, from: .stick, fingerprint: command.value("fingerprint")), command)
     }
     return .init(answer: rounds.answer, taken: rounds.taken, leftAlone: rounds.leftAlone)

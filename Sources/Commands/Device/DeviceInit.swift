@@ -35,7 +35,7 @@ extension DeviceTool {
       let isThere = try context.platform.files.kind(WorkspaceFolder(root).configuration) != nil
       let workspace = try DeviceWorkspace.create(
         root, dataset: command.value("dataset") ?? "", name: command.value("name") ?? "",
-        database: command.value("database") ?? "data.sqlite", platform: context.platform, ending: command.ending)
+        database: command.value("database") ?? "data.sqlite", platform: context.platform, runMode: command.runMode)
       let name = workspace.configuration.name
       if command.dryRun {
         return Answer(

@@ -29,7 +29,7 @@ enum DeviceTool {
 
   static func open(_ command: ParsedCommand, _ context: CommandContext) throws -> DeviceWorkspace {
     try DeviceWorkspace.open(
-      command.directory, platform: context.platform, ending: command.ending, passwords: command.passwords(context))
+      command.directory, platform: context.platform, runMode: command.runMode, passwords: command.passwords(context))
   }
 
   private static let verify: BundleCommands.Verify = { file, command, context, look in
@@ -59,7 +59,7 @@ enum DeviceTool {
 }
 
 extension ParsedCommand {
-  var ending: Ending { dryRun ? .takeBack : .keep }
+  var runMode: RunMode { dryRun ? .dryRun : .commit }
   /// The treatment of rows that are missing from a recreated table or file.
   var missingRows: MissingRows { flag("deleted") ? .deleted : .putBack }
 }

@@ -111,7 +111,7 @@ extension HubTool {
       let report = try HubRestore(platform: context.platform, passwords: command.passwords(context)).restore(
         command.path(command.argument("FILE")), into: root, keys: keys(of: command),
         fingerprint: command.value("fingerprint"), clock: command.flag("clock-is-right") ? .right : .unchecked,
-        ending: command.ending)
+        runMode: command.runMode)
       return Answer(text(report, root, command), members(report, root))
     }
   }

@@ -80,7 +80,7 @@ extension HubTool {
           command.argument("NAME"), user: command.value("user") ?? "", into: into,
           template: command.value("template").map { command.path($0) },
           secrets: command.flag("no-keys") ? .none : .made,
-          ending: command.ending)
+          runMode: command.runMode)
       return Answer(
         "Made the device \(made.name) for the user \(made.user) in \(into)\(made.rows.map { ", with \(Words.count($0, "row"))" } ?? "").\n",
         ["device": json(made.device), "workspace": .string(into), "rows": .optional(made.rows.map { Int64($0) })],

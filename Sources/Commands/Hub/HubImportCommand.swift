@@ -42,8 +42,8 @@ extension HubTool {
   private static func take(
     _ waiting: [String], stick files: [String], into hub: HubWorkspace, _ command: ParsedCommand
   ) throws -> Syncing.Import {
-    let sighted = try waiting.map { SightedFile($0) } + hub.sight(files)
-    let rounds = try ImportRounds(sighted, mostRefused: ImportRounds.mostRefusedOfStick) { file in
+    let inspected = try waiting.map { InspectedFile($0) } + hub.inspect(files)
+    let rounds = try ImportRounds(inspected, mostRefused: ImportRounds.mostRefusedOfStick) { file in
       told(try hub.importBundle(file, from: waiting.contains(file) ? .named : .stick), command)
     }
     return .init(answer: try answer(rounds, hub, command), taken: rounds.taken, leftAlone: rounds.leftAlone)

@@ -28,7 +28,7 @@ extension HubTool {
       let workspace = try HubWorkspace.create(
         root, definition: definition, database: database,
         name: command.value("name") ?? "hub",
-        platform: context.platform, ending: command.ending)
+        platform: context.platform, runMode: command.runMode)
       let warnings = try InitCheck(DatasetDefinition(json: definition), database: database).warnings()
       let told = FindingText.notes(warnings)
       let members = FindingText.json(warnings)

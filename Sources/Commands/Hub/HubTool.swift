@@ -27,7 +27,7 @@ enum HubTool {
 
   static func open(_ command: ParsedCommand, _ context: CommandContext) throws -> HubWorkspace {
     try HubWorkspace.open(
-      command.directory, platform: context.platform, ending: command.ending, passwords: command.passwords(context))
+      command.directory, platform: context.platform, runMode: command.runMode, passwords: command.passwords(context))
   }
 
   private static let verify: BundleCommands.Verify = { file, command, context, look in

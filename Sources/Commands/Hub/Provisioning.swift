@@ -24,7 +24,7 @@ struct Provisioning {
   ///   - template: a database that the app made, for the rows to go into; nil: one with the dataset's tables alone.
   ///   - secrets: whether the device gets keys with which it can deliver.
   func provision(
-    _ name: String, user: String, into folder: String, template: String?, secrets: Secrets = .made, ending: Ending
+    _ name: String, user: String, into folder: String, template: String?, secrets: Secrets = .made, runMode: RunMode
   ) throws -> Made {
     try refuseInside(folder)
     guard try platform.files.kind(folder) == nil || platform.files.list(folder).isEmpty else {
@@ -32,9 +32,9 @@ struct Provisioning {
         "not-empty", "There is something in \(folder) already.",
         hint: "Choose a folder that is empty, or not there yet.")
     }
-    if ending == .takeBack { return try rehearse(name, user: user, into: folder, template: template) }
+    if runMode == .dryRun { return try rehearse(name, user: user, into: folder, template: template) }
     let new = try NewFolder(for: folder, platform: platform)
-    let device = try create(name, in: new.path, template: template, ending: ending)
+    let device = try create(name, in: new.path, template: template, runMode: runMode)
     let enrolled = try enrol(device, user: user, secrets)
     do {
       // The hub knows the device by its public key. After this no device can sign with it.
@@ -93,7 +93,7 @@ struct Provisioning {
   private static let mostLinked = 32
 
   private func rehearse(_ name: String, user: String, into folder: String, template: String?) throws -> Made {
-    let device = try create(name, in: folder, template: template, ending: .takeBack)
+    let device = try create(name, in: folder, template: template, runMode: .dryRun)
     // The key is never used. It only serves to check whether the name and the user can be enrolled.
     return Made(
       device: try hub.enrol(
@@ -109,10 +109,11 @@ struct Provisioning {
     return SigningKey.generate(seed: platform.random.bytes(32), keyID: id).publicKey
   }
 
-  private func create(_ name: String, in folder: String, template: String?, ending: Ending) throws -> DeviceWorkspace {
+  private func create(_ name: String, in folder: String, template: String?, runMode: RunMode) throws -> DeviceWorkspace
+  {
     let device = try DeviceWorkspace.create(
       folder, dataset: hub.configuration.dataset, name: name, database: database(like: template), platform: platform,
-      ending: ending)
+      runMode: runMode)
     if let template { try device.begin(from: template) }
     return device
   }
@@ -121,8 +122,8 @@ struct Provisioning {
   private func database(like template: String?) -> String {
     let name = template.map { Paths.name(of: $0) } ?? ""
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-    guard parts.count > 1, let ending = parts.last, isSafeName(ending.lowercased()) else { return "data.sqlite" }
-    return "data.\(ending)"
+    guard parts.count > 1, let runMode = parts.last, isSafeName(runMode.lowercased()) else { return "data.sqlite" }
+    return "data.\(runMode)"
   }
 
   /// Whether a device has keys with which it signs and decrypts.

@@ -42,11 +42,11 @@ struct ImportRounds {
   ///   everything.
   init(_ files: [String], _ body: (_ file: String) throws -> Told) throws {
     if files.count > 1, files.contains(Streams.word) { throw UsageError("- is read once: give no other names with it") }
-    try self.init(files.map { SightedFile($0) }, mostRefused: .max, body)
+    try self.init(files.map { InspectedFile($0) }, mostRefused: .max, body)
   }
 
   /// - Parameter mostRefused: after so many refused files of one sender, its other files are left alone.
-  init(_ files: [SightedFile], mostRefused: Int, _ body: (_ file: String) throws -> Told) throws {
+  init(_ files: [InspectedFile], mostRefused: Int, _ body: (_ file: String) throws -> Told) throws {
     self.mostRefused = mostRefused
     isAlone = files.count < 2
     var (waiting, before, rounds) = (files, Int.max, 0)
@@ -60,7 +60,7 @@ struct ImportRounds {
   }
 
   /// Imports a file. Returns false if it waits for another one.
-  private mutating func take(_ file: SightedFile, _ body: (_ file: String) throws -> Told) throws -> Bool {
+  private mutating func take(_ file: InspectedFile, _ body: (_ file: String) throws -> Told) throws -> Bool {
     if let isTaken = file.digest.flatMap({ known[$0] }) {
       if isTaken { takenCopies.append(file.path) } else { leftAlone += 1 }
       return true
@@ -85,14 +85,14 @@ struct ImportRounds {
     return true
   }
 
-  private mutating func note(_ file: SightedFile, _ told: Told) {
+  private mutating func note(_ file: InspectedFile, _ told: Told) {
     results.append((file.path, .told(told)))
     if let digest = file.digest { known[digest] = told.isTaken }
   }
 
-  private func isWelcome(_ file: SightedFile) -> Bool { refused[file.sender, default: 0] < mostRefused }
+  private func isWelcome(_ file: InspectedFile) -> Bool { refused[file.sender, default: 0] < mostRefused }
 
-  private mutating func refuse(_ file: SightedFile, _ failure: Failure) {
+  private mutating func refuse(_ file: InspectedFile, _ failure: Failure) {
     results.append((file.path, .failed(failure)))
     refused[file.sender, default: 0] += 1
   }

@@ -37,7 +37,9 @@ final class LostUnits {
 
   /// Returns nil if the dataset has no units.
   /// - Parameter stranded: pending rows that cannot be in their tables any more.
-  init?(_ tables: [TrackedTable], beside stranded: [KeyChanges.Stranded], in database: borrowing Database) throws {
+  init?(_ tables: [TrackedTable], beside stranded: [PrimaryKeyCollisions.Stranded], in database: borrowing Database)
+    throws
+  {
     let places = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.name, $0) })
     let others = stranded.compactMap { row in
       places[row.rows.name].map { StepUnits.Row(table: $0, key: row.key, images: row.images, current: row.row) }

@@ -49,10 +49,10 @@ final class RowWitness {
 
   /// Compares no row whose key changes with the bundle, or that refers to such a row: the hub may know it by either
   /// key.
-  func exclude(_ rekeyed: [RekeyedHere], among tables: [TrackedTable]) throws {
+  func exclude(_ rekeyed: [RenumberedRow], among tables: [TrackedTable]) throws {
     if rekeyed.isEmpty { return }
     let keys = Dictionary(grouping: rekeyed, by: \.table).mapValues { Set($0.flatMap { [$0.old, $0.new] }) }
-    for (table, columns) in try zip(tables, KeyReferences(tables).columns) {
+    for (table, columns) in try zip(tables, PrimaryKeyReferences(tables).columns) {
       renamed[table.name] = columns.compactMap { column, owner in
         keys[tables[owner].name].map { RenamedColumn(column: column, owner: tables[owner], keys: $0) }
       }

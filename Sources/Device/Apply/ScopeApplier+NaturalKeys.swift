@@ -117,7 +117,7 @@ extension ScopeApplier {
 
   /// Keeps as conflicts the pending changes of a row that cannot stay: after its references got new keys, another row
   /// has its natural key.
-  func giveUp(_ stranded: KeyChanges.Stranded) throws {
+  func giveUp(_ stranded: PrimaryKeyCollisions.Stranded) throws {
     let rivals = try stranded.rows.rivals(of: stranded.row, in: session.database)
     let met = try rivals.count == 1 ? stranded.rows.row(rivals[0]) : stranded.rows.row(stranded.key)
     let state = stranded.rows.rules.table.stateOfUncompared

@@ -45,6 +45,6 @@ extension ScopeApplier {
     guard let current else { return deletedChildren.note(images, of: rows.schema) }
     guard let hub else { return }
     written += 1
-    deletedParents.note(hub, over: current, of: rows.schema)
+    restoredParents.note(hub, over: current, of: rows.schema)
   }
 }

@@ -41,8 +41,8 @@ final class ScopeApplier {
   private let isFollowed: Bool
   /// Rows from the hub that this device also made under other keys, and that it joins only now.
   private let folded: [Name: Set<RowKey>]
-  let orphans: Orphans
-  let deletedParents: DeletedParents
+  let orphans: RowsWithoutParent
+  let restoredParents: RestoredParents
   let deletedChildren: DeletedChildren
   /// nil: no change belongs to a unit.
   let units: LostUnits?
@@ -63,7 +63,7 @@ final class ScopeApplier {
   ///   - keys: the key changes of this device's rows with this bundle.
   init(
     _ session: DeviceSession, witness: RowWitness = RowWitness(), unseen: UnseenRows = .none,
-    scope: Manifest.Scope? = nil, keys: KeyChanges.Outcome = .init()
+    scope: Manifest.Scope? = nil, keys: PrimaryKeyCollisions.Outcome = .init()
   ) throws {
     self.session = session
     let folding = Set(session.tables.filter(\.folds).map(\.name))
@@ -81,8 +81,8 @@ final class ScopeApplier {
     }
     self.pending = pending
     let changed = tables.filter { pending[$0.schema.name] != nil }
-    orphans = Orphans(of: changed, in: session.database)
-    deletedParents = try DeletedParents(among: changed, of: tables, in: session.database)
+    orphans = RowsWithoutParent(of: changed, in: session.database)
+    restoredParents = try RestoredParents(among: changed, of: tables, in: session.database)
     deletedChildren = DeletedChildren(among: changed)
     let isAnyPending = !pending.isEmpty || !keys.stranded.isEmpty
     units = try isAnyPending ? LostUnits(session.tables, beside: keys.stranded, in: session.database) : nil
@@ -117,7 +117,7 @@ final class ScopeApplier {
     guard let change = Change(from: current, to: target) else { return }
     if target == nil { removed += 1 } else { written += 1 }
     if target == nil, let current { orphans.note(current, of: rows.schema) }
-    if let target { deletedParents.note(target, over: current, of: rows.schema) }
+    if let target { restoredParents.note(target, over: current, of: rows.schema) }
     if current == nil { deletedChildren.note(images, of: rows.schema) }
     noteFiles(from: current, to: target, in: rows)
     tally.add(change, in: rows.name)
@@ -189,7 +189,7 @@ final class ScopeApplier {
     // A row that goes may leave children behind, and a row that comes back may need a parent.
     var isSettled = false
     while !isSettled {
-      let (children, parents) = try (orphans.find(in: session.database), deletedParents.find(in: session.database))
+      let (children, parents) = try (orphans.find(in: session.database), restoredParents.find(in: session.database))
       for orphan in children { try takeBack(orphan) }
       for parent in parents { try bringBack(parent) }
       let returning = try deletedChildren.find(in: session.database)
@@ -223,7 +223,7 @@ final class ScopeApplier {
   }
 
   /// Undoes the delete of a row that a row from the hub refers to. The delete is kept as a conflict.
-  private func bringBack(_ parent: DeletedParents.Parent) throws {
+  private func bringBack(_ parent: RestoredParents.Parent) throws {
     guard let row = parent.images.first?.hubRow, try parent.rows.row(parent.key) == nil else { return }
     let loss = Disagreement(kind: .foreignKey, state: .open)
     deletedChildren.note(parent.images, of: parent.rows.schema)
@@ -243,7 +243,7 @@ final class ScopeApplier {
       written += 1
       return
     }
-    deletedParents.note(child.row, over: nil, of: child.rows.schema)
+    restoredParents.note(child.row, over: nil, of: child.rows.schema)
     deletedChildren.note(child.images, of: child.rows.schema)
     try enter(
       Blocked(
@@ -253,7 +253,7 @@ final class ScopeApplier {
 
   /// Undoes pending changes that make a row refer to a row which has just left. The row becomes what the hub sends. The
   /// changes are kept as conflicts, like the changes of a deleted row.
-  private func takeBack(_ orphan: Orphans.Orphan) throws {
+  private func takeBack(_ orphan: RowsWithoutParent.RowWithoutParent) throws {
     let (rows, images) = (orphan.rows, try pending[orphan.rows.schema.name]?.images(of: orphan.key) ?? [])
     guard let first = images.first else { return }
     // Below a row of this device that another row keeps out, a new row comes back together with that row.
@@ -269,7 +269,7 @@ final class ScopeApplier {
   /// the row that is to enter; nil: none.
   func takeBack(
     _ images: [PreImage], of key: RowKey, to row: Row?, as disagreement: Disagreement, met: Row?, in rows: RowTable,
-    departure: Orphans.Departure = .gone
+    departure: RowsWithoutParent.Departure = .gone
   ) throws -> Blocked? {
     let current = try rows.row(key)
     for (image, change) in changes(from: images, to: current) {
@@ -287,7 +287,7 @@ final class ScopeApplier {
       }
       return nil
     }
-    deletedParents.note(row, over: current, of: rows.schema)
+    restoredParents.note(row, over: current, of: rows.schema)
     return Blocked(table: rows, key: key, row: row, stamp: images.last?.stamp ?? .zero, isHubs: true)
   }
 }

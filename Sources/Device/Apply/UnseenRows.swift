@@ -68,7 +68,7 @@ extension DeviceSession {
   /// Reads all bundles since the last full one. A full bundle and one of another version are worth that: they bring
   /// every row, or change every row, and do not say what the rows were.
   func findUnseen() throws -> [UnseenChange]? {
-    do { return try database.writeTransaction(.takeBack) { try reinstallAndCompare() } } catch let error
+    do { return try database.writeTransaction(.dryRun) { try reinstallAndCompare() } } catch let error
       as WorkspaceError
       where error.reason == "no-history"
     { return nil }

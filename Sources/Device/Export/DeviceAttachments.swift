@@ -43,7 +43,7 @@ struct DeviceAttachments {
     guard list.named.areAny else { return Outgoing() }
     var outgoing = Outgoing()
     let seen = try list.look(database)
-    let waiting = try database.writeTransaction(session.workspace.ending) {
+    let waiting = try database.writeTransaction(session.workspace.runMode) {
       try Capture.settle(session.tables, in: database)
       try noteChanges()
       for file in seen { try list.note(file, in: database) }
@@ -134,19 +134,19 @@ struct DeviceAttachments {
       try database.run("UPDATE satchel_attachments SET leaving = 1 WHERE path = :path", ["path": .string(path.text)])
     }
     try list.take(arriving, in: database)
-    if session.workspace.ending == .keep { try arriving.put() }
+    if session.workspace.runMode == .commit { try arriving.put() }
   }
 
   /// Decides how to store a file that comes.
-  func reception(_ line: AttachmentLine, _ present: Digest?) throws -> ArrivingAttachments.Reception {
-    try list.reception(line, present, in: database)
+  func action(_ line: AttachmentLine, _ present: Digest?) throws -> ArrivingAttachments.IncomingFileAction {
+    try list.action(line, present, in: database)
   }
 
   func takeUpOthers(but arriving: borrowing ArrivingAttachments) throws {
     try list.takeUpOthers(but: arriving, in: database)
   }
 
-  func sweep() throws { if session.workspace.ending == .keep { try list.sweep(database) } }
+  func sweep() throws { if session.workspace.runMode == .commit { try list.sweep(database) } }
 
   // MARK: status
 

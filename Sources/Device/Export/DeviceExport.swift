@@ -46,11 +46,11 @@ extension DeviceWorkspace {
   }
 
   /// When an export carries the whole database.
-  enum SnapshotWish { case asTheDatasetSays, always, never }
+  enum SnapshotOption { case asTheDatasetSays, always, never }
 
   /// The same as `export`, for a caller that holds the workspace's lock.
   func exportHere(
-    _ session: DeviceSession, snapshot: SnapshotWish, proof: ProofWish = .asTheDatasetSays, encryption: Encryption,
+    _ session: DeviceSession, snapshot: SnapshotOption, proof: ProofOption = .asTheDatasetSays, encryption: Encryption,
     attachedBytes: Int64? = nil
   ) throws -> ExportReport {
     if try keys.areDiscarded() {
@@ -68,24 +68,26 @@ extension DeviceWorkspace {
       session.state.hubRecipient, name: session.state.hubName, session.dataset, keys)
     var draft = try BundleDraft(in: folder.outbox, platform: platform)
     try DeviceAttachments(session).sweep()
-    func standing() throws -> ExportRecord? {
+    func unchangedExport() throws -> ExportRecord? {
       guard snapshot != .always, !session.isProofWanted(proof), let last = try session.lastExport(),
         try session.isNothingNew(since: last)
       else { return nil }
       return last
     }
-    let attached = try DeviceAttachments(session).stage(into: &draft, atMost: attachedBytes) { try standing() != nil }
-    let (counts, record) = try session.database.writeTransaction(ending) {
+    let attached = try DeviceAttachments(session).stage(into: &draft, atMost: attachedBytes) {
+      try unchangedExport() != nil
+    }
+    let (counts, record) = try session.database.writeTransaction(runMode) {
       try Capture.settle(session.tables, in: session.database)
-      if !attached.isDue, let last = try standing() { return (try session.countSteps(), last) }
+      if !attached.isDue, let last = try unchangedExport() { return (try session.countSteps(), last) }
       return try session.seal(into: &draft, attached, snapshot: snapshot, proof: proof, key: key)
     }
     // Other writers wait while the rows are read, not while the file is written. If writing fails, its number is lost
     // like a stick.
     if let sealed = record.sealed {
       let file = try draft.write(sealed, for: recipients)
-      if ending == .keep { try session.publish(record, file) }
-    } else if ending == .keep, !recipients.isEmpty {
+      if runMode == .commit { try session.publish(record, file) }
+    } else if runMode == .commit, !recipients.isEmpty {
       try encryptInPlace(folder.place(ofOutgoing: record.file, platform.files), for: recipients, platform: platform)
     }
     return try session.report(record, counts, attached)
@@ -198,7 +200,7 @@ extension DeviceSession {
   /// Adds the whole database, if it is requested or due. If a row is too large for the hub, a snapshot that was not
   /// requested is left out, and the changes go without it.
   private func addSnapshot(
-    to draft: inout BundleDraft, as wish: DeviceWorkspace.SnapshotWish, in sequence: SequenceNumber
+    to draft: inout BundleDraft, as wish: DeviceWorkspace.SnapshotOption, in sequence: SequenceNumber
   ) throws {
     let isDue = wish == .asTheDatasetSays && dataset.snapshot.applies(to: sequence)
     guard wish == .always || isDue else { return }
@@ -209,8 +211,8 @@ extension DeviceSession {
 
   /// Builds and signs the export, and records it. The caller holds the transaction.
   fileprivate func seal(
-    into draft: inout BundleDraft, _ attached: DeviceAttachments.Outgoing, snapshot: DeviceWorkspace.SnapshotWish,
-    proof: ProofWish,
+    into draft: inout BundleDraft, _ attached: DeviceAttachments.Outgoing, snapshot: DeviceWorkspace.SnapshotOption,
+    proof: ProofOption,
     key: borrowing SigningKey
   ) throws -> (counts: [(table: Name, count: Int)], record: ExportRecord) {
     let sequence = state.sequence.next

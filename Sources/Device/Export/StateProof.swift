@@ -11,13 +11,13 @@ import SatchelWorkspace
 /// once, and then the pending rows are exchanged in the sums.
 extension DeviceSession {
   /// Whether an export carries the digests.
-  func isProofDue(in sequence: SequenceNumber, _ wish: ProofWish) -> Bool {
+  func isProofDue(in sequence: SequenceNumber, _ wish: ProofOption) -> Bool {
     canProve && wish != .never
       && (wish == .now || isProofAwaited || dataset.prove.applies(to: sequence, after: state.lastProof))
   }
 
   /// Whether the digests were requested, so that an export is made for them alone.
-  func isProofWanted(_ wish: ProofWish) -> Bool { (wish == .now || wish != .never && isProofAwaited) && canProve }
+  func isProofWanted(_ wish: ProofOption) -> Bool { (wish == .now || wish != .never && isProofAwaited) && canProve }
 
   private var isProofAwaited: Bool { state.mustProve || !state.compare.isEmpty }
 
@@ -60,14 +60,14 @@ extension DeviceSession {
 }
 
 /// When an export carries the digests of the rows. `never`: rows may be unreadable, or are about to change.
-enum ProofWish { case asTheDatasetSays, now, never }
+enum ProofOption { case asTheDatasetSays, now, never }
 
 extension DeviceWorkspace {
   /// Makes the next export carry digests of all rows, if the hub can read them. Does nothing if there is no database
   /// yet.
   public func requestProof() throws {
     try locked {
-      guard ending == .keep, case .there = try databaseCondition() else { return }
+      guard runMode == .commit, case .there = try databaseCondition() else { return }
       let session = try examined()
       guard session.state.hubUnderstands.contains(.state), !session.state.mustProve else { return }
       session.state.mustProve = true

@@ -34,7 +34,7 @@ struct Handover {
     }
     self.session = session
     formerUser = session.state.user
-    if session.workspace.ending == .takeBack { rehearsed = try takeUpUnseen(.takeBack) }
+    if session.workspace.runMode == .dryRun { rehearsed = try takeUpUnseen(.dryRun) }
   }
 
   /// The app wrote after the export that was to be sealed.
@@ -42,8 +42,8 @@ struct Handover {
 
   /// Exports all changes of the former user, with their files.
   func export() throws {
-    guard session.workspace.ending == .keep else { return }
-    _ = try takeUpUnseen(.keep)
+    guard session.workspace.runMode == .commit else { return }
+    _ = try takeUpUnseen(.commit)
     guard try isAnythingPending() else { return }
     var left = Int.max
     repeat {
@@ -56,9 +56,9 @@ struct Handover {
 
   /// Makes what the former user wrote unseen pending changes, as the doctor does. Does nothing if the archive is not
   /// complete. Returns how many changes are pending by that.
-  private func takeUpUnseen(_ ending: Ending) throws -> Int {
+  private func takeUpUnseen(_ runMode: RunMode) throws -> Int {
     do {
-      return try database.writeTransaction(ending) {
+      return try database.writeTransaction(runMode) {
         let changes = try session.reinstallAndCompare()
         let before = try countPending()
         try session.save(changes)
@@ -74,7 +74,7 @@ struct Handover {
   func seal() throws -> (sealed: SealedChanges?, unnamed: Set<AttachmentPath>) {
     let changes = try countPending() + rehearsed
     if try changes > 0 || session.hasUnacknowledgedConflicts() {
-      if session.workspace.ending == .keep, try isAnythingUnsealed() { throw WrittenMeanwhile() }
+      if session.workspace.runMode == .commit, try isAnythingUnsealed() { throw WrittenMeanwhile() }
       session.state.sealed = session.state.sequence
     }
     let unnamed = try takeRowsBack()
@@ -85,7 +85,7 @@ struct Handover {
 
   private func isAnythingPending() throws -> Bool {
     // The export itself logs the local writes.
-    try database.writeTransaction(.keep) {
+    try database.writeTransaction(.commit) {
       try Capture.settle(session.tables, in: database)
       return try countPending() > 0 || session.hasUnacknowledgedConflicts()
         || !DeviceAttachments(session).list.undelivered(in: database).isEmpty
@@ -145,7 +145,7 @@ extension DeviceSession {
 
   fileprivate func sealedChanges(of user: String, _ changes: Int) throws -> SealedChanges {
     // A dry run made no export.
-    let sequence = workspace.ending == .keep ? state.sequence : state.sequence.next
+    let sequence = workspace.runMode == .commit ? state.sequence : state.sequence.next
     let file = Paths.join(folder.outbox, fileName(ofExport: sequence))
     return SealedChanges(user: user, file: file, changes: changes)
   }

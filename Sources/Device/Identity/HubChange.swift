@@ -60,7 +60,7 @@ extension DeviceWorkspace {
   private func leave(_ session: DeviceSession, as name: String) throws -> Departure {
     let time = UTCTime.fileName(milliseconds: platform.clock.milliseconds())
     let copy = Paths.join(folder.archive, "former/data-of-\(session.state.hubName)-\(time).sqlite")
-    if ending == .takeBack { return Departure(workspace: self, copy: copy) }
+    if runMode == .dryRun { return Departure(workspace: self, copy: copy) }
     try folder.keep(session.database, at: copy, platform.files)
     try keys.dropNext()
     _ = try keys.beginRotation(name: name)
@@ -69,7 +69,8 @@ extension DeviceWorkspace {
       database: configuration.database, incarnation: platform.random.identifier(), joins: true, leaves: configuration.id
     )
     try platform.files.replace(folder.configuration, mode: 0o644, contents: left.bytes)
-    let workspace = DeviceWorkspace(folder: folder, configuration: left, platform: platform, keys: keys, ending: ending)
+    let workspace = DeviceWorkspace(
+      folder: folder, configuration: left, platform: platform, keys: keys, runMode: runMode)
     try workspace.completeChangeOfHub()
     return Departure(workspace: workspace, copy: copy)
   }

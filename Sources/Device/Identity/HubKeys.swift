@@ -108,7 +108,7 @@ extension DeviceWorkspace {
           "A new key was made already, with the fingerprint \(next.fingerprint), and the hub is not known to know it yet.",
           hint: "Exchange bundles with the hub first. If the hub refused that key: satchel keys rotate --again")
       }
-      if ending == .takeBack { return try keys.ownKey() }
+      if runMode == .dryRun { return try keys.ownKey() }
       // First the number, then the key: the next export announces whatever key there is then.
       try session.forgetToldKey()
       try keys.dropNext()
@@ -118,7 +118,7 @@ extension DeviceWorkspace {
 
   /// Puts the device's secret keys behind a password, or removes the password.
   public func setPassword(_ password: Password?) throws {
-    try locked { if ending == .keep { try keys.setPassword(password, name: configuration.name) } }
+    try locked { if runMode == .commit { try keys.setPassword(password, name: configuration.name) } }
   }
 }
 
@@ -126,7 +126,7 @@ extension DeviceSession {
   /// The next export announces the next key as if there had been no announcement. An acknowledgement that is on its way
   /// is for another key.
   fileprivate func forgetToldKey() throws {
-    try database.writeTransaction(workspace.ending) {
+    try database.writeTransaction(workspace.runMode) {
       state.toldKey = nil
       try state.save(in: database)
     }

@@ -34,7 +34,7 @@ extension DeviceWorkspace {
   }
 
   /// An imported bundle is kept in the archive. A dry run keeps nothing.
-  private var fileKeeping: FileKeeping { ending == .keep ? .kept : .notKept }
+  private var fileKeeping: FileKeeping { runMode == .commit ? .kept : .notKept }
 
   /// The hub lost its key and signs with a key that no bundle announced. A person confirms that the key is the hub's.
   private func readWithNewKey(_ path: String, id: String, fingerprint: String?, _ session: DeviceSession?) throws
@@ -55,7 +55,7 @@ extension DeviceWorkspace {
       }
       try compare(fingerprint, with: signer)
     }
-    if ending == .keep { try replaceHubKey(old, by: bundle.signer) }
+    if runMode == .commit { try replaceHubKey(old, by: bundle.signer) }
     return bundle
   }
 

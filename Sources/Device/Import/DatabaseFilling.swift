@@ -19,7 +19,7 @@ extension DeviceWorkspace {
     }
     let database = try Database(path: template, mode: .readOnly)
     if try database.hasTable("satchel_capture") { throw captured(template) }
-    if ending == .keep { try database.copy(to: databasePath) }
+    if runMode == .commit { try database.copy(to: databasePath) }
   }
 
   /// Puts the rows into the existing database, whose tables are empty.
@@ -42,11 +42,11 @@ extension DeviceWorkspace {
     guard let snapshot = try Snapshot.open(bundle, tables: tables, in: database) else {
       throw BundleError.manifest("it is full and has no snapshot.sqlite")
     }
-    if ending == .keep { try trustSigner(of: bundle) }
-    let arriving = try ArrivingAttachments(bundle, in: folder, platform: platform, ending: ending)
+    if runMode == .commit { try trustSigner(of: bundle) }
+    let arriving = try ArrivingAttachments(bundle, in: folder, platform: platform, runMode: runMode)
     // The hub's rows are accepted as they are, even if they break a CHECK.
     try database.execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON")
-    let count = try database.applyTransaction(ending, to: tables.map(\.name)) {
+    let count = try database.applyTransaction(runMode, to: tables.map(\.name)) {
       var count = 0
       for table in tables { count += try fill(table, of: database, from: snapshot) }
       try addSatchel(to: database, tables, bundle, scope, definition)

@@ -32,7 +32,7 @@ extension DeviceWorkspace {
     _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String, _ lost: LostExports,
     _ isHubConfirmed: Bool
   ) throws -> ImportReport {
-    if ending == .keep, case .lost = try databaseCondition() {
+    if runMode == .commit, case .lost = try databaseCondition() {
       try checkHistory(of: scope, bundle.digest, isHubConfirmed)
       _ = try self.definition(in: bundle, scope, from: path)
       // From the archive, where the bundle is by now: a file on a stick is read only once.
@@ -119,7 +119,7 @@ extension DeviceWorkspace {
     let definition = try DatasetDefinition(json: source)
     // Opened only to check it: a refused file is not kept.
     _ = try Snapshot.open(bundle, holding: definition.tables)
-    if ending == .keep { try BundleArchive(folder, platform.files).keep(bundle, from: path) }
+    if runMode == .commit { try BundleArchive(folder, platform.files).keep(bundle, from: path) }
     return definition
   }
 
@@ -137,9 +137,9 @@ extension DeviceWorkspace {
     // The new file has the access rights of the file before it.
     let mode = try 0o644 & self.folder.databaseMode(at: databasePath, platform.files)
     try platform.files.copy(snapshot, to: path, mode: mode)
-    let arriving = try ArrivingAttachments(bundle, in: self.folder, platform: platform, ending: ending)
+    let arriving = try ArrivingAttachments(bundle, in: self.folder, platform: platform, runMode: runMode)
     let count = try install(at: path, bundle, arriving, scope, definition)
-    if ending == .keep {
+    if runMode == .commit {
       try trustSigner(of: bundle)
       try platform.files.rename(path, to: databasePath)
     }
@@ -200,7 +200,7 @@ extension DeviceWorkspace {
   /// Takes over the key ranges that a first bundle gives. Called when all rows are in place.
   func takeBlocks(of bundle: borrowing VerifiedBundle, _ tables: [TrackedTable], in database: borrowing Database) throws
   {
-    try KeyChanges.takeBlocks(of: bundle, after: .zero, tables, device: configuration.id, in: database)
+    try PrimaryKeyCollisions.takeBlocks(of: bundle, after: .zero, tables, device: configuration.id, in: database)
   }
 
   /// Records the hub's epochs before the present one: their bundles are older than this one.
@@ -218,7 +218,7 @@ extension DeviceWorkspace {
     let list = AttachmentList(tables, limits: definition.attachments, AttachedFiles(folder, platform))
     try list.takeUpOthers(but: arriving, in: database)
     try list.take(arriving, in: database)
-    if ending == .keep { try arriving.put() }
+    if runMode == .commit { try arriving.put() }
   }
 
   /// Adds capture and the device's tables, which are empty.

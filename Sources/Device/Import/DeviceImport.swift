@@ -20,7 +20,7 @@ public struct ImportReport: ImportOutcome, Sendable {
   /// Rows of this device that the hub did not accept, as this bundle reports.
   public var kept: [KeptRow] = []
   /// Rows of this device that got other keys, because rows of others have theirs.
-  public var rekeyed: [RekeyedHere] = []
+  public var rekeyed: [RenumberedRow] = []
   /// Exports that a restored hub lacks and that were put into the outbox again.
   public var redelivered: [SequenceNumber] = []
   /// The path of a copy of the old database, made because exports that a restored hub lacks were given up. nil: no
@@ -87,16 +87,16 @@ extension DeviceWorkspace {
     }
   }
 
-  var failedImports: FailedImports { FailedImports(folder, platform, at: configuration.id, ending) }
+  var failedImports: FailedImports { FailedImports(folder, platform, at: configuration.id, runMode) }
 
   private func signedManifest(of path: String) throws -> Manifest? {
     try reader.manifestIfSound(of: path, trust: .keys(hubKeys()))
   }
 
   /// Inspects the files of a stick before any of them is imported. The checks that prove the sender come first.
-  public func sight(_ paths: [String]) throws -> [SightedFile] {
+  public func inspect(_ paths: [String]) throws -> [InspectedFile] {
     let reader = BundleReader(platform: platform, identities: RememberedIdentities(keys.identities).all)
-    return reader.sight(paths, trust: try hubKey() == nil ? .firstContact : .keys(ownKeys() + hubKeys()))
+    return reader.inspect(paths, trust: try hubKey() == nil ? .firstContact : .keys(ownKeys() + hubKeys()))
   }
 
   private func importHere(
@@ -121,7 +121,7 @@ extension DeviceWorkspace {
   /// Rebuilds a lost database as far as the archive reaches. Returns the number of pending changes. nil: nothing was to
   /// be done, or the archive is incomplete and a full bundle must come.
   private func revive(_ lost: LostExports) throws -> Int? {
-    if ending == .takeBack || configuration.joins { return nil }
+    if runMode == .dryRun || configuration.joins { return nil }
     if case .lost = try databaseCondition() { return try rebuild(lost) }
     guard try hasForeignFile(), try BundleArchive(folder, platform.files).hasAny(),
       let replaced = try ReplacedFile.find(self)
@@ -142,7 +142,7 @@ extension DeviceWorkspace {
   private func importInto(
     _ damaged: DamagedDatabase, _ path: String, fingerprint: String?, _ lost: LostExports
   ) throws -> ImportReport {
-    if ending == .takeBack { return try take(path, fingerprint: fingerprint, nil, damaged, of: nil, lost) }
+    if runMode == .dryRun { return try take(path, fingerprint: fingerprint, nil, damaged, of: nil, lost) }
     // The bundle is verified before anything is moved.
     let manifest = try quarantining(path, nil) { try read(path, fingerprint: fingerprint, nil, of: nil).manifest }
     try damaged.check(scope(of: manifest), manifest)
@@ -193,7 +193,7 @@ extension DeviceWorkspace {
     let parts = BundleParts(folder, platform: platform)
     var report = ImportReport(bundle.manifest, .part)
     report.waiting =
-      try ending == .keep
+      try runMode == .commit
       ? parts.keep(bundle, volume, within: Self.partsLimits) : parts.rehearse(bundle, volume)
     return report
   }

@@ -24,7 +24,7 @@ extension DeviceWorkspace {
   /// Records that this device's own rows are about to join. Without the record, the database would look like a file
   /// that another program put there.
   func noteJoining() throws {
-    if ending == .takeBack || configuration.joins { return }
+    if runMode == .dryRun || configuration.joins { return }
     try platform.files.replace(
       folder.configuration, mode: 0o644, contents: configuration.with(joins: true, leaves: configuration.leaves).bytes)
   }
@@ -39,12 +39,12 @@ extension DeviceWorkspace {
     guard let snapshot = try Snapshot.open(bundle, tables: tables, in: database) else {
       throw BundleError.manifest("it is full and has no snapshot.sqlite")
     }
-    let arriving = try ArrivingAttachments(bundle, in: folder, platform: platform, ending: ending)
+    let arriving = try ArrivingAttachments(bundle, in: folder, platform: platform, runMode: runMode)
     let session = try DeviceSession(self, beginning: database, state(by: bundle.manifest, scope, definition), tables)
-    if ending == .keep { try trustSigner(of: bundle) }
+    if runMode == .commit { try trustSigner(of: bundle) }
     // The hub's rows are accepted as they are, even if they break a CHECK.
     try session.database.execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON")
-    return try session.database.applyTransaction(ending, to: tables.map(\.name)) {
+    return try session.database.applyTransaction(runMode, to: tables.map(\.name)) {
       try session.beginWithOwnRows(bundle, scope, definition, snapshot)
       return try session.applyFirst(bundle, scope, arriving, snapshot)
     }
@@ -54,7 +54,7 @@ extension DeviceWorkspace {
   func noteJoined() throws {
     // A command that was killed may have recorded it in `satchel.json` already.
     let isJoining =
-      try ending == .keep && WorkspaceConfiguration.load(folder, role: .device, files: platform.files).joins
+      try runMode == .commit && WorkspaceConfiguration.load(folder, role: .device, files: platform.files).joins
     if !isJoining { return }
     try platform.files.replace(
       folder.configuration, mode: 0o644, contents: configuration.with(joins: false, leaves: nil).bytes)
@@ -104,7 +104,7 @@ extension DeviceSession {
     _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ arriving: borrowing ArrivingAttachments,
     _ snapshot: Snapshot
   ) throws -> ImportReport {
-    let keys = try KeyChanges(self, scope).carryOut(bundle, snapshot)
+    let keys = try PrimaryKeyCollisions(self, scope).carryOut(bundle, snapshot)
     let applier = try ScopeApplier(self, keys: .init(stranded: keys.stranded))
     for stranded in keys.stranded { try applier.giveUp(stranded) }
     try applyWhole(snapshot, with: applier)

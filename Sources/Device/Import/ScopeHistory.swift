@@ -202,7 +202,7 @@ extension DeviceSession {
   /// Keeps a bundle of another history aside, and records that it came. The bundle is read again to its end, so that
   /// exactly the kept bytes are verified.
   func keepAside(_ path: String, because refusal: Refusal) throws {
-    if workspace.ending == .takeBack { return }
+    if workspace.runMode == .dryRun { return }
     let waiting = WaitingBundles(folder, platform.files)
     let bundle = try workspace.reader.read(
       path, trust: .keys(workspace.hubKeys()), staging: folder.inbox, file: .kept)

@@ -11,7 +11,7 @@ extension DeviceSession {
   func isRevoked(_ key: PublicKey) throws -> Bool { try RevokedKeys.contains(key, in: database) }
 
   func quarantine(_ path: String, because error: any ExplainedError) throws {
-    if workspace.ending == .takeBack { return }
+    if workspace.runMode == .dryRun { return }
     let trusted = try workspace.ownKeys() + workspace.hubKeys()
     let refused = Quarantine.Refusing(path, because: error, from: source) { [workspace] in
       try workspace.reader.identityIfSound(of: $0, trust: .keys(trusted))?.signer
@@ -67,7 +67,7 @@ extension DeviceSession {
     from path: String
   ) throws -> ImportReport {
     let manifest = bundle.manifest
-    if workspace.ending == .keep, !isRebuilt { try workspace.trustNext(of: manifest) }
+    if workspace.runMode == .commit, !isRebuilt { try workspace.trustNext(of: manifest) }
     let upgrade = try DeviceUpgrade(of: self, by: bundle)
     let snapshot =
       try upgrade == nil
@@ -76,7 +76,7 @@ extension DeviceSession {
     try lines.readAhead()
     try DeviceAttachments(self).sweep()
     let arriving = try ArrivingAttachments(
-      bundle, in: folder, platform: platform, ending: workspace.ending, reception: DeviceAttachments(self).reception)
+      bundle, in: folder, platform: platform, runMode: workspace.runMode, action: DeviceAttachments(self).action)
     // The hub's rows are accepted as they are, even if they break a CHECK.
     try database.execute("PRAGMA ignore_check_constraints = ON")
     // The hub has an export that announced the next key: that key signs from the next export on.
@@ -94,20 +94,20 @@ extension DeviceSession {
     }
     if upgrade != nil, handover != nil {
       // Changes to tables are made with every trigger on.
-      try database.applyTransaction(workspace.ending, to: tables.map(\.name)) {
+      try database.applyTransaction(workspace.runMode, to: tables.map(\.name)) {
         try prepare()
         try state.save(in: database)
       }
     }
     var report = try keepingInArchive(bundle, from: path) {
       guard let upgrade else {
-        return try database.applyTransaction(workspace.ending, to: tables.map(\.name)) {
+        return try database.applyTransaction(workspace.runMode, to: tables.map(\.name)) {
           try prepare()
           return try apply(bundle, lines, arriving, scope, snapshot, nil, unnamed, witness, compared.unseen)
         }
       }
       return try upgrade.orPark(bundle, from: path) {
-        try database.applyTransaction(workspace.ending) {
+        try database.applyTransaction(workspace.runMode) {
           try acknowledge(scope, witness, bundle)
           return try upgrade.changeTables()
         } _: {
@@ -119,7 +119,7 @@ extension DeviceSession {
     }
     report.sealed = sealed
     report.copy = copy
-    if workspace.ending == .keep {
+    if workspace.runMode == .commit {
       try wipe()
       try DeviceAttachments(self).sweep()
       if !isRebuilt { try workspace.noteSigner(bundle.signer) }
@@ -151,7 +151,7 @@ extension DeviceSession {
   private func keepingInArchive<T>(
     _ bundle: borrowing VerifiedBundle, from path: String, _ body: () throws -> T
   ) throws -> T {
-    if workspace.ending == .takeBack { return try body() }
+    if workspace.runMode == .dryRun { return try body() }
     let (number, digest) = (EmissionNumber(bundle.manifest.number), bundle.digest)
     let isNew = try keepInArchive(bundle, from: path)
     do { return try body() } catch {
@@ -183,7 +183,7 @@ extension DeviceSession {
   /// Completes the steps after the import of a bundle that was imported before. The first import may have ended before
   /// these steps, and the archive may have lost the file since.
   private func completeKnown(_ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String) throws {
-    if workspace.ending == .takeBack || isRebuilt { return }
+    if workspace.runMode == .dryRun || isRebuilt { return }
     if scope.epoch == state.epoch, try digests(ofImported: scope.number).contains(bundle.digest),
       try !isReplaced(scope.number)
     {
@@ -246,7 +246,7 @@ extension DeviceSession {
     let now = platform.clock.milliseconds()
     try upgrade?.bringOwnRows()
     let asked = try Set(ConflictTable.list([.open, .held], in: database).map(\.record.id))
-    let keys = try KeyChanges(self, scope).carryOut(bundle, snapshot)
+    let keys = try PrimaryKeyCollisions(self, scope).carryOut(bundle, snapshot)
     // Migrations change rows, and the hub says what they were before.
     if upgrade != nil { witness.close() }
     try witness.exclude(keys.rekeyed, among: tables)
@@ -272,7 +272,7 @@ extension DeviceSession {
     }
     if scope.extent == .delta { try upgrade?.putBack(with: applier) }
     try applier.finish()
-    try KeyChanges.takeBlocks(of: bundle, after: state.received, tables, device: state.id, in: database)
+    try PrimaryKeyCollisions.takeBlocks(of: bundle, after: state.received, tables, device: state.id, in: database)
     let told = try takeConflicts(of: bundle, at: now)
     let kept = try keptRows().filter { !asked.contains($0.record.id) }
     try ConflictTable.forget(ofOthersThan: manifest.user, toldUpTo: state.base.rawValue, in: database)

@@ -15,7 +15,7 @@ extension DeviceWorkspace {
       return try quarantining(path, session) {
         let bundle = try read(path, fingerprint: fingerprint, session, of: nil)
         _ = try scope(of: bundle.manifest)
-        if ending == .keep {
+        if runMode == .commit {
           try platform.files.makeDirectory(folder.staged, mode: 0o755)
           try bundle.file.put(at: Paths.join(folder.staged, bundle.manifest.fileName))
         }
@@ -29,7 +29,7 @@ extension DeviceWorkspace {
 
   /// Removes a waiting bundle that was applied.
   public func unstage(_ path: String) throws {
-    if ending == .takeBack || Paths.parent(of: path) != folder.staged { return }
+    if runMode == .dryRun || Paths.parent(of: path) != folder.staged { return }
     for file in [path, Self.reason(of: path)] { try platform.files.removeIfThere(file) }
   }
 
@@ -48,7 +48,7 @@ extension DeviceWorkspace {
   /// Keeps a bundle that cannot be applied to the database as it is now, with the reason beside it.
   /// - Parameter path: the file from which the bundle was read.
   func park(_ bundle: borrowing VerifiedBundle, from path: String, because error: any ExplainedError) throws {
-    if ending == .takeBack { return }
+    if runMode == .dryRun { return }
     let place = Paths.join(folder.staged, bundle.manifest.fileName)
     try platform.files.makeDirectory(folder.staged, mode: 0o755)
     if place != path { try bundle.file.put(at: place) }

@@ -117,7 +117,7 @@ extension DeviceWorkspace {
       folder: folder,
       configuration: WorkspaceConfiguration(
         role: .device, dataset: configuration.dataset, id: configuration.id, name: configuration.name, database: path,
-        incarnation: configuration.incarnation), platform: platform, keys: keys, ending: .keep)
+        incarnation: configuration.incarnation), platform: platform, keys: keys, runMode: .commit)
   }
 
   /// Moves what is left of a lost or damaged database out of the way. An old log or journal would damage the new

@@ -8,7 +8,7 @@ extension DeviceAttachments {
   /// later row names such a file, the device requests it again. Files that the app put there stay.
   func compact() throws -> UnnamedFiles {
     guard list.named.areAny else { return UnnamedFiles() }
-    return try database.writeTransaction(session.workspace.ending) {
+    return try database.writeTransaction(session.workspace.runMode) {
       let known = try list.fromHub(database)
       if known.isEmpty { return UnnamedFiles() }
       let all = Set(known.map(\.path))
@@ -23,7 +23,7 @@ extension DeviceAttachments {
       }
       try ConflictTable.eachText(in: database) { if let path = AttachmentPath($0) { named.insert(path) } }
       let unnamed = try UnnamedFiles(known, but: named, in: list.files)
-      if session.workspace.ending == .keep { try unnamed.remove(from: list.files) }
+      if session.workspace.runMode == .commit { try unnamed.remove(from: list.files) }
       return unnamed
     }
   }

@@ -47,21 +47,21 @@ extension DeviceWorkspace {
         guard try platform.files.kind(path) == .file else { continue }
         report.exports += 1
         report.bytes += try platform.files.size(path)
-        if ending == .keep { try platform.files.remove(path) }
+        if runMode == .commit { try platform.files.remove(path) }
       }
       // After the files: if a crash deletes only the file, the remaining record does no harm.
-      if ending == .keep, let last = old.last {
+      if runMode == .commit, let last = old.last {
         try session.database.writeTransaction {
           try session.database.run(
             "DELETE FROM satchel_exports WHERE sequence <= :last", ["last": .integer(last.sequence)])
         }
       }
-      if ending == .keep {
+      if runMode == .commit {
         try BundleParts(folder, platform: platform).forgetOld()
         try Quarantine.forgetOld(folder, platform)
       }
       report.attached = try DeviceAttachments(session).compact()
-      if ending == .keep, isShrinking { report.notShrunk = try session.database.shrink() }
+      if runMode == .commit, isShrinking { report.notShrunk = try session.database.shrink() }
       report.archived = try platform.files.list(folder.archive).count { $0.hasSuffix(".satchel") }
       report.database.after = try platform.files.size(databasePath)
       return report

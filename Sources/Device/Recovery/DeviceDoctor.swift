@@ -8,7 +8,7 @@ import SatchelWorkspace
 extension DeviceWorkspace {
   /// Examines everything and changes nothing. Reads every row, and every bundle since the last full one.
   public func examine() throws -> DoctorReport {
-    try folder.locked(platform, .takeBack) {
+    try folder.locked(platform, .dryRun) {
       var report = DoctorReport()
       try report.check(folder, keys, platform: platform)
       do {
@@ -20,7 +20,7 @@ extension DeviceWorkspace {
           return report
         }
         if let replaced = try ReplacedFile.find(self) {
-          _ = try replaced.takeUp(missing: .putBack, .takeBack, &report)
+          _ = try replaced.takeUp(missing: .putBack, .dryRun, &report)
           return report
         }
         let session = try examined()
@@ -70,14 +70,14 @@ extension DeviceWorkspace {
   private func repairFile(_ missing: MissingRows) throws -> DoctorReport {
     var report = DoctorReport()
     try report.check(folder, keys, platform: platform)
-    if ending == .keep { try folder.makeFolders(platform.files) }
+    if runMode == .commit { try folder.makeFolders(platform.files) }
     switch try databaseCondition() {
     case .there: break
     case .initial: return report
     case .lost(let words): return try repair(lost: words, report)
     }
     if let replaced = try ReplacedFile.find(self) {
-      try replaced.takeUp(missing: missing, ending, &report)
+      try replaced.takeUp(missing: missing, runMode, &report)
       report.isRepaired = true
       return report
     }
@@ -91,18 +91,18 @@ extension DeviceWorkspace {
         {
           throw WorkspaceError.damagedOldCopy(session.damage[0])
         }
-        if ending == .takeBack {
+        if runMode == .dryRun {
           report.isRepaired = true
           return report
         }
         session = try examined()
       }
-      try session.database.applyTransaction(ending, to: session.tables.map(\.name)) {
+      try session.database.applyTransaction(runMode, to: session.tables.map(\.name)) {
         try RollForward(session, to: newest).run()
       }
       report.add(session.oldCopy(newest, hint: nil))
       // A dry run leaves the old database in place.
-      if ending == .takeBack {
+      if runMode == .dryRun {
         report.isRepaired = true
         return report
       }
@@ -116,7 +116,7 @@ extension DeviceWorkspace {
   private func repair(_ damaged: DamagedDatabase) throws -> DoctorReport {
     var report = DoctorReport()
     try report.check(folder, keys, platform: platform)
-    let saved = try ending == .keep ? damaged.rebuild() : nil
+    let saved = try runMode == .commit ? damaged.rebuild() : nil
     report.add(try saved.map { Finding("corrupt", $0.words) } ?? damaged.finding())
     report.isRepaired = true
     return report
@@ -129,7 +129,7 @@ extension DeviceWorkspace {
       Finding(
         "database-lost", "\(words) It is made anew, as far as bundles and exports tell: the app must open it again."))
     report.isRepaired = true
-    if ending == .takeBack { return report }
+    if runMode == .dryRun { return report }
     guard let rebuild = try DatabaseRebuild.find(self) else {
       throw ArchivedBundles.incomplete("the last full bundle from the hub is missing")
     }
@@ -227,7 +227,7 @@ extension DeviceSession {
   /// Reinstalls damaged capture, logs the local writes and compares all rows, then rolls everything back.
   private func lookForUnseen(_ report: inout DoctorReport) throws {
     let remade = try tables.madeAgain(in: database)
-    let changes = try transaction(.takeBack, puttingBack: remade) {
+    let changes = try transaction(.dryRun, puttingBack: remade) {
       try reinstallAndCompare(puttingBack: remade, &report)
     }
     report.add(changes, of: tables)
@@ -243,7 +243,7 @@ extension DeviceSession {
   fileprivate func repair(_ missing: MissingRows, _ report: inout DoctorReport) throws {
     let remade = try missing == .putBack ? tables.madeAgain(in: database) : []
     for finding in try lostCounts() { report.add(finding) }
-    let changes = try transaction(workspace.ending, puttingBack: remade) {
+    let changes = try transaction(workspace.runMode, puttingBack: remade) {
       let changes = try reinstallAndCompare(puttingBack: remade, &report)
       for table in tables { try table.resumeCount(for: state.id, in: database) }
       try save(changes)
@@ -255,7 +255,7 @@ extension DeviceSession {
     for name in try staleFiles() {
       report.add(Finding("stale-file", "bundles/outbox/\(name) needed no carrying any more."))
     }
-    if workspace.ending == .keep { try moveToSent(below: state.acknowledged.next) }
+    if workspace.runMode == .commit { try moveToSent(below: state.acknowledged.next) }
   }
 
   /// Makes the changes pending, so that they travel with the next export.

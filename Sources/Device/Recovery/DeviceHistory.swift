@@ -10,7 +10,7 @@ import SatchelWorkspace
 /// Replays the signed bundles of the hub and this device to find each row as it must be here. Excluded are changes that
 /// no trigger saw and changes that no export carries yet.
 final class DeviceHistory {
-  let known: KnownRows
+  let known: BaselineRows
   /// The last export's changes, brought up to date with all imports since.
   private(set) var sent: [Name: [RowKey: SentRow]] = [:]
   /// Writes of this generation and later are in no export.
@@ -42,7 +42,7 @@ final class DeviceHistory {
     bundles = try ArchivedBundles(session)
     former = try VersionTable.columns(in: session.database)
     folder = try StagingFolder(in: session.folder.inbox, platform: session.platform)
-    known = try KnownRows(at: folder.file("known.sqlite"), like: session.database, tables: session.tables)
+    known = try BaselineRows(at: folder.file("known.sqlite"), like: session.database, tables: session.tables)
     // A former user wrote the sealed export, and the rows hold nothing of it.
     let isSealed = stand.lastExport.map { $0.sequence <= session.state.sealed ?? .zero } ?? false
     lastExport = isSealed ? nil : stand.lastExport
@@ -151,7 +151,7 @@ final class DeviceHistory {
     }
   }
 
-  private func after(_ line: ChangeLine, from row: Row?, in table: KnownTable) -> Row? {
+  private func after(_ line: ChangeLine, from row: Row?, in table: BaselineTable) -> Row? {
     switch line.content {
     case .insert(let fields), .row(let fields):
       table.expect(columns: fields.map(\.name))
@@ -163,9 +163,9 @@ final class DeviceHistory {
   }
 
   /// The keys that the device's rows got with an emission; nil if none did.
-  private func newKeys(with number: EmissionNumber) throws -> KeyMap? {
+  private func newKeys(with number: EmissionNumber) throws -> PrimaryKeyMap? {
     let entries = try session.keysGiven(with: number)
-    return entries.isEmpty ? nil : KeyMap(try KeyReferences(session.tables), session.tables, entries)
+    return entries.isEmpty ? nil : PrimaryKeyMap(try PrimaryKeyReferences(session.tables), session.tables, entries)
   }
 
   /// Renames the sent changes to the keys that the device's rows got with this emission.
@@ -183,7 +183,7 @@ final class DeviceHistory {
   }
 
   private func set(
-    _ key: RowKey, _ row: Row?, at stamp: Stamp, others: [OthersWrite]? = nil, in table: KnownTable
+    _ key: RowKey, _ row: Row?, at stamp: Stamp, others: [OthersWrite]? = nil, in table: BaselineTable
   ) throws {
     if let own = sent[table.name]?[key] {
       let told = others.map {
@@ -212,7 +212,7 @@ final class DeviceHistory {
   /// - Parameters:
   ///   - onto: true: the export was made before the known rows, and its changes are replayed on them.
   ///   - newKeys: the keys that rows got after the export.
-  private func remember(_ sequence: SequenceNumber, onto: Bool, newKeys: [KeyMap] = []) throws {
+  private func remember(_ sequence: SequenceNumber, onto: Bool, newKeys: [PrimaryKeyMap] = []) throws {
     var rows: [Name: [RowKey: SentRow]] = [:]
     let export = try bundles.export(sequence)
     known.expect(version: export.manifest.version, former)
@@ -238,7 +238,7 @@ final class DeviceHistory {
   }
 
   /// The row before an export's first change of it.
-  private func start(of line: ChangeLine, in table: KnownTable, onto: Bool) throws -> Row? {
+  private func start(of line: ChangeLine, in table: BaselineTable, onto: Bool) throws -> Row? {
     switch line.content {
     case .insert: return nil
     case .delete(let was) where onto:

@@ -6,10 +6,10 @@ import SatchelWorkspace
 /// Reinstalls capture on tables that an app changed, and finds the changes that capture missed meanwhile.
 extension DeviceSession {
   /// Runs `body` in a transaction. Rows that are put back are written exactly as they were.
-  func transaction<T>(_ ending: Ending, puttingBack remade: [TrackedTable], _ body: () throws -> T) throws -> T {
-    if remade.isEmpty { return try database.writeTransaction(ending, body) }
+  func transaction<T>(_ runMode: RunMode, puttingBack remade: [TrackedTable], _ body: () throws -> T) throws -> T {
+    if remade.isEmpty { return try database.writeTransaction(runMode, body) }
     try database.execute("PRAGMA ignore_check_constraints = ON")
-    return try database.applyTransaction(ending, to: tables.map(\.name), body)
+    return try database.applyTransaction(runMode, to: tables.map(\.name), body)
   }
 
   /// Tables whose next key SQLite would take from outside the range of this device.
@@ -74,7 +74,7 @@ extension DeviceSession {
   /// Bundles do not show rows that had to give way to another row's UNIQUE value. If whole rows meet, an export does
   /// not show which other columns the hub had changed by then. But a losing change is a conflict, and leaves the hub's
   /// row in place.
-  private func settled(_ sent: [RowKey: SentRow], in known: KnownTable) throws -> [RowKey: SentRow] {
+  private func settled(_ sent: [RowKey: SentRow], in known: BaselineTable) throws -> [RowKey: SentRow] {
     let table = known.table
     let records = try ConflictTable.list(ConflictState.allCases, in: database).map(\.record)
       .filter { $0.device == state.id && $0.table == table.name }

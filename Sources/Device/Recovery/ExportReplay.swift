@@ -11,7 +11,7 @@ import SatchelWorkspace
 struct ExportReplay {
   private let session: DeviceSession
   private let bundles: ArchivedBundles
-  private let recollection: Recollection
+  private let recollection: LedgerRecovery
   private let lost = LostChanges()
   private var parts: [Part]
   private let newest: SequenceNumber
@@ -60,7 +60,7 @@ struct ExportReplay {
     self.sealed = sealed
     newest = SequenceNumber(max(numbers.last ?? 0, acknowledged))
     session.state.sequence = session.state.acknowledged
-    recollection = try Recollection(session, to: newest, .zero)
+    recollection = try LedgerRecovery(session, to: newest, .zero)
   }
 
   private static func missing(_ sequence: SequenceNumber, _ workspace: DeviceWorkspace) -> WorkspaceError {
@@ -131,7 +131,7 @@ struct ExportReplay {
   }
 
   private func apply(_ body: () throws -> Void) throws {
-    try database.applyTransaction(.keep, to: session.tables.map(\.name), body)
+    try database.applyTransaction(.commit, to: session.tables.map(\.name), body)
   }
 
   private mutating func takeParts(through emission: EmissionNumber) -> [Part] {
@@ -142,9 +142,9 @@ struct ExportReplay {
   }
 
   /// The keys that rows of this device got with the full bundle, after the emission on which an export was made.
-  private func newKeys(in full: borrowing VerifiedBundle, after received: EmissionNumber) throws -> [KeyMap] {
+  private func newKeys(in full: borrowing VerifiedBundle, after received: EmissionNumber) throws -> [PrimaryKeyMap] {
     guard session.tables.contains(where: \.renamesRows) else { return [] }
-    var entries: [KeyMap.Entry] = []
+    var entries: [PrimaryKeyMap.Entry] = []
     try full.eachChange { line in
       guard case .rekey(let to, let number) = line.content, number > received,
         let place = session.tables.firstIndex(where: { $0.name == line.table }),
@@ -152,12 +152,12 @@ struct ExportReplay {
       else { return }
       entries.append(.init(place: place, old: old, new: new))
     }
-    return entries.isEmpty ? [] : [KeyMap(try KeyReferences(session.tables), session.tables, entries)]
+    return entries.isEmpty ? [] : [PrimaryKeyMap(try PrimaryKeyReferences(session.tables), session.tables, entries)]
   }
 
   // MARK: one export
 
-  private func replay(_ part: Part, _ keys: [KeyMap], stamps snapshot: Snapshot?) throws {
+  private func replay(_ part: Part, _ keys: [PrimaryKeyMap], stamps snapshot: Snapshot?) throws {
     let former = try VersionTable.columns(in: database)
     let rows = try session.tables.map { try RowTable($0, in: database) }
     let images = try session.tables.map { try PreImageLookup($0, in: database) }

@@ -62,19 +62,19 @@ struct ReplacedFile {
 
   /// Adds Satchel's tables to the file. Every difference from the known rows becomes a change that the next export
   /// carries.
-  func takeUp(missing: MissingRows, _ ending: Ending, _ report: inout DoctorReport) throws {
+  func takeUp(missing: MissingRows, _ runMode: RunMode, _ report: inout DoctorReport) throws {
     report.add(
       Finding(
         "replaced",
         "Another program put a new file in the place of \(workspace.databasePath): it has no satchel_ tables."))
-    if ending == .keep { try BundleArchive(workspace.folder, workspace.platform.files).secure() }
+    if runMode == .commit { try BundleArchive(workspace.folder, workspace.platform.files).secure() }
     let database = try Database(path: workspace.databasePath, mode: .readWrite)
     try database.prepareForCommand()
     let tables = try tables(in: database)
     let session = try DeviceSession(
       workspace, beginning: database, workspace.state(by: manifest, scope, definition), tables)
     try session.database.execute("PRAGMA ignore_check_constraints = ON")
-    try session.database.applyTransaction(ending, to: tables.map(\.name)) {
+    try session.database.applyTransaction(runMode, to: tables.map(\.name)) {
       try recollect(session)
       let changes = try session.reinstallAndCompare(puttingBack: missing == .putBack ? tables : [], &report)
       try session.save(changes)
@@ -97,7 +97,7 @@ struct ReplacedFile {
       }
     }
     var report = DoctorReport()
-    try takeUp(missing: .putBack, .keep, &report)
+    try takeUp(missing: .putBack, .commit, &report)
     let session = try workspace.session()
     return try PreImageStore.countSteps(session.tables, since: .zero, unsent: .zero, in: session.database).unsent
   }
@@ -115,7 +115,7 @@ struct ReplacedFile {
     let newest = SequenceNumber(try archive.highestOutgoing(session.outgoingPrefix))
     let received = EmissionNumber(try archive.numbers(session.incomingPrefix).last ?? 0)
     try workspace.install(session.tables, in: session.database)
-    let recollection = try Recollection(session, to: newest, received)
+    let recollection = try LedgerRecovery(session, to: newest, received)
     try ArchivedVersions(session).takeUp(
       from: scope.number.rawValue, through: recollection.emissions.filter { $0 > scope.number.rawValue })
     try recollection.takeUpKeys()
@@ -131,7 +131,7 @@ struct ReplacedFile {
   }
 
   /// The highest export that any of the hub's bundles acknowledges.
-  private func acknowledged(_ session: DeviceSession, _ recollection: Recollection) throws -> SequenceNumber {
+  private func acknowledged(_ session: DeviceSession, _ recollection: LedgerRecovery) throws -> SequenceNumber {
     let bundles = try ArchivedBundles(session)
     return try recollection.emissions.map { number in
       let bundle = try bundles.emission(number)

@@ -17,7 +17,7 @@ struct RollForward {
   private let newest: SequenceNumber
   private let received: EmissionNumber
   private let bundles: ArchivedBundles
-  private let recollection: Recollection
+  private let recollection: LedgerRecovery
   private let lost = LostChanges()
   /// The newest export that later ones do not contain; nil: there is none.
   private let sealed: SequenceNumber?
@@ -37,7 +37,7 @@ struct RollForward {
       let version = try bundles.emission(number).manifest.version
       if version > session.dataset.version { throw Self.olderVersion(session, than: version) }
     }
-    recollection = try Recollection(session, to: newest, received)
+    recollection = try LedgerRecovery(session, to: newest, received)
     sealed = try recollection.sealed()
     try recollection.takeUpKeys()
     let stoodOn = try bundles.stood(newest)

@@ -77,15 +77,15 @@ struct AttachmentList {
   }
 
   /// Decides how to store a file from the hub. An older file from the hub is replaced if it was not changed since.
-  func reception(_ line: AttachmentLine, _ present: Digest?, in database: borrowing Database)
-    throws -> ArrivingAttachments.Reception
+  func action(_ line: AttachmentLine, _ present: Digest?, in database: borrowing Database)
+    throws -> ArrivingAttachments.IncomingFileAction
   {
-    guard let present else { return .take }
+    guard let present else { return .keepBoth }
     let last = try database.first(
       "SELECT digest FROM satchel_attachments WHERE path = :path AND delivered = 1 AND sent = 0",
       ["path": .string(line.path.text)]
     ) { $0.optionalText(0) }
-    return present == line.was || present.hexadecimal == last ? .replace : .take
+    return present == line.was || present.hexadecimal == last ? .replace : .keepBoth
   }
 
   /// Finds the files that were rewritten since they were sent or came.
@@ -169,7 +169,7 @@ struct AttachmentList {
       _ in true
     }
     guard isAny ?? false else { return }
-    try database.writeTransaction(.keep) {
+    try database.writeTransaction(.commit) {
       let leaving = try database.all(
         """
         SELECT path, digest, bytes, modified

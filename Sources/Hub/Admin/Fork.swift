@@ -79,7 +79,7 @@ extension HubWorkspace {
           hint: "See them: satchel-hub device fork \(name)")
       }
       try settle(fork, with: number - 1, store)
-      if ending == .takeBack { return (fork, []) }
+      if runMode == .dryRun { return (fork, []) }
       let imports = try fork.histories[number - 1].waiting.map { export in
         let report = try take(export.path, store, of: nil)
         try Quarantine.release(export.path, files: platform.files)
@@ -91,8 +91,8 @@ extension HubWorkspace {
 
   private func settle(_ fork: Fork, with kept: Int, _ store: HubStore) throws {
     let now = platform.clock.milliseconds()
-    try store.writeTransaction(ending) {
-      try store.absorb(user: Self.hubUser, at: now)
+    try store.writeTransaction(runMode) {
+      try store.logLocalWrites(user: Self.hubUser, at: now)
       var device = fork.device
       device.state = .active
       if kept > 0 { try store.part(&device, after: fork.parted, as: platform.random.identifier(), at: now) }

@@ -46,17 +46,17 @@ extension HubWorkspace {
       var report = CompactReport()
       (report.database.before, report.archive.before) = try (platform.files.size(databasePath), archiveBytes())
       var files: [String] = []
-      if ending == .keep {
+      if runMode == .commit {
         try BundleParts(folder, platform: platform).forgetOld()
         try forgetOldWaiting()
         try Quarantine.forgetOld(but: filesOfForks(store), folder, platform)
       }
-      try store.writeTransaction(ending) {
-        try store.absorb(user: Self.hubUser, at: now)
+      try store.writeTransaction(runMode) {
+        try store.logLocalWrites(user: Self.hubUser, at: now)
         try forgetDevices(store, silentSince: limit, now: now, &report)
         report.logFrom = try store.forgettable()
         // The base holds all rows as they are. With it the remaining log shows the content of each row.
-        if ending == .keep, report.logFrom > store.identity.logFrom {
+        if runMode == .commit, report.logFrom > store.identity.logFrom {
           try writeBase(
             store.database, store.tables, store.dataset, epoch: store.identity.epoch, cursor: store.cursor())
         }
@@ -73,7 +73,7 @@ extension HubWorkspace {
         try forgetFiles(store, &report)
       }
       report.bundles = files.count - report.sent
-      if ending == .keep {
+      if runMode == .commit {
         for file in files { try platform.files.removeIfThere(file) }
         let archive = BundleArchive(folder, platform.files)
         try forgetBases(archive, store)
@@ -103,7 +103,7 @@ extension HubWorkspace {
     report.attachedWait = try bundlesToCome(store)
     if report.attachedWait > 0 { return }
     report.attached = try attachments.unnamed()
-    if ending == .keep { try attachments.remove(report.attached) }
+    if runMode == .commit { try attachments.remove(report.attached) }
   }
 
   /// Returns the names of the files that leave the archive.

@@ -198,7 +198,7 @@ extension HubWorkspace {
       let stamp = try Capture.tick(now: now, in: store.database)
       try store.log(
         change, of: row.key, in: place,
-        from: Origin(device: nil, user: Self.hubUser, stamp: stamp, bundle: nil, echo: false, at: now))
+        from: Origin(device: nil, user: Self.hubUser, stamp: stamp, bundle: nil, returnsToAuthor: false, at: now))
     }
   }
 }

@@ -70,7 +70,7 @@ extension HubWorkspace {
       if let continuation { try checkContinuation(continuation, of: id, key, trust, store) }
       try store.save(device)
       if let continuation { try store.goOn(&device, with: continuation) }
-      if ending == .keep { try keys.trust(key, as: name) }
+      if runMode == .commit { try keys.trust(key, as: name) }
       return device
     }
   }
@@ -105,7 +105,7 @@ extension HubWorkspace {
     // The refused bundles of copies may hold work that exists nowhere else: a person decides about them.
     let isForked = try self.device(name).state == .flagged
     let device = try endRights(of: name, from: from)
-    if ending == .keep { try forgetArrived(of: device, refused: !isForked) }
+    if runMode == .commit { try forgetArrived(of: device, refused: !isForked) }
     return device
   }
 

@@ -89,7 +89,7 @@ extension HubWorkspace {
   func finishRotation(_ store: HubStore) throws {
     guard try keys.nextKey() != nil, try unaware(store).isEmpty else { return }
     try keys.finishRotation()
-    try store.writeTransaction(.keep) { try store.forgetToldKeys() }
+    try store.writeTransaction(.commit) { try store.forgetToldKeys() }
   }
 
   private func unaware(_ store: HubStore) throws -> [String] {
@@ -112,7 +112,7 @@ extension HubWorkspace {
     }
     return try changing { store in
       try store.forgetToldKeys()
-      return try ending == .takeBack ? keys.ownKey() : keys.beginRotation(name: configuration.name)
+      return try runMode == .dryRun ? keys.ownKey() : keys.beginRotation(name: configuration.name)
     }
   }
 
@@ -148,7 +148,7 @@ extension HubWorkspace {
       try store.forgetToldKeys()
       try store.revoke(old, at: platform.clock.milliseconds())
       try store.noteKeyLost()
-      if ending == .takeBack { return old[0] }
+      if runMode == .dryRun { return old[0] }
       if try keys.nextKey() != nil { try keys.dropNext() }
       let key = try keys.replaceLost(name: configuration.name)
       _ = try beginEpoch(store, isAfterLoss: false)
@@ -158,6 +158,6 @@ extension HubWorkspace {
 
   /// Protects the hub's secret keys by a password. nil removes the password.
   public func setPassword(_ password: Password?) throws {
-    try locked { if ending == .keep { try keys.setPassword(password, name: configuration.name) } }
+    try locked { if runMode == .commit { try keys.setPassword(password, name: configuration.name) } }
   }
 }

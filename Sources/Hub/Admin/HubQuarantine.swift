@@ -21,7 +21,7 @@ extension HubWorkspace {
           "fork", "\(file) is of a copy of the device \(device.name): it may hold work that exists nowhere else.",
           hint: "First choose the copy that continues: satchel-hub device fork \(device.name)")
       }
-      return try Quarantine.drop(names, folder: folder, files: platform.files, ending: ending)
+      return try Quarantine.drop(names, folder: folder, files: platform.files, runMode: runMode)
     }
   }
 

@@ -55,9 +55,9 @@ extension HubWorkspace {
       let migration = try script.map { try Self.migration(given.version, $0) }
       for table in added { try Self.refuseReturn(of: table, store) }
       let staging = try StagingFolder(in: folder.inbox, platform: platform)
-      return try store.writeTransaction(ending) {
+      return try store.writeTransaction(runMode) {
         let now = platform.clock.milliseconds()
-        try store.absorb(user: Self.hubUser, at: now)
+        try store.logLocalWrites(user: Self.hubUser, at: now)
         let step = try VersionStep(
           from: store.tables, to: given, .completedByDatabase, by: migration.map { [$0] } ?? [],
           within: TimeLimit(milliseconds: Migration.longestAtHub, by: platform.clock),
@@ -66,8 +66,8 @@ extension HubWorkspace {
         try Self.check(step.tables, of: definition, in: store.database)
         try store.take(step, definition, migration, at: now)
         let tally = try saveWritten(by: step, store)
-        try store.absorb(user: Self.hubUser, at: now)
-        if ending == .keep {
+        try store.logLocalWrites(user: Self.hubUser, at: now)
+        if runMode == .commit {
           try writeBase(store.database, store.tables, definition, epoch: store.identity.epoch, cursor: store.cursor())
         }
         return VersionReport(

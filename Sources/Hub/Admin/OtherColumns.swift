@@ -10,17 +10,17 @@ extension HubStore {
   ///
   /// Throws a `Refusal` if the line has a column that the hub's table lacks. The bundle is sound, and it can be
   /// imported after the hub has the column.
-  func fitted(_ sent: ChangeLine, in place: Int, _ speech: Speech) throws -> ChangeLine {
+  func fitted(_ sent: ChangeLine, in place: Int, _ translation: SchemaTranslation) throws -> ChangeLine {
     let schema = rows[place].schema
-    if speech.isPresent, fits(sent, schema) { return sent }
-    let line = speech.isPresent ? sent : speech.present(sent)
+    if translation.isPresent, fits(sent, schema) { return sent }
+    let line = translation.isPresent ? sent : translation.present(sent)
     if fits(line, schema) { return line }
     func content(_ line: ChangeLine) throws -> ChangeLine.Content {
       switch line.content {
-      case .insert(let fields): return .insert(try whole(fields, in: place, speech))
-      case .delete(let fields): return .delete(was: try whole(fields, in: place, speech))
+      case .insert(let fields): return .insert(try whole(fields, in: place, translation))
+      case .delete(let fields): return .delete(was: try whole(fields, in: place, translation))
       case .update(let set, let was):
-        try refuseOtherColumns(set, in: place, speech)
+        try refuseOtherColumns(set, in: place, translation)
         // A recreated table may have its columns in another order.
         let pairs = zip(set, was).sorted { schema.position(of: $0.0.name) ?? 0 < schema.position(of: $1.0.name) ?? 0 }
         return set.count == was.count ? .update(set: pairs.map(\.0), was: pairs.map(\.1)) : line.content
@@ -48,16 +48,16 @@ extension HubStore {
     }
   }
 
-  private func whole(_ fields: [Field], in place: Int, _ speech: Speech) throws -> [Field] {
-    try refuseOtherColumns(fields, in: place, speech)
+  private func whole(_ fields: [Field], in place: Int, _ translation: SchemaTranslation) throws -> [Field] {
+    try refuseOtherColumns(fields, in: place, translation)
     let schema = tables[place].schema
     return fields.count >= schema.columns.count ? fields : schema.fields(try schema.row(kept: fields, in: database))
   }
 
-  private func refuseOtherColumns(_ fields: [Field], in place: Int, _ speech: Speech) throws {
+  private func refuseOtherColumns(_ fields: [Field], in place: Int, _ translation: SchemaTranslation) throws {
     let schema = tables[place].schema
     guard let other = fields.first(where: { schema.position(of: $0.name) == nil }) else { return }
-    let renamed = speech.renamed.first { $0.table == schema.name && $0.to == other.name }
+    let renamed = translation.renamed.first { $0.table == schema.name && $0.to == other.name }
     if let renamed, schema.position(of: renamed.from) != nil {
       throw Refusal(
         "schema-differs",

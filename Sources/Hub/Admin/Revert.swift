@@ -79,8 +79,8 @@ private struct Revert {
     guard let made = Change(from: current, to: result.row) else {
       return result.disagreement == nil ? .nothing : .conflict
     }
-    var parents = FoundParents()
-    if let broken = try store.brokenReference(of: result.row, from: current, in: row.place, besides: &parents) {
+    var parents = ParentCache()
+    if let broken = try store.brokenReference(of: result.row, from: current, in: row.place, using: &parents) {
       try note(Disagreement(kind: .foreignKey, state: .open), change, row, met: current, because: broken.words)
       return .conflict
     }
@@ -94,7 +94,7 @@ private struct Revert {
     }
     try store.log(
       made, of: row.key, with: past, in: row.place,
-      from: Origin(device: nil, user: HubWorkspace.hubUser, stamp: stamp, bundle: nil, echo: false, at: now))
+      from: Origin(device: nil, user: HubWorkspace.hubUser, stamp: stamp, bundle: nil, returnsToAuthor: false, at: now))
     return result.disagreement == nil ? .reverted : .conflict
   }
 

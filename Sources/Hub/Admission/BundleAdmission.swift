@@ -133,7 +133,7 @@ extension HubWorkspace {
   /// The owner of the bundle is known, and its device continues with another history. Nothing needs to be settled.
   private static func parted(_ history: HubStore.PartedHistory, from name: String) -> Refusal {
     switch history {
-    case .nameless:
+    case .unclaimed:
       Refusal(
         "parted", "It comes from a copy of the device \(name) that does not keep this name.",
         hint:
@@ -142,7 +142,7 @@ extension HubWorkspace {
           FILE
           """,
         keeping: .quarantine)
-    case .heir(let heir):
+    case .claimed(by: let heir):
       Refusal(
         "parted", "It comes from a copy of the device \(name) that is now the device \(heir).",
         hint: "Its changes come with the bundles of \(heir).", keeping: .quarantine)
@@ -153,7 +153,7 @@ extension HubWorkspace {
     guard [.active, .preparing].contains(device.state) else { return }
     var flagged = device
     flagged.state = .flagged
-    try store.writeTransaction(ending) { try store.save(flagged) }
+    try store.writeTransaction(runMode) { try store.save(flagged) }
   }
 
   // MARK: what it carries

@@ -70,7 +70,7 @@ extension HubWorkspace {
     let former = try store.formerUsers(of: device).first { Name($0.user) == Name(author) }
     // Release 0.1 did not record that the device was given away.
     guard let former else {
-      return try store.writeTransaction(ending) { try store.noteFormer(user: author, of: device.id, at: now) }
+      return try store.writeTransaction(runMode) { try store.noteFormer(user: author, of: device.id, at: now) }
     }
     guard now > former.at + HubStore.longestOnTheWay else { return }
     throw Refusal(

@@ -85,7 +85,7 @@ struct HistoryCheck {
     else { return }
     var device = device
     device.toldKey = .zero
-    try store.writeTransaction(hub.ending) { try store.save(device) }
+    try store.writeTransaction(hub.runMode) { try store.save(device) }
   }
 
   private func isSignedByUs(_ emission: Manifest.EmissionLink, _ signature: Signature) throws -> Bool {

@@ -13,8 +13,8 @@ struct ReportedConflicts {
   let device: EnrolledDevice
   let manifest: Manifest
   let changes: Manifest.Changes
-  let keys: DeviceKeys
-  let speech: Speech
+  let keys: PrimaryKeyRemapping
+  let translation: SchemaTranslation
   let judge: ReportJudge
   /// No stamp of a change is later than this.
   let latest: Stamp
@@ -37,7 +37,7 @@ struct ReportedConflicts {
       try check(line)
       try check(tableOf: line, among: &tables)
       guard let id = try newID(of: line, among: family) else { return }
-      var record = keys.translated(speech.present(line))
+      var record = keys.translated(translation.present(line))
       (record.id, record.user) = (id, device.user)
       record.stamp = min(line.stamp, latest)
       // The user and the decision come with the resolution in the same bundle.

@@ -119,17 +119,17 @@ struct HubAttachments {
 
   /// The decision about a file that a device brings. A version makes room for the next version from the same device, or
   /// from a device that had it. Its user must be allowed to change every row that names the file. Otherwise a user
-  /// could overwrite any file by naming it in a row of one's own.
-  func reception(_ line: AttachmentLine, _ present: Digest?, from device: EnrolledDevice, in sequence: SequenceNumber)
+  /// could overwrite any file by claim it in a row of one's own.
+  func action(_ line: AttachmentLine, _ present: Digest?, from device: EnrolledDevice, in sequence: SequenceNumber)
     throws
-    -> ArrivingAttachments.Reception
+    -> ArrivingAttachments.IncomingFileAction
   {
     let last = try store.lastBrought(line.path, by: device)
-    if let last, last.sequence > sequence { return .overtaken }
+    if let last, last.sequence > sequence { return .ignore }
     guard let present, present == line.was || last.map({ $0.isInPlace && $0.digest == present }) ?? false else {
-      return .take
+      return .keepBoth
     }
-    return try mayWrite(line.path, device) ? .replace : .take
+    return try mayWrite(line.path, device) ? .replace : .keepBoth
   }
 
   private func mayWrite(_ path: AttachmentPath, _ device: EnrolledDevice) throws -> Bool {
@@ -161,25 +161,25 @@ struct HubAttachments {
 }
 
 /// The files whose names a device's bundle writes into rows.
-struct AttachmentNamings {
-  private struct Naming: Hashable {
+struct AttachmentClaims {
+  private struct Claim: Hashable {
     let place: Int
     let key: RowKey
     let path: AttachmentPath
   }
 
-  private var all: Set<Naming> = []
+  private var all: Set<Claim> = []
 
   mutating func note(_ step: Step, in place: Int, of table: TrackedTable) {
     if table.rules.attachments.isEmpty { return }
-    for path in table.attachments(of: step.change) { all.insert(Naming(place: place, key: step.key, path: path)) }
+    for path in table.attachments(of: step.change) { all.insert(Claim(place: place, key: step.key, path: path)) }
   }
 
   /// Records which device named which file: a file goes along for rows whose writer had it.
   func keep(by device: ReplicaID, _ store: HubStore) throws {
-    for naming in all {
-      let row = try store.numbers[naming.place].assign(naming.key, in: store.database)
-      try store.noteNaming(naming.path, in: row, naming.place, by: device)
+    for claim in all {
+      let row = try store.numbers[claim.place].assign(claim.key, in: store.database)
+      try store.claim(claim.path, in: row, claim.place, by: device)
     }
   }
 }

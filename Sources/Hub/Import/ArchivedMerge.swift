@@ -14,7 +14,7 @@ extension HubWorkspace {
     _ bundle: borrowing VerifiedBundle, _ store: HubStore, _ body: () throws -> HubImportReport
   ) throws -> HubImportReport {
     let archive = HubArchive(folder, platform.files)
-    if ending == .takeBack { return try body() }
+    if runMode == .dryRun { return try body() }
     if try isArchived(bundle, store) {
       try archive.secure()
       return try body()

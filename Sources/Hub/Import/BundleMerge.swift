@@ -26,10 +26,10 @@ struct BundleMerge {
     guard let sender = try store.device(manifest.from.id) else { throw HubWorkspace.noDevice(manifest.from.name) }
     let attachments = HubAttachments(store, workspace)
     let arriving = try ArrivingAttachments(
-      bundle, in: workspace.folder, platform: workspace.platform, ending: workspace.ending
-    ) { try attachments.reception($0, $1, from: sender, in: changes.sequence) }
-    return try store.applyTransaction(workspace.ending) {
-      try store.absorb(user: HubWorkspace.hubUser, at: now)
+      bundle, in: workspace.folder, platform: workspace.platform, runMode: workspace.runMode
+    ) { try attachments.action($0, $1, from: sender, in: changes.sequence) }
+    return try store.applyTransaction(workspace.runMode) {
+      try store.logLocalWrites(user: HubWorkspace.hubUser, at: now)
       guard var device = try store.device(manifest.from.id) else { throw HubWorkspace.noDevice(manifest.from.name) }
       if try workspace.isTaken(manifest, bundle.digest, store) { return report(.repeated) }
       let verdict: Verdict = changes.sequence > device.merged ? .imported : .stale
@@ -66,7 +66,7 @@ struct BundleMerge {
         manifest, digest: bundle.digest, direction: .incoming, verdict: verdict, at: now,
         conflicts: Int64(result.conflicts),
         in: store.database)
-      if workspace.ending == .keep { try arriving.put() }
+      if workspace.runMode == .commit { try arriving.put() }
       return result
     }
   }
@@ -121,41 +121,42 @@ struct BundleMerge {
         emission.map { .emission($0.cursor) } ?? .forgotten
       }
     // The device's own changes come back to it only if it may have imported a bundle meanwhile and rebased them away.
-    let echo = base.cursor == nil || (emissions.last?.number ?? .zero) > changes.received
+    let returnsToAuthor = base.cursor == nil || (emissions.last?.number ?? .zero) > changes.received
     let scope = ScopeStore(store, user: user)
     let sealed = try emission.map { try store.sealedBundles(before: changes.base, since: $0, of: device.name) } ?? []
     let own = OwnChanges(of: device.id, but: sealed)
     let merger = try StepMerger(
       store, device: device, own: own, scope: scope, bundle: manifest.bundle, base: base,
-      held: HeldAtBase(store, device: device.id, emission: emission?.number), echo: echo, now: now)
+      held: HeldAtBase(store, device: device.id, emission: emission?.number), returnsToAuthor: returnsToAuthor, now: now
+    )
     merger.mostHeld = workspace.mostHeld
-    var speech = try Speech(of: manifest, store)
+    var translation = try SchemaTranslation(of: manifest, store)
     let shared = try SharedChanges(
       workspace, store, device, changes, changes.identity(bundle.digest), base: base.cursor)
-    let keys = try DeviceKeys(
-      scope, device, received: changes.received, base: base, own: own, bundle: manifest.bundle, shared, speech,
+    let keys = try PrimaryKeyRemapping(
+      scope, device, received: changes.received, base: base, own: own, bundle: manifest.bundle, shared, translation,
       merger.ranges)
     try keys.settle(bundle, at: now)
     // First the conflicts that the device found, then its user's decisions: one bundle may have both for one conflict.
     let told = try ReportedConflicts(
-      store: store, device: device, manifest: manifest, changes: changes, keys: keys, speech: speech,
+      store: store, device: device, manifest: manifest, changes: changes, keys: keys, translation: translation,
       judge: ReportJudge(scope, device), latest: merger.latest, now: now
     ).take(bundle)
     let (resolved, decidedBefore) = try ReportedDecisions(store: store, device: device, changes: changes, now: now)
       .take(bundle)
     var clamped: Int64 = 0
     var departed = 0
-    var namings = AttachmentNamings()
+    var claims = AttachmentClaims()
     try lines.each { line in
       if let generation = line.generation, generation.rawValue >= changes.sequence.rawValue {
         throw LineProblem("its generation is not before the export")
       }
       guard let place = store.place(of: line.table) else {
-        departed += try takeDeparted(line, device, speech, latest: merger.latest, now)
+        departed += try takeDeparted(line, device, translation, latest: merger.latest, now)
         return
       }
-      if line.content.isAboutKeys || !speech.hasAnythingToSay(in: line) { return }
-      let sent = try store.fitted(line, in: place, speech).step(in: store.rows[place].schema)
+      if line.content.isAboutKeys || !translation.hasMeaning(in: line) { return }
+      let sent = try store.fitted(line, in: place, translation).step(in: store.rows[place].schema)
       guard sent.generation.rawValue >= device.merged.rawValue else { return }
       for (rest, writes) in try parts(of: sent, in: place, shared, keys, merger, device) {
         let step = try keys.translated(rest, in: place)
@@ -166,10 +167,10 @@ struct BundleMerge {
         try merger.take(
           step, in: place, decided: isDecided || keys.isOfAnother(sent, in: place),
           folded: step.key != rest.key && store.tables[place].folds, after: writes)
-        namings.note(step, in: place, of: store.rows[place].table)
+        claims.note(step, in: place, of: store.rows[place].table)
         // New columns have the hub's present default here. On the device they have the default of the time when they
         // came.
-        if !speech.isPresent, case .insert = step.change { try store.owe(step.key, in: place, to: device.id) }
+        if !translation.isPresent, case .insert = step.change { try store.owe(step.key, in: place, to: device.id) }
       }
     }
     try merger.finish()
@@ -178,7 +179,7 @@ struct BundleMerge {
       bundle: manifest.bundle, now: now)
     try late.take(told.maybeLate + merger.progress.maybeLate)
     try told.keptOut.bringBack(deletedIn: manifest.bundle.text, at: now)
-    try namings.keep(by: device.id, store)
+    try claims.keep(by: device.id, store)
     let released = try HeldRows(store, now: now).release()
     try KeyBlocks(store).renewOwn()
     try Capture.witness(min(manifest.stamp, merger.latest), in: store.database)
@@ -187,7 +188,7 @@ struct BundleMerge {
       conflicts: merger.conflicts + told.count + departed - late.taken.count,
       resolved: resolved, released: released, rekeyed: keys.given, clamped: clamped)
     report.departed = departed
-    report.leftOut = speech.leftOut.sorted()
+    report.leftOut = translation.leftOut.sorted()
     report.folded = keys.folded
     report.tally = merger.tally
     report.found = merger.found.filter { !late.taken.contains($0.id) }
@@ -197,7 +198,7 @@ struct BundleMerge {
 
   /// Returns the parts of a step that must be merged.
   private func parts(
-    of sent: Step, in place: Int, _ shared: SharedChanges?, _ keys: DeviceKeys, _ merger: StepMerger,
+    of sent: Step, in place: Int, _ shared: SharedChanges?, _ keys: PrimaryKeyRemapping, _ merger: StepMerger,
     _ device: EnrolledDevice
   ) throws -> [SharedChanges.Part] {
     switch shared?.rest(of: sent, in: place) {
@@ -217,9 +218,9 @@ struct BundleMerge {
 
   /// Keeps a change of a table that has left the dataset, for a person to decide. Returns the number of new conflicts.
   private func takeDeparted(
-    _ line: ChangeLine, _ device: EnrolledDevice, _ speech: Speech, latest: Stamp, _ now: Int64
+    _ line: ChangeLine, _ device: EnrolledDevice, _ translation: SchemaTranslation, latest: Stamp, _ now: Int64
   ) throws -> Int {
-    guard let version = speech.departure(of: line.table) else {
+    guard let version = translation.departure(of: line.table) else {
       throw LineProblem("the dataset has no table \(line.table)")
     }
     guard let generation = line.generation, generation.rawValue >= device.merged.rawValue,

@@ -35,7 +35,7 @@ final class FormerRights {
   /// The emissions of this epoch that were made for this user, oldest first.
   private let emissions: [Emission]
   /// The number of these emissions, from the first, that the device may have had when it made its changes.
-  private let standing: Int
+  private let receivedCount: Int
   private var knownHeld: [[RowSet]]?
   private var lost: [Loss: Stamp] = [:]
   private var store: HubStore { scope.store }
@@ -51,12 +51,12 @@ final class FormerRights {
       $0.number >= max(device.proved, identity.firstEmission) && Name($0.user) == Name(scope.user.name)
     }
     let isKnown = changes.epoch == identity.epoch && known.contains { $0.number == changes.received }
-    standing = isKnown ? emissions.prefix { $0.number <= changes.received }.count : 0
+    receivedCount = isKnown ? emissions.prefix { $0.number <= changes.received }.count : 0
   }
 
   /// The right to change or delete a row that exists here. nil if none is known.
   func toChange(_ key: RowKey, _ row: Row, in place: Int) throws -> Grant? {
-    guard standing > 0 else { return nil }
+    guard receivedCount > 0 else { return nil }
     if try isTakenLate(key, in: place) { return try toMake(row, in: place) }
     guard let number = try store.numbers[place].number(of: key),
       let grant = try grant([Subject(place: place, key: key, number: number)]),
@@ -67,7 +67,7 @@ final class FormerRights {
 
   /// The right to make a row below rows that the user saw then. nil if none is known.
   func toMake(_ row: Row, in place: Int) throws -> Grant? {
-    guard standing > 0 else { return nil }
+    guard receivedCount > 0 else { return nil }
     var above: [Subject] = []
     var visited: Set<StepMerger.RowReference> = []
     guard try collectHidden(above: row, in: place, &above, &visited), let grant = try grant(above),
@@ -96,7 +96,7 @@ final class FormerRights {
       if rows.isEmpty { return emissions[index].attributes != scope.user.attributes }
       return rows.allSatisfy { held[index][$0.place].contains($0.number) }
     }
-    guard let index = (0..<standing).last(where: showsAll) else { return nil }
+    guard let index = (0..<receivedCount).last(where: showsAll) else { return nil }
     let emission = emissions[index]
     var until = Stamp(Int64.max)
     for row in rows { until = try min(until, lostAt(row, after: emission.cursor)) }
@@ -219,7 +219,7 @@ final class FormerRights {
     let rows = store.rows[place]
     let key = rows.schema.key(of: row)
     do {
-      return try store.database.savepoint(.takeBack) {
+      return try store.database.savepoint(.dryRun) {
         try rows.write(row, over: rows.row(key), key: key)
         return try ScopeStore(store, user: user).question({ _ in "(\(rule)\n)" }, in: place).holds(for: key)
       }

@@ -60,9 +60,9 @@ extension HeldRows {
   }
 
   /// The order in which changes are tried: children are deleted before their parents, and inserted after them.
-  private func place(of conflict: StoredConflict) -> StepPlace {
+  private func place(of conflict: StoredConflict) -> ApplyOrder {
     let table = store.place(of: conflict.record.table) ?? store.tables.count
-    return StepPlace(
+    return ApplyOrder(
       generation: conflict.record.generation, order: conflict.record.operation == .delete ? -1 - table : table)
   }
 

@@ -11,7 +11,7 @@ final class HeldRows {
   let now: Int64
   /// The senders of waiting changes.
   private var senders: [Sender: ScopeStore] = [:]
-  private var ranges: [ReplicaID: KeyRanges] = [:]
+  private var ranges: [ReplicaID: PrimaryKeyRanges] = [:]
 
   /// Changes that stopped waiting, because they cannot be accepted as they were sent.
   var lost: [ConflictID] = []
@@ -42,9 +42,9 @@ final class HeldRows {
   /// While a row waited, another row may have come with its key or its natural key. With the same key, the earlier row
   /// keeps it. With the same natural key, the two become one.
   private func changeKeys() throws {
-    let references = try KeyReferences(store.tables)
+    let references = try PrimaryKeyReferences(store.tables)
     if references.isEmpty { return }
-    var entries: [ReplicaID: [KeyMap.Entry]] = [:]
+    var entries: [ReplicaID: [PrimaryKeyMap.Entry]] = [:]
     for conflict in try ConflictTable.list([.held], in: store.database) {
       let record = conflict.record
       guard record.operation == .insert, !record.awaitsDecision, let place = store.place(of: record.table),
@@ -54,7 +54,7 @@ final class HeldRows {
       entries[record.device, default: []].append(.init(place: place, old: key, new: new))
     }
     if entries.isEmpty { return }
-    let maps = entries.mapValues { KeyMap(references, store.tables, $0) }
+    let maps = entries.mapValues { PrimaryKeyMap(references, store.tables, $0) }
     for other in try ConflictTable.list([.held, .open], in: store.database) {
       guard let map = maps[other.record.device], let place = store.place(of: other.record.table) else { continue }
       let moved = map.record(other.record, of: place)
@@ -187,8 +187,8 @@ final class HeldRows {
       try close(record, change, Disagreement(kind: .forbidden, state: .held), met: hub, in: place, note: words)
       return .closed
     }
-    var parents = FoundParents()
-    guard try store.brokenReference(of: result.row, from: hub, in: place, besides: &parents) == nil else {
+    var parents = ParentCache()
+    guard try store.brokenReference(of: result.row, from: hub, in: place, using: &parents) == nil else {
       return .waits
     }
     let row = result.row
@@ -209,7 +209,7 @@ final class HeldRows {
     if let change = Change(from: hub, to: row) {
       // The device lost the row while it waited, so the row is sent back.
       let origin = Origin(
-        device: record.device, user: record.user, stamp: record.stamp, bundle: bundle, echo: true, at: now)
+        device: record.device, user: record.user, stamp: record.stamp, bundle: bundle, returnsToAuthor: true, at: now)
       try store.log(change, of: record.key, with: past, in: place, from: origin)
     }
     try close(record, change, result.disagreement, met: hub, in: place)
@@ -219,12 +219,12 @@ final class HeldRows {
   /// Whether a person must let a new row in because of its key.
   private func waitsForItsKey(_ record: ConflictRecord, in place: Int) throws -> Bool {
     let device = try store.device(record.device)
-    let limit = try KeyLimit(store).greatest(in: place)
-    if try KeyLimit(store).forbids(record.key, above: limit, in: place, to: device) { return true }
+    let limit = try PrimaryKeyLimit(store).greatest(in: place)
+    if try PrimaryKeyLimit(store).forbids(record.key, above: limit, in: place, to: device) { return true }
     // A row from before its device joined waits for something else.
     let mayBeFromBefore = record.generation == Generation(0) && record.kind != .constraint
     guard let device, !mayBeFromBefore else { return false }
-    let known = try ranges[device.id] ?? KeyRanges(store, of: device)
+    let known = try ranges[device.id] ?? PrimaryKeyRanges(store, of: device)
     ranges[device.id] = known
     return try known.forbids(record.key, in: place, .waited)
   }

@@ -70,16 +70,16 @@ extension HubWorkspace {
     }
   }
 
-  var failedImports: FailedImports { FailedImports(folder, platform, at: configuration.id, ending) }
+  var failedImports: FailedImports { FailedImports(folder, platform, at: configuration.id, runMode) }
 
   private func signedManifest(of path: String) throws -> Manifest? {
     try reader.manifestIfSound(of: path, trust: .keys(trustedKeys(store())))
   }
 
   /// Reads the files of a stick before any of them is imported. Files that prove their sender come first.
-  public func sight(_ paths: [String]) throws -> [SightedFile] {
+  public func inspect(_ paths: [String]) throws -> [InspectedFile] {
     let reader = BundleReader(platform: platform, identities: RememberedIdentities(keys.identities).all)
-    return reader.sight(paths, trust: .keys(try trustedKeys(examined())))
+    return reader.inspect(paths, trust: .keys(try trustedKeys(examined())))
   }
 
   /// - Parameter volume: the volume that completed the bundle at `path`. nil if the bundle came whole.
@@ -89,7 +89,7 @@ extension HubWorkspace {
     let report = try quarantining(path, store, source) {
       try refuseSetBack(store)
       try passClock(store)
-      let keeping: FileKeeping = ending == .keep ? .kept : .notKept
+      let keeping: FileKeeping = runMode == .commit ? .kept : .notKept
       var bundle = try reader.read(
         path, trust: .keys(trustedKeys(store)), staging: folder.inbox, file: keeping
       ) { manifest, signer in
@@ -131,7 +131,7 @@ extension HubWorkspace {
       try BundleMerge(self, store, manifest, changes).run(bundle)
     }
     report.recovery = try completeRecovery(store)
-    if ending == .takeBack { return report }
+    if runMode == .dryRun { return report }
     if let device = try store.device(manifest.from.id) {
       try publish(device)
       let exported = Manifest.namePrefix(dataset: manifest.dataset, from: bundle.senderName, to: store.identity.name)
@@ -158,7 +158,7 @@ extension HubWorkspace {
     let parts = BundleParts(folder, platform: platform)
     var report = HubImportReport(manifest, .part)
     report.waiting =
-      try ending == .keep
+      try runMode == .commit
       ? parts.keep(bundle, volume, within: partsLimits(store)) : parts.rehearse(bundle, volume)
     return report
   }
@@ -175,7 +175,7 @@ extension HubWorkspace {
   ) throws -> HubImportReport {
     try Quarantine.guarding {
       do { return try body() } catch let error as Refusal where error.keeping == .waiting {
-        if ending == .keep { try keepWaiting(path, because: error, store) }
+        if runMode == .commit { try keepWaiting(path, because: error, store) }
         throw error
       } catch BundleError.unknownKey where isRequest(path) {
         throw Refusal(
@@ -199,7 +199,7 @@ extension HubWorkspace {
   private func quarantine(
     _ path: String, because error: any ExplainedError, _ store: HubStore, _ source: BundleSource
   ) throws {
-    if ending == .takeBack { return }
+    if runMode == .dryRun { return }
     let trusted = try trustedKeys(store)
     let refused = Quarantine.Refusing(path, because: error, from: source) {
       try reader.identityIfSound(of: $0, trust: .keys(trusted))?.signer

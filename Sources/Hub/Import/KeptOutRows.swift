@@ -45,7 +45,7 @@ struct KeptOutRows {
       { continue }
       let stamp = try Capture.tick(now: now, in: store.database)
       let origin = Origin(
-        device: nil, user: HubWorkspace.hubUser, stamp: stamp, bundle: nil, echo: false, at: now)
+        device: nil, user: HubWorkspace.hubUser, stamp: stamp, bundle: nil, returnsToAuthor: false, at: now)
       try store.log(.insert(row), of: claim.rival, in: claim.place, from: origin)
       try store.owe(claim.rival, in: claim.place, to: device.id)
       try reopen(claim, met: row, at: now)

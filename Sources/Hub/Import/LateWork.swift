@@ -82,7 +82,8 @@ final class LateWork {
     if result.disagreement?.state == .open { return false }
     if let made = Change(from: found?.row, to: result.row) {
       guard try write(made, to: result.row, over: found?.row, key: record.key, in: place) else { return false }
-      let origin = Origin(device: device.id, user: device.user, stamp: stamp, bundle: bundle, echo: true, at: now)
+      let origin = Origin(
+        device: device.id, user: device.user, stamp: stamp, bundle: bundle, returnsToAuthor: true, at: now)
       try store.log(made, of: record.key, with: past, in: place, from: origin)
       merger.count(made, in: place)
     }

@@ -4,14 +4,14 @@ import SatchelWorkspace
 
 /// The keys that a device itself gave to its rows, and the keys that they had before.
 struct OwnNames {
-  private var back: KeyMap
-  private var forth: KeyMap
+  private var back: PrimaryKeyMap
+  private var forth: PrimaryKeyMap
   private var origins: [KeyedRow: Value] = [:]
 
   init(_ store: HubStore) throws {
-    let references = try KeyReferences(store.tables)
-    back = KeyMap(references, store.tables)
-    forth = KeyMap(references, store.tables)
+    let references = try PrimaryKeyReferences(store.tables)
+    back = PrimaryKeyMap(references, store.tables)
+    forth = PrimaryKeyMap(references, store.tables)
   }
 
   /// Records that a row got another key. A bundle contains its events in the order in which they happened.

@@ -106,15 +106,15 @@ final class SharedChanges {
       guard case .changes(let changes) = bundle.manifest.body,
         try store.digest(of: changes.sequence, in: other.id) == bundle.digest
       else { continue }
-      var speech = try Speech(of: bundle.manifest, store)
+      var translation = try SchemaTranslation(of: bundle.manifest, store)
       let isReplayed = try cursor.map { try store.isMerged(bundle.manifest.bundle, before: $0) } ?? true
       var names = try OwnNames(store)
       try bundle.changeLines().each { line in
         if let name = store.renaming(in: line) { names.note(name) }
         guard let generation = line.generation, overlap.generations.contains(generation.rawValue),
-          let place = store.place(of: line.table), !line.content.isAboutKeys, speech.hasAnythingToSay(in: line)
+          let place = store.place(of: line.table), !line.content.isAboutKeys, translation.hasMeaning(in: line)
         else { return }
-        let sent = try store.fitted(line, in: place, speech).step(in: store.rows[place].schema)
+        let sent = try store.fitted(line, in: place, translation).step(in: store.rows[place].schema)
         let step = names.original(sent, in: place)
         let reference = Place(place: place, spelling: step.key.values, generation: generation)
         guard known[reference]?.last?.history != other.id else { return }

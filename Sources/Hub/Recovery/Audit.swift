@@ -17,7 +17,7 @@ extension HubWorkspace {
   /// Verifies every bundle of the archive again: its signature and digests, its place in the device's known history,
   /// and that ledger and log agree with it. Changes nothing.
   public func audit() throws -> AuditReport {
-    try folder.locked(platform, .takeBack) { try audit(examined()) }
+    try folder.locked(platform, .dryRun) { try audit(examined()) }
   }
 
   /// The same, for a caller that holds the workspace's lock.

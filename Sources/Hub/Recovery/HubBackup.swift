@@ -62,7 +62,7 @@ extension HubWorkspace {
       let sealed = try draft.seal(backupManifest(store, cursor), with: keys.signing())
       let made = try draft.write(sealed, for: recipients)
       let bytes = try platform.files.size(made)
-      if ending == .keep {
+      if runMode == .commit {
         // All rows are in the file.
         let mode = try 0o644 & folder.databaseMode(at: databasePath, platform.files)
         try platform.files.deliver(made, to: path, mode: secrets == .included ? 0o600 : mode)

@@ -9,7 +9,7 @@ import SatchelWorkspace
 extension HubWorkspace {
   /// Examines everything and changes nothing. Reads every row, the log since the base, and every bundle of the archive.
   public func examine() throws -> DoctorReport {
-    try folder.locked(platform, .takeBack) {
+    try folder.locked(platform, .dryRun) {
       var report = DoctorReport()
       try report.check(folder, keys, platform: platform)
       do {
@@ -23,7 +23,7 @@ extension HubWorkspace {
         try report.checkSpatialIndexes(of: store.tables, in: store.database)
         if store.damage.contains(where: { !$0.isRepairable }) { return report }
         let remade = try store.tables.madeAgain(in: store.database)
-        let changes = try transaction(store, .takeBack, puttingBack: remade) {
+        let changes = try transaction(store, .dryRun, puttingBack: remade) {
           try reinstallAndCompare(store, puttingBack: remade, &report)
         }
         report.add(changes, of: store.tables)
@@ -55,14 +55,14 @@ extension HubWorkspace {
     try locked {
       var report = DoctorReport()
       try report.check(folder, keys, platform: platform)
-      if ending == .keep { try folder.makeFolders(platform.files) }
+      if runMode == .commit { try folder.makeFolders(platform.files) }
       let store = try examined()
       try report.admit(store.database, at: databasePath, store.damage, tool: "satchel-hub")
       if let fault = try clockFault(store) {
         report.add(Finding("clock", "\(fault.words) Its present reading now counts as right."))
       }
       let remade = try missing == .putBack ? store.tables.madeAgain(in: store.database) : []
-      let changes = try transaction(store, ending, puttingBack: remade) {
+      let changes = try transaction(store, runMode, puttingBack: remade) {
         try acceptClock(store)
         try mendRevocations(store)
         let changes = try repair(store, puttingBack: remade, &report)
@@ -87,11 +87,11 @@ extension HubWorkspace {
 
   /// Rows that are put back are written as they are.
   private func transaction<T>(
-    _ store: HubStore, _ ending: Ending, puttingBack remade: [TrackedTable], _ body: () throws -> T
+    _ store: HubStore, _ runMode: RunMode, puttingBack remade: [TrackedTable], _ body: () throws -> T
   ) throws -> T {
-    if remade.isEmpty { return try store.writeTransaction(ending, body) }
+    if remade.isEmpty { return try store.writeTransaction(runMode, body) }
     try store.database.execute("PRAGMA ignore_check_constraints = ON")
-    return try store.applyTransaction(ending, body)
+    return try store.applyTransaction(runMode, body)
   }
 
   private func repair(
@@ -99,8 +99,8 @@ extension HubWorkspace {
   ) throws -> [UnseenChange] {
     if store.damage.isEmpty, try !hasBase(store) {
       // The present rows are the only knowledge here. From now on there is a record of them.
-      try store.absorb(user: Self.hubUser, at: platform.clock.milliseconds())
-      if ending == .takeBack { return [] }
+      try store.logLocalWrites(user: Self.hubUser, at: platform.clock.milliseconds())
+      if runMode == .dryRun { return [] }
       try writeBase(store.database, store.tables, store.dataset, epoch: store.identity.epoch, cursor: store.cursor())
     }
     let changes = try reinstallAndCompare(store, puttingBack: remade, &report)

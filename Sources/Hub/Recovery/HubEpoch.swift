@@ -31,9 +31,9 @@ extension HubWorkspace {
       let devices = try store.devices().filter { $0.state == .active }.map(\.name)
       let name = "data-before-\(UTCTime.fileName(milliseconds: platform.clock.milliseconds())).sqlite"
       let copy = Paths.join(folder.archive, "former/\(name)")
-      if ending == .keep { try folder.keep(store.database, at: copy, platform.files) }
+      if runMode == .commit { try folder.keep(store.database, at: copy, platform.files) }
       let former = store.identity.epoch
-      let epoch = try store.writeTransaction(ending) { try beginEpoch(store, isAfterLoss: true) }
+      let epoch = try store.writeTransaction(runMode) { try beginEpoch(store, isAfterLoss: true) }
       return InPlaceReport(former: former, epoch: epoch, copy: copy, devices: devices, wasKnown: wasKnown)
     }
   }
@@ -44,7 +44,7 @@ extension HubWorkspace {
   ///   - clock: if it is right, the hub follows it from now on, whatever the time of the backup.
   func beginEpochAfterLoss(of time: Int64, _ clock: ClockAtRestore) throws -> Epoch {
     let store = try store()
-    return try store.writeTransaction(.keep) {
+    return try store.writeTransaction(.commit) {
       if case .right = clock { try acceptClock(store) }
       return try beginEpoch(store, isAfterLoss: true, notBefore: time)
     }
@@ -57,7 +57,7 @@ extension HubWorkspace {
   func beginEpoch(_ store: HubStore, isAfterLoss: Bool, notBefore time: Int64 = 0) throws -> Epoch {
     let epoch: Epoch = platform.random.identifier()
     let now = platform.clock.milliseconds()
-    try store.absorb(user: Self.hubUser, at: now)
+    try store.logLocalWrites(user: Self.hubUser, at: now)
     // A hub after a loss does not know which numbers it gave.
     try store.beginEpoch(epoch, after: isAfterLoss ? max(now, time) / 1000 : 0)
     if isAfterLoss {
@@ -65,7 +65,7 @@ extension HubWorkspace {
       try forgetMissingLost(store)
       try KeyBlocks(store).beginAnew(after: store.identity.epoch)
     }
-    if ending == .keep {
+    if runMode == .commit {
       try writeBase(store.database, store.tables, store.dataset, epoch: epoch, cursor: store.cursor())
     }
     return epoch

@@ -57,7 +57,7 @@ public struct HubRestore {
   /// fingerprint a person compared.
   public func restore(
     _ path: String, into root: String, keys source: KeysOfRestored, fingerprint: String?,
-    clock: ClockAtRestore = .unchecked, ending: Ending = .keep
+    clock: ClockAtRestore = .unchecked, runMode: RunMode = .commit
   ) throws -> RestoreReport {
     try checkVacant(root)
     let made = try NewFolder(for: root, platform: platform)
@@ -68,19 +68,19 @@ public struct HubRestore {
     for place in [folder.path("bundles"), folder.attached] {
       restore.platform.files = restore.platform.files.limitingModes(below: place, to: restore.mode)
     }
-    return try restore.restore(path, into: made, folder, keys: source, fingerprint: fingerprint, clock: clock, ending)
+    return try restore.restore(path, into: made, folder, keys: source, fingerprint: fingerprint, clock: clock, runMode)
   }
 
   private func restore(
     _ path: String, into made: borrowing NewFolder, _ folder: WorkspaceFolder, keys source: KeysOfRestored,
-    fingerprint: String?, clock: ClockAtRestore, _ ending: Ending
+    fingerprint: String?, clock: ClockAtRestore, _ runMode: RunMode
   ) throws -> RestoreReport {
     try folder.makeFolders(platform.files)
     if case .folder(let keys) = source { try copyKeys(from: keys, to: folder) }
     let keys = WorkspaceKeys(folder, platform: platform, passwords: passwords)
     let bundle = try read(path, source, keys, fingerprint, staging: Paths.parent(of: made.path))
     let report = try build(folder, keys, source, clock, bundle)
-    if ending == .keep { try made.publish() }
+    if runMode == .commit { try made.publish() }
     return report
   }
 
@@ -167,7 +167,8 @@ public struct HubRestore {
     try files.copy(opened.database, to: configuration.databasePath(folder), mode: mode)
     try files.replace(folder.configuration, mode: 0o644, contents: configuration.bytes)
     try checkKeys(keys, source, folder, bundle.signer)
-    let hub = HubWorkspace(folder: folder, configuration: configuration, keys: keys, platform: platform, ending: .keep)
+    let hub = HubWorkspace(
+      folder: folder, configuration: configuration, keys: keys, platform: platform, runMode: .commit)
     if case .new = source { _ = try hub.replaceLostKeys(again: true) }
     let epoch = try hub.beginEpochAfterLoss(of: bundle.manifest.stamp.milliseconds, clock)
     return RestoreReport(

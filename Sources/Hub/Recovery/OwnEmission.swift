@@ -33,7 +33,7 @@ extension HubWorkspace {
     let link = Manifest.EmissionLink(number: scope.number, digest: bundle.digest)
     let device = bundle.manifest.to.id
     if let known = try store.device(device), try store.knowledge(of: link, for: known) == .made {
-      try store.writeTransaction(ending) {
+      try store.writeTransaction(runMode) {
         if scope.epoch == store.identity.epoch {
           try store.declare(link, by: device)
         } else {
@@ -68,28 +68,28 @@ extension HubWorkspace {
     // Its file may have been deleted since it first came.
     if try isKnown && !unreadableLost(store).contains(where: { $0.link == link }) { return report }
     let file = isBelieved ? HubArchive.name(of: bundle.manifest) : nil
-    if ending == .keep, let file {
+    if runMode == .commit, let file {
       try platform.files.makeDirectory(folder.lost, mode: 0o755)
       try bundle.file.put(at: lostPath(file))
     }
     let stamp = bundle.manifest.stamp
     let now = platform.clock.milliseconds()
     if !isKnown {
-      try store.writeTransaction(ending) {
+      try store.writeTransaction(runMode) {
         if isBelieved { try store.takeOverKeys(of: bundle, link.number, at: now) }
         try store.add(LostEmission(device: bundle.manifest.to.id, link: link, file: file), made: stamp, at: now)
       }
     }
     report.recovery = try completeRecovery(store)
-    if ending == .keep, folder.isForUs(path) { try platform.files.remove(path) }
+    if runMode == .commit, folder.isForUs(path) { try platform.files.remove(path) }
     return report
   }
 
   /// Merges the lost time if all of it is here. Returns nil if parts are missing.
   func completeRecovery(_ store: HubStore) throws -> RecoveryReport? {
     guard try isRecoveryComplete(store) else { return nil }
-    return try store.applyTransaction(ending) {
-      try store.absorb(user: Self.hubUser, at: platform.clock.milliseconds())
+    return try store.applyTransaction(runMode) {
+      try store.logLocalWrites(user: Self.hubUser, at: platform.clock.milliseconds())
       return try finishRecovery(store)
     }
   }

@@ -68,9 +68,9 @@ private final class Recovery {
   private let store: HubStore
   private let now: Int64
   private let staging: StagingFolder
-  private let known: KnownRows
+  private let known: BaselineRows
   private let former: FormerColumns
-  private var keys: KeyMap
+  private var keys: PrimaryKeyMap
   private var unreadable: Set<String> = []
   private(set) var report = RecoveryReport()
 
@@ -79,9 +79,9 @@ private final class Recovery {
     self.store = store
     now = hub.platform.clock.milliseconds()
     staging = try StagingFolder(in: hub.folder.inbox, platform: hub.platform)
-    known = try KnownRows(at: staging.file("columns.sqlite"), like: store.database, tables: store.tables)
+    known = try BaselineRows(at: staging.file("columns.sqlite"), like: store.database, tables: store.tables)
     former = try VersionTable.columns(in: store.database)
-    keys = KeyMap(try KeyReferences(store.tables), store.tables)
+    keys = PrimaryKeyMap(try PrimaryKeyReferences(store.tables), store.tables)
     try store.database.execute(
       """
       CREATE TEMP TABLE IF NOT EXISTS satchel_recovered (
@@ -216,13 +216,14 @@ private final class Recovery {
     case .update(let changes): for change in changes { target?[change.column] = change.value }
     case .delete: target = nil
     }
-    var parents = FoundParents()
-    if try store.brokenReference(of: target, from: hub, in: place, besides: &parents) != nil { return false }
+    var parents = ParentCache()
+    if try store.brokenReference(of: target, from: hub, in: place, using: &parents) != nil { return false }
     do { try store.database.savepoint { try store.rows[place].write(target, over: hub, key: key) } } catch let error
       as SQLiteError
       where error.kind == .unique || error.kind == .constraint
     { return false }
-    let origin = Origin(device: nil, user: HubWorkspace.hubUser, stamp: stamp, bundle: nil, echo: false, at: now)
+    let origin = Origin(
+      device: nil, user: HubWorkspace.hubUser, stamp: stamp, bundle: nil, returnsToAuthor: false, at: now)
     try store.log(change, of: key, with: past, in: place, from: origin)
     try Capture.witness(stamp, in: store.database)
     report.rows += 1

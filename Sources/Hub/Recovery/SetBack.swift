@@ -21,7 +21,7 @@ extension HubWorkspace {
     _ emission: Manifest.EmissionLink, of epoch: Epoch, for device: ReplicaID, _ store: HubStore
   ) throws -> Refusal {
     let now = platform.clock.milliseconds()
-    try store.writeTransaction(ending) { try store.noteSetBack(emission, of: epoch, for: device, at: now) }
+    try store.writeTransaction(runMode) { try store.noteSetBack(emission, of: epoch, for: device, at: now) }
     let name = try store.device(device)?.name ?? device.text
     return SetBack(at: now, device: name, epoch: epoch, number: emission.number, digest: emission.digest).refusal(
       keeping: .waiting)

@@ -42,7 +42,7 @@ extension StepMerger {
 
   private func mayMake(_ row: Row, in place: Int) throws -> Bool {
     do {
-      try store.database.savepoint(.takeBack) {
+      try store.database.savepoint(.dryRun) {
         try write(.insert(row), to: row, over: nil, key: store.tables[place].schema.key(of: row), in: place)
       }
       return true

@@ -63,7 +63,7 @@ extension StepMerger {
     let (before, cursor) = (progress, try store.cursor())
     walks.begin()
     do {
-      try store.database.savepoint(.keep, body)
+      try store.database.savepoint(.commit, body)
       return true
     } catch is NotWhole {
       progress = before

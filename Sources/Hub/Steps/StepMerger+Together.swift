@@ -62,7 +62,7 @@ extension StepMerger {
   private func isObstructed(_ move: Move) throws -> Bool {
     let place = move.row.place
     if let after = move.after,
-      try store.missingParent(of: after, changedFrom: move.before, in: place, besides: &parents) != nil
+      try store.missingParent(of: after, changedFrom: move.before, in: place, using: &parents) != nil
     {
       return true
     }

@@ -47,7 +47,7 @@ final class StepMerger {
   let familyTables: Set<Int>
   /// The comparisons of the values of cascading references.
   var comparisons: [ForeignKey: [Comparison]] = [:]
-  var parents = FoundParents()
+  var parents = ParentCache()
   let walks: RowWalks
   /// Whether a new row of the device may be kept out by another row. nil until it is looked up.
   var keepsInserts: Bool?
@@ -57,7 +57,7 @@ final class StepMerger {
   var unknownDeletes: [(step: Step, place: Int)] = []
   /// The greatest keys that new rows may have, by table. They stay as they were when the bundle came.
   var keyLimits: [Int: Int64] = [:]
-  let ranges: KeyRanges
+  let ranges: PrimaryKeyRanges
   /// Whether any earlier change of the device waits. nil until it is looked up.
   var holdsAny: Bool? {
     get { progress.holdsAny }
@@ -93,7 +93,7 @@ final class StepMerger {
 
   init(
     _ store: HubStore, device: EnrolledDevice, own: OwnChanges, scope: ScopeStore, bundle: BundleID?, base: ChangeBase,
-    held: HeldAtBase, echo: Bool, now: Int64
+    held: HeldAtBase, returnsToAuthor: Bool, now: Int64
   ) throws {
     self.store = store
     self.scope = scope
@@ -104,8 +104,9 @@ final class StepMerger {
     self.held = held
     self.now = now
     walks = RowWalks(from: base, butFor: own)
-    ranges = try KeyRanges(store, of: device)
-    origin = Origin(device: device.id, user: device.user, stamp: .zero, bundle: bundle, echo: echo, at: now)
+    ranges = try PrimaryKeyRanges(store, of: device)
+    origin = Origin(
+      device: device.id, user: device.user, stamp: .zero, bundle: bundle, returnsToAuthor: returnsToAuthor, at: now)
     latest = try store.newestBelievedStamp(at: now, slack: 1)
     familyTables = store.tablesOfFamilies
   }
@@ -319,7 +320,7 @@ final class StepMerger {
   }
 
   func obstacle(to row: Row?, from hub: Row?, in place: Int) throws -> Obstacle? {
-    try store.brokenReference(of: row, from: hub, in: place, besides: &parents).map {
+    try store.brokenReference(of: row, from: hub, in: place, using: &parents).map {
       Obstacle(kind: .foreignKey, words: $0.words, isHeld: $0.mayGoAway)
     }
   }

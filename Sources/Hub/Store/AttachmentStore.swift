@@ -102,7 +102,7 @@ extension HubStore {
   }
 
   /// Records that a device wrote a file's name into a row.
-  func noteNaming(_ path: AttachmentPath, in row: Int64, _ place: Int, by device: ReplicaID) throws {
+  func claim(_ path: AttachmentPath, in row: Int64, _ place: Int, by device: ReplicaID) throws {
     if let shown = try shown(path, by: device) { return try save(path, row, place, shown, of: device) }
     try database.run(
       """

@@ -112,9 +112,9 @@ final class HubStore {
   }
 
   /// Runs `body` in a transaction that writes no rows of the dataset.
-  func writeTransaction<T>(_ ending: Ending, _ body: () throws -> T) throws -> T {
-    defer { if ending == .takeBack { walks.forget() } }
-    return try database.writeTransaction(ending) {
+  func writeTransaction<T>(_ runMode: RunMode, _ body: () throws -> T) throws -> T {
+    defer { if runMode == .dryRun { walks.forget() } }
+    return try database.writeTransaction(runMode) {
       begin()
       return try body()
     }
@@ -122,14 +122,14 @@ final class HubStore {
 
   /// Runs `body` in a transaction that may write rows of the dataset. Triggers that must not fire for these rows are
   /// disabled.
-  func applyTransaction<T>(_ ending: Ending, _ body: () throws -> T) throws -> T {
-    try applyTransaction(ending, to: tables.map(\.name), body)
+  func applyTransaction<T>(_ runMode: RunMode, _ body: () throws -> T) throws -> T {
+    try applyTransaction(runMode, to: tables.map(\.name), body)
   }
 
   /// The same, if only rows of these tables may be written.
-  func applyTransaction<T>(_ ending: Ending, to tables: [Name], _ body: () throws -> T) throws -> T {
-    defer { if ending == .takeBack { walks.forget() } }
-    return try database.applyTransaction(ending, to: tables) {
+  func applyTransaction<T>(_ runMode: RunMode, to tables: [Name], _ body: () throws -> T) throws -> T {
+    defer { if runMode == .dryRun { walks.forget() } }
+    return try database.applyTransaction(runMode, to: tables) {
       begin()
       return try body()
     }

@@ -6,7 +6,7 @@ import SatchelWorkspace
 /// Parents that are known to exist: most rows of a bundle refer to a few parents.
 ///
 /// The owner of this cache must clear it when any row is deleted, or changed in columns that others may refer to.
-struct FoundParents {
+struct ParentCache {
   struct Reference: Hashable {
     /// The referring table, and the number of its foreign key.
     let place: Int
@@ -32,7 +32,7 @@ extension HubStore {
   /// skipped: if it was broken, it was broken before.
   /// - Parameter found: parents that are known to exist. Newly found parents are added.
   func missingParent(
-    of row: Row, changedFrom before: Row?, in place: Int, besides found: inout FoundParents
+    of row: Row, changedFrom before: Row?, in place: Int, using found: inout ParentCache
   ) throws -> ForeignKey? {
     for (number, parent) in references[place].parents.enumerated() {
       let key = parent.key
@@ -41,7 +41,7 @@ extension HubStore {
       if values.contains(where: \.isNull) { continue }
       // A row may be its own parent.
       if key.parent == rows[place].schema.name, isOwnParent(row, key, in: place) { continue }
-      let reference = FoundParents.Reference(place: place, number: number, values: values)
+      let reference = ParentCache.Reference(place: place, number: number, values: values)
       if found.contains(reference) { continue }
       if try !parent.exists(values, in: database) { return key }
       found.insert(reference)
@@ -83,9 +83,9 @@ extension HubStore {
 
   /// Returns the reference that breaks if `row` replaces `before`. nil if none does.
   func brokenReference(
-    of row: Row?, from before: Row?, in place: Int, besides found: inout FoundParents
+    of row: Row?, from before: Row?, in place: Int, using found: inout ParentCache
   ) throws -> BrokenReference? {
-    if let row, let key = try missingParent(of: row, changedFrom: before, in: place, besides: &found) {
+    if let row, let key = try missingParent(of: row, changedFrom: before, in: place, using: &found) {
       return .missingParent(key.parent)
     }
     let children = try before.flatMap { try tableWithChildren(of: $0, becoming: row, in: place) }

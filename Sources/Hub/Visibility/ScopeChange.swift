@@ -16,10 +16,10 @@ extension ScopeStore {
     var now = before
     for place in links.order {
       // The rows of the tables above whose visibility changed.
-      let doubt = try doubt(place, links, changed) { before[$0].symmetricDifference(now[$0]) }
-      switch doubt {
+      let found = try rowsToRecheck(place, links, changed) { before[$0].symmetricDifference(now[$0]) }
+      switch found {
       case .all: now[place] = try visible(in: place, below: now)
-      case .rows(let rows): try judge(rows, in: place, &now[place])
+      case .rows(let rows): try recheck(rows, in: place, &now[place])
       }
     }
     return now
@@ -77,7 +77,7 @@ extension ScopeStore {
   /// With fewer rows, evaluation one by one is always cheap.
   private static let fewRows = 2_000
 
-  private func doubt(_ place: Int, _ links: ScopeLinks, _ changed: [ChangedRows], moved: (Int) -> RowSet) throws
+  private func rowsToRecheck(_ place: Int, _ links: ScopeLinks, _ changed: [ChangedRows], moved: (Int) -> RowSet) throws
     -> Doubt
   {
     if links.reads[place].contains(where: { !changed[$0].all.isEmpty }) { return .all }
@@ -99,27 +99,27 @@ extension ScopeStore {
   }
 
   /// Evaluates the rules for these rows, and for the rows below those whose visibility changes.
-  private func judge(_ doubtful: RowSet, in place: Int, _ seen: inout RowSet) throws {
+  private func recheck(_ doubtful: RowSet, in place: Int, _ seen: inout RowSet) throws {
     let branches = try links.links[place].filter { $0.parent == place }.compactMap(\.children)
     var next = doubtful
     var judged = RowSet()
     var generations = 0
     while !next.isEmpty {
       generations += 1
-      var turned = RowSet()
+      var flipped = RowSet()
       for number in next {
         let isSeen = try maySee(number, in: place)
         if isSeen == seen.contains(number) { continue }
-        turned.insert(number)
+        flipped.insert(number)
         if isSeen { seen.insert(number) } else { seen.remove(number) }
       }
-      if !branches.isEmpty, turned.count > Self.mostFollowed || generations > Self.mostGenerations {
+      if !branches.isEmpty, flipped.count > Self.mostFollowed || generations > Self.mostGenerations {
         seen = try visible(in: place)
         return
       }
       judged = judged.union(next)
       next = RowSet()
-      for children in branches { try insertRows(referringTo: turned, by: children, into: &next) }
+      for children in branches { try insertRows(referringTo: flipped, by: children, into: &next) }
       next = next.subtracting(judged)
     }
   }

@@ -16,7 +16,7 @@ struct ScopeRules {
   func visibleNumbersSQL(_ table: TrackedTable) -> String {
     let names = RowNumbers.names(table)
     return """
-      \(sights(above: table))
+      \(visibleRowsCTE(above: table))
       SELECT numbers.\(names.number)
       FROM (SELECT \(names.key.joined(separator: ", ")) FROM \(quoted(table.name)) WHERE \(visible(table))) AS seen
       JOIN \(names.table) AS numbers ON \(names.key.map { "numbers.\($0) = seen.\($0)" }.joined(separator: " AND "))
@@ -25,7 +25,7 @@ struct ScopeRules {
 
   /// Whether the row with the key `:satchel_1`, `:satchel_2`, ... meets a condition.
   func ofRowSQL(_ table: TrackedTable, _ condition: String) -> String {
-    "\(sights(above: table))SELECT 1 FROM \(quoted(table.name)) WHERE \(isRow(table)) AND (\(condition))"
+    "\(visibleRowsCTE(above: table))SELECT 1 FROM \(quoted(table.name)) WHERE \(isRow(table)) AND (\(condition))"
   }
 
   /// The columns of the row with the key `:satchel_1`, `:satchel_2`, ..., followed by whether it meets each of these
@@ -35,7 +35,7 @@ struct ScopeRules {
       table.schema.columns.map { "\(quoted(table.name)).\(quoted($0))" }
       + conditions.map { "CASE WHEN (\($0)) THEN 1 ELSE 0 END" }
     return
-      "\(sights(above: table))SELECT \(columns.joined(separator: ", ")) FROM \(quoted(table.name)) WHERE \(isRow(table))"
+      "\(visibleRowsCTE(above: table))SELECT \(columns.joined(separator: ", ")) FROM \(quoted(table.name)) WHERE \(isRow(table))"
   }
 
   /// A key is found by the column's collation, which has an index, and by its bytes. A column's type may turn a text
@@ -71,20 +71,20 @@ struct ScopeRules {
 
   /// Names, for one statement, for the visible rows of each table above this one. The conditions use these names.
   /// Nested conditions of a few generations would exceed the limits of SQLite's parser.
-  func sights(above table: TrackedTable) -> String {
+  func visibleRowsCTE(above table: TrackedTable) -> String {
     var found: [(name: String, sql: String)] = []
     func add(_ name: String, _ table: TrackedTable, _ conditions: [Condition]) {
       found.append((name, "SELECT * FROM \(quoted(table.name)) WHERE \(Self.all(conditions.map(\.sql)))"))
     }
     func visit(_ table: TrackedTable) {
       for key in table.parentKeys(in: dataset) {
-        guard let parent = self.table(key.parent), !found.contains(where: { $0.name == sight(parent) }) else {
+        guard let parent = self.table(key.parent), !found.contains(where: { $0.name == visibleRowsName(parent) }) else {
           continue
         }
         visit(parent)
-        add(sight(parent), parent, conditions(of: parent))
+        add(visibleRowsName(parent), parent, conditions(of: parent))
       }
-      if !table.treeKeys.isEmpty { add(sightBesideTree(table), table, conditionsBesideTree(table)) }
+      if !table.treeKeys.isEmpty { add(rowsBesideTreeName(table), table, conditionsBesideTree(table)) }
     }
     visit(table)
     if found.isEmpty { return "" }
@@ -94,10 +94,10 @@ struct ScopeRules {
   func place(_ table: TrackedTable) -> Int { tables.firstIndex { $0.name == table.name } ?? tables.count }
 
   /// The rows of a table that the user may see.
-  private func sight(_ table: TrackedTable) -> String { "satchel_seen_\(place(table))" }
+  private func visibleRowsName(_ table: TrackedTable) -> String { "satchel_seen_\(place(table))" }
 
   /// The rows of a tree that are visible unless a row above them is hidden.
-  func sightBesideTree(_ table: TrackedTable) -> String { "satchel_beside_tree_\(place(table))" }
+  func rowsBesideTreeName(_ table: TrackedTable) -> String { "satchel_beside_tree_\(place(table))" }
 
   // MARK: conditions of a row
 
@@ -161,7 +161,8 @@ struct ScopeRules {
       return NamedParent(
         reference: Reference(parent: parent.name, columns: key.columns.map { table.schema.columns[$0] }),
         isNone: own.map { "\($0) IS NULL" }.joined(separator: " OR "),
-        isSeen: "EXISTS (SELECT 1 FROM \(sight(parent)) AS \(quoted(parent.name)) WHERE \(Self.all(matches)))")
+        isSeen: "EXISTS (SELECT 1 FROM \(visibleRowsName(parent)) AS \(quoted(parent.name)) WHERE \(Self.all(matches)))"
+      )
     }
   }
 

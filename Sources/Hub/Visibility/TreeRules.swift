@@ -76,7 +76,7 @@ extension ScopeRules {
     let name = quoted(table.name)
     let ways = table.treeKeys.enumerated().map { way, key in
       let isSeen =
-        "EXISTS (SELECT 1 FROM \(sightBesideTree(table)) AS \(name) WHERE \(Self.isAbove(name, key, way)))"
+        "EXISTS (SELECT 1 FROM \(rowsBesideTreeName(table)) AS \(name) WHERE \(Self.isAbove(name, key, way)))"
       return "(\(Self.names(key, way)[0]) IS NOT NULL AND NOT \(isSeen))"
     }
     return ways.joined(separator: " OR ")
@@ -98,7 +98,7 @@ extension ScopeRules {
     let name = quoted(table.name)
     let key = table.schema.key.map { quoted(table.schema.columns[$0]) }
     let isOwn = Self.all(key.map { "satchel_own.\($0) = \(name).\($0)" })
-    var columns = ["EXISTS (SELECT 1 FROM \(sightBesideTree(table)) AS satchel_own WHERE \(isOwn))"]
+    var columns = ["EXISTS (SELECT 1 FROM \(rowsBesideTreeName(table)) AS satchel_own WHERE \(isOwn))"]
     var joins: [String] = []
     for (way, reference) in table.treeKeys.enumerated() {
       let own = reference.columns.map { "\(name).\(quoted(table.schema.columns[$0]))" }
@@ -109,7 +109,7 @@ extension ScopeRules {
       joins.append("LEFT JOIN \(name) AS \(parent) ON \(isParent)")
     }
     return """
-      \(sights(above: table))SELECT \(columns.joined(separator: ", "))
+      \(visibleRowsCTE(above: table))SELECT \(columns.joined(separator: ", "))
       FROM \(name) \(joins.joined(separator: " "))
       WHERE \(isRow(table))
       """

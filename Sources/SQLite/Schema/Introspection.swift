@@ -8,7 +8,7 @@ public struct TableInfo: Sendable {
   public let uniqueIndexes: [UniqueIndex]
   /// Names of UNIQUE indexes whose conflicting rows cannot be found: those over expressions that compare values, or
   /// over values that depend on a generated column.
-  public let obscureIndexes: [String]
+  public let unsupportedIndexes: [String]
   /// The position of the INTEGER PRIMARY KEY, for which SQLite makes a value if none is given.
   public let rowidAlias: Int?
   /// Whether the key that SQLite makes is greater than every former key, including those of deleted rows.
@@ -35,7 +35,7 @@ extension TableInfo {
   public func with(foreignKeys: [ForeignKey]) -> TableInfo {
     TableInfo(
       schema: TableSchema(name: schema.name, columns: schema.columns, key: schema.key, foreignKeys: foreignKeys),
-      types: types, uniqueIndexes: uniqueIndexes, obscureIndexes: obscureIndexes, rowidAlias: rowidAlias,
+      types: types, uniqueIndexes: uniqueIndexes, unsupportedIndexes: unsupportedIndexes, rowidAlias: rowidAlias,
       isAutoincrement: isAutoincrement, rowid: rowid, hasDefault: hasDefault, isNotNull: isNotNull,
       replacements: replacements, isVirtual: isVirtual, isView: isView, isNamedByColumns: isNamedByColumns,
       localKey: localKey)
@@ -115,7 +115,7 @@ extension Database {
     return TableInfo(
       schema: TableSchema(
         name: name, columns: columns, key: key, foreignKeys: try foreignKeys(of: name, columns: columns)),
-      types: types, uniqueIndexes: indexes.known, obscureIndexes: indexes.obscure,
+      types: types, uniqueIndexes: indexes.known, unsupportedIndexes: indexes.obscure,
       rowidAlias: isAlias ? key[0] : nil, isAutoincrement: try isAlias && mayBeAutoincrement(name),
       rowid: kind.withoutRowid ? nil : ["rowid", "_rowid_", "oid"].first { !names.contains(Array($0.utf8)) },
       hasDefault: hasDefault, isNotNull: isNotNull, replacements: replacements,

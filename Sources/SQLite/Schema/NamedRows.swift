@@ -24,7 +24,7 @@ extension TableInfo {
     return TableInfo(
       schema: TableSchema(
         name: schema.name, columns: kept(schema.columns), key: key.map(moved), foreignKeys: references),
-      types: kept(types), uniqueIndexes: indexes.map { $0.moved(by: moved) }, obscureIndexes: obscureIndexes,
+      types: kept(types), uniqueIndexes: indexes.map { $0.moved(by: moved) }, unsupportedIndexes: unsupportedIndexes,
       rowidAlias: nil, isAutoincrement: isAutoincrement,
       rowid: rowid ?? local.map { quoted(schema.columns[$0]) }, hasDefault: kept(hasDefault),
       isNotNull: kept(isNotNull),

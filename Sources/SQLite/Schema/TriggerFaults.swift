@@ -28,14 +28,14 @@ public struct TriggerFault: Sendable {
 extension Database {
   /// A trigger of the app that makes every import fail; nil: there is none.
   public func fatalTriggerFault(of tracked: [Name]) throws -> TriggerFault? {
-    do { _ = try keepingTriggers(of: tracked) } catch let error as TriggerError { return error.fault }
+    do { _ = try derivedTableTriggers(of: tracked) } catch let error as TriggerError { return error.fault }
     return nil
   }
 
   /// The triggers of the app that prevent rows from being applied to these tables.
   public func triggerFaults(of tracked: [Name]) throws -> [TriggerFault] {
-    let keeping: [KeepingTrigger]
-    do { keeping = try keepingTriggers(of: tracked) } catch let error as TriggerError {
+    let keeping: [DerivedTableTrigger]
+    do { keeping = try derivedTableTriggers(of: tracked) } catch let error as TriggerError {
       return [error.fault].compactMap(\.self)
     }
     if keeping.isEmpty { return [] }
@@ -70,7 +70,7 @@ struct TriggerProbe: ~Copyable {
   }
 
   /// Why SQLite cannot compile the trigger; nil: it can, or the trigger is a view's.
-  func failure(of trigger: KeepingTrigger) throws -> SQLiteError? {
+  func failure(of trigger: DerivedTableTrigger) throws -> SQLiteError? {
     try probe.execute("SAVEPOINT alone")
     defer { try? probe.execute("ROLLBACK TO alone; RELEASE alone") }
     do {

@@ -6,7 +6,7 @@ extension Database {
   /// tracked table itself.
   ///
   /// Like GDAL they never narrow the bounds, which would need a scan of the layer.
-  func contentsTriggers(of tracked: [Name]) throws -> [KeepingTrigger] {
+  func contentsTriggers(of tracked: [Name]) throws -> [DerivedTableTrigger] {
     guard try keepsContents(tracked) else { return [] }
     let layers = try layers()
     return tracked.flatMap { table in
@@ -20,7 +20,7 @@ extension Database {
     try hasTable("gpkg_contents") && !tracked.contains { $0.isSameInSQL(as: "gpkg_contents") }
   }
 
-  private func contentsTriggers(of table: Name, geometry: Name) -> [KeepingTrigger] {
+  private func contentsTriggers(of table: Name, geometry: Name) -> [DerivedTableTrigger] {
     let new = "NEW.\(quoted(geometry))"
     let sides = [
       ("min_x", "min", "ST_MinX"), ("min_y", "min", "ST_MinY"), ("max_x", "max", "ST_MaxX"),
@@ -32,7 +32,7 @@ extension Database {
     }.joined()
     return [("INSERT", widen), ("UPDATE", widen), ("DELETE", "")].map { event, widen in
       let name = Name("satchel_contents_\(event.lowercased()):\(table)")
-      return KeepingTrigger(
+      return DerivedTableTrigger(
         name: name, table: table,
         sql: """
           CREATE TRIGGER \(quoted(name)) AFTER \(event) ON \(quoted(table))

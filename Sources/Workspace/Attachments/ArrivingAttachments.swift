@@ -24,13 +24,13 @@ public struct ArrivingAttachments: ~Copyable {
   }
 
   /// How to store a file that comes.
-  public enum Reception {
+  public enum IncomingFileAction {
     /// Store it, beside another content that has its path if there is one.
-    case take
+    case keepBoth
     /// The existing file is an earlier version and is replaced.
     case replace
     /// A later version came before, so the file is not stored.
-    case overtaken
+    case ignore
   }
 
   /// The files that the other side is known to have.
@@ -42,13 +42,13 @@ public struct ArrivingAttachments: ~Copyable {
   private let folder: StagingFolder?
 
   /// - Parameters:
-  ///   - ending: a dry run writes nothing aside.
-  ///   - reception: decides how to store a file; its digest is that of the existing file at the path, nil: there is
+  ///   - runMode: a dry run writes nothing aside.
+  ///   - action: decides how to store a file; its digest is that of the existing file at the path, nil: there is
   ///     none.
   public init(
-    _ bundle: borrowing VerifiedBundle, in folder: WorkspaceFolder, platform: Platform, ending: Ending,
-    reception: (_ line: AttachmentLine, _ present: Digest?) throws -> Reception = {
-      $0.was == $1 && $1 != nil ? .replace : .take
+    _ bundle: borrowing VerifiedBundle, in folder: WorkspaceFolder, platform: Platform, runMode: RunMode,
+    action: (_ line: AttachmentLine, _ present: Digest?) throws -> IncomingFileAction = {
+      $0.was == $1 && $1 != nil ? .replace : .keepBoth
     }
   ) throws {
     let attached = AttachedFiles(folder, platform)
@@ -59,16 +59,16 @@ public struct ArrivingAttachments: ~Copyable {
     for line in lines {
       let mark = try attached.mark(at: line.path)
       let present = try attached.digest(at: line.path)
-      switch try reception(line, present) {
+      switch try action(line, present) {
       case .replace where present != line.digest:
         arrivals.append(Arrival(path: line.path, digest: line.digest, kept: line.path, isNew: true, replaced: mark))
-      case .take, .replace: arrivals.append(try attached.arrival(of: line, present))
-      case .overtaken: lines.removeAll { $0 == line }
+      case .keepBoth, .replace: arrivals.append(try attached.arrival(of: line, present))
+      case .ignore: lines.removeAll { $0 == line }
       }
     }
     var staging: StagingFolder?
     var aside: [Int: String] = [:]
-    if ending == .keep, arrivals.contains(where: \.isNew) {
+    if runMode == .commit, arrivals.contains(where: \.isNew) {
       try platform.files.makeDirectory(attached.root, mode: 0o755)
       let made = try StagingFolder(in: attached.root, platform: platform)
       for (number, line) in lines.enumerated() where arrivals[number].isNew {
@@ -108,13 +108,13 @@ extension AttachedFiles {
     // A row is imported even if its file's path is blocked, and the file cannot be sent a second time.
     let places = [line.path, line.path.beside(digest.hexadecimal), AttachmentPath("\(digest.hexadecimal.prefix(40))")]
     for path in places.compactMap(\.self) {
-      switch try standing(at: path) {
-      case .there where try (path == line.path ? present : self.digest(at: path)) == digest:
+      switch try fileStatus(at: path) {
+      case .present where try (path == line.path ? present : self.digest(at: path)) == digest:
         return .init(path: line.path, digest: digest, kept: path, isNew: false, replaced: nil)
-      case .there: continue
-      case .missing where try isGone(path):
+      case .present: continue
+      case .absent where try isGone(path):
         return .init(path: line.path, digest: digest, kept: path, isNew: true, replaced: nil)
-      case .missing, .unfit: continue
+      case .absent, .blocked: continue
       }
     }
     throw obstacle(at: line.path)

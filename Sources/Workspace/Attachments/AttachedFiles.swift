@@ -20,48 +20,48 @@ public struct AttachedFiles: Sendable {
   }
 
   /// The state of a path.
-  public enum Standing: Equatable, Sendable {
-    case there(bytes: Int64)
+  public enum FileStatus: Equatable, Sendable {
+    case present(bytes: Int64)
     /// Nothing, or an empty file: its creator may be about to fill it.
-    case missing
+    case absent
     /// A link, a folder or the like is in the place of a file or of a folder on the way.
-    case unfit
+    case blocked
   }
 
   func place(_ path: AttachmentPath) -> String { Paths.join(root, path.text) }
 
-  public func standing(at path: AttachmentPath) throws -> Standing {
+  public func fileStatus(at path: AttachmentPath) throws -> FileStatus {
     var place = root
     for name in path.names {
       switch try files.kind(place) {
       case .directory: place = Paths.join(place, name)
-      case nil: return .missing
-      case .file, .link, .other: return .unfit
+      case nil: return .absent
+      case .file, .link, .other: return .blocked
       }
     }
     switch try files.kind(place) {
-    case nil: return .missing
+    case nil: return .absent
     case .file: break
-    case .directory, .link, .other: return .unfit
+    case .directory, .link, .other: return .blocked
     }
     let bytes = try files.size(place)
-    return bytes == 0 ? .missing : .there(bytes: bytes)
+    return bytes == 0 ? .absent : .present(bytes: bytes)
   }
 
   /// Whether a file that may travel exists at this path.
   public func isThere(_ path: AttachmentPath, within limits: AttachmentLimits) throws -> Bool {
-    if case .there(let bytes) = try standing(at: path) { return bytes <= limits.fileBytes }
+    if case .present(let bytes) = try fileStatus(at: path) { return bytes <= limits.fileBytes }
     return false
   }
 
   /// Whether nothing is at this path, and nothing blocks it.
   public func isGone(_ path: AttachmentPath) throws -> Bool {
-    try standing(at: path) == .missing && files.kind(place(path)) == nil
+    try fileStatus(at: path) == .absent && files.kind(place(path)) == nil
   }
 
   /// The size and time of the file; nil if there is none.
   public func mark(at path: AttachmentPath) throws -> FileMark? {
-    guard case .there(let bytes) = try standing(at: path) else { return nil }
+    guard case .present(let bytes) = try fileStatus(at: path) else { return nil }
     return FileMark(bytes: bytes, modified: try files.modified(place(path)), now: clock.milliseconds())
   }
 
@@ -88,7 +88,7 @@ public struct AttachedFiles: Sendable {
 
   /// The digest of the file; nil if there is none.
   public func digest(at path: AttachmentPath) throws -> Digest? {
-    guard case .there = try standing(at: path) else { return nil }
+    guard case .present = try fileStatus(at: path) else { return nil }
     let fd = try files.open(place(path))
     defer { files.close(fd) }
     var pieces = files.pieces(of: fd)

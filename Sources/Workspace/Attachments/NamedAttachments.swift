@@ -59,10 +59,10 @@ public struct NamedAttachments {
         return
       }
       let why: MissingReason? =
-        switch try files.standing(at: path) {
-        case .missing: .missing
-        case .unfit: .link
-        case .there(let bytes): bytes > limits.fileBytes ? .large : nil
+        switch try files.fileStatus(at: path) {
+        case .absent: .missing
+        case .blocked: .link
+        case .present(let bytes): bytes > limits.fileBytes ? .large : nil
         }
       if let why { missing.append(MissingAttachment(table: table, path: path.text, why: why)) }
     }

@@ -49,9 +49,9 @@ private struct RowInTable: Hashable {
 }
 
 extension ConflictRecord {
-  fileprivate func place(_ table: (Name) -> Int) -> StepPlace {
+  fileprivate func place(_ table: (Name) -> Int) -> ApplyOrder {
     let place = table(self.table)
-    return StepPlace(generation: generation, order: operation == .delete ? -1 - place : place)
+    return ApplyOrder(generation: generation, order: operation == .delete ? -1 - place : place)
   }
 }
 

@@ -18,7 +18,7 @@ public struct FailedImports {
   private let clock: any WallClock
   /// The id of this replica.
   private let own: ReplicaID
-  private let ending: Ending
+  private let runMode: RunMode
 
   /// So many are kept at most, in so many bytes; the oldest ones go first.
   private static let most = 200
@@ -26,8 +26,8 @@ public struct FailedImports {
   /// The most characters that are kept of a message, and of a hint: an app's trigger can give a message of any length.
   private static let longestText = 1_000
 
-  public init(_ folder: WorkspaceFolder, _ platform: Platform, at own: ReplicaID, _ ending: Ending = .keep) {
-    (self.folder, files, clock, self.own, self.ending) = (folder, platform.files, platform.clock, own, ending)
+  public init(_ folder: WorkspaceFolder, _ platform: Platform, at own: ReplicaID, _ runMode: RunMode = .commit) {
+    (self.folder, files, clock, self.own, self.runMode) = (folder, platform.files, platform.clock, own, runMode)
   }
 
   private var path: String { folder.path("bundles/failed-import.json") }
@@ -47,10 +47,10 @@ public struct FailedImports {
   ) throws -> Report {
     do {
       let report = try body()
-      if ending == .keep { try forget(after: report) }
+      if runMode == .commit { try forget(after: report) }
       return report
     } catch {
-      guard ending == .keep, let words = Self.wordsToKeep(of: error) else { throw error }
+      guard runMode == .commit, let words = Self.wordsToKeep(of: error) else { throw error }
       let origin = ((try? manifest()) ?? nil).map { FailedImport.Origin($0, at: own) }
       try note(
         FailedImport(

@@ -214,7 +214,7 @@ public enum Quarantine {
   ///
   /// Throws a `WorkspaceError` if one of them does not exist; then all stay.
   public static func drop(
-    _ names: [String]?, folder: WorkspaceFolder, files: any FileSystem, ending: Ending
+    _ names: [String]?, folder: WorkspaceFolder, files: any FileSystem, runMode: RunMode
   ) throws -> [Refused] {
     let kept = try list(folder, files: files)
     for name in names ?? [] where !kept.contains(where: { $0.file == name }) {
@@ -223,7 +223,7 @@ public enum Quarantine {
       )
     }
     let dropped = kept.filter { names?.contains($0.file) ?? true }
-    if ending == .keep {
+    if runMode == .commit {
       for refused in dropped { try release(Paths.join(folder.quarantine, refused.file), files: files) }
     }
     return dropped

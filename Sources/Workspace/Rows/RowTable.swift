@@ -27,7 +27,7 @@ public final class RowTable {
   private let deletion: Statement
   private let meeting: Statement
   /// nil: the table has no local key, or incoming rows are new here.
-  private let localKeys: LocalKeys?
+  private let localKeys: LocalPrimaryKeys?
   /// The affinities of the key's columns, in the key's order.
   private let keyAffinities: [Comparison.Affinity]
   private let writes: RowWrites
@@ -57,7 +57,7 @@ public final class RowTable {
       declared.first { $0.name == schema.columns[column] }?.affinity ?? .none
     }
     select = try database.prepare("SELECT \(quotedList(schema.columns)) FROM \(tableSQL) WHERE \(table.isKeySQL)")
-    let localKeys = rule == .kept ? try LocalKeys(table, in: database) : nil
+    let localKeys = rule == .kept ? try LocalPrimaryKeys(table, in: database) : nil
     self.localKeys = localKeys
     let written = ([quotedList(schema.columns)] + [localKeys?.column].compactMap(\.self)).joined(separator: ", ")
     let values = (schema.columns.map { _ in "?" } + [localKeys?.valueSQL].compactMap(\.self)).joined(separator: ", ")
@@ -210,7 +210,7 @@ extension RowTable {
   /// Prepares the connection for local keys, before a transaction begins. If a transaction changes the schema, rolling
   /// back a savepoint ends every open query.
   public static func prepareLocalKeys(of tables: [TrackedTable], in database: borrowing Database) throws {
-    for table in tables { _ = try LocalKeys(table, in: database) }
+    for table in tables { _ = try LocalPrimaryKeys(table, in: database) }
   }
 
   /// The row's local key, by which programs on this replica may refer to it; nil: there is none.
@@ -228,7 +228,7 @@ extension RowTable {
   public func rivals(of row: Row, in database: borrowing Database) throws -> [RowKey] {
     var rivals: [RowKey] = []
     do {
-      try database.savepoint(.takeBack) {
+      try database.savepoint(.dryRun) {
         let key = schema.key(of: row)
         try write(nil, over: try self.row(key), key: key)
         while let rival = try insertUnlessTaken(row) {

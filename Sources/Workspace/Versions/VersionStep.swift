@@ -47,9 +47,9 @@ public final class VersionStep {
   public let mappings: [Name: ColumnMapping]
   /// The rows that the hub is known to have: before the first pending change. nil: no migration ran, and rows are
   /// unchanged.
-  public let known: KnownRows?
+  public let known: BaselineRows?
   /// The rows with pending changes, in their former form.
-  public let pending: KnownRows?
+  public let pending: BaselineRows?
 
   /// Takes the step. The caller holds the transaction, has logged the local writes, and keeps triggers on.
   /// - Parameters:
@@ -67,11 +67,11 @@ public final class VersionStep {
       given.tables.map(\.name).filter { name in
         try !old.contains { $0.name == name } && database.tableInfo(name) != nil
       })
-    var before: (known: KnownRows, pending: KnownRows)?
+    var before: (known: BaselineRows, pending: BaselineRows)?
     if !migrations.isEmpty {
       before = try Self.rows(of: staying, in: database, folder)
       // A device puts back rows that a migration deleted.
-      try LocalKeys.saveAll(of: staying, in: database)
+      try LocalPrimaryKeys.saveAll(of: staying, in: database)
       for table in old { try Capture.dropTriggers(of: table.name, in: database) }
     }
     let trail = ColumnTrail(staying)
@@ -118,9 +118,9 @@ public final class VersionStep {
   /// The known rows for the new version, and the rows with pending changes.
   private static func rows(
     of tables: [TrackedTable], in database: borrowing Database, _ folder: borrowing StagingFolder
-  ) throws -> (known: KnownRows, pending: KnownRows) {
-    let known = try KnownRows(at: folder.file("known-old.sqlite"), like: database, tables: tables)
-    let pending = try KnownRows(at: folder.file("pending-old.sqlite"), like: database, tables: tables)
+  ) throws -> (known: BaselineRows, pending: BaselineRows) {
+    let known = try BaselineRows(at: folder.file("known-old.sqlite"), like: database, tables: tables)
+    let pending = try BaselineRows(at: folder.file("pending-old.sqlite"), like: database, tables: tables)
     for (table, own) in zip(known.tables, pending.tables) {
       try database.each(table.table.allRowsSQL) {
         let row = Row($0.values(from: 0, count: table.schema.columns.count))
@@ -161,13 +161,13 @@ public final class VersionStep {
   }
 }
 
-extension KnownRows {
+extension BaselineRows {
   /// The same rows in the present columns of their tables.
   fileprivate func carried(
     to tables: [TrackedTable], _ mappings: [Name: ColumnMapping], _ defaults: [Name: [Name: Value]], at path: String,
     in database: borrowing Database
-  ) throws -> KnownRows {
-    let carried = try KnownRows(at: path, like: database, tables: tables)
+  ) throws -> BaselineRows {
+    let carried = try BaselineRows(at: path, like: database, tables: tables)
     for target in carried.tables {
       guard let source = table(target.name) else { continue }
       if let mapping = mappings[target.name] { target.expect(mapping) }

@@ -57,7 +57,7 @@ struct ThousandTests {
     try world.write("UPDATE camps SET name = 'Oak' WHERE id = 1", in: device.folder)
     _ = try world.hub.importBundle(world.export(device))
     _ = try device.importBundle(world.emit(to: device))
-    let rehearsed = try DeviceWorkspace.open(device.folder.root, platform: world.platform, ending: .takeBack).compact()
+    let rehearsed = try DeviceWorkspace.open(device.folder.root, platform: world.platform, runMode: .dryRun).compact()
     let compacted = try device.compact(shrinking: true)
     #expect(compacted.exports == Self.bundles && rehearsed.exports == compacted.exports)
     #expect(compacted.bytes > 0)

@@ -38,19 +38,19 @@ extension HubStore {
   /// The known fork that a bundle belongs to. nil if none is known.
   func partedHistory(of device: ReplicaID, with found: ChainContradiction) throws -> PartedHistory? {
     for heir in try heirs(of: device) where try digest(of: found.sequence, in: heir.id) == found.digest {
-      return .heir(heir.name)
+      return .claimed(by: heir.name)
     }
     for branch in try branches(of: device) where try digest(of: found.sequence, in: branch.id) == found.digest {
-      return .nameless
+      return .unclaimed
     }
     return nil
   }
 
   enum PartedHistory {
     /// The copy has not sent a request yet.
-    case nameless
+    case unclaimed
     /// The copy continues as the device of this name.
-    case heir(String)
+    case claimed(by: String)
   }
 
   /// Records a history that parted after `parted`, of which nothing was merged.

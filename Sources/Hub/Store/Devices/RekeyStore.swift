@@ -115,7 +115,7 @@ extension HubStore {
     if tables[place].rules.keys == .blocks { return sure }
     let numbered = try database.first(
       "SELECT max(\(names.key[0])) FROM \(names.table) WHERE \(names.key[0]) <= :limit",
-      ["limit": .integer(KeyLimit(self).limit(above: sure, of: tables[place]))]
+      ["limit": .integer(PrimaryKeyLimit(self).limit(above: sure, of: tables[place]))]
     ) { $0.integer(0) }
     return max(sure, numbered ?? 0)
   }

@@ -62,7 +62,7 @@ extension HubStore {
       past?.cursor.map { .integer($0.rawValue) } ?? .null, .text(canonicalKey(key)), operation,
       set.map { .text(FieldsCoding.json($0)) } ?? .null, was.map { .text(FieldsCoding.json($0)) } ?? .null,
       origin.deviceValue,
-      origin.userValue, .integer(origin.stamp.rawValue), origin.bundleValue, .integer(origin.echo ? 1 : 0),
+      origin.userValue, .integer(origin.stamp.rawValue), origin.bundleValue, .integer(origin.returnsToAuthor ? 1 : 0),
       .integer(origin.at),
     ])
   }

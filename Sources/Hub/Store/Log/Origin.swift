@@ -4,7 +4,7 @@ import SatchelValues
 struct Origin: Sendable {
   private(set) var stamp: Stamp
   /// Whether the device itself must receive its change again, because it may have rebased the change away meanwhile.
-  let echo: Bool
+  let returnsToAuthor: Bool
   /// Milliseconds since 1970 by the hub's clock.
   let at: Int64
   // The values of the log's columns. They are the same for all changes of a bundle, so they are made once.
@@ -15,9 +15,9 @@ struct Origin: Sendable {
   /// - Parameters:
   ///   - device: nil for a person or an app at the hub.
   ///   - bundle: the bundle with the change. nil if it came in none.
-  init(device: ReplicaID?, user: String, stamp: Stamp, bundle: BundleID?, echo: Bool, at: Int64) {
+  init(device: ReplicaID?, user: String, stamp: Stamp, bundle: BundleID?, returnsToAuthor: Bool, at: Int64) {
     self.stamp = stamp
-    self.echo = echo
+    self.returnsToAuthor = returnsToAuthor
     self.at = at
     deviceValue = device.map { .string($0.text) } ?? .null
     userValue = .string(user)

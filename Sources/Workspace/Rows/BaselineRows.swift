@@ -7,19 +7,19 @@ import SatchelValues
 ///
 /// Its tables have the columns, types and defaults of the present tables, and no other constraint: rows pass through
 /// states that an app would not allow.
-public final class KnownRows {
+public final class BaselineRows {
   private let database: Database
-  public let tables: [KnownTable]
+  public let tables: [BaselineTable]
 
   /// - Parameter path: the path of the new file, which the caller removes.
   public init(at path: String, like original: borrowing Database, tables: [TrackedTable]) throws {
     let database = try Database(path: path, mode: .create)
     try database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN")
-    self.tables = try tables.map { try KnownTable($0, like: original, in: database) }
+    self.tables = try tables.map { try BaselineTable($0, like: original, in: database) }
     self.database = database
   }
 
-  public func table(_ name: Name) -> KnownTable? { tables.first { $0.name == name } }
+  public func table(_ name: Name) -> BaselineTable? { tables.first { $0.name == name } }
 
   /// Sets the dataset version of the rows that follow: columns may have had other names in it.
   public func expect(version: Int64, _ former: FormerColumns) {
@@ -28,7 +28,7 @@ public final class KnownRows {
 }
 
 /// One table of the last known rows.
-public final class KnownTable: KnownTableRows {
+public final class BaselineTable: KnownTableRows {
   public let table: TrackedTable
   /// A row's values in columns that are not given.
   private let defaults: Row

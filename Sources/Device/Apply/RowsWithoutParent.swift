@@ -7,8 +7,8 @@ import SatchelWorkspace
 /// delete them with their parent.
 ///
 /// A row whose parent was missing before is left as it is: that is the app's own decision.
-final class Orphans {
-  struct Orphan {
+final class RowsWithoutParent {
+  struct RowWithoutParent {
     let rows: RowTable
     let key: RowKey
     let row: Row
@@ -50,9 +50,9 @@ final class Orphans {
   }
 
   /// The rows with pending changes whose parent left and has not come back.
-  func find(in database: borrowing Database) throws -> [Orphan] {
+  func find(in database: borrowing Database) throws -> [RowWithoutParent] {
     if gone.isEmpty { return [] }
-    var found: [Orphan] = []
+    var found: [RowWithoutParent] = []
     for rows in tables {
       let parents = rows.schema.foreignKeys.filter { gone[$0] != nil }.map {
         ReferenceLookup.parent(along: $0, of: rows.schema)
@@ -69,7 +69,7 @@ final class Orphans {
         }
         if departures.isEmpty { return }
         let isBelowKeptRow = departures.allSatisfy { $0 == .kept }
-        found.append(Orphan(rows: rows, key: key, row: current, isBelowKeptRow: isBelowKeptRow))
+        found.append(RowWithoutParent(rows: rows, key: key, row: current, isBelowKeptRow: isBelowKeptRow))
       }
     }
     return found

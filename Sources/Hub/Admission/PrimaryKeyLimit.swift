@@ -6,7 +6,7 @@ import SatchelWorkspace
 
 /// The limit of a new row's key. SQLite continues from a table's greatest key. One row with the greatest possible
 /// number would end all inserts, here and on every device that gets the row.
-struct KeyLimit {
+struct PrimaryKeyLimit {
   private let store: HubStore
 
   init(_ store: HubStore) { self.store = store }
@@ -73,10 +73,10 @@ extension StepMerger {
     try keyFault(of: step.key, isFromBefore: step.first == nil, in: place)
   }
 
-  /// Whether the key of a row that the device makes is too high. See `KeyLimit`.
+  /// Whether the key of a row that the device makes is too high. See `PrimaryKeyLimit`.
   func isKeyTooHigh(_ key: RowKey, in place: Int) throws -> Bool {
-    let limit = try keyLimits[place] ?? KeyLimit(store).greatest(in: place)
+    let limit = try keyLimits[place] ?? PrimaryKeyLimit(store).greatest(in: place)
     keyLimits[place] = limit
-    return try KeyLimit(store).forbids(key, above: limit, in: place, to: device)
+    return try PrimaryKeyLimit(store).forbids(key, above: limit, in: place, to: device)
   }
 }

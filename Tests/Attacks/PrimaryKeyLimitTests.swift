@@ -4,7 +4,7 @@ import Testing
 
 /// A device cannot bring a table to the end of its numbers.
 @Suite("Keys at the end of all numbers")
-struct KeyLimitTests {
+struct PrimaryKeyLimitTests {
   private let lab: Lab
 
   init() throws { lab = try Lab() }

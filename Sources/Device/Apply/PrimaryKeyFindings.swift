@@ -5,13 +5,13 @@ import SatchelValues
 import SatchelWorkspace
 
 /// The content of a bundle from the hub that affects the keys of this device's rows.
-struct KeyFindings {
+struct PrimaryKeyFindings {
   private let session: DeviceSession
   private let isNewHistory: Bool
   private let tables: [RowTable]
-  private let births: [KeyedRow: Birth]
+  private let insertedRows: [KeyedRow: InsertedRow]
   /// The rows to which the hub gave other keys.
-  private(set) var told: [KeyMap.Entry] = []
+  private(set) var told: [PrimaryKeyMap.Entry] = []
   /// Rows from the hub that have the keys of new rows of this device.
   private var incoming: [KeyedRow: Row] = [:]
   /// The keys of rows from the hub that have the natural key of a row here, by natural key.
@@ -19,7 +19,7 @@ struct KeyFindings {
   /// The greatest key of each table.
   private var greatest: [Int: Int64] = [:]
 
-  private struct Birth {
+  private struct InsertedRow {
     let row: Row
     /// Whether the row exists and has kept its natural key since it was made.
     let isSteady: Bool
@@ -31,14 +31,14 @@ struct KeyFindings {
     self.session = session
     self.isNewHistory = isNewHistory
     tables = try session.tables.map { try RowTable($0, in: session.database) }
-    births = try Self.births(session)
+    insertedRows = try Self.insertedRows(session)
     if let snapshot { try look(at: snapshot) }
     try look(at: bundle)
   }
 
   /// The rows that this device made and the hub is not known to have, as they were when they were made.
-  private static func births(_ session: DeviceSession) throws -> [KeyedRow: Birth] {
-    var births: [KeyedRow: Birth] = [:]
+  private static func insertedRows(_ session: DeviceSession) throws -> [KeyedRow: InsertedRow] {
+    var insertedRows: [KeyedRow: InsertedRow] = [:]
     for (place, table) in session.tables.enumerated() where table.renamesRows {
       let natural = table.naturalColumns
       try PreImageStore.each(table, since: .zero, in: session.database) { key, images, current in
@@ -47,18 +47,18 @@ struct KeyFindings {
         guard let made = states.compactMap(\.self).first else { return }
         let isSteady = states.allSatisfy { row in row.map { row in natural.allSatisfy { row[$0] == made[$0] } } ?? false
         }
-        births[KeyedRow(place: place, key: key)] = Birth(row: made, isSteady: isSteady)
+        insertedRows[KeyedRow(place: place, key: key)] = InsertedRow(row: made, isSteady: isSteady)
       }
     }
-    return births
+    return insertedRows
   }
 
   private mutating func look(at snapshot: Snapshot) throws {
     for (place, table) in session.tables.enumerated() where table.renamesRows {
       let rows = try RowTable(table, in: snapshot.database)
-      for birth in births.keys where birth.place == place { incoming[birth] = try rows.row(RowKey([birth.key])) }
+      for birth in insertedRows.keys where birth.place == place { incoming[birth] = try rows.row(RowKey([birth.key])) }
       if table.givesNewKeys { see(.integer(try table.greatestRow(in: snapshot.database)), in: place) }
-      guard table.folds, births.keys.contains(where: { $0.place == place }) else { continue }
+      guard table.folds, insertedRows.keys.contains(where: { $0.place == place }) else { continue }
       try snapshot.database.each(table.allRowsSQL) {
         try findTwin(of: Row($0.values(from: 0, count: table.schema.columns.count)), in: place)
       }
@@ -66,7 +66,7 @@ struct KeyFindings {
   }
 
   private mutating func look(at bundle: borrowing VerifiedBundle) throws {
-    let places = Set(births.keys.map(\.place))
+    let places = Set(insertedRows.keys.map(\.place))
     try bundle.eachChange { line in
       guard let place = session.tables.firstIndex(where: { $0.name == line.table }) else { return }
       let table = session.tables[place]
@@ -79,7 +79,7 @@ struct KeyFindings {
         if number <= session.state.received { return }
         let old = try own(key, in: line.table)
         // A new row that the hub cannot know has the old key by now: the row that had it is gone here.
-        if births[KeyedRow(place: place, key: old)] != nil { return }
+        if insertedRows[KeyedRow(place: place, key: old)] != nil { return }
         if old != new { told.append(.init(place: place, old: old, new: new)) }
       // The device's next keys must come from this range.
       case .block: if let first = table.number(of: line.key) { see(.integer(first - 1), in: place) }
@@ -87,7 +87,7 @@ struct KeyFindings {
         see(key, in: place)
         guard places.contains(place) else { return }
         let row = try table.schema.row(fields)
-        if births[KeyedRow(place: place, key: key)] != nil { incoming[KeyedRow(place: place, key: key)] = row }
+        if insertedRows[KeyedRow(place: place, key: key)] != nil { incoming[KeyedRow(place: place, key: key)] = row }
         if table.folds { try findTwin(of: row, in: place) }
       default: break
       }
@@ -103,7 +103,8 @@ struct KeyFindings {
     // This device's changes to the hub's row belong to that row alone. A new row that has the key by chance is another
     // row.
     guard
-      try births[target] != nil || PreImageLookup(rows.table, in: session.database).images(of: RowKey([new])).isEmpty
+      try insertedRows[target] != nil
+        || PreImageLookup(rows.table, in: session.database).images(of: RowKey([new])).isEmpty
     else {
       return
     }
@@ -126,11 +127,11 @@ struct KeyFindings {
   }
 
   private var orderedBirths: [KeyedRow] {
-    births.keys.sorted { $0.place == $1.place ? $0.key.isBeforeInSQL($1.key) : $0.place < $1.place }
+    insertedRows.keys.sorted { $0.place == $1.place ? $0.key.isBeforeInSQL($1.key) : $0.place < $1.place }
   }
 
   /// The rows of this device that join rows from the hub, except for those with a key of these entries.
-  func folding(besides entries: [KeyMap.Entry]) -> [KeyMap.Entry] {
+  func folding(besides entries: [PrimaryKeyMap.Entry]) -> [PrimaryKeyMap.Entry] {
     let taken = Set(entries.map { KeyedRow(place: $0.place, key: $0.new) })
     return orderedBirths.compactMap { birth in
       taken.contains(birth) ? nil : twin(of: birth).map { .init(place: birth.place, old: birth.key, new: $0) }
@@ -139,20 +140,20 @@ struct KeyFindings {
 
   /// The key of the hub's row that duplicates a new row; nil if there is none, or more than one.
   private func twin(of birth: KeyedRow) -> Value? {
-    guard let found = twins[birth], found.count == 1, births[birth]?.isSteady == true else { return nil }
+    guard let found = twins[birth], found.count == 1, insertedRows[birth]?.isSteady == true else { return nil }
     return found[0]
   }
 
   /// Whether the hub's row with the key of a new row is the same row, made twice.
   private func isSame(_ row: Row, as birth: KeyedRow) -> Bool {
-    guard let own = births[birth] else { return false }
+    guard let own = insertedRows[birth] else { return false }
     let table = session.tables[birth.place]
     return row == own.row || table.folds && own.isSteady && table.naturalColumns.allSatisfy { row[$0] == own.row[$0] }
   }
 
   /// The new keys that the device chooses for its rows. Each is the key of the row's duplicate, or greater than any key
   /// that the device has seen.
-  func yielding() throws -> [KeyMap.Entry] {
+  func yielding() throws -> [PrimaryKeyMap.Entry] {
     let targets = Set(told.map { KeyedRow(place: $0.place, key: $0.new) })
     var greatest = greatest
     return try orderedBirths.compactMap { birth in

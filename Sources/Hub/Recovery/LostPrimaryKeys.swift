@@ -50,8 +50,8 @@ extension HubStore {
 
   /// The keys of rows in the lost time that differ from their keys here. That happens if a device delivered such a row
   /// before the bundle that contains this key came.
-  func otherKeys(of bundle: borrowing VerifiedBundle, _ number: EmissionNumber) throws -> [KeyMap.Entry] {
-    var entries: [KeyMap.Entry] = []
+  func otherKeys(of bundle: borrowing VerifiedBundle, _ number: EmissionNumber) throws -> [PrimaryKeyMap.Entry] {
+    var entries: [PrimaryKeyMap.Entry] = []
     guard tables.contains(where: \.renamesRows) else { return [] }
     let device = bundle.manifest.to.id
     try bundle.eachChange { line in

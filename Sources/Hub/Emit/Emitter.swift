@@ -6,14 +6,14 @@ import SatchelWorkspace
 
 /// Makes bundles for many devices over one open database. Opening and checking the database takes as long as the
 /// changes for one device.
-public final class HubEmitter {
+public final class Emitter {
   private let hub: HubWorkspace
-  private let turns: Turns
+  private let turns: WriteLockPacing
   private var opened: (store: HubStore, schema: Int64)?
 
   fileprivate init(_ hub: HubWorkspace) {
     self.hub = hub
-    turns = Turns(hub.platform.clock)
+    turns = WriteLockPacing(hub.platform.clock)
   }
 
   /// Writes a bundle for one device into the outbox: rows that its user may see and the device may lack. If nothing is
@@ -48,7 +48,7 @@ public final class HubEmitter {
     let store: HubStore
     if let known, try known.store.database.schemaVersion() == known.schema {
       store = known.store
-      if hub.ending == .keep { try store.absorbAhead(user: HubWorkspace.hubUser, clock: hub.platform.clock) }
+      if hub.runMode == .commit { try store.absorbAhead(user: HubWorkspace.hubUser, clock: hub.platform.clock) }
     } else {
       store = try hub.storeForLongWork()
     }
@@ -61,9 +61,9 @@ public final class HubEmitter {
 
 extension HubWorkspace {
   /// Runs `body`, which makes bundles for devices, while no other Satchel command works on this workspace.
-  public func emitting<T>(_ body: (HubEmitter) throws -> T) throws -> T { try locked { try body(HubEmitter(self)) } }
+  public func emitting<T>(_ body: (Emitter) throws -> T) throws -> T { try locked { try body(Emitter(self)) } }
 
-  /// Makes a bundle for one device alone. See `HubEmitter.emit` for the parameters.
+  /// Makes a bundle for one device alone. See `Emitter.emit` for the parameters.
   public func emit(
     to name: String, full: Bool = false, encryption: Encryption = .asTheDatasetSays, attachedBytes: Int64? = nil
   ) throws -> EmitReport {

@@ -7,7 +7,7 @@ import SatchelWorkspace
 
 /// Adds missing records of bundles to a database, from the workspace's files. The database is an old copy of itself, or
 /// an app created it again. The caller holds the transaction.
-struct Recollection {
+struct LedgerRecovery {
   private let session: DeviceSession
   private let bundles: ArchivedBundles
   /// The exports whose files exist and of which the database has no record.
@@ -94,7 +94,7 @@ struct Recollection {
     for number in emissions {
       let bundle = try bundles.emission(number)
       try session.takeConflicts(of: bundle, at: now)
-      try KeyChanges.takeBlocks(
+      try PrimaryKeyCollisions.takeBlocks(
         of: bundle, after: session.state.received, session.tables, device: session.state.id, in: database)
       if let definition = try bundle.dataset(limit: 1 << 20) { session.state.definition = definition }
       try takeUp(bundle.manifest, bundles.scope(of: bundle.manifest))

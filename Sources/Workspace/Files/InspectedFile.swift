@@ -12,7 +12,7 @@ public enum BundleSource: Sendable {
 }
 
 /// A file on a stick, and what its beginning proves.
-public struct SightedFile: Sendable {
+public struct InspectedFile: Sendable {
   public let path: String
   /// The sender, proved by a signature of a known key; nil: it proves nothing.
   public let sender: ReplicaID?
@@ -27,13 +27,13 @@ public struct SightedFile: Sendable {
 extension BundleReader {
   /// Checks the beginnings of files, which is cheap, however large they are. Files that prove their sender come first.
   /// Otherwise the order stays.
-  public func sight(_ paths: [String], trust: Trust) -> [SightedFile] {
-    let sighted = paths.map { path in
+  public func inspect(_ paths: [String], trust: Trust) -> [InspectedFile] {
+    let inspected = paths.map { path in
       // The import reports faults of the file or of the stick.
-      guard let found = try? identityIfSound(of: path, trust: trust) else { return SightedFile(path) }
-      return SightedFile(path, sender: found.manifest.from.id, digest: found.digest)
+      guard let found = try? identityIfSound(of: path, trust: trust) else { return InspectedFile(path) }
+      return InspectedFile(path, sender: found.manifest.from.id, digest: found.digest)
     }
-    return sighted.filter { $0.sender != nil } + sighted.filter { $0.sender == nil }
+    return inspected.filter { $0.sender != nil } + inspected.filter { $0.sender == nil }
   }
 }
 

@@ -27,7 +27,8 @@ public struct EmitReport: Sendable {
 extension HubWorkspace {
   /// Makes a bundle for a device. The caller holds the workspace's lock.
   func emit(
-    to name: String, full: Bool, encryption: Encryption, attachedBytes: Int64?, _ store: HubStore, _ turns: Turns
+    to name: String, full: Bool, encryption: Encryption, attachedBytes: Int64?, _ store: HubStore,
+    _ turns: WriteLockPacing
   ) throws -> EmitReport {
     try refuseSetBack(store)
     try passClock(store)
@@ -49,7 +50,7 @@ extension HubWorkspace {
     let written = try HeldRows.areThere(store) ? store.tables.map(\.name) : []
     func planned<T>(_ body: (EmissionPlan) throws -> T) throws -> T {
       try turns.take {
-        try store.applyTransaction(ending, to: written) {
+        try store.applyTransaction(runMode, to: written) {
           try body(plan(for: device, user, full: full, mustTellKey: rotation != nil, store))
         }
       }
@@ -71,11 +72,11 @@ extension HubWorkspace {
     // As with a device's export, writers at the hub do not wait for the file.
     if let sealed = made.sealed {
       let file = try draft.write(sealed, for: recipients)
-      if ending == .keep { try publish(file, as: sealed.manifest.fileName, of: made.plan, store) }
+      if runMode == .commit { try publish(file, as: sealed.manifest.fileName, of: made.plan, store) }
     }
     let name = made.sealed?.manifest.fileName ?? made.plan.emissions.last?.file ?? ""
     let path = try folder.place(ofOutgoing: name, platform.files)
-    if made.sealed == nil, ending == .keep, !recipients.isEmpty {
+    if made.sealed == nil, runMode == .commit, !recipients.isEmpty {
       try encryptInPlace(path, for: recipients, platform: platform)
     }
     var report = made.plan.report(file: path, isNew: made.sealed != nil)
@@ -88,7 +89,7 @@ extension HubWorkspace {
     for device: EnrolledDevice, _ user: User, full: Bool, mustTellKey: Bool, _ store: HubStore
   ) throws -> EmissionPlan {
     let now = platform.clock.milliseconds()
-    try store.absorb(user: Self.hubUser, at: now)
+    try store.logLocalWrites(user: Self.hubUser, at: now)
     // A local write at the hub may be what a device's row waits for.
     _ = try HeldRows(store, now: now).release()
     return try EmissionPlan(store, device: device, user: user, full: full, mustTellKey: mustTellKey) {

@@ -13,7 +13,7 @@ extension HubStore {
   /// person is asked.
   /// - Parameter limit: the most rows. The others wait for the next time.
   /// - Returns: whether nothing is left.
-  @discardableResult func absorb(user: String, at now: Int64, limit: Int = .max) throws -> Bool {
+  @discardableResult func logLocalWrites(user: String, at now: Int64, limit: Int = .max) throws -> Bool {
     try Capture.settle(tables, in: database)
     var rest = limit
     // Only the recorded rows: a search for the newest of all waiting rows would be repeated each time.
@@ -33,7 +33,7 @@ extension HubStore {
           for (image, change) in SatchelValues.changes(from: images, to: current) {
             try log(
               change, of: key, in: place,
-              from: Origin(device: nil, user: user, stamp: image.stamp, bundle: nil, echo: false, at: now))
+              from: Origin(device: nil, user: user, stamp: image.stamp, bundle: nil, returnsToAuthor: false, at: now))
           }
         }
       } catch is IsEnough {
@@ -56,7 +56,7 @@ extension HubStore {
   /// queue; a waiting connection polls every 100 ms. So the work that follows begins with few rows left to record.
   func absorbAhead(user: String, clock: any WallClock) throws {
     func absorbSome() throws -> Bool {
-      try writeTransaction(.keep) { try absorb(user: user, at: clock.milliseconds(), limit: Self.portion) }
+      try writeTransaction(.commit) { try logLocalWrites(user: user, at: clock.milliseconds(), limit: Self.portion) }
     }
     while try !absorbSome() { clock.pause(milliseconds: 150) }
   }

@@ -6,7 +6,7 @@ import Testing
 @testable import SatchelWorkspace
 
 @Suite("Apps that write get their turn after long work")
-struct TurnsTests {
+struct WriteLockPacingTests {
   let clock = SetClock()
 
   /// The waiting time of a piece of work that begins so many milliseconds after work that took so long.
@@ -24,7 +24,7 @@ struct TurnsTests {
     for (length, pause, expected) in [(501, 0, 200), (501, 150, 50), (501, 200, 0), (500, 0, 0)]
       as [(Int64, Int64, Int64)]
     {
-      let turns = Turns(clock)
+      let turns = WriteLockPacing(clock)
       #expect(wait(after: pause, ofWorkFor: length) { body in turns.take(body) } == expected)
     }
   }
@@ -37,7 +37,7 @@ struct TurnsTests {
     for (length, pause, expected) in [(501, 0, 200), (9_000, 150, 50), (501, 300, 0), (500, 0, 0), (501, -90_000, 200)]
       as [(Int64, Int64, Int64)]
     {
-      #expect(try wait(after: pause, ofWorkFor: length) { try workspace.locked(platform, .keep, $0) } == expected)
+      #expect(try wait(after: pause, ofWorkFor: length) { try workspace.locked(platform, .commit, $0) } == expected)
     }
   }
 }

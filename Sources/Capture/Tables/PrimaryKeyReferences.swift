@@ -3,7 +3,7 @@ import SatchelSQLite
 import SatchelValues
 
 /// The columns that hold keys which may change: keys of tables with such a rule, and references to them at any depth.
-public struct KeyReferences: Sendable {
+public struct PrimaryKeyReferences: Sendable {
   /// For each table, by the column's position: the index of the table whose keys are in the column.
   public let columns: [[Int: Int]]
 

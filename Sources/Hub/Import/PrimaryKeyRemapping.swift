@@ -8,7 +8,7 @@ import SatchelWorkspace
 ///
 /// Before anything of the bundle is merged, it is decided which of its new rows need another key. A child may come
 /// before its parent, and must not be attached to the row that has the parent's key here.
-final class DeviceKeys {
+final class PrimaryKeyRemapping {
   private let store: HubStore
   private let scope: ScopeStore
   private let device: EnrolledDevice
@@ -17,10 +17,10 @@ final class DeviceKeys {
   private let own: OwnChanges
   private let bundle: BundleID
   private let shared: SharedChanges?
-  private let references: KeyReferences
-  private let speech: Speech
-  private let ranges: KeyRanges
-  private(set) var map: KeyMap
+  private let references: PrimaryKeyReferences
+  private let translation: SchemaTranslation
+  private let ranges: PrimaryKeyRanges
+  private(set) var map: PrimaryKeyMap
   /// The rows whose keys in the bundle differ from their keys at the hub.
   private var named: Set<KeyedRow> = []
   /// The hub's rows that the bundle changes under their own keys.
@@ -36,12 +36,12 @@ final class DeviceKeys {
   ///   - received: the device's emission.
   ///   - base: the state from which the device made its changes.
   ///   - own: the changes of the log that are the device's own.
-  ///   - speech: the translation of the bundle's version.
+  ///   - translation: the translation of the bundle's version.
   ///   - ranges: the keys that the device may assign.
   init(
     _ scope: ScopeStore, _ device: EnrolledDevice, received: EmissionNumber, base: ChangeBase, own: OwnChanges,
     bundle: BundleID,
-    _ shared: SharedChanges?, _ speech: Speech, _ ranges: KeyRanges
+    _ shared: SharedChanges?, _ translation: SchemaTranslation, _ ranges: PrimaryKeyRanges
   ) throws {
     store = scope.store
     self.scope = scope
@@ -51,14 +51,14 @@ final class DeviceKeys {
     self.own = own
     self.bundle = bundle
     self.shared = shared
-    self.speech = speech
+    self.translation = translation
     self.ranges = ranges
-    references = try KeyReferences(store.tables)
-    map = KeyMap(references, store.tables)
+    references = try PrimaryKeyReferences(store.tables)
+    map = PrimaryKeyMap(references, store.tables)
   }
 
   /// A row that the device made, according to the bundle.
-  private struct Birth: Hashable {
+  private struct InsertedRow: Hashable {
     let place: Int
     let key: Value
     let row: Row
@@ -68,8 +68,8 @@ final class DeviceKeys {
   /// The results of the first reading of the bundle.
   private struct Findings {
     /// The new rows, in the order of the bundle.
-    var births: [Birth] = []
-    var born: [KeyedRow: Birth] = [:]
+    var insertedRows: [InsertedRow] = []
+    var born: [KeyedRow: InsertedRow] = [:]
     /// The rows about which the bundle says anything new.
     var seen: Set<KeyedRow> = []
     /// All rows that the bundle names, also in changes that were merged before.
@@ -85,16 +85,16 @@ final class DeviceKeys {
   func settle(_ bundle: borrowing VerifiedBundle, at now: Int64) throws {
     if references.isEmpty { return }
     var found = try findings(in: bundle)
-    for birth in found.births { try raiseNewKeys(above: birth, &found) }
+    for birth in found.insertedRows { try raiseNewKeys(above: birth, &found) }
     for name in found.renamed { try store.takeOver(name.old, name.new, in: name.table, of: device.id, at: received) }
     for row in try store.rekeyed(of: device.id, at: received, but: own.sealed) { add(row) }
     ownNames = found.seen.filter { found.born[$0] == nil }
     var decided: Set<KeyedRow> = []
-    for birth in found.births { try decide(birth, found, &decided, at: now) }
+    for birth in found.insertedRows { try decide(birth, found, &decided, at: now) }
   }
 
   /// Decides about a new row, after the rows that it refers to: they may be part of its natural key.
-  private func decide(_ birth: Birth, _ found: Findings, _ decided: inout Set<KeyedRow>, at now: Int64) throws {
+  private func decide(_ birth: InsertedRow, _ found: Findings, _ decided: inout Set<KeyedRow>, at now: Int64) throws {
     guard decided.insert(KeyedRow(place: birth.place, key: birth.key)).inserted else { return }
     for (column, owner) in references.columns[birth.place].sorted(by: { $0.key < $1.key }) {
       let key = store.tables[owner].key(namedBy: birth.row[column])
@@ -148,12 +148,12 @@ final class DeviceKeys {
       found.spoken.insert(row)
       guard let generation = line.generation, generation.rawValue >= device.merged.rawValue else { return }
       let schema = store.tables[place].schema
-      let fitted = try store.fitted(line, in: place, speech)
+      let fitted = try store.fitted(line, in: place, translation)
       switch fitted.content {
       case .insert(let fields) where !found.seen.contains(row):
         let step = try fitted.step(in: schema)
-        let birth = Birth(place: place, key: key, row: try schema.row(fields), step: step)
-        found.births.append(birth)
+        let birth = InsertedRow(place: place, key: key, row: try schema.row(fields), step: step)
+        found.insertedRows.append(birth)
         if case .integer(let number) = key { ranges.noteSent(number, isFromBefore: step.first == nil, in: place) }
         found.born[row] = birth
       case .update(let set, _):
@@ -177,33 +177,33 @@ final class DeviceKeys {
   }
 
   private func limit(in place: Int) throws -> Int64 {
-    let limit = try limits[place] ?? KeyLimit(store).greatest(in: place) ?? Int64.max
+    let limit = try limits[place] ?? PrimaryKeyLimit(store).greatest(in: place) ?? Int64.max
     limits[place] = limit
     return limit
   }
 
   /// Sees to it that rows that get new keys get other ones than this new row, which is about to be taken.
-  private func raiseNewKeys(above birth: Birth, _ found: inout Findings) throws {
+  private func raiseNewKeys(above birth: InsertedRow, _ found: inout Findings) throws {
     guard store.tables[birth.place].rules.keys == .blocks, case .integer(let number) = birth.key,
       try number > found.greatest[birth.place] ?? 0 && number <= limit(in: birth.place) && !isForbidden(birth)
     else { return }
     found.greatest[birth.place] = number
   }
 
-  private func isForbidden(_ birth: Birth) throws -> Bool {
+  private func isForbidden(_ birth: InsertedRow) throws -> Bool {
     try ranges.forbids(RowKey([birth.key]), in: birth.place, .sent(isFromBefore: birth.step.first == nil))
   }
 
   /// Whether a person must let a new row in because of its key. A key that a row has is no key for it: it gets another
   /// one.
-  private func waitsForItsKey(_ birth: Birth) throws -> Bool {
+  private func waitsForItsKey(_ birth: InsertedRow) throws -> Bool {
     try store.rows[birth.place].row(RowKey([birth.key])) == nil && isForbidden(birth)
   }
 
   /// The key of the only row with the same natural key as a row that the device made. nil if there is none, if the
   /// device may not change it, or if the device distinguishes the two. It does so if the same bundle changes the
   /// natural key of its row, or names the other row as well.
-  private func twin(of birth: Birth, _ found: Findings) throws -> Value? {
+  private func twin(of birth: InsertedRow, _ found: Findings) throws -> Value? {
     let table = store.tables[birth.place]
     guard table.folds, !found.moved.contains(KeyedRow(place: birth.place, key: birth.key)) else { return nil }
     guard let twin = try store.twin(of: map.row(birth.row, of: birth.place), in: birth.place, for: scope) else {
@@ -217,7 +217,7 @@ final class DeviceKeys {
   }
 
   /// Whether the key belongs to another row, or did since the device's last bundle from the hub.
-  private func isTaken(_ birth: Birth) throws -> Bool {
+  private func isTaken(_ birth: InsertedRow) throws -> Bool {
     let key = RowKey([birth.key])
     if let row = try store.rows[birth.place].row(key) {
       // A match with a row that the user may not see would reveal the content of that row.
@@ -240,7 +240,7 @@ final class DeviceKeys {
 
   /// Whether the hub only knows this same row from its deletion. In the time that the hub lost, another device had the
   /// row, and it delivered again before the device that made the row.
-  private func isDeletedByOther(_ birth: Birth, _ past: RowNumbers.Entry) throws -> Bool {
+  private func isDeletedByOther(_ birth: InsertedRow, _ past: RowNumbers.Entry) throws -> Bool {
     guard base.isFormerEpoch else { return false }
     let made = store.rows[birth.place].schema.fields(map.row(birth.row, of: birth.place))
     var isDeleted = false

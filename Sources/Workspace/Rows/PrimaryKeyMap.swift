@@ -3,7 +3,7 @@ import SatchelCapture
 import SatchelValues
 
 /// Changed keys, and how references to them change. All of them change at once: 5 may become 6 while 6 becomes 7.
-public struct KeyMap: Sendable {
+public struct PrimaryKeyMap: Sendable {
   /// One row's old key and new key.
   public struct Entry: Hashable, Sendable {
     /// The index of the row's table in the dataset.
@@ -18,11 +18,11 @@ public struct KeyMap: Sendable {
     }
   }
 
-  private let references: KeyReferences
+  private let references: PrimaryKeyReferences
   private let tables: [TrackedTable]
   private var renamed: [Int: [Value: Value]] = [:]
 
-  public init(_ references: KeyReferences, _ tables: [TrackedTable], _ entries: [Entry] = []) {
+  public init(_ references: PrimaryKeyReferences, _ tables: [TrackedTable], _ entries: [Entry] = []) {
     self.references = references
     self.tables = tables
     for entry in entries { add(entry) }

@@ -7,7 +7,7 @@ import SatchelWorkspace
 /// so it comes back here too.
 ///
 /// A row whose parent was missing before is left as it is: that is the app's own decision.
-final class DeletedParents {
+final class RestoredParents {
   struct Parent {
     let rows: RowTable
     let key: RowKey

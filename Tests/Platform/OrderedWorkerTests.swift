@@ -5,9 +5,9 @@ import Testing
 @testable import SatchelPlatform
 
 @Suite("Work on another core")
-struct ConveyorTests {
-  private func squares() -> Conveyor<Int, Int, Int> {
-    Conveyor(state: 0) { count, number in
+struct OrderedWorkerTests {
+  private func squares() -> OrderedWorker<Int, Int, Int> {
+    OrderedWorker(state: 0) { count, number in
       count += 1
       return number * number * 1_000 + count
     }
@@ -17,26 +17,26 @@ struct ConveyorTests {
     "results come in the order of their pieces, whenever they are taken, and the state passes from piece to piece",
     arguments: 1...5)
   func order(atOnce: Int) {
-    var conveyor = squares()
+    var worker = squares()
     var products: [Int] = []
     for number in 1...200 {
-      conveyor.put(number)
-      if conveyor.count > atOnce, let product = conveyor.take() { products.append(product) }
+      worker.put(number)
+      if worker.count > atOnce, let product = worker.take() { products.append(product) }
     }
-    while let product = conveyor.take() { products.append(product) }
+    while let product = worker.take() { products.append(product) }
     #expect(products == (1...200).map { $0 * $0 * 1_000 + $0 })
-    #expect(conveyor.take() == nil)
+    #expect(worker.take() == nil)
   }
 
   @Test("a single piece is processed on the caller's thread; two are not")
   func threads() {
-    var conveyor = Conveyor(state: 0) { _, caller in caller == pthread_self() }
-    conveyor.put(pthread_self())
-    #expect(conveyor.take() == true)
-    conveyor.put(pthread_self())
-    conveyor.put(pthread_self())
-    #expect(conveyor.take() == false)
-    #expect(conveyor.take() == false)
+    var worker = OrderedWorker(state: 0) { _, caller in caller == pthread_self() }
+    worker.put(pthread_self())
+    #expect(worker.take() == true)
+    worker.put(pthread_self())
+    worker.put(pthread_self())
+    #expect(worker.take() == false)
+    #expect(worker.take() == false)
   }
 
   @Test("ending before everything was taken waits for the piece in work, and for no other")
@@ -48,15 +48,15 @@ struct ConveyorTests {
     }
     let gate = Gate()
     do {
-      var conveyor = Conveyor(state: gate) { (gate: inout Gate, _: Int) in
+      var worker = OrderedWorker(state: gate) { (gate: inout Gate, _: Int) in
         gate.begun.withLock { $0 += 1 }
         while !gate.isOpen.withLock({ $0 }) { sched_yield() }
         gate.done.withLock { $0 += 1 }
       }
-      for piece in 0..<100 { conveyor.put(piece) }
+      for piece in 0..<100 { worker.put(piece) }
       while gate.begun.withLock({ $0 }) == 0 { sched_yield() }
       // The end comes first; only then may the piece in work end.
-      conveyor.giveUp()
+      worker.giveUp()
       gate.isOpen.withLock { $0 = true }
     }
     #expect(gate.begun.withLock { $0 } == 1)

@@ -4,7 +4,7 @@ import SatchelValues
 import SatchelWorkspace
 
 /// The translation of a device's bundle from its version of the dataset, which may be earlier than the hub's.
-struct Speech {
+struct SchemaTranslation {
   let version: Int64
   private let former: FormerColumns
   /// Whether the columns have their present names.
@@ -64,7 +64,7 @@ struct Speech {
   }
 
   /// Whether anything remains of a line without its removed columns. Records these columns.
-  mutating func hasAnythingToSay(in line: ChangeLine) -> Bool {
+  mutating func hasMeaning(in line: ChangeLine) -> Bool {
     if isPresent { return true }
     let fields: [Field] =
       switch line.content {

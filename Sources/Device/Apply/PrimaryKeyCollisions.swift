@@ -5,7 +5,7 @@ import SatchelValues
 import SatchelWorkspace
 
 /// A row of this device that got another key.
-public struct RekeyedHere: Hashable, Sendable {
+public struct RenumberedRow: Hashable, Sendable {
   public let table: Name
   public let old: Value
   public let new: Value
@@ -23,16 +23,16 @@ public struct RekeyedHere: Hashable, Sendable {
 ///
 /// Rows that the hub must send are in the bundle anyway. This type moves the rows with pending changes and their
 /// pre-images, which hold what this device wrote.
-struct KeyChanges {
+struct PrimaryKeyCollisions {
   private let session: DeviceSession
   private let scope: Manifest.Scope
-  private let references: KeyReferences
+  private let references: PrimaryKeyReferences
   private let tables: [RowTable]
 
   init(_ session: DeviceSession, _ scope: Manifest.Scope) throws {
     self.session = session
     self.scope = scope
-    references = try KeyReferences(session.tables)
+    references = try PrimaryKeyReferences(session.tables)
     tables = try session.tables.map { try RowTable($0, in: session.database) }
   }
 
@@ -45,7 +45,7 @@ struct KeyChanges {
   }
 
   struct Outcome {
-    var rekeyed: [RekeyedHere] = []
+    var rekeyed: [RenumberedRow] = []
     /// Rows that left the table and have no pre-images any more.
     var stranded: [Stranded] = []
   }
@@ -57,34 +57,34 @@ struct KeyChanges {
       "UPDATE satchel_rekeyed SET known = 1 WHERE sequence < :acknowledged",
       ["acknowledged": .integer(scope.acknowledged.rawValue)])
     let isNewHistory = scope.epoch != session.state.epoch
-    var found = try KeyFindings(session, isNewHistory: isNewHistory, in: bundle, snapshot)
+    var found = try PrimaryKeyFindings(session, isNewHistory: isNewHistory, in: bundle, snapshot)
     var outcome = Outcome()
     var (told, yielding) = (found.told, try found.yielding())
-    var taken: [KeyMap.Entry] = []
+    var taken: [PrimaryKeyMap.Entry] = []
     while !(told + yielding).isEmpty {
       for entry in told { try note(entry, sequence: nil) }
       for entry in yielding { try note(entry, sequence: session.state.sequence) }
       taken += told + yielding
       try keepLocalKeys(of: told + yielding)
-      var next: [KeyMap.Entry] = []
+      var next: [PrimaryKeyMap.Entry] = []
       for stranded in try move(told, yielding) {
         if let entry = try join(stranded) { next.append(entry) } else { outcome.stranded.append(stranded) }
       }
       // Renumbering a parent can make two of its children duplicates.
       if next.isEmpty, session.tables.contains(where: \.folds) {
-        found = try KeyFindings(session, isNewHistory: isNewHistory, in: bundle, snapshot)
+        found = try PrimaryKeyFindings(session, isNewHistory: isNewHistory, in: bundle, snapshot)
         next = found.folding(besides: taken)
       }
       (told, yielding) = ([], next)
     }
     outcome.rekeyed = taken.map {
-      RekeyedHere(table: session.tables[$0.place].name, old: $0.old, new: $0.new, number: scope.number)
+      RenumberedRow(table: session.tables[$0.place].name, old: $0.old, new: $0.new, number: scope.number)
     }
     return outcome
   }
 
   /// Joins a new row with the only row that has its natural key; nil if there are two.
-  private func join(_ stranded: Stranded) throws -> KeyMap.Entry? {
+  private func join(_ stranded: Stranded) throws -> PrimaryKeyMap.Entry? {
     let rows = stranded.rows
     let rivals = try rows.rivals(of: stranded.row, in: session.database)
     guard rows.table.folds, rows.table.rules.write != .none, stranded.images.first?.row == nil, rivals.count == 1,
@@ -92,8 +92,8 @@ struct KeyChanges {
       let new = rows.table.singleKey(rivals[0]),
       try PreImageLookup(rows.table, in: session.database).images(of: rivals[0]).isEmpty
     else { return nil }
-    let entry = KeyMap.Entry(place: place, old: old, new: new)
-    let map = KeyMap(references, session.tables, [entry])
+    let entry = PrimaryKeyMap.Entry(place: place, old: old, new: new)
+    let map = PrimaryKeyMap(references, session.tables, [entry])
     let images = stranded.images.map {
       $0.mapRow { map.row($0, of: place) }
     }
@@ -102,7 +102,7 @@ struct KeyChanges {
     return entry
   }
 
-  private func note(_ entry: KeyMap.Entry, sequence: SequenceNumber?) throws {
+  private func note(_ entry: PrimaryKeyMap.Entry, sequence: SequenceNumber?) throws {
     try session.database.run(
       """
       INSERT INTO satchel_rekeyed (table_name, old_key, new_key, number, sequence, known)
@@ -125,9 +125,9 @@ struct KeyChanges {
   }
 
   /// Writes the new keys wherever this device's changes name the old keys.
-  private func move(_ told: [KeyMap.Entry], _ yielding: [KeyMap.Entry]) throws -> [Stranded] {
-    let byHub = KeyMap(references, session.tables, told)
-    let all = KeyMap(references, session.tables, told + yielding)
+  private func move(_ told: [PrimaryKeyMap.Entry], _ yielding: [PrimaryKeyMap.Entry]) throws -> [Stranded] {
+    let byHub = PrimaryKeyMap(references, session.tables, told)
+    let all = PrimaryKeyMap(references, session.tables, told + yielding)
     var moves: [Move] = []
     for (place, table) in session.tables.enumerated() where !references.columns[place].isEmpty {
       let rows = tables[place]
@@ -179,7 +179,7 @@ struct KeyChanges {
   }
 
   /// Whether this device gave the old key. Then no other row has it, and the hub may not know that rows here name it.
-  private func gave(_ entry: KeyMap.Entry) throws -> Bool {
+  private func gave(_ entry: PrimaryKeyMap.Entry) throws -> Bool {
     try session.database.first(
       "SELECT 1 FROM satchel_rekeyed WHERE table_name = :table AND new_key = :key AND sequence IS NOT NULL",
       ["table": .string(session.tables[entry.place].name.text), "key": entry.old]
@@ -187,7 +187,7 @@ struct KeyChanges {
   }
 
   /// Adds the rows without pending changes that name a key.
-  private func addRows(naming entry: KeyMap.Entry, by map: KeyMap, to moves: inout [Move]) throws {
+  private func addRows(naming entry: PrimaryKeyMap.Entry, by map: PrimaryKeyMap, to moves: inout [Move]) throws {
     for (place, table) in session.tables.enumerated() {
       let rows = tables[place]
       for (column, owner) in references.columns[place].sorted(by: { $0.key < $1.key }) where owner == entry.place {
@@ -230,11 +230,11 @@ struct KeyChanges {
   }
 }
 
-extension KeyChanges {
+extension PrimaryKeyCollisions {
   /// A row that gets another primary key keeps its local key, even if the hub sends it: as one deleted row and one new
   /// row.
-  private func keepLocalKeys(of entries: [KeyMap.Entry]) throws {
-    let map = KeyMap(references, session.tables, entries)
+  private func keepLocalKeys(of entries: [PrimaryKeyMap.Entry]) throws {
+    let map = PrimaryKeyMap(references, session.tables, entries)
     for (place, table) in session.tables.enumerated() where table.info.localKey != nil {
       let rows = tables[place]
       for (column, owner) in references.columns[place] where table.schema.key.contains(column) {
@@ -255,7 +255,7 @@ extension KeyChanges {
   }
 }
 
-extension KeyChanges {
+extension PrimaryKeyCollisions {
   /// Makes SQLite take new keys from the ranges that a bundle gives this device. Called when all rows of the bundle are
   /// in place.
   /// - Parameter received: the emission up to which the device knows its ranges.
@@ -278,7 +278,7 @@ extension KeyChanges {
 
 extension DeviceSession {
   /// The keys that rows of this device got with one emission.
-  func keysGiven(with number: EmissionNumber) throws -> [KeyMap.Entry] {
+  func keysGiven(with number: EmissionNumber) throws -> [PrimaryKeyMap.Entry] {
     guard tables.contains(where: \.renamesRows) else { return [] }
     return try database.all(
       "SELECT table_name, old_key, new_key FROM satchel_rekeyed WHERE number = :number ORDER BY entry",
@@ -297,7 +297,7 @@ extension DeviceSession {
   }
 
   /// The rows whose new keys this device chose and the hub is not known to have learned, in the order of the changes.
-  func untoldKeys() throws -> [RekeyedHere] {
+  func untoldKeys() throws -> [RenumberedRow] {
     guard tables.contains(where: \.renamesRows) else { return [] }
     return try database.all(
       "SELECT table_name, old_key, new_key, number FROM satchel_rekeyed WHERE known = 0 ORDER BY entry"
@@ -307,11 +307,12 @@ extension DeviceSession {
   }
 
   /// All rows of this device that ever got other keys, in the order of the changes.
-  func allKeys() throws -> [RekeyedHere] {
+  func allKeys() throws -> [RenumberedRow] {
     try database.all("SELECT table_name, old_key, new_key, number FROM satchel_rekeyed ORDER BY entry") { rekeyed($0) }
   }
 
-  private func rekeyed(_ row: borrowing Statement) -> RekeyedHere {
-    RekeyedHere(table: Name(row.text(0)), old: row.value(1), new: row.value(2), number: EmissionNumber(row.integer(3)))
+  private func rekeyed(_ row: borrowing Statement) -> RenumberedRow {
+    RenumberedRow(
+      table: Name(row.text(0)), old: row.value(1), new: row.value(2), number: EmissionNumber(row.integer(3)))
   }
 }

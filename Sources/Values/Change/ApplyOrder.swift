@@ -1,5 +1,5 @@
 /// The position of a step among all steps that are applied together.
-public struct StepPlace: Hashable, Comparable, Sendable {
+public struct ApplyOrder: Hashable, Comparable, Sendable {
   public let generation: Generation
   /// Within one generation: lower numbers are applied first.
   public let order: Int
@@ -10,7 +10,7 @@ public struct StepPlace: Hashable, Comparable, Sendable {
   }
 
   /// Before all steps.
-  public static let first = StepPlace(generation: Generation(.min), order: .min)
+  public static let first = ApplyOrder(generation: Generation(.min), order: .min)
 
-  public static func < (a: StepPlace, b: StepPlace) -> Bool { (a.generation, a.order) < (b.generation, b.order) }
+  public static func < (a: ApplyOrder, b: ApplyOrder) -> Bool { (a.generation, a.order) < (b.generation, b.order) }
 }

@@ -60,7 +60,7 @@ extension DeviceWorkspace {
         "sealed", "The work of \(sealed.user) is on its way to the hub under this device's present name.",
         hint: "First carry it there, and bring the hub's answer back: \(sealed.file)")
     }
-    if ending == .takeBack { return self }
+    if runMode == .dryRun { return self }
     try keys.dropNext()
     let key = try keys.beginRotation(name: name)
     let id: ReplicaID = platform.random.identifier()
@@ -69,7 +69,7 @@ extension DeviceWorkspace {
       configuration: WorkspaceConfiguration(
         role: .device, dataset: configuration.dataset, id: id, name: name, database: configuration.database,
         incarnation: platform.random.identifier(), continues: configuration.id, proof: try proof(of: id, key)),
-      platform: platform, keys: keys, ending: ending)
+      platform: platform, keys: keys, runMode: runMode)
     try platform.files.replace(folder.configuration, mode: 0o644, contents: renewed.configuration.bytes)
     try renewed.completeRenewal()
     return renewed

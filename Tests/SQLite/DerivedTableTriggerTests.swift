@@ -90,7 +90,7 @@ struct KeepingTriggerTests {
     let before = try text(database, "SELECT sql FROM sqlite_schema ORDER BY rowid")
     struct Stop: Error {}
     do {
-      try database.applyTransaction(.takeBack, to: ["t", "other"]) {
+      try database.applyTransaction(.dryRun, to: ["t", "other"]) {
         try database.execute("INSERT INTO t VALUES (2, 'b')")
         #expect(try text(database, "SELECT x FROM derived") == "a b")
         if failing { throw Stop() }

@@ -2,18 +2,18 @@ import Glibc
 
 /// Applies a function to one piece of work after another on another core, and returns the results in the pieces' order.
 ///
-///     var conveyor = Conveyor(state: Parser()) { parser, lines in parser.parse(lines) }
+///     var worker = OrderedWorker(state: Parser()) { parser, lines in parser.parse(lines) }
 ///     for lines in batches {
-///       conveyor.put(lines)
-///       if conveyor.count > 2, let parsed = conveyor.take() { use(parsed) }
+///       worker.put(lines)
+///       if worker.count > 2, let parsed = worker.take() { use(parsed) }
 ///     }
-///     while let parsed = conveyor.take() { use(parsed) }
+///     while let parsed = worker.take() { use(parsed) }
 ///
 /// The function has its piece and its own state, and nothing else. Files, clock and randomness stay with the caller's
 /// thread, in one order that a simulation can repeat. The caller limits the number of pieces. A single piece starts no
 /// thread. If the system cannot start a thread, the caller's thread does all the work.
-public struct Conveyor<State: Sendable, Piece: Sendable, Product: Sendable>: ~Copyable {
-  private let belt: Belt<State, Piece, Product>
+public struct OrderedWorker<State: Sendable, Piece: Sendable, Product: Sendable>: ~Copyable {
+  private let queue: WorkQueue<State, Piece, Product>
   private var worker: Worker = .none
   /// The number of pieces put whose results were not taken yet.
   public private(set) var count = 0
@@ -26,7 +26,7 @@ public struct Conveyor<State: Sendable, Piece: Sendable, Product: Sendable>: ~Co
 
   /// - Parameter work: the state is passed from piece to piece.
   public init(state: State, _ work: @escaping @Sendable (inout State, Piece) -> Product) {
-    belt = Belt(state, work)
+    queue = WorkQueue(state, work)
   }
 
   deinit {
@@ -36,11 +36,11 @@ public struct Conveyor<State: Sendable, Piece: Sendable, Product: Sendable>: ~Co
   }
 
   /// Drops all pieces but the one in work.
-  func giveUp() { belt.end() }
+  func giveUp() { queue.end() }
 
   /// Adds a piece to the work.
   public mutating func put(_ piece: Piece) {
-    belt.put(piece)
+    queue.put(piece)
     count += 1
     if count == 2, case .none = worker { worker = start() }
   }
@@ -49,8 +49,8 @@ public struct Conveyor<State: Sendable, Piece: Sendable, Product: Sendable>: ~Co
   public mutating func take() -> Product? {
     if count == 0 { return nil }
     count -= 1
-    if case .thread = worker { return belt.take() }
-    return belt.workHere()
+    if case .thread = worker { return queue.take() }
+    return queue.workHere()
   }
 
   private func start() -> Worker {
@@ -60,13 +60,13 @@ public struct Conveyor<State: Sendable, Piece: Sendable, Product: Sendable>: ~Co
     unsafe sigfillset(&all)
     unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
     defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-    let handed = unsafe Unmanaged.passRetained(belt as AnyBelt)
+    let handed = unsafe Unmanaged.passRetained(queue as AnyWorkQueue)
     var thread = pthread_t()
     let code = unsafe pthread_create(
       &thread, nil,
       { argument in
         guard let argument = unsafe argument else { return nil }
-        unsafe Unmanaged<AnyBelt>.fromOpaque(argument).takeRetainedValue().run()
+        unsafe Unmanaged<AnyWorkQueue>.fromOpaque(argument).takeRetainedValue().run()
         return nil
       }, handed.toOpaque())
     if code == 0 { return .thread(thread) }
@@ -75,13 +75,14 @@ public struct Conveyor<State: Sendable, Piece: Sendable, Product: Sendable>: ~Co
   }
 }
 
-/// A belt of any type: a thread is started with a single address.
-private class AnyBelt {
+/// A queue of any type: a thread is started with a single address.
+private class AnyWorkQueue {
   func run() {}
 }
 
 /// The data of both threads, used only with the mutex; the state is used by the worker alone.
-@safe private final class Belt<State: Sendable, Piece: Sendable, Product: Sendable>: AnyBelt, @unchecked Sendable {
+@safe
+private final class WorkQueue<State: Sendable, Piece: Sendable, Product: Sendable>: AnyWorkQueue, @unchecked Sendable {
   private var state: State
   private let work: @Sendable (inout State, Piece) -> Product
   private var pieces: [Piece] = []
@@ -129,7 +130,7 @@ private class AnyBelt {
     }
   }
 
-  /// Drops the pieces on the belt.
+  /// Drops the pieces on the queue.
   func end() {
     locked { isOver = true }
     tell()

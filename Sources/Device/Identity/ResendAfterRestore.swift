@@ -42,7 +42,7 @@ extension DeviceSession {
     guard isTold else { return nil }
     var report = ImportReport(manifest, .redeliver)
     report.redelivered = missing.map(\.sequence)
-    if workspace.ending == .takeBack { return report }
+    if workspace.runMode == .dryRun { return report }
     try database.writeTransaction {
       state.restored = scope.acknowledged
       try noteBrought(to: scope)
@@ -62,7 +62,7 @@ extension DeviceSession {
 
   /// Keeps a copy of the database for people to examine. nil: in a dry run.
   func keepCopy(before number: EmissionNumber) throws -> String? {
-    if workspace.ending == .takeBack { return nil }
+    if workspace.runMode == .dryRun { return nil }
     let path = Paths.join(folder.archive, "former/data-before-\(number).sqlite")
     try folder.keep(database, at: path, platform.files)
     return path

@@ -2,7 +2,7 @@ import CSQLite
 import SatchelValues
 
 /// A trigger of the app that maintains a derived table: an R-tree, an index for full-text search, a count of rows.
-struct KeepingTrigger {
+struct DerivedTableTrigger {
   let name: Name
   /// Its table: a tracked table, or a table that another such trigger writes.
   let table: Name
@@ -26,7 +26,7 @@ extension Database {
   /// guard and stays off: applied rows are written as they are.
   /// - Throws: a `TriggerError` if SQLite cannot compile a trigger. If it calls a function which only the app has, the
   ///   error comes when the trigger fires.
-  func keepingTriggers(of tracked: [Name]) throws -> [KeepingTrigger] {
+  func derivedTableTriggers(of tracked: [Name]) throws -> [DerivedTableTrigger] {
     let triggers = try appTriggers()
     let beginnings = tracked.filter { table in triggers.contains { $0.table.isSameInSQL(as: table) } }
     if beginnings.isEmpty { return [] }
@@ -52,7 +52,7 @@ extension Database {
   /// Leaves out triggers that write through a view. A view's triggers do such writes, and if one of them is off, the
   /// write has no effect.
   private func leaveOutThoseBehindViews(
-    _ keeping: inout [KeepingTrigger], _ triggers: [KeepingTrigger], _ bodies: TriggerBodies
+    _ keeping: inout [DerivedTableTrigger], _ triggers: [DerivedTableTrigger], _ bodies: TriggerBodies
   ) throws {
     let views = try all("SELECT name FROM sqlite_schema WHERE type = 'view'") { Name($0.text(0)) }
     var count = 0
@@ -103,9 +103,9 @@ extension Database {
     return TriggerFault(trigger: culprit?.name, table: culprit?.table ?? table, words: error.message, isFatal: true)
   }
 
-  private func appTriggers() throws -> [KeepingTrigger] {
+  private func appTriggers() throws -> [DerivedTableTrigger] {
     try all("SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid") {
-      KeepingTrigger(name: Name($0.text(0)), table: Name($0.text(1)), sql: $0.text(2))
+      DerivedTableTrigger(name: Name($0.text(0)), table: Name($0.text(1)), sql: $0.text(2))
     }.filter { !isSatchels($0.name) }
   }
 

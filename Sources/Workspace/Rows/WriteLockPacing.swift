@@ -2,7 +2,7 @@ import SatchelPlatform
 
 /// Lets apps write between two long units of work. SQLite has no lock queue: a waiting connection polls at intervals of
 /// up to 100 ms. So the next unit of work does not begin before an app has had time to poll.
-public final class Turns {
+public final class WriteLockPacing {
   private let clock: any WallClock
   /// When the next work may begin, in milliseconds; nil: at once.
   private var until: Int64?

@@ -4,7 +4,7 @@ import Testing
 
 /// A device's knowledge of its hub, if another file is in the place of its database.
 @Suite("What the hub's bundles told is known again")
-struct RecollectionTests {
+struct LedgerRecoveryTests {
   enum Loss: CaseIterable { case deleted, oldCopy, madeByApp }
 
   /// Whatever file replaces the tablet's database, it is repaired.

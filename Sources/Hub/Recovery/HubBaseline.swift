@@ -57,7 +57,7 @@ extension HubWorkspace {
   /// The correct content of every row, except for changes that no trigger saw and writes that are not in the log yet.
   ///
   /// Throws a `WorkspaceError` if the base is missing or damaged.
-  func known(_ store: HubStore, in folder: borrowing StagingFolder) throws -> KnownRows {
+  func known(_ store: HubStore, in folder: borrowing StagingFolder) throws -> BaselineRows {
     let archive = BundleArchive(self.folder, platform.files)
     guard let prefix = try presentPrefix(store.dataset.version, store.identity.epoch),
       let number = try archive.numbers(prefix).last
@@ -70,7 +70,7 @@ extension HubWorkspace {
       scope.number.rawValue == number,
       let path = bundle.path(of: .snapshot)
     else { throw Self.noBase("it is of another history") }
-    let known = try KnownRows(at: folder.file("known.sqlite"), like: store.database, tables: store.tables)
+    let known = try BaselineRows(at: folder.file("known.sqlite"), like: store.database, tables: store.tables)
     let snapshot = try Database.untrusted(path: path)
     for table in known.tables { try table.fill(from: snapshot) }
     try store.replayLog(after: Cursor(number - 1), onto: known)
@@ -99,7 +99,7 @@ extension HubWorkspace {
 
 extension HubStore {
   /// Applies the log's changes of each row after `cursor`.
-  fileprivate func replayLog(after cursor: Cursor, onto known: KnownRows) throws {
+  fileprivate func replayLog(after cursor: Cursor, onto known: BaselineRows) throws {
     try database.each(
       "SELECT table_name, key, operation, set_values FROM satchel_log WHERE cursor > :cursor ORDER BY cursor",
       ["cursor": .integer(cursor.rawValue)]

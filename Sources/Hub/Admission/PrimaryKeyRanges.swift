@@ -8,7 +8,7 @@ import SatchelWorkspace
 /// A device hands out keys of the ranges that the hub gave it, or gave to the device of which it was a copy. Keys that
 /// a hub gave in a time that was lost count too. SQLite goes on from the greatest key: behind a range that is used up,
 /// and behind a row of the device's own that lies above its range, until the hub's next bundle comes there.
-final class KeyRanges {
+final class PrimaryKeyRanges {
   /// How a new row came here.
   enum Arrival {
     /// In the bundle that is merged. The row may have been on the device before it joined.
