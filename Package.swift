@@ -48,7 +48,11 @@ let package = Package(
     .executable(name: "satchel-hub", targets: ["satchel-hub"]),
     // The device's half, for apps that bring it along: docs/EMBEDDING.md.
     .library(
-      name: "SatchelDevice", targets: ["SatchelDevice", "SatchelWorkspace", "SatchelPlatform", "SatchelValues"]),
+      name: "SatchelDevice",
+      targets: [
+        "SatchelDevice", "SatchelWorkspace", "SatchelConflicts", "SatchelRows", "SatchelPlatform", "SatchelValues",
+      ]
+    ),
   ],
   targets: [
     .systemLibrary(
@@ -78,19 +82,33 @@ let package = Package(
     room("Bundle", ["CArchive", "CZstd", "Values", "Platform", "JSON", "Crypto"], settings: wrapsC),
     room("Merge", ["Values", "JSON", "Dataset"]),
     room("Capture", ["Values", "SQLite", "Dataset"]),
+    room("Rows", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture"]),
+    room(
+      "Conflicts",
+      ["Values", "Platform", "JSON", "Crypto", "Geometry", "SQLite", "Dataset", "Bundle", "Merge", "Capture", "Rows"]),
     room(
       "Workspace",
-      ["Values", "Platform", "JSON", "Crypto", "Geometry", "SQLite", "Dataset", "Bundle", "Capture", "Merge"]),
+      [
+        "Values", "Platform", "JSON", "Crypto", "Geometry", "SQLite", "Dataset", "Bundle", "Merge", "Capture", "Rows",
+        "Conflicts",
+      ]),
     room(
       "Device",
-      ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge", "Workspace"]),
+      [
+        "Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Merge", "Capture", "Rows", "Conflicts",
+        "Workspace",
+      ]),
     room(
-      "Hub", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture", "Merge", "Workspace"]),
+      "Hub",
+      [
+        "Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Merge", "Capture", "Rows", "Conflicts",
+        "Workspace",
+      ]),
     room(
       "Commands",
       [
-        "Values", "Platform", "JSON", "QRCode", "Crypto", "Geometry", "SQLite", "Dataset", "Bundle", "Workspace",
-        "Device", "Hub",
+        "Values", "Platform", "JSON", "QRCode", "Crypto", "Geometry", "SQLite", "Dataset", "Bundle", "Rows",
+        "Conflicts", "Workspace", "Device", "Hub",
       ]),
     .executableTarget(
       name: "satchel", dependencies: ["SatchelCommands"], path: "Sources/satchel", swiftSettings: strict),
@@ -102,7 +120,7 @@ let package = Package(
       name: "TestSupport",
       dependencies: [
         "SatchelValues", "SatchelPlatform", "SatchelCrypto", "SatchelGeometry", "SatchelSQLite", "SatchelDataset",
-        "SatchelBundle", "SatchelWorkspace", "SatchelDevice", "SatchelHub",
+        "SatchelBundle", "SatchelRows", "SatchelConflicts", "SatchelWorkspace", "SatchelDevice", "SatchelHub",
       ], path: "Tests/Support", swiftSettings: tests),
     .target(
       name: "SimulatedWorld", dependencies: ["CSQLite", "SatchelValues", "SatchelPlatform", "TestSupport"],
@@ -110,8 +128,8 @@ let package = Package(
     .target(
       name: "Simulation",
       dependencies: [
-        "SatchelValues", "SatchelPlatform", "SatchelSQLite", "SatchelBundle", "SatchelWorkspace", "SatchelDevice",
-        "SatchelHub",
+        "SatchelValues", "SatchelPlatform", "SatchelSQLite", "SatchelBundle", "SatchelRows", "SatchelConflicts",
+        "SatchelWorkspace", "SatchelDevice", "SatchelHub",
         "SimulatedWorld", "TestSupport",
       ], path: "Tests/Simulation", swiftSettings: tests),
     .executableTarget(name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: tests),
@@ -150,12 +168,14 @@ let package = Package(
     check("Geometry", ["Geometry", "TestSupport"]),
     check("GeoPackage", ["Values", "Platform", "JSON", "Geometry", "SQLite", "Commands", "TestSupport"]),
     check("Merge", ["Values", "Dataset", "Merge"]),
-    check("Hub", ["Values", "Platform", "SQLite", "Dataset", "Capture", "Workspace", "Hub", "TestSupport"]),
+    check(
+      "Hub",
+      ["Values", "Platform", "SQLite", "Dataset", "Capture", "Rows", "Conflicts", "Workspace", "Hub", "TestSupport"]),
     .testTarget(
       name: "SeasonTests", dependencies: ["SatchelPlatform", "Simulation", "SimulatedWorld", "TestSupport"],
       path: "Tests/Seasons", swiftSettings: tests),
     check("Protocol", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
-    check("Leaks", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
+    check("Leaks", ["Values", "Platform", "SQLite", "Rows", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
     check("Dataset", ["Values", "Crypto", "Dataset"]),
     check("SQLite", ["Values", "SQLite"]),
     check("Capture", ["Values", "SQLite", "Dataset", "Capture", "TestSupport"]),

@@ -7,7 +7,7 @@
 set -euo pipefail
 
 # The rooms in their order, as in Package.swift: each may import only those before it.
-ROOMS="Values Platform Web JSON QRCode Crypto Geometry SQLite Dataset Bundle Merge Capture Workspace Device Hub Commands"
+ROOMS="Values Platform Web JSON QRCode Crypto Geometry SQLite Dataset Bundle Merge Capture Rows Conflicts Workspace Device Hub Commands"
 
 # The tools' mains stand outside the house and see only its front door.
 MAINS="satchel satchel-hub"

@@ -29,7 +29,7 @@ fi
 includes=()
 for folder in Sources/C[A-Z]*; do if [ -e "$folder/module.modulemap" ]; then includes+=(-I "$folder"); fi; done
 triple=$("$swift" -print-target-info | jq -r .target.unversionedTriple)
-for module in SatchelDevice SatchelWorkspace SatchelPlatform SatchelValues; do
+for module in SatchelDevice SatchelWorkspace SatchelConflicts SatchelRows SatchelPlatform SatchelValues; do
   "$swift" symbolgraph-extract -module-name "$module" -I "$modules" "${includes[@]}" -target "$triple" \
     -minimum-access-level public -skip-synthesized-members -output-dir "$work/graphs"
 done

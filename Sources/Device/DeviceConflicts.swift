@@ -1,6 +1,8 @@
 import SatchelCapture
+import SatchelConflicts
 import SatchelDataset
 import SatchelPlatform
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

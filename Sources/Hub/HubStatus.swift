@@ -1,4 +1,5 @@
 import SatchelCapture
+import SatchelConflicts
 import SatchelPlatform
 import SatchelSQLite
 import SatchelValues

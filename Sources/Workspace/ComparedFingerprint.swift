@@ -1,4 +1,5 @@
 import SatchelCrypto
+import SatchelValues
 
 extension PublicKey {
   /// Throws a `Refusal` unless this is the key whose fingerprint a person has compared. The message never shows the

@@ -2,6 +2,7 @@ import SatchelBundle
 import SatchelCrypto
 import SatchelDataset
 import SatchelPlatform
+import SatchelValues
 
 /// Whether a bundle is to be encrypted.
 public enum Encryption: Sendable {

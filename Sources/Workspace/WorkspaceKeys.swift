@@ -1,5 +1,6 @@
 import SatchelCrypto
 import SatchelPlatform
+import SatchelValues
 
 /// The keys of a workspace: its own, and the public keys of those it trusts.
 ///

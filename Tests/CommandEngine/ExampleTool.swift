@@ -1,4 +1,5 @@
 import SatchelCommands
+import SatchelValues
 
 /// The effects of the example's commands.
 struct Trace {

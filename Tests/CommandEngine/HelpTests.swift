@@ -1,4 +1,5 @@
 import SatchelCommands
+import SatchelValues
 import Testing
 
 @Suite("Help")

@@ -1,5 +1,6 @@
 import SatchelCommands
 import SatchelPlatform
+import SatchelValues
 import Testing
 
 @Suite("Running a command line")

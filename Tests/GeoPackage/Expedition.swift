@@ -10,8 +10,8 @@ import Testing
 /// A hub over a database, and devices that began with a template, used by the tools' commands.
 final class Expedition {
   let folder: TemporaryFolder
-  /// The runMode of the databases' names.
-  let runMode: String
+  /// The ending of the databases' names.
+  let ending: String
 
   struct Outcome {
     let code: Int32
@@ -19,13 +19,13 @@ final class Expedition {
     let error: String
   }
 
-  init(runMode: String = "gpkg") throws {
+  init(ending: String = "gpkg") throws {
     folder = try TemporaryFolder()
-    self.runMode = runMode
+    self.ending = ending
   }
 
-  var office: String { folder("office.\(runMode)") }
-  func database(_ device: String) -> String { folder("\(device)/data.\(runMode)") }
+  var office: String { folder("office.\(ending)") }
+  func database(_ device: String) -> String { folder("\(device)/data.\(ending)") }
 
   @discardableResult func hub(_ words: String...) -> Outcome { hub(words) }
 

@@ -31,7 +31,7 @@ struct FullTextTests {
     """
 
   private func open() throws -> Expedition {
-    let expedition = try Expedition(runMode: "sqlite")
+    let expedition = try Expedition(ending: "sqlite")
     try expedition.sql(
       expedition.office, Self.schema + "INSERT INTO notes VALUES (1, 'an owl', ''), (2, 'a fox', ''), (3, 'a hen', '')")
     try expedition.sql(expedition.folder("empty.sqlite"), Self.schema)

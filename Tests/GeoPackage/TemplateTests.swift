@@ -13,7 +13,7 @@ struct TemplateTests {
     """
 
   private func open(template: String) throws -> Expedition {
-    let expedition = try Expedition(runMode: "db")
+    let expedition = try Expedition(ending: "db")
     try expedition.sql(expedition.office, Self.schema + "INSERT INTO notes VALUES (1, 'one'), (2, 'two')")
     try expedition.sql(expedition.folder("empty.db"), template)
     #expect(try expedition.found(["notes"]).code == 0)
@@ -25,7 +25,7 @@ struct TemplateTests {
     try Database(path: path, mode: .readOnly).all(query) { $0.text(0) }
   }
 
-  @Test("the device's database is the template with the rows in it, under the template's runMode")
+  @Test("the device's database is the template with the rows in it, under the template's ending")
   func filled() throws {
     let expedition = try open(template: Self.schema + "INSERT INTO settings VALUES ('dark')")
     let template = try Data(contentsOf: URL(filePath: expedition.folder("empty.db")))

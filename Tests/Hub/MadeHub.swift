@@ -6,7 +6,7 @@ import SatchelValues
 @testable import SatchelHub
 
 extension HubStore {
-  /// WriteLockPacing a database with the app's tables into a hub's database.
+  /// Turns a database with the app's tables into a hub's database.
   static func make(of database: borrowing Database, at path: String, _ json: String) throws -> HubStore {
     let definition = try DatasetDefinition(json: Array(json.utf8))
     let tables = try TrackedTable.find(definition, in: database)

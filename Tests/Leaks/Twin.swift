@@ -1,4 +1,5 @@
 import Foundation
+import SatchelConflicts
 import SatchelDevice
 import SatchelHub
 import SatchelPlatform

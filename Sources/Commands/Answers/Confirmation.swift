@@ -1,3 +1,4 @@
+import SatchelValues
 import SatchelWorkspace
 
 /// A question before a step that costs people a visit, or that cannot be undone.

@@ -14,7 +14,7 @@ struct Failure {
   let hint: String?
   let code: ExitCode
 
-  /// WriteLockPacing the errors of all modules into words and exit codes. This is the only place that does.
+  /// Turns the errors of all modules into words and exit codes. This is the only place that does.
   init(_ error: any Error) {
     switch error {
     case BundleError.archive(let words):

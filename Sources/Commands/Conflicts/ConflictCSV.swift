@@ -1,3 +1,4 @@
+import SatchelConflicts
 import SatchelPlatform
 import SatchelSQLite
 import SatchelValues

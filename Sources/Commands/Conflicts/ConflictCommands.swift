@@ -1,3 +1,4 @@
+import SatchelConflicts
 import SatchelDataset
 import SatchelJSON
 import SatchelPlatform

@@ -1,3 +1,4 @@
+import SatchelConflicts
 import SatchelJSON
 import SatchelPlatform
 import SatchelSQLite

@@ -1,3 +1,4 @@
+import SatchelConflicts
 import SatchelGeometry
 import SatchelJSON
 import SatchelValues

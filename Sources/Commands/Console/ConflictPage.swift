@@ -1,3 +1,4 @@
+import SatchelConflicts
 import SatchelHub
 import SatchelJSON
 import SatchelPlatform

@@ -1,5 +1,6 @@
 import SatchelJSON
 import SatchelPlatform
+import SatchelValues
 import SatchelWorkspace
 
 extension HubTool {

@@ -1,4 +1,5 @@
 import SatchelPlatform
+import SatchelValues
 import SatchelWorkspace
 
 /// The files that a browser sends, on their way into the inbox. They are never in memory as a whole. An upload that

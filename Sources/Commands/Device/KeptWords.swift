@@ -1,5 +1,6 @@
 import SatchelDevice
 import SatchelJSON
+import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 

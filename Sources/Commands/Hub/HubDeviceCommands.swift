@@ -2,6 +2,7 @@ import SatchelCrypto
 import SatchelHub
 import SatchelJSON
 import SatchelPlatform
+import SatchelValues
 import SatchelWorkspace
 
 extension HubTool {

@@ -1,6 +1,7 @@
 import SatchelHub
 import SatchelJSON
 import SatchelPlatform
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

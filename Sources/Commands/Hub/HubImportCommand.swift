@@ -1,6 +1,7 @@
 import SatchelHub
 import SatchelJSON
 import SatchelPlatform
+import SatchelValues
 import SatchelWorkspace
 
 extension HubTool {

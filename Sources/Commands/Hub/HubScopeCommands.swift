@@ -1,6 +1,7 @@
 import SatchelHub
 import SatchelJSON
 import SatchelPlatform
+import SatchelRows
 import SatchelValues
 
 /// The commands that show and explain what a user sees.

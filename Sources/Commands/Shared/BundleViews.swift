@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelConflicts
 import SatchelJSON
 import SatchelPlatform
 import SatchelValues

@@ -1,6 +1,7 @@
 import SatchelCrypto
 import SatchelJSON
 import SatchelQRCode
+import SatchelValues
 import SatchelWorkspace
 
 /// `keys`: the commands of both tools for their own keys.

@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 

@@ -1,4 +1,5 @@
 import SatchelPlatform
+import SatchelValues
 import SatchelWorkspace
 
 /// A stick, or any folder that is carried. Bundles are in `SATCHEL/<to>/<from>/`, so one stick serves many replicas and

@@ -1,5 +1,7 @@
 import SatchelBundle
 import SatchelCapture
+import SatchelConflicts
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

@@ -1,6 +1,7 @@
 import SatchelCapture
 import SatchelCrypto
 import SatchelJSON
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

@@ -1,5 +1,6 @@
 import SatchelCapture
 import SatchelMerge
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

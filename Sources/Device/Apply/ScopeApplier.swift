@@ -1,6 +1,8 @@
 import SatchelBundle
 import SatchelCapture
+import SatchelConflicts
 import SatchelMerge
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

@@ -1,6 +1,7 @@
 import SatchelBundle
 import SatchelCapture
 import SatchelMerge
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

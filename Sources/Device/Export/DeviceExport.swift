@@ -1,7 +1,9 @@
 import SatchelBundle
 import SatchelCapture
+import SatchelConflicts
 import SatchelCrypto
 import SatchelPlatform
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

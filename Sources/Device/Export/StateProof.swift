@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelCapture
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

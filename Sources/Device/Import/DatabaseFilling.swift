@@ -1,6 +1,7 @@
 import SatchelBundle
 import SatchelCapture
 import SatchelDataset
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelPlatform
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

@@ -1,8 +1,10 @@
 import SatchelBundle
 import SatchelCapture
+import SatchelConflicts
 import SatchelDataset
 import SatchelMerge
 import SatchelPlatform
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

@@ -1,8 +1,10 @@
 import SatchelBundle
 import SatchelCapture
+import SatchelConflicts
 import SatchelCrypto
 import SatchelDataset
 import SatchelPlatform
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

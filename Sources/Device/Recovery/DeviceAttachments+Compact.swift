@@ -1,4 +1,5 @@
 import SatchelCapture
+import SatchelConflicts
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

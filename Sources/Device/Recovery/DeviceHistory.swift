@@ -3,6 +3,7 @@ import SatchelCapture
 import SatchelCrypto
 import SatchelMerge
 import SatchelPlatform
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

@@ -1,4 +1,6 @@
 import SatchelCapture
+import SatchelConflicts
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

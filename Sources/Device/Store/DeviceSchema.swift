@@ -1,3 +1,5 @@
+import SatchelConflicts
+import SatchelRows
 import SatchelWorkspace
 
 /// Satchel's own tables in a device's database, beside those of capture.

@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelConflicts
 import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace

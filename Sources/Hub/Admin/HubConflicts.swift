@@ -1,4 +1,5 @@
 import SatchelCapture
+import SatchelConflicts
 import SatchelDataset
 import SatchelPlatform
 import SatchelSQLite

@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelConflicts
 import SatchelCrypto
 import SatchelPlatform
 import SatchelValues

@@ -1,4 +1,5 @@
 import SatchelPlatform
+import SatchelValues
 import SatchelWorkspace
 
 /// The files that this hub refused.

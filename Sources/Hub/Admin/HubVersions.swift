@@ -2,6 +2,7 @@ import SatchelBundle
 import SatchelCapture
 import SatchelDataset
 import SatchelPlatform
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

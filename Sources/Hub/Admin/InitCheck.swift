@@ -1,5 +1,6 @@
 import SatchelCapture
 import SatchelDataset
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelCapture
+import SatchelConflicts
 import SatchelMerge
 import SatchelSQLite
 import SatchelValues

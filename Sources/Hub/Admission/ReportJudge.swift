@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelConflicts
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

@@ -1,3 +1,4 @@
+import SatchelConflicts
 import SatchelValues
 import SatchelWorkspace
 

@@ -1,5 +1,7 @@
 import SatchelBundle
+import SatchelConflicts
 import SatchelDataset
+import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 

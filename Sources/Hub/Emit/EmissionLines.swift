@@ -1,6 +1,7 @@
 import SatchelBundle
 import SatchelCapture
 import SatchelCrypto
+import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 

@@ -1,5 +1,7 @@
 import SatchelBundle
+import SatchelConflicts
 import SatchelPlatform
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

@@ -1,7 +1,9 @@
 import SatchelBundle
 import SatchelCapture
+import SatchelConflicts
 import SatchelJSON
 import SatchelMerge
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelCapture
+import SatchelConflicts
 import SatchelCrypto
 import SatchelPlatform
 import SatchelSQLite

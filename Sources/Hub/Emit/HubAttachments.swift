@@ -119,7 +119,7 @@ struct HubAttachments {
 
   /// The decision about a file that a device brings. A version makes room for the next version from the same device, or
   /// from a device that had it. Its user must be allowed to change every row that names the file. Otherwise a user
-  /// could overwrite any file by claim it in a row of one's own.
+  /// could overwrite any file by naming it in a row of one's own.
   func action(_ line: AttachmentLine, _ present: Digest?, from device: EnrolledDevice, in sequence: SequenceNumber)
     throws
     -> ArrivingAttachments.IncomingFileAction

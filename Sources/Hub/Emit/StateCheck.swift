@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelCrypto
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

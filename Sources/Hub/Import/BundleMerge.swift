@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelCapture
+import SatchelConflicts
 import SatchelPlatform
 import SatchelSQLite
 import SatchelValues

@@ -1,4 +1,5 @@
 import SatchelMerge
+import SatchelRows
 import SatchelValues
 
 /// The hub's knowledge of the state from which a device made its changes. It decides how the changes of others are

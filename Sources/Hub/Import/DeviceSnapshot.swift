@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelDataset
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

@@ -1,6 +1,7 @@
 import SatchelBundle
 import SatchelCrypto
 import SatchelPlatform
+import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 

@@ -1,4 +1,5 @@
 import SatchelCapture
+import SatchelConflicts
 import SatchelMerge
 import SatchelSQLite
 import SatchelValues

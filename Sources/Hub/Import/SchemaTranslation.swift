@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelDataset
+import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 

@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelCapture
+import SatchelConflicts
 import SatchelCrypto
 import SatchelMerge
 import SatchelPlatform

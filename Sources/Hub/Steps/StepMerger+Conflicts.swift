@@ -1,4 +1,6 @@
+import SatchelConflicts
 import SatchelMerge
+import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 

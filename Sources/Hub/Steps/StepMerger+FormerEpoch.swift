@@ -1,5 +1,6 @@
 import SatchelDataset
 import SatchelMerge
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 

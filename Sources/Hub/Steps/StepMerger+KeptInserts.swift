@@ -1,3 +1,4 @@
+import SatchelConflicts
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

@@ -1,3 +1,4 @@
+import SatchelConflicts
 import SatchelMerge
 import SatchelValues
 import SatchelWorkspace

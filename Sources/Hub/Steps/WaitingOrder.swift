@@ -1,4 +1,5 @@
 import SatchelCapture
+import SatchelConflicts
 import SatchelValues
 
 /// The order in which waiting rows are tried: a row comes before the rows that wait for it.

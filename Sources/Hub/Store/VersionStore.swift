@@ -1,5 +1,7 @@
 import SatchelCapture
+import SatchelConflicts
 import SatchelDataset
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

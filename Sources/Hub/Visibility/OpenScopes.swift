@@ -1,3 +1,4 @@
+import SatchelRows
 import SatchelValues
 
 /// The scopes in use on one connection. SQL of rules asks them about rows of deep trees.

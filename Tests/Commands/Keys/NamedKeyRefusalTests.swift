@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelValues
 import TestSupport
 import Testing
 

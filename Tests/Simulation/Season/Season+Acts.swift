@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelConflicts
 import SatchelDevice
 import SatchelHub
 import SatchelPlatform

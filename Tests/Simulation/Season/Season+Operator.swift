@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelHub
+import SatchelValues
 import SatchelWorkspace
 import TestSupport
 

@@ -1,3 +1,5 @@
+import SatchelConflicts
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

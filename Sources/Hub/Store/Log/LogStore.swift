@@ -2,6 +2,7 @@ import SatchelBundle
 import SatchelCapture
 import SatchelJSON
 import SatchelMerge
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace

@@ -1,4 +1,5 @@
 import SatchelCapture
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 

@@ -1,4 +1,5 @@
 import SatchelMerge
+import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 

@@ -1,6 +1,3 @@
-import SatchelCapture
-import SatchelValues
-
 /// Why a workspace could not be opened or made, or why a command failed. Nothing has changed.
 public struct WorkspaceError: ExplainedError {
   public let reason: String
@@ -11,15 +8,6 @@ public struct WorkspaceError: ExplainedError {
     self.reason = reason
     self.message = message
     self.hint = hint
-  }
-}
-
-extension WorkspaceError {
-  /// The database was damaged in a way by which changes may have been missed. Nothing is carried before they are found.
-  public static func damaged(_ damage: CaptureDamage, tool: String) -> WorkspaceError {
-    WorkspaceError(
-      damage.reason, "The database was changed from outside: \(damage.words).",
-      hint: damage.hint ?? "Changes may have been missed. To find them and continue: \(tool) doctor --repair")
   }
 }
 

@@ -9,7 +9,7 @@ import SatchelValues
 ///
 /// The keys are in a temporary table. All tables of rows on one connection share it, and a rollback applies to it too.
 /// Rows left in it from earlier transactions do no harm: a key counts only while no row has it.
-final class LocalPrimaryKeys {
+public final class LocalPrimaryKeys {
   /// SQL for the local key of a row to insert, whose columns are the parameters `?1`, `?2` and so on. NULL: SQLite
   /// makes one.
   let valueSQL: String
@@ -78,7 +78,7 @@ final class LocalPrimaryKeys {
   }
 
   /// Saves the local keys of all rows of these tables, before a writer that does not preserve local keys.
-  static func saveAll(of tables: [TrackedTable], in database: borrowing Database) throws {
+  public static func saveAll(of tables: [TrackedTable], in database: borrowing Database) throws {
     for table in tables { try LocalPrimaryKeys(table, in: database)?.savingAll.run([]) }
   }
 

@@ -96,7 +96,7 @@ public final class BaselineTable: KnownTableRows {
   }
 
   /// Calls `body` for each row, in no order.
-  func eachRow(_ body: (Row) throws -> Void) throws {
+  public func eachRow(_ body: (Row) throws -> Void) throws {
     defer { all.reset() }
     while try all.step() { try body(Row(all.values(from: 0, count: schema.columns.count))) }
   }

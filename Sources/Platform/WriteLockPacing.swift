@@ -1,5 +1,3 @@
-import SatchelPlatform
-
 /// Lets apps write between two long units of work. SQLite has no lock queue: a waiting connection polls at intervals of
 /// up to 100 ms. So the next unit of work does not begin before an app has had time to poll.
 public final class WriteLockPacing {
@@ -20,7 +18,7 @@ public final class WriteLockPacing {
   private static let long: Int64 = 500
 
   /// Waits until `until`. Returns the time.
-  static func begin(after until: Int64?, _ clock: any WallClock) -> Int64 {
+  public static func begin(after until: Int64?, _ clock: any WallClock) -> Int64 {
     let now = clock.milliseconds()
     guard let until, until > now else { return now }
     // Never longer than a pause, even if the clock was set meanwhile.
@@ -29,7 +27,7 @@ public final class WriteLockPacing {
   }
 
   /// When the next work may begin; nil: at once.
-  static func end(ofWorkSince begin: Int64, _ clock: any WallClock) -> Int64? {
+  public static func end(ofWorkSince begin: Int64, _ clock: any WallClock) -> Int64? {
     let now = clock.milliseconds()
     return now - begin > long ? now + turn : nil
   }
