@@ -161,7 +161,7 @@ let package = Package(
         "Values", "Platform", "JSON", "Crypto", "SQLite", "Bundle", "Workspace", "Device", "Hub", "Commands",
         "TestSupport",
       ]),
-    check("Golden", ["Platform", "Crypto", "Dataset", "Bundle", "TestSupport"]),
+    check("Golden", ["Values", "Platform", "Crypto", "Dataset", "Bundle", "TestSupport"]),
     check("Commands", ["Values", "Platform", "Web", "JSON", "SQLite", "QRCode", "Commands", "TestSupport"]),
     check("Concurrency", ["Platform", "TestSupport"]),
     check("Crash", ["Platform", "TestSupport"]),

@@ -1,6 +1,11 @@
 #!/bin/bash
-# Checks what the compiler does not: that no room of the house imports one that stands behind it, who may touch C, that what
-# can stop the program has its reason beside it, and that tests start other programs in one place. Prints each violation as file:line: reason, and exits 1 if there is one.
+# Checks what the compiler does not check:
+# - A room imports no room below it in the table of docs/ARCHITECTURE.md.
+# - Only the rooms that wrap C use C.
+# - SQL on tables of Satchel is only in the folders Store, and in the rooms that own a table.
+# - Whatever can stop the program has its reason beside it.
+# - Tests start other programs in one place.
+# Prints each violation as file:line: reason, and exits 1 if there is one.
 #
 #   scripts/check-layers.sh              checks this repository
 #   scripts/check-layers.sh --self-test  plants each violation in a copy and expects it to be found
@@ -103,6 +108,8 @@ RULES='
       module = imported(statement[i])
       if (module != "" && (why = refusal(module)) != "") report(why)
     }
+    if (room ~ /^(Device|Hub|Commands)$/ && FILENAME !~ /\/Store\// && code ~ /(FROM|INTO|UPDATE|JOIN) satchel_/ && code !~ /satchel_above/)
+      report("SQL on tables of Satchel is only in the folders Store: give the table there a function")
     if (!hasComment) {
       if (code ~ /(^|[^A-Za-z_])try!/) report("try! stops the program: say beside it why it cannot throw")
       if (code ~ /(^|[^A-Za-z_])fatalError\(/) report("fatalError stops the program: say beside it why")
@@ -166,6 +173,10 @@ self_test() {
   expect satchel 'import SatchelHub' 'a main imports only'
   expect satchel 'import SatchelCommands' ''
   expect Attic 'import SatchelValues' 'in no list of rooms'
+  expect Hub 'let sql = "SELECT 1 FROM satchel_log"' 'only in the folders Store'
+  expect Device 'let sql = "UPDATE satchel_device SET id = 1"' 'only in the folders Store'
+  expect Hub/Store 'let sql = "SELECT 1 FROM satchel_log"' ''
+  expect Workspace 'let sql = "SELECT 1 FROM satchel_ledger"' ''
   expect Hub 'let a = try! b()' 'try! stops'
   expect Hub 'let a = b as! C' 'as! stops'
   expect Hub 'fatalError("x")' 'fatalError stops'

@@ -26,23 +26,23 @@ public enum BundleError: ExplainedError, Equatable {
   /// A row that no reader accepts, so it is not written either.
   case rowTooLarge(String, limit: Int)
 
-  public var reason: String {
+  public var code: Reason {
     switch self {
-    case .notABundle: "not-a-bundle"
-    case .truncated: "truncated"
-    case .trailingData: "trailing-data"
-    case .entry: "bad-entry"
-    case .tooLarge: "too-large"
-    case .unknownKey: "unknown-key"
-    case .badSignature: "bad-signature"
-    case .digest: "bad-digest"
-    case .manifest: "bad-manifest"
-    case .line: "bad-line"
-    case .newerFormat: "newer-format"
-    case .archive: "archive"
-    case .encryption(let error): error.reason
-    case .tooManyVolumes: "too-many-volumes"
-    case .rowTooLarge: "row-too-large"
+    case .notABundle: .notABundle
+    case .truncated: .truncated
+    case .trailingData: .trailingData
+    case .entry: .badEntry
+    case .tooLarge: .tooLarge
+    case .unknownKey: .unknownKey
+    case .badSignature: .badSignature
+    case .digest: .badDigest
+    case .manifest: .badManifest
+    case .line: .badLine
+    case .newerFormat: .newerFormat
+    case .archive: .archive
+    case .encryption(let error): error.code
+    case .tooManyVolumes: .tooManyVolumes
+    case .rowTooLarge: .rowTooLarge
     }
   }
 

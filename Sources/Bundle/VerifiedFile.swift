@@ -89,6 +89,6 @@ final class CopiedSource: ByteSource {
     early = []
   }
 
-  /// The copy, when everything was read.
+  /// The copy. It is complete when everything was read. nil if no copy was begun.
   var file: VerifiedFile? { copy.map { VerifiedFile(at: $0.path, total, files: files) } }
 }

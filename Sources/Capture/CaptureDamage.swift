@@ -31,7 +31,7 @@ public struct CaptureDamage: Sendable {
   public var isRepairable: Bool { hint == nil }
 
   /// A stable word for machines.
-  public var reason: String { [.columns, .table, .key, .encoding].contains(kind) ? "schema-drift" : "damaged" }
+  public var code: Reason { [.columns, .table, .key, .encoding].contains(kind) ? .schemaDrift : .damaged }
 }
 
 extension Capture {

@@ -3,9 +3,10 @@ import SatchelValues
 
 /// Keeps the table of writes from growing with each write to a row that is written again and again.
 ///
-/// From time to time a trigger drops all entries of a row but the first, which holds the pre-image. One entry replaces
-/// them, with their number and the last one's time. The trigger reads the whole table. So it runs only when as much was
-/// added as was left the last time, and at least `room`. Its cost is a small part of the writes' cost.
+/// From time to time a trigger drops the entries of a row. It keeps the first entry, which holds the pre-image. One new
+/// entry replaces the dropped entries, with their count and the time of the last one. The trigger reads the whole
+/// table, so it must run rarely: only if more entries were added since its last run than that run left, and if these
+/// take more than `room` bytes. Its cost is a small part of the writes' cost.
 struct CaptureTidying {
   let names: CaptureNames
   let columns: [Name]

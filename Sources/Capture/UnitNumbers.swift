@@ -99,8 +99,8 @@ enum UnitNumbers {
     try database.run("DELETE FROM satchel_unit_times")
   }
 
-  /// SQL that records which units share a row. The rows' pre-images exist, and so do the entries.
-  /// - Parameter key: of the tracked table.
+  /// SQL that records which units share a row. It needs the rows' pre-images and the entries.
+  /// - Parameter key: the primary key of the tracked table.
   static func join(_ names: CaptureNames, key: [Name]) -> String {
     let isSameRow =
       key.map { "saved.\(quoted($0)) = entry.\(quoted($0))" } + [

@@ -56,14 +56,14 @@ public struct ConflictPackage {
     to path: String, systemsOf source: borrowing Database, aside folder: String, platform: Platform
   ) throws -> ConflictPackageReport {
     guard try platform.files.kind(path) == nil else {
-      throw WorkspaceError("exists", "There is something at \(path) already.", hint: "Give the file another name.")
+      throw WorkspaceError(.exists, "There is something at \(path) already.", hint: "Give the file another name.")
     }
     let staging = try StagingFolder(in: folder, platform: platform)
     let aside = staging.file("conflicts.gpkg")
     let report = try fill(aside, source, now: Self.time(platform.clock.milliseconds()))
     if report.features == 0 {
       throw WorkspaceError(
-        "no-geometries", "No conflict has a geometry, so there is nothing to write.",
+        .noGeometries, "No conflict has a geometry, so there is nothing to write.",
         hint: "All conflicts as CSV: conflicts export")
     }
     try platform.files.deliver(aside, to: path, mode: 0o644)

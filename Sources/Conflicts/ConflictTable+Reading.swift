@@ -94,6 +94,18 @@ extension ConflictTable {
       ["user": .string(user), "number": .integer(number)])
   }
 
+  /// Gives a device's conflicts that the hub is not known to have to the device's new identity.
+  /// - Parameter number: the last export that the hub has acknowledged.
+  public static func moveUnsent(
+    from former: ReplicaID, to device: ReplicaID, sentUpTo number: Int64, in database: borrowing Database
+  ) throws {
+    try database.run(
+      """
+      UPDATE satchel_conflicts SET device = :new, told = NULL
+      WHERE device = :former AND (told IS NULL OR told > :number)
+      """, ["new": .string(device.text), "former": .string(former.text), "number": .integer(number)])
+  }
+
   public static func markTold(_ ids: [ConflictID], by number: Int64, in database: borrowing Database) throws {
     for id in ids {
       try database.run(
@@ -130,11 +142,11 @@ extension ConflictTable {
       ) { try stored($0) }
     guard let first = found.first else {
       throw WorkspaceError(
-        "no-conflict", "There is no conflict \"\(prefix)\".", hint: "`conflicts list` shows them, with their ids.")
+        .noConflict, "There is no conflict \"\(prefix)\".", hint: "`conflicts list` shows them, with their ids.")
     }
     guard found.count == 1 else {
       throw WorkspaceError(
-        "ambiguous", "More than one conflict's id begins with \"\(prefix)\".", hint: "Write more of the id.")
+        .ambiguous, "More than one conflict's id begins with \"\(prefix)\".", hint: "Write more of the id.")
     }
     return first
   }
@@ -322,7 +334,7 @@ extension ConflictTable {
     }
     func word<T>(_ column: Int, _ make: (String) -> T?) throws -> T {
       guard let value = make(row.text(column)) else {
-        throw WorkspaceError("bad-conflict", "The row \(row.text(0)) of satchel_conflicts holds an unknown word.")
+        throw WorkspaceError(.badConflict, "The row \(row.text(0)) of satchel_conflicts holds an unknown word.")
       }
       return value
     }

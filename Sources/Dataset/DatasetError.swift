@@ -13,7 +13,7 @@ public struct DatasetError: ExplainedError {
     self.hint = hint
   }
 
-  public var reason: String { "dataset-definition" }
+  public var code: Reason { .datasetDefinition }
   public var message: String {
     place.isEmpty ? "The dataset's definition: \(problem)." : "The dataset's definition, at \(place): \(problem)."
   }

@@ -56,7 +56,7 @@ extension DeviceWorkspace {
   public func resolveAll(_ policy: Policy, table: Name?, note: String?) throws -> ResolvedAll {
     guard policy == .hub || policy == .device else {
       throw WorkspaceError(
-        "policy",
+        .policy,
         """
         On a device all conflicts can only be decided for the hub or for the device: it does not know when the hub's \
         rows were written.
@@ -108,7 +108,7 @@ extension DeviceSession {
     guard conflict.record.state != .resolved else { throw ConflictDecision.decidedAlready(conflict) }
     if try isWaiting(conflict.record) {
       throw WorkspaceError(
-        "row-waits", "The row is in its table here, and waits for the hub's operator.",
+        .rowWaits, "The row is in its table here, and waits for the hub's operator.",
         hint: "You can change it or delete it in the app: the next export tells the hub.")
     }
     let members = try ConflictTable.whole(conflict, in: database).undecided(for: decision)
@@ -136,16 +136,10 @@ extension DeviceSession {
   private func close(_ record: ConflictRecord, _ decision: ConflictDecision, note: String?) throws {
     let now = platform.clock.milliseconds()
     let stamp = try Capture.tick(now: now, in: database)
-    try database.run(
-      """
-      INSERT OR REPLACE INTO satchel_resolutions (conflict, decision, user, stamp, generation, note)
-      VALUES (:conflict, :decision, :user, :stamp, :generation, :note)
-      """,
-      [
-        "conflict": .string(record.id.text), "decision": .string(decision.word.rawValue), "user": .string(state.user),
-        "stamp": .integer(stamp.rawValue), "generation": .integer(try Capture.generation(in: database).rawValue),
-        "note": note.map { .string($0) } ?? .null,
-      ])
+    let resolution = Resolution(
+      conflict: record.id, decision: decision.word, user: state.user, stamp: stamp,
+      generation: try Capture.generation(in: database), note: note)
+    try ResolutionTable.add(resolution, in: database)
     _ = try ConflictTable.resolve(record.id, decision.word, by: state.user, at: now, note: note, in: database)
   }
 }

@@ -128,11 +128,9 @@ extension DeviceWorkspace {
 extension DeviceSession {
   /// Writes of this generation and later are in no export that could be carried. Exports under a former name cannot be.
   private func unsentGeneration() throws -> Generation {
-    let (any, carried) =
-      try database.first("SELECT count(*), max(sequence) FILTER (WHERE written = 1) FROM satchel_exports") {
-        ($0.integer(0) > 0, $0.optionalInteger(1))
-      } ?? (false, nil)
-    return any ? Generation(max(carried ?? 0, state.acknowledged.rawValue)) : Generation(state.sequence.rawValue)
+    if try ExportTable.isEmpty(in: database) { return Generation(state.sequence.rawValue) }
+    let carried = try ExportTable.lastWritten(in: database)?.0.rawValue
+    return Generation(max(carried ?? 0, state.acknowledged.rawValue))
   }
 
   fileprivate func status() throws -> DeviceStatus.Current {
@@ -166,11 +164,8 @@ extension DeviceSession {
       },
       attachments: try DeviceAttachments(self).status(),
       hasUntoldKey: try workspace.keys.nextKey() != nil && state.toldKey == nil,
-      lastExport: try database.first("SELECT max(created) FROM satchel_exports") { $0.optionalInteger(0) } ?? nil,
-      acknowledgedExport: try database.first(
-        "SELECT created FROM satchel_exports WHERE sequence = :acknowledged",
-        ["acknowledged": .integer(state.acknowledged.rawValue)]
-      ) { $0.integer(0) },
+      lastExport: try ExportTable.lastCreated(in: database),
+      acknowledgedExport: try ExportTable.created(state.acknowledged, in: database),
       newestStamp: try Capture.newestStamp(in: database).milliseconds)
   }
 }

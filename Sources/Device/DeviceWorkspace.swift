@@ -44,7 +44,7 @@ public struct DeviceWorkspace: Sendable {
   ) throws -> DeviceWorkspace {
     let folder = WorkspaceFolder(root)
     for (what, word) in [("dataset", dataset), ("device", name)] where !isSafeName(word) {
-      throw WorkspaceError("bad-name", "\"\(word)\" cannot be the name of a \(what).", hint: safeNameHint)
+      throw WorkspaceError(.badName, "\"\(word)\" cannot be the name of a \(what).", hint: safeNameHint)
     }
     if let known = try waiting(folder, dataset: dataset, name: name, database: database, platform, runMode) {
       return known
@@ -87,7 +87,7 @@ public struct DeviceWorkspace: Sendable {
   public func writeRequest(to path: String) throws -> PublicKey {
     let key = try keys.signing()
     guard let incarnation = configuration.incarnation else {
-      throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.")
+      throw WorkspaceError(.badWorkspace, "satchel.json has no incarnation.")
     }
     let now = platform.clock.milliseconds()
     var manifest = Manifest(
@@ -119,7 +119,7 @@ public struct DeviceWorkspace: Sendable {
     case .lost(let words): throw WorkspaceError.lostDatabase(words)
     case .initial:
       throw WorkspaceError(
-        "initial", "This device has no data yet.", hint: "Import the hub's first bundle: satchel import FILE")
+        .initial, "This device has no data yet.", hint: "Import the hub's first bundle: satchel import FILE")
     }
   }
 
@@ -167,7 +167,7 @@ extension WorkspaceError {
   /// - Parameter words: describes what is in the database's place.
   static func lostDatabase(_ words: String) -> WorkspaceError {
     WorkspaceError(
-      "database-lost", "\(words) Bundles here show that there was one.",
+      .databaseLost, "\(words) Bundles here show that there was one.",
       hint:
         """
         Is its card or disk mounted? If the file is lost: satchel doctor --repair rebuilds it from bundles and \
@@ -207,7 +207,7 @@ final class DeviceSession {
     try database.prepareForCommand()
     guard try database.hasTable("satchel_device"), let state = try DeviceState.load(from: database) else {
       throw WorkspaceError(
-        "not-captured",
+        .notCaptured,
         "The database \(workspace.databasePath) is not the one that Satchel set up: its satchel_ tables are missing.",
         hint: "Put the right file back; or, to continue with this one, run satchel doctor.")
     }
@@ -216,7 +216,7 @@ final class DeviceSession {
     }
     guard state.id == workspace.configuration.id else {
       throw WorkspaceError(
-        "other-device",
+        .otherDevice,
         "The database \(workspace.databasePath) belongs to the device \(state.name), this workspace to \(workspace.configuration.name).",
         hint: "Put each database back into its own workspace.")
     }
@@ -275,7 +275,7 @@ final class DeviceSession {
   fileprivate func refuseOldCopy() throws {
     guard let highest = try unknownExport() else { return }
     throw WorkspaceError(
-      "older-database",
+      .olderDatabase,
       "The database \(workspace.databasePath) has made \(state.sequence) exports, and this workspace holds export \(highest): it is an old copy of itself.",
       hint:
         """

@@ -51,7 +51,7 @@ private func shownDistance(_ distance: Double) -> String {
   return decimal(distance, places: places, least: 1)
 }
 
-/// A number with at most `places` decimals and at least `least`.
+/// A number with `least` to `places` decimals.
 private func decimal(_ number: Double, places: Int, least: Int) -> String {
   let power = (0..<places).reduce(1.0) { power, _ in power * 10 }
   let scaled = (number.magnitude * power).rounded()

@@ -39,7 +39,7 @@ extension ClockFault {
     "Look at this computer's clock (date), and set it if it is wrong. If it is right: satchel-hub doctor --repair"
 
   func refusal() -> Refusal {
-    Refusal("clock", "\(words) Until you decide, nothing is imported or made.", hint: Self.wayOut)
+    Refusal(.clock, "\(words) Until you decide, nothing is imported or made.", hint: Self.wayOut)
   }
 
   /// The event, in a sentence or two.

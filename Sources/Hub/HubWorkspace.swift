@@ -52,14 +52,14 @@ public struct HubWorkspace: Sendable {
     let files = platform.files
     let folder = WorkspaceFolder(root)
     guard isSafeName(name) else {
-      throw WorkspaceError("bad-name", "\"\(name)\" cannot be the name of a hub.", hint: safeNameHint)
+      throw WorkspaceError(.badName, "\"\(name)\" cannot be the name of a hub.", hint: safeNameHint)
     }
     if let known = try committed(folder, platform, runMode) { return known }
     try folder.checkVacant(files, runMode)
     let definition = try DatasetDefinition(json: source)
     guard try files.kind(database) == .file else {
       throw WorkspaceError(
-        "no-database", "There is no database \(database).", hint: "Name the SQLite file that your app writes.")
+        .noDatabase, "There is no database \(database).", hint: "Name the SQLite file that your app writes.")
     }
     let here = try files.currentDirectory()
     let isInside =
@@ -148,12 +148,12 @@ public struct HubWorkspace: Sendable {
   func examined() throws -> HubStore {
     guard try platform.files.kind(databasePath) == .file else {
       throw WorkspaceError(
-        "no-database", "The hub's database \(databasePath) is missing.", hint: "Bring it back from a backup.")
+        .noDatabase, "The hub's database \(databasePath) is missing.", hint: "Bring it back from a backup.")
     }
     if try folder.isUnfinished(platform.files) {
       guard try Database(path: databasePath, mode: .readWrite).hasTable("satchel_hub") else {
         throw WorkspaceError(
-          "unfinished", "The creation of this hub was interrupted.",
+          .unfinished, "The creation of this hub was interrupted.",
           hint: "Repeat the same command: satchel-hub init")
       }
       // A command was stopped when only this step was left.

@@ -129,7 +129,7 @@ extension JSONScanner {
     }
   }
 
-  /// Skips this byte, which must follow after white space.
+  /// Skips white space, if there is any, and then this byte. Throws if another byte follows.
   mutating func pass(_ byte: UInt8, else reason: String) throws(JSONError) {
     skipSpace()
     guard index < bytes.count, bytes[index] == byte else { throw error(reason) }

@@ -25,7 +25,7 @@ public struct ToldWrites: Sendable {
   public let isWhole: Bool
 
   /// - Parameters:
-  ///   - stamp: of the row.
+  ///   - stamp: the stamp of the row.
   ///   - number: the emission that the device has.
   ///   - isWhole: whether the hub lists this emission among the device's possible ones.
   public init(

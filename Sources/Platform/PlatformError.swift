@@ -1,3 +1,5 @@
+import SatchelValues
+
 /// An operation that the system refused, and its path.
 public enum PlatformError: Error, Hashable, Sendable {
   case missing(path: String)
@@ -32,21 +34,21 @@ extension PlatformError {
   }
 
   /// A stable word for machines, as in `--json`.
-  public var reason: String {
+  public var code: Reason {
     switch self {
-    case .missing: "missing"
-    case .exists: "exists"
-    case .permissionDenied: "permission-denied"
-    case .noSpace: "no-space"
-    case .readOnly: "read-only"
-    case .notADirectory: "not-a-directory"
-    case .isADirectory: "is-a-directory"
-    case .notAFile: "not-a-file"
-    case .link: "link"
-    case .tooLarge: "too-large"
-    case .tooManyFiles: "too-many-files"
-    case .locked: "locked"
-    case .other: "system-error"
+    case .missing: .missing
+    case .exists: .exists
+    case .permissionDenied: .permissionDenied
+    case .noSpace: .noSpace
+    case .readOnly: .readOnly
+    case .notADirectory: .notADirectory
+    case .isADirectory: .isADirectory
+    case .notAFile: .notAFile
+    case .link: .link
+    case .tooLarge: .tooLarge
+    case .tooManyFiles: .tooManyFiles
+    case .locked: .locked
+    case .other: .systemError
     }
   }
 

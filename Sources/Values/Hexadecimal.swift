@@ -6,7 +6,7 @@ public enum Hexadecimal {
     String(decoding: utf8(of: bytes), as: UTF8.self)
   }
 
-  /// The same as bytes.
+  /// The hexadecimal text as UTF-8 bytes.
   public static func utf8(of bytes: some Collection<UInt8>) -> [UInt8] {
     var text: [UInt8] = []
     text.reserveCapacity(2 * bytes.count)

@@ -1,11 +1,11 @@
 /// Why a workspace could not be opened or made, or why a command failed. Nothing has changed.
 public struct WorkspaceError: ExplainedError {
-  public let reason: String
+  public let code: Reason
   public let message: String
   public let hint: String?
 
-  public init(_ reason: String, _ message: String, hint: String? = nil) {
-    self.reason = reason
+  public init(_ code: Reason, _ message: String, hint: String? = nil) {
+    self.code = code
     self.message = message
     self.hint = hint
   }
@@ -26,13 +26,13 @@ public struct Refusal: ExplainedError {
     case waiting
   }
 
-  public let reason: String
+  public let code: Reason
   public let message: String
   public let hint: String?
   public let keeping: Keeping
 
-  public init(_ reason: String, _ message: String, hint: String? = nil, keeping: Keeping = .inPlace) {
-    self.reason = reason
+  public init(_ code: Reason, _ message: String, hint: String? = nil, keeping: Keeping = .inPlace) {
+    self.code = code
     self.message = message
     self.hint = hint
     self.keeping = keeping

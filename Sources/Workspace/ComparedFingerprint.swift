@@ -10,12 +10,12 @@ extension PublicKey {
   public func requireFingerprint(_ compared: String, of what: String, hint: String) throws {
     guard let words = PublicKey.normalisedFingerprint(compared) else {
       throw Refusal(
-        "other-fingerprint", "What was typed is no fingerprint: its last group does not fit the others.",
+        .otherFingerprint, "What was typed is no fingerprint: its last group does not fit the others.",
         hint: "Have it read out again.", keeping: .unnoted)
     }
     guard words == fingerprint else {
       throw Refusal(
-        "other-fingerprint", "The \(what) is signed by another key than the one whose fingerprint you gave.",
+        .otherFingerprint, "The \(what) is signed by another key than the one whose fingerprint you gave.",
         hint: hint, keeping: .unnoted)
     }
   }

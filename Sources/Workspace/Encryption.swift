@@ -18,7 +18,7 @@ public enum Encryption: Sendable {
     if case .asTheDatasetSays = self, dataset.encryption == .never { return [] }
     guard let other else {
       throw WorkspaceError(
-        "no-recipient", "The recipient of encrypted bundles for \(name) is not known yet.",
+        .noRecipient, "The recipient of encrypted bundles for \(name) is not known yet.",
         hint: "Its bundles name it: import one first.")
     }
     return try [other, keys.recipient()] + dataset.escrow

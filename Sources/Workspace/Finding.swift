@@ -7,20 +7,22 @@ import SatchelValues
 
 /// A fault in a workspace.
 public struct Finding: Sendable {
-  /// A stable word for machines.
-  public let reason: String
+  public let code: Reason
   public let message: String
   /// The way out; nil if `doctor --repair` mends it.
   public let hint: String?
 
-  public init(_ reason: String, _ message: String, hint: String? = nil) {
-    self.reason = reason
+  public init(_ code: Reason, _ message: String, hint: String? = nil) {
+    self.code = code
     self.message = message
     self.hint = hint
   }
 
+  /// A stable word for programs.
+  public var reason: String { code.rawValue }
+
   public init(_ error: any ExplainedError) {
-    self.init(error.reason, error.message, hint: error.hint ?? "Bring it back from a backup.")
+    self.init(error.code, error.message, hint: error.hint ?? "Bring it back from a backup.")
   }
 }
 
@@ -78,15 +80,15 @@ extension DoctorReport {
   /// Checks the folder: files that a command left behind, and who can read the secret key.
   public mutating func check(_ folder: WorkspaceFolder, _ keys: WorkspaceKeys, platform: Platform) throws {
     for path in try folder.leftovers(platform.files) {
-      add(Finding("leftover", "\(path) was left behind by a command that was killed."))
+      add(Finding(.leftover, "\(path) was left behind by a command that was killed."))
     }
     for path in try folder.missingFolders(platform.files) {
-      add(Finding("no-folder", "The folder \(path) is missing."))
+      add(Finding(.noFolder, "The folder \(path) is missing."))
     }
     if try folder.isOpen(platform.files) {
       add(
         Finding(
-          "open-folder", "Other users can read \(folder.path("bundles")), but not the database.",
+          .openFolder, "Other users can read \(folder.path("bundles")), but not the database.",
           hint: "Its owner runs: chmod -R go= \(folder.path("bundles"))"))
     }
     do { try keys.check() } catch let error as WorkspaceError { add(Finding(error)) }
@@ -95,7 +97,7 @@ extension DoctorReport {
   /// Adds damage that was done to the database from outside.
   public mutating func add(_ damage: [CaptureDamage]) {
     for damage in damage {
-      add(Finding(damage.reason, "Behind Satchel's back: \(damage.words).", hint: damage.hint))
+      add(Finding(damage.code, "Behind Satchel's back: \(damage.words).", hint: damage.hint))
     }
   }
 
@@ -107,7 +109,7 @@ extension DoctorReport {
   /// Checks for a trigger of the app that makes every import into these tables fail.
   public mutating func checkTriggers(of tables: [TrackedTable], in database: borrowing Database) throws {
     guard let fault = try database.fatalTriggerFault(of: tables.map(\.name)) else { return }
-    add(Finding("trigger", fault.message, hint: fault.hint))
+    add(Finding(.trigger, fault.message, hint: fault.hint))
   }
 
   /// Checks for references between these tables that lead to no row.
@@ -118,7 +120,7 @@ extension DoctorReport {
       if count == 0 { continue }
       add(
         Finding(
-          "foreign-keys", "\(count) of the references of \(table.name) lead to a row that is not there.",
+          .foreignKeys, "\(count) of the references of \(table.name) lead to a row that is not there.",
           hint: "Nothing is lost by it. Bring those rows, or let the app mend it; some tools refuse such a file."))
     }
   }
@@ -126,7 +128,7 @@ extension DoctorReport {
   /// A file that SQLite cannot read to its end.
   public static func broken(_ path: String, _ words: String) -> Finding {
     Finding(
-      "corrupt", "The database \(path) is damaged: \(words).",
+      .corrupt, "The database \(path) is damaged: \(words).",
       hint: "Close the app, and keep the file: sqlite3 can often read most of it (.recover). Never write over it.")
   }
 }
@@ -140,7 +142,7 @@ extension DoctorReport {
     if let lasting = damage.first(where: { !$0.isRepairable }) { throw WorkspaceError.damaged(lasting, tool: tool) }
     try checkFile(database, at: path)
     if let broken = findings.first(where: { $0.reason == "corrupt" }) {
-      throw WorkspaceError(broken.reason, broken.message, hint: broken.hint)
+      throw WorkspaceError(broken.code, broken.message, hint: broken.hint)
     }
   }
 }

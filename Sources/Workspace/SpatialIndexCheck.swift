@@ -49,7 +49,7 @@ extension Finding {
   fileprivate init(brokenIndex words: String, of table: Name, _ database: borrowing Database) throws {
     let layer = try database.layers().first { $0.table.isSameInSQL(as: table) }
     self.init(
-      "spatial-index", "The spatial index of the layer \(table) contradicts itself: \(words).",
+      .spatialIndex, "The spatial index of the layer \(table) contradicts itself: \(words).",
       hint: layer.map { "Rebuild it with GDAL: \($0.rebuilding)" } ?? "Rebuild it in a GIS.")
   }
 
@@ -60,7 +60,7 @@ extension Finding {
       (fault.otherBoxes, "feature is elsewhere", "features are elsewhere"),
     ].filter { $0.0 > 0 }.map { "\($0.0) \($0.0 == 1 ? $0.1 : $0.2)" }
     self.init(
-      "spatial-index",
+      .spatialIndex,
       """
       The spatial index of the layer \(fault.layer.table) is wrong: \(parts.joined(separator: ", ")). \
       GIS tools do not find such features at their place.
@@ -70,7 +70,7 @@ extension Finding {
   fileprivate init(noGeometriesIn fault: SpatialIndexFault) {
     let (layer, count) = (fault.layer, fault.noGeometries)
     self.init(
-      "no-geometry",
+      .noGeometry,
       """
       \(count) \(count == 1 ? "feature has" : "features have") text in place of a geometry in the layer \
       \(layer.table): GIS tools cannot read \(count == 1 ? "it" : "them").

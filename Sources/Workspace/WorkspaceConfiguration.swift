@@ -85,19 +85,19 @@ public struct WorkspaceConfiguration: Sendable {
     let tool = role == .hub ? "satchel-hub" : "satchel"
     guard try files.kind(folder.configuration) == .file else {
       throw WorkspaceError(
-        "no-workspace", "There is no Satchel workspace in \(folder.root == "." ? "this folder" : folder.root).",
+        .noWorkspace, "There is no Satchel workspace in \(folder.root == "." ? "this folder" : folder.root).",
         hint: "Go to the folder with satchel.json, or name it: \(tool) -C DIR ...")
     }
     let bytes = try files.read(folder.configuration, limit: maximumBytes)
     guard let document = try? JSONValue.parse(bytes), let configuration = WorkspaceConfiguration(document) else {
       throw WorkspaceError(
-        "bad-workspace", "\(folder.configuration) cannot be understood.",
+        .badWorkspace, "\(folder.configuration) cannot be understood.",
         hint: "Bring the file back from a backup of the workspace.")
     }
     guard configuration.role == role else {
       let other = role == .hub ? "satchel" : "satchel-hub"
       throw WorkspaceError(
-        "other-role", "\(folder.root) is the workspace of a \(configuration.role.rawValue).",
+        .otherRole, "\(folder.root) is the workspace of a \(configuration.role.rawValue).",
         hint: "Its tool is \(other).")
     }
     return configuration

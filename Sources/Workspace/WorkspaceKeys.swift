@@ -56,7 +56,7 @@ public struct WorkspaceKeys: Sendable {
   public func ownKey() throws -> PublicKey {
     let path = folder.key(Self.own, "pub")
     guard try files.kind(path) != nil else {
-      throw WorkspaceError("no-key", "The public key \(path) is missing.", hint: "Bring it back from a backup.")
+      throw WorkspaceError(.noKey, "The public key \(path) is missing.", hint: "Bring it back from a backup.")
     }
     return try publicKey(at: path)
   }
@@ -65,7 +65,7 @@ public struct WorkspaceKeys: Sendable {
   public func recipient() throws -> AgeRecipient {
     let path = folder.key(Self.own, "recipient")
     guard let recipient = AgeRecipient(try text(path)) else {
-      throw WorkspaceError("bad-key", "\(path) does not hold a recipient of age.", hint: "Bring it back from a backup.")
+      throw WorkspaceError(.badKey, "\(path) does not hold a recipient of age.", hint: "Bring it back from a backup.")
     }
     return recipient
   }
@@ -89,7 +89,7 @@ public struct WorkspaceKeys: Sendable {
       }
     } catch let error as AgeError {
       throw WorkspaceError(
-        error.reason, "The identity \(path) cannot be used: \(error.message).",
+        error.code, "The identity \(path) cannot be used: \(error.message).",
         hint: Self.wayBack(isPasswordWrong: error == .wrongPassword, isMemoryShort: error == .noMemory))
     }
   }
@@ -105,7 +105,7 @@ public struct WorkspaceKeys: Sendable {
       }
     } catch let error as KeyError {
       throw WorkspaceError(
-        error.reason, "The secret key \(path) cannot be used: \(error.message).",
+        error.code, "The secret key \(path) cannot be used: \(error.message).",
         hint: Self.wayBack(isPasswordWrong: error == .wrongPassword, isMemoryShort: error == .noMemory))
     }
   }
@@ -119,11 +119,11 @@ public struct WorkspaceKeys: Sendable {
   private func secret(_ path: String, _ what: String) throws -> [UInt8] {
     guard try files.kind(path) != nil else {
       throw WorkspaceError(
-        "no-key", "The \(what) \(path) is missing.", hint: "Bring it back from a backup, or enrol this device again.")
+        .noKey, "The \(what) \(path) is missing.", hint: "Bring it back from a backup, or enrol this device again.")
     }
     try checkFolder(of: path)
     guard try files.permissions(path) & 0o077 == 0 else {
-      throw WorkspaceError("open-key", "The \(what) \(path) can be read by others.", hint: "Run: chmod 600 \(path)")
+      throw WorkspaceError(.openKey, "The \(what) \(path) can be read by others.", hint: "Run: chmod 600 \(path)")
     }
     return try files.read(path, limit: Self.maximumBytes)
   }
@@ -133,13 +133,13 @@ public struct WorkspaceKeys: Sendable {
     let place = Paths.parent(of: path)
     guard try files.permissions(place) & 0o022 != 0 else { return }
     throw WorkspaceError(
-      "open-folder", "Others can put keys into the folder \(place).",
+      .openFolder, "Others can put keys into the folder \(place).",
       hint: "See that each file in it is yours (ls -l). Then run: chmod 700 \(place)")
   }
 
   private func text(_ path: String) throws -> String {
     guard try files.kind(path) != nil else {
-      throw WorkspaceError("no-key", "\(path) is missing.", hint: "Bring it back from a backup.")
+      throw WorkspaceError(.noKey, "\(path) is missing.", hint: "Bring it back from a backup.")
     }
     return String(decoding: try files.read(path, limit: Self.maximumBytes).prefix { $0 != 0x0a }, as: UTF8.self)
   }
@@ -157,7 +157,7 @@ public struct WorkspaceKeys: Sendable {
     let isPair = try signing().publicKey == ownKey() && identities().contains { try $0.recipient == recipient() }
     guard isPair else {
       throw WorkspaceError(
-        "bad-key", "The secret and the public halves of the keys in \(folder.keys) do not belong together.",
+        .badKey, "The secret and the public halves of the keys in \(folder.keys) do not belong together.",
         hint: "Bring the whole folder back from a backup.")
     }
   }
@@ -168,7 +168,7 @@ public struct WorkspaceKeys: Sendable {
   func publicKey(at path: String) throws -> PublicKey {
     try checkFolder(of: path)
     do { return try PublicKey(fileBytes: files.read(path, limit: Self.maximumBytes)) } catch let error as KeyError {
-      throw WorkspaceError("bad-key", "The public key \(path) cannot be used: \(error.message)", hint: nil)
+      throw WorkspaceError(.badKey, "The public key \(path) cannot be used: \(error.message)", hint: nil)
     }
   }
 
@@ -271,7 +271,7 @@ extension WorkspaceKeys {
   /// The public key is written last: without it the secret key has no effect.
   private func makeSigningKey(_ role: String, of name: String) throws -> PublicKey {
     guard let id = KeyID(bytes: platform.random.bytes(KeyID.size)) else {
-      throw WorkspaceError("bad-key", "No key could be made.")
+      throw WorkspaceError(.badKey, "No key could be made.")
     }
     let key = SigningKey.generate(seed: platform.random.bytes(32), keyID: id)
     let publicKey = key.publicKey
@@ -333,7 +333,7 @@ extension WorkspaceKeys {
   private func password(for path: String) throws -> Password {
     guard let password = try passwords.password().flatMap({ Password($0) }) else {
       throw WorkspaceError(
-        "password-needed", "\(path) is protected by a password.",
+        .passwordNeeded, "\(path) is protected by a password.",
         hint: "Put it into a file that only you can read, and add: --password-file FILE (or set SATCHEL_PASSWORD_FILE)")
     }
     return password

@@ -14,11 +14,11 @@ extension WorkspaceFolder {
       return
     }
     guard try files.kind(configuration) == nil else {
-      throw WorkspaceError("exists", "There is a Satchel workspace in \(root) already.", hint: "Choose another folder.")
+      throw WorkspaceError(.exists, "There is a Satchel workspace in \(root) already.", hint: "Choose another folder.")
     }
     for name in ["bundles", "keys"] where try files.kind(path(name)) != nil {
       throw WorkspaceError(
-        "exists", "There is already a file named \(name) in \(root).", hint: "Choose another folder.")
+        .exists, "There is already a file named \(name) in \(root).", hint: "Choose another folder.")
     }
   }
 

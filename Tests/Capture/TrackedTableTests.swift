@@ -81,7 +81,7 @@ func columnsOfRules() throws {
       Issue.record("\(column) was taken")
     } catch let error as DatasetError {
       #expect(
-        error.place == "tables.t.columns.\(column)" && error.problem == "the table has no such column that is stored")
+        error.place == "tables.t.columns.\(column)" && error.problem == "the table has no stored column of this name")
     }
   }
 }

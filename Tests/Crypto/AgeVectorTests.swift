@@ -65,7 +65,7 @@ private func outcome(of vector: Vector, piece: Int) throws -> (word: String, pay
     case .noMatch, .wrongPassword: return ("no match", payload)
     case .headerChanged: return ("HMAC failure", payload)
     case .contentChanged: return ("payload failure", payload)
-    case .unfitKey, .noMemory: return (error.reason, payload)
+    case .unfitKey, .noMemory: return (error.code.rawValue, payload)
     }
   }
 }

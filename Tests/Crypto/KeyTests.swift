@@ -76,7 +76,7 @@ func words() throws {
   let signatureErrors: [SignatureError] = [
     .tooLarge, .malformed, .legacy, .otherKey(signed: id, expected: id), .wrongMessage, .wrongComment, .unfitComment,
   ]
-  let reasons = keyErrors.map(\.reason) + signatureErrors.map(\.reason)
+  let reasons = keyErrors.map(\.code.rawValue) + signatureErrors.map(\.code.rawValue)
   #expect(Set(reasons).count == reasons.count)
   #expect((keyErrors.map(\.message) + signatureErrors.map(\.message)).allSatisfy { $0.count > 20 })
 }

@@ -139,5 +139,5 @@ func ageKeys() throws {
   let errors: [AgeError] = [
     .notAge, .malformed("x"), .noMatch, .headerChanged, .contentChanged, .wrongPassword, .unfitKey, .noMemory,
   ]
-  #expect(Set(errors.map(\.reason)).count == errors.count)
+  #expect(Set(errors.map(\.code.rawValue)).count == errors.count)
 }

@@ -115,7 +115,8 @@ extension VerifiedBundle {
     return bytes
   }
 
-  /// The path of the content of a line's file, while the bundle exists; nil if the bundle does not carry it.
+  /// The path of the file with the content of a line's file. It is valid while the bundle exists. nil if the bundle
+  /// does not carry the file.
   public func path(of line: AttachmentLine) -> String? {
     line.isFile ? path(of: .blob(BlobName(of: line.digest))) : nil
   }

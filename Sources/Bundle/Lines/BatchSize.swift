@@ -1,7 +1,7 @@
-/// Counts a batch of items for another core.
+/// Counts the items of a batch that another core handles.
 ///
 /// A batch is large enough that waking the other core costs little: in batches of 256 items, waking took an eighth of
-/// an export. It is small enough to wait in memory.
+/// an export. A batch is also small enough to wait in memory.
 struct BatchSize: Sendable {
   private static let mostItems = 1024
   private static let mostBytes = 256 << 10

@@ -107,11 +107,11 @@ extension ChangeLine {
   private static func columnChanges(_ set: [Field], _ was: [Field], _ schema: TableSchema) throws(LineProblem)
     -> [ColumnChange]
   {
-    guard set.count == was.count, !set.isEmpty else { throw LineProblem("set and was have different columns") }
+    guard set.count == was.count, !set.isEmpty else { throw LineProblem("\"set\" and \"was\" name different columns") }
     var changes: [ColumnChange] = []
     changes.reserveCapacity(set.count)
     for (new, old) in zip(set, was) {
-      guard new.name == old.name else { throw LineProblem("set and was have different columns") }
+      guard new.name == old.name else { throw LineProblem("\"set\" and \"was\" name different columns") }
       guard let column = schema.position(of: new.name) else { throw LineProblem("the table has no column \(new.name)") }
       if schema.key.contains(column) { throw LineProblem("an update cannot change the key's column \(new.name)") }
       if let last = changes.last, last.column >= column {

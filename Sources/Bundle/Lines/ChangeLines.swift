@@ -79,7 +79,7 @@ public final class ChangeLines {
         "it promises \(manifest.changes) lines in \(EntryName.changes.rawValue), and there are \(count)")
     }
     guard tellsOfKeys || !manifest.critical.contains(.keys) else {
-      throw BundleError.manifest("critical names keys, and there are no lines about keys")
+      throw BundleError.manifest("critical contains \"keys\", but no line is about keys")
     }
   }
 

@@ -38,7 +38,7 @@ struct LineSorter: ~Copyable {
       runs[runs.count - 1].bytes += Int64(lines.count)
       try entry.write(lines)
     }
-    // The buffer of one place serves its next lines too, unless a very large row has enlarged it.
+    // If there is only one buffer, its memory is used again. A buffer that a very large row enlarged is dropped.
     if buffers.count == 1, buffered < Self.mostBuffered, let place = buffers.keys.first {
       buffers[place]?.removeAll(keepingCapacity: true)
     } else {

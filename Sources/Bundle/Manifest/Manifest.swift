@@ -263,7 +263,7 @@ public struct Manifest: Hashable, Sendable {
   /// bundle is sealed.
   public internal(set) var attachments: Int64 = 0
   public internal(set) var blobs: Int64 = 0
-  /// Set like `attachments`.
+  /// The critical features that the content uses. Set from the content when the bundle is sealed.
   public internal(set) var critical: [Critical] = []
   /// The critical features that the sender can read: bundles for it may use no others. Empty: the sender does not say.
   public var understands: Set<Critical> = []

@@ -217,7 +217,7 @@ extension Manifest.Rotation {
 }
 
 extension Signature {
-  /// The member of statements about keys.
+  /// The JSON member `proof`, which holds this signature. Statements about keys have this member.
   var member: JSONValue.Member { .init(name: "proof", value: .string(String(decoding: fileBytes, as: UTF8.self))) }
 }
 

@@ -3,8 +3,8 @@ import SatchelValues
 
 /// `satchel_columns`: how the columns of tracked tables were declared when capture was installed.
 ///
-/// The tables of pre-images have no types, so that values keep their storage class. A table recreated with other types
-/// has other values, but may have the same columns, and even the same triggers.
+/// The tables of pre-images have no types, so that values keep their storage class. An app may recreate a table with
+/// other types. The values then differ, although the columns and the triggers are the same. Only this record shows it.
 enum DeclaredColumns {
   static let schema = """
     CREATE TABLE satchel_columns (
@@ -19,7 +19,8 @@ enum DeclaredColumns {
     """
 
   /// Records the columns of a table as they are. The caller holds the transaction.
-  /// - Parameter renamed: the name at the hub, by the name here, of columns that an app renamed.
+  /// - Parameter renamed: the columns that an app renamed. The dictionary's key is the name here, its value is the name
+  ///   at the hub.
   static func note(_ table: Name, renamed: [Name: Name] = [:], in database: borrowing Database) throws {
     if try !database.hasTable("satchel_columns") { try database.execute(schema) }
     try forget(table, in: database)
@@ -89,7 +90,7 @@ extension Capture {
   }
 }
 
-/// A column whose declaration changed, so that its values change, or compare differently.
+/// A column whose declaration changed. Its values change with it, or SQLite compares them in another way.
 struct ChangedColumn {
   let name: Name
   let words: String

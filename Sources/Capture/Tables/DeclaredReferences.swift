@@ -28,7 +28,7 @@ extension TableInfo {
     try NamedKey.refuseLocal(reference.column, of: self, at: place)
     guard let column = schema.position(of: reference.column) else {
       throw DatasetError(
-        place, "the table has no such column that is stored",
+        place, "the table has no stored column of this name",
         hint: DatasetError.hint(for: reference.column, among: schema.columns, of: "It"))
     }
     let parent: TableInfo?

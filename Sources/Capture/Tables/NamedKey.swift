@@ -28,7 +28,7 @@ enum NamedKey {
       throw DatasetError(
         "tables.\(rules.name).keys",
         "\"\(rules.keys.rawValue)\" is for whole numbers that name rows, and \(named(key, info)) names the rows here",
-        hint: "Leave it out: each replica gives its own PRIMARY KEY, and two of them cannot meet.")
+        hint: "Leave \"keys\" out. Each replica assigns its own PRIMARY KEY, and Satchel never compares these keys.")
     }
     return info.named(by: key)
   }
@@ -51,7 +51,7 @@ enum NamedKey {
     try columns.map { column in
       if let position = info.schema.position(of: column) { return position }
       let names = info.schema.columns.map(\.text).joined(separator: ", ")
-      throw DatasetError(place, "the table has no such column that is stored: \(column)", hint: "It has: \(names).")
+      throw DatasetError(place, "the table has no stored column of this name: \(column)", hint: "It has: \(names).")
     }
   }
 

@@ -105,7 +105,7 @@ public struct TrackedTable: Sendable {
     }
     for column in rules.columns.keys.sorted() where info.schema.position(of: column) == nil {
       try NamedKey.refuseLocal(column, of: info, at: "\(place).columns.\(column)")
-      throw DatasetError("\(place).columns.\(column)", "the table has no such column that is stored")
+      throw DatasetError("\(place).columns.\(column)", "the table has no stored column of this name")
     }
     for column in rules.attachments {
       try NamedKey.refuseLocal(column, of: info, at: "\(place).attachments")
@@ -129,7 +129,7 @@ public struct TrackedTable: Sendable {
   private static func check(_ info: TableInfo, at place: String) throws {
     if info.schema.name.isSameInSQL(as: "gpkg_ogr_contents") {
       throw DatasetError(
-        place, "GIS tools count the features of this file in it, so each replica has its own counts",
+        place, "GIS tools store feature counts in this table, and each replica has its own counts",
         hint: "Leave it out: triggers keep it true when a bundle is imported.")
     }
     if info.schema.key.isEmpty {

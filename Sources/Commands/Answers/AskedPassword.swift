@@ -31,7 +31,7 @@ final class AskedPassword: PasswordSource {
     let files = context.platform.files
     guard try files.permissions(path) & 0o077 == 0 else {
       throw WorkspaceError(
-        "open-password", "Other users can read the password file \(path).", hint: "Run: chmod 600 \(path)")
+        .openPassword, "Other users can read the password file \(path).", hint: "Run: chmod 600 \(path)")
     }
     return Array(try files.read(path, limit: 64 << 10).prefix { $0 != 0x0a && $0 != 0x0d })
   }

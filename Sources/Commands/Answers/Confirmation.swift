@@ -13,7 +13,7 @@ enum Confirmation {
     context.console.warn("\(question) [y/N] ")
     let answer = context.console.readLine()?.lowercased() ?? ""
     guard ["y", "yes"].contains(answer) else {
-      throw WorkspaceError("cancelled", "Nothing was changed.", hint: "To continue, answer y, or add: --yes")
+      throw WorkspaceError(.cancelled, "Nothing was changed.", hint: "To continue, answer y, or add: --yes")
     }
   }
 }

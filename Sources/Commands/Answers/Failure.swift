@@ -9,7 +9,7 @@ import SatchelWorkspace
 
 /// An error, ready for a person or a program.
 struct Failure {
-  let reason: String
+  let reason: Reason
   let message: String
   let hint: String?
   let code: ExitCode
@@ -19,7 +19,7 @@ struct Failure {
     switch error {
     case BundleError.archive(let words):
       self.init(
-        reason: "no-bundle", message: BundleError.archive(words).message, hint: "Is there room on the disk?",
+        reason: .noBundle, message: BundleError.archive(words).message, hint: "Is there room on the disk?",
         code: .failed)
     case BundleError.rowTooLarge(let row, let limit): self.init(BundleError.rowTooLarge(row, limit: limit), .failed)
     case BundleError.tooManyVolumes(let count, let least):
@@ -30,55 +30,55 @@ struct Failure {
       switch error {
       case .locked:
         self.init(
-          reason: "busy", message: "Another command works on this workspace at the moment.",
+          reason: .busy, message: "Another command works on this workspace at the moment.",
           hint: "Try again when it is done.",
           code: .busy)
       case .missing:
         self.init(
-          reason: error.reason, message: error.message, hint: "Check the path. After -C DIR, paths are seen from DIR.",
+          reason: error.code, message: error.message, hint: "Check the path. After -C DIR, paths are seen from DIR.",
           code: .failed)
       default: self.init(error, .failed)
       }
     case let error as SQLiteError: self.init(error)
     case let error as any ExplainedError: self.init(error, .failed)
     case let error as UsageError:
-      self.init(reason: "usage", message: error.message, hint: error.hint, code: .usage)
-    default: self.init(reason: "other", message: "\(error)", hint: nil, code: .failed)
+      self.init(reason: .usage, message: error.message, hint: error.hint, code: .usage)
+    default: self.init(reason: .other, message: "\(error)", hint: nil, code: .failed)
     }
   }
 
   private init(_ error: any ExplainedError, _ code: ExitCode) {
-    self.init(reason: error.reason, message: error.message, hint: error.hint, code: code)
+    self.init(reason: error.code, message: error.message, hint: error.hint, code: code)
   }
 
   private init(_ error: SQLiteError) {
     switch error.kind {
     case .busy:
       self.init(
-        reason: "busy", message: "Another program is writing to the database, and did not finish in time.",
+        reason: .busy, message: "Another program is writing to the database, and did not finish in time.",
         hint: "Try again when it is done.", code: .busy)
     case .notADatabase:
       self.init(
-        reason: "not-a-database", message: "The file is not an SQLite database, or it is encrypted.",
+        reason: .notADatabase, message: "The file is not an SQLite database, or it is encrypted.",
         hint: "Name the SQLite file that your app writes.", code: .failed)
     case .full:
       self.init(
-        reason: "no-space", message: "There is no room left for the database.", hint: "Make room, then try again.",
+        reason: .noSpace, message: "There is no room left for the database.", hint: "Make room, then try again.",
         code: .failed)
     case .corrupt:
       self.init(
-        reason: "corrupt", message: "The database is damaged: \(error.message).",
+        reason: .corrupt, message: "The database is damaged: \(error.message).",
         hint: "Keep the file. What to do next: run doctor.",
         code: .failed)
     case .readOnly:
       self.init(
-        reason: "read-only", message: "The database cannot be written.",
+        reason: .readOnly, message: "The database cannot be written.",
         hint:
           "Check who owns its file and folder, and that the medium is not read-only. Then run the same command again.",
         code: .failed)
     case .cannotOpen:
       self.init(
-        reason: "cannot-open",
+        reason: .cannotOpen,
         message: "The database, or a file that belongs to it, cannot be opened: \(error.message).",
         hint:
           """
@@ -88,7 +88,7 @@ struct Failure {
         code: .failed)
     case .inputOutput:
       self.init(
-        reason: "system-error", message: "The disk failed under the database: \(error.message).",
+        reason: .systemError, message: "The disk failed under the database: \(error.message).",
         hint:
           """
           The medium may be failing. Run the same command again. If it fails again, copy the workspace to another \
@@ -96,11 +96,11 @@ struct Failure {
           """,
         code: .failed)
     default:
-      self.init(reason: "database", message: "The database said: \(error.message).", hint: nil, code: .failed)
+      self.init(reason: .database, message: "The database said: \(error.message).", hint: nil, code: .failed)
     }
   }
 
-  init(reason: String, message: String, hint: String?, code: ExitCode) {
+  init(reason: Reason, message: String, hint: String?, code: ExitCode) {
     self.reason = reason
     self.message = message
     self.hint = hint
@@ -111,7 +111,7 @@ struct Failure {
   var text: TerminalText { "\(message)\n" + (hint.map { "\($0)\n" } ?? "") }
 
   var json: JSONValue {
-    ["reason": .string(reason), "message": .string(message), "hint": hint.map { .string($0) } ?? .null]
+    ["reason": .string(reason.rawValue), "message": .string(message), "hint": hint.map { .string($0) } ?? .null]
   }
 }
 

@@ -21,7 +21,7 @@ extension HubTool {
       // If the hub cannot be opened, the error appears here and not in the browser.
       _ = try open(command, context).status()
       guard let server = context.webServer else {
-        throw WorkspaceError("no-console", "This program was built without the console.")
+        throw WorkspaceError(.noConsole, "This program was built without the console.")
       }
       let gate = ConsoleGate(random: context.platform.random)
       let site = ConsoleSite(command: command, context: context, gate: gate)

@@ -10,7 +10,8 @@ struct ConsoleSite: Sendable {
   /// The most that a form's fields may hold together: as much as a row.
   private static let mostBytes = 64 << 20
 
-  /// Rejects a request without admission, or one too large, before any byte of it is stored. Only forms have a body.
+  /// Rejects a request that the gate does not admit, or that is too large. No byte of it is stored before. Only forms
+  /// have a body.
   func receive(_ request: WebRequest) -> WebIntake {
     let verdict = gate.verdict(on: request)
     if case .refused(let answer) = verdict { return .refused(Self.sealed(answer)) }

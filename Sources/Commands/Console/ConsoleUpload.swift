@@ -18,7 +18,7 @@ final class ConsoleUpload: WebFiles {
     let free = try platform.files.freeBytes(folder.inbox)
     guard bytes ?? 0 < free else {
       throw WorkspaceError(
-        "no-space",
+        .noSpace,
         "There is no room for \((bytes ?? 0) >> 20) MiB: \(free >> 20) MiB are free where \(folder.inbox) lies.",
         hint: "Make room there first.")
     }

@@ -80,7 +80,7 @@ extension DeviceTool {
       }
       for (file, outcome) in rounds.results {
         // A refused file is in quarantine by now. A file that waits for another bundle stays.
-        if case .failed(let failure) = outcome, ["gap", "migration"].contains(failure.reason) { continue }
+        if case .failed(let failure) = outcome, [.gap, .migration].contains(failure.reason) { continue }
         try workspace.unstage(file)
       }
       return rounds.answer
@@ -140,7 +140,7 @@ extension DeviceTool {
         return [.init(to: "the hub", file: nil, words: "nothing before its first bundle came here.")]
       }
       let failure = Failure(
-        reason: "database-lost",
+        reason: .databaseLost,
         message: "The database is gone or damaged: what was exported is on its way, what was not is not.",
         hint: "See: satchel doctor", code: .failed)
       return [delivery(of: stranded, because: failure)]

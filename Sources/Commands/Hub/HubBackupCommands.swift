@@ -4,7 +4,7 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// Commands against the loss of a hub, and against its growth.
+/// Commands that save and restore a hub, and a command that makes it smaller.
 extension HubTool {
   static var upkeep: [Command] { [backup, restore, compact] }
 
@@ -148,7 +148,7 @@ extension HubTool {
     }
     text +=
       "Do again what was done at the hub itself in the lost time: users, rights, devices, revoked keys, decisions.\n"
-    text += "Next: satchel-hub emit --all, and carry it out.\n"
+    text += "Next: satchel-hub emit --all, and bring the bundles to the devices.\n"
     return Answer(
       text,
       [

@@ -44,7 +44,7 @@ extension HubTool {
       return
         "\(Words.count(count, "row")) will be sent to \(name) again, with the next bundle: satchel-hub emit --device \(name)\n"
     }
-    guard proof.result == .differs else { return "No rows of \(name) are known to differ.\n" }
+    guard proof.result == .differs else { return "The hub knows no row of \(name) that differs.\n" }
     if found.rows.isEmpty, let words = proof.words {
       return "The rows that differ are not known: \(words). To send all: satchel-hub emit --device \(name) --full\n"
     }

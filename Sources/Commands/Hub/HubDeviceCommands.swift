@@ -166,7 +166,7 @@ extension HubTool {
       "The device says that it was \(device) of the user \(user)\(state), and continues its work. \(proof)\n")
     if claim.isProved || command.value("continues") == device { return }
     throw Refusal(
-      "unproved", "The request says that its device was \(device) before, but no key of \(device) signed that.",
+      .unproved, "The request says that its device was \(device) before, but no key of \(device) signed that.",
       hint: "If you know that it is true, for example because \(device) lost its key, add: --continues \(device)")
   }
 
@@ -180,18 +180,18 @@ extension HubTool {
     }
     guard let typed else {
       throw WorkspaceError(
-        "fingerprint-needed",
+        .fingerprintNeeded,
         "The fingerprint that the device shows is needed, to know that the request is the device's own.",
         hint: "Let the device's user read it out, then add: --fingerprint WORDS")
     }
     guard let normal = PublicKey.normalisedFingerprint(typed) else {
       throw WorkspaceError(
-        "fingerprint-mistyped", "The typed words are not a fingerprint: the last group does not fit the others.",
+        .fingerprintMistyped, "The typed words are not a fingerprint: the last group does not fit the others.",
         hint: "Let it be read out again.")
     }
     guard normal == fingerprint else {
       throw Refusal(
-        "other-fingerprint", "The request was made by another key than the device's: the fingerprints differ.",
+        .otherFingerprint, "The request was made by another key than the device's: the fingerprints differ.",
         hint: "Do not enrol it. Ask for a new request.")
     }
   }

@@ -63,7 +63,7 @@ extension HubTool {
     let fork = try hub.fork(of: name)
     guard fork.histories.count == 2 else {
       throw WorkspaceError(
-        "no-fork",
+        .noFork,
         fork.isForked
           ? "\(fork.histories.count) histories came from the device \(name): more than one backup would make."
           : "Nothing came from the device \(name) since it was put back.",

@@ -62,7 +62,7 @@ extension HubTool {
       let path = command.path(command.argument("FILE"))
       let bytes = try context.platform.files.read(path, limit: 64 << 20)
       guard let rows = CSV.rows(String(decoding: bytes, as: UTF8.self)) else {
-        throw WorkspaceError("bad-csv", "In \(path) a quote is not closed.", hint: "Save it as CSV again.")
+        throw WorkspaceError(.badCsv, "In \(path) a quote is not closed.", hint: "Save it as CSV again.")
       }
       let (added, changed) = try open(command, context).importUsers(rows)
       return Answer(

@@ -29,7 +29,7 @@ struct Provisioning {
     try refuseInside(folder)
     guard try platform.files.kind(folder) == nil || platform.files.list(folder).isEmpty else {
       throw WorkspaceError(
-        "not-empty", "There is something in \(folder) already.",
+        .notEmpty, "There is something in \(folder) already.",
         hint: "Choose a folder that is empty, or not there yet.")
     }
     if runMode == .dryRun { return try rehearse(name, user: user, into: folder, template: template) }
@@ -60,7 +60,7 @@ struct Provisioning {
     guard let template, let joined = report.joined, !joined.isEmpty || report.conflicts > 0 else { return }
     let tables = Set(joined.map(\.table.text) + report.found.map(\.table.text)).sorted().joined(separator: ", ")
     throw Refusal(
-      "template-rows", "The template \(template) has rows in \(tables) that are not the hub's.",
+      .templateRows, "The template \(template) has rows in \(tables) that are not the hub's.",
       hint:
         "Empty its tables. If they are a site's own rows, and the hub is to have them, that site joins by itself: satchel init"
     )
@@ -80,7 +80,7 @@ struct Provisioning {
       if try files.kind(Paths.join(place, "satchel.json")) == .file {
         let isPlain = try files.kind(Paths.join(plain, "satchel.json")) == .file
         throw WorkspaceError(
-          "inside-workspace", "\(folder) would lie inside the workspace \(isPlain ? plain : place).",
+          .insideWorkspace, "\(folder) would lie inside the workspace \(isPlain ? plain : place).",
           hint:
             "Choose a folder outside of it, such as one on a card. After -C DIR, paths are seen from DIR."
         )
@@ -104,7 +104,7 @@ struct Provisioning {
 
   private func unusedKey() throws -> PublicKey {
     guard let id = KeyID(bytes: platform.random.bytes(KeyID.size)) else {
-      throw WorkspaceError("bad-key", "No key could be made.")
+      throw WorkspaceError(.badKey, "No key could be made.")
     }
     return SigningKey.generate(seed: platform.random.bytes(32), keyID: id).publicKey
   }
@@ -131,7 +131,7 @@ struct Provisioning {
 
   private func enrol(_ device: DeviceWorkspace, user: String, _ secrets: Secrets) throws -> EnrolledDevice {
     guard let incarnation = device.configuration.incarnation else {
-      throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.")
+      throw WorkspaceError(.badWorkspace, "satchel.json has no incarnation.")
     }
     return try hub.enrol(
       device.configuration.id, name: device.configuration.name, user: user, key: device.keys.ownKey(),

@@ -113,14 +113,14 @@ struct KeyCommands {
     let file = command.value("new-password-file").map { command.path($0) }
     guard let typed = try AskedPassword(context, file: file, prompt: "New password: ").password() else {
       throw WorkspaceError(
-        "password-needed", "A new password is needed, and there is no terminal to ask for it.",
+        .passwordNeeded, "A new password is needed, and there is no terminal to ask for it.",
         hint: "Put it into a file that only you can read, and add: --new-password-file FILE")
     }
     if file == nil, context.console.readSecret("Once more: ") != typed {
-      throw WorkspaceError("password-mistyped", "The two are not the same: nothing was changed.", hint: "Try again.")
+      throw WorkspaceError(.passwordMistyped, "The two are not the same: nothing was changed.", hint: "Try again.")
     }
     guard let password = Password(typed) else {
-      throw WorkspaceError("password-empty", "An empty password protects nothing.")
+      throw WorkspaceError(.passwordEmpty, "An empty password protects nothing.")
     }
     return password
   }

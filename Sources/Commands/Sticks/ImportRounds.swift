@@ -69,7 +69,7 @@ struct ImportRounds {
       leftAlone += 1
       return true
     }
-    do { note(file, try body(file.path)) } catch let error as Refusal where error.reason == "gap" && !isAlone {
+    do { note(file, try body(file.path)) } catch let error as Refusal where error.code == .gap && !isAlone {
       return false
     } catch let error as Refusal where error.isForElsewhere && !isAlone {
       // A courier's stick also holds bundles for others.
@@ -101,7 +101,7 @@ struct ImportRounds {
   private static func helped(_ error: any Error) -> any Error {
     guard case PlatformError.isADirectory(let path) = error else { return error }
     return WorkspaceError(
-      "is-a-directory", "\(path) is a folder, and no bundle.",
+      .isADirectory, "\(path) is a folder, and no bundle.",
       hint: "A stick's folder: sync in place of import. Or name the files in it: \(path)/*.satchel")
   }
 

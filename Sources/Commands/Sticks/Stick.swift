@@ -30,7 +30,7 @@ struct Stick {
 
   static func noFolder(_ folder: String, hint: String? = nil) -> WorkspaceError {
     WorkspaceError(
-      "no-folder", "There is no folder \(folder).",
+      .noFolder, "There is no folder \(folder).",
       hint: ["Is the stick mounted?", hint].compactMap { $0 }.joined(separator: " "))
   }
 
@@ -159,7 +159,7 @@ struct Stick {
     let (needed, free) = (try files.size(file), try files.freeBytes(Paths.parent(of: root)))
     guard needed + 1 << 20 <= free else {
       throw WorkspaceError(
-        "stick-full", "The bundle has \(needed >> 10) KiB, and the stick has \(free >> 10) KiB free.",
+        .stickFull, "The bundle has \(needed >> 10) KiB, and the stick has \(free >> 10) KiB free.",
         hint: "Take what is not needed off the stick; or: export --volume-size, onto several.")
     }
   }

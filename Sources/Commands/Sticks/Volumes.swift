@@ -1,7 +1,7 @@
 import SatchelJSON
 import SatchelWorkspace
 
-/// Bundles in pieces: the option for them, and the words about pieces that came.
+/// The option that splits a bundle into volumes, and the messages about volumes that came.
 enum Volumes {
   static let option = OptionSpec(
     "volume-size", kind: .value("SIZE"),

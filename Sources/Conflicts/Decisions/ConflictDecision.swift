@@ -50,14 +50,14 @@ public enum ConflictDecision: Sendable {
   public func check(forDeparted record: ConflictRecord) throws {
     if case .hub = self { return }
     throw WorkspaceError(
-      "no-table", "The table \(record.table) is no longer in the dataset, so nothing can be written into it here.",
+      .noTable, "The table \(record.table) is no longer in the dataset, so nothing can be written into it here.",
       hint: "Use the values as you need them; then close the conflict: --keep hub")
   }
 
   public static func decidedAlready(_ conflict: StoredConflict) -> WorkspaceError {
     let by = conflict.decision.map { " by \($0.by): \($0.made.rawValue)" } ?? ""
     return WorkspaceError(
-      "decided", "The conflict \(conflict.record.id.text.prefix(8)) was decided already\(by).",
+      .decided, "The conflict \(conflict.record.id.text.prefix(8)) was decided already\(by).",
       hint: "If the row is still not right, change it like any other row.")
   }
 
@@ -68,20 +68,20 @@ public enum ConflictDecision: Sendable {
     for field in fields {
       guard let column = schema.position(of: field.name) else {
         throw WorkspaceError(
-          "no-column", "The table \(schema.name) has no column \(field.name).",
+          .noColumn, "The table \(schema.name) has no column \(field.name).",
           hint: "It has: \(schema.columns.map(\.text).joined(separator: ", ")).")
       }
       if schema.key.contains(column), let place = schema.key.firstIndex(of: column),
         !record.key.values[place].isSameInKey(as: field.value)
       {
         throw WorkspaceError(
-          "key-column", "The column \(field.name) is part of the row's key, which a decision cannot change.")
+          .keyColumn, "The column \(field.name) is part of the row's key, which a decision cannot change.")
       }
       values[column] = field.value
     }
     guard values.allSatisfy({ $0 != nil }) else {
       throw WorkspaceError(
-        "row-gone", "The row is gone, and the values of its other columns are not known here.",
+        .rowGone, "The row is gone, and the values of its other columns are not known here.",
         hint: "Decide it at the hub, which has the row's history.")
     }
     return Row(values.compactMap(\.self))

@@ -44,7 +44,7 @@ extension ConflictDecision {
     guard let rivalKey = record.rivalKey(in: schema) else {
       if case .hub = self, record.kind == .unique, record.rowWinner == .device {
         throw WorkspaceError(
-          "row-gone", "The policy removed the other row, and its values are not known here.",
+          .rowGone, "The policy removed the other row, and its values are not known here.",
           hint: "Decide it at the hub, which has kept it.")
       }
       return [DecidedRow(key: record.key, current: current, target: try target(current))]
@@ -97,13 +97,13 @@ extension RowTable {
       for row in decided where row.target != nil { try checkChildren(of: row, references, in: database) }
     } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint {
       throw WorkspaceError(
-        "not-allowed", "The database does not allow the row as you decided it: \(error.message).",
+        .notAllowed, "The database does not allow the row as you decided it: \(error.message).",
         hint: "Decide with other values: --set COLUMN=VALUE")
     }
   }
 
   private func hasChildren(_ table: Name) -> WorkspaceError {
-    WorkspaceError("has-children", "There are rows of \(table) that refer to it.", hint: "Delete or move those first.")
+    WorkspaceError(.hasChildren, "There are rows of \(table) that refer to it.", hint: "Delete or move those first.")
   }
 
   /// Throws a `WorkspaceError` if rows refer to a value that the row has lost.
@@ -122,7 +122,7 @@ extension RowTable {
       let parent = try references.missingParent(of: target, changedFrom: decided.current, in: database)
     else { return }
     throw WorkspaceError(
-      "no-parent", "The row of \(parent) to which it refers is not there.",
+      .noParent, "The row of \(parent) to which it refers is not there.",
       hint: "Bring that row first, or set another value.")
   }
 }

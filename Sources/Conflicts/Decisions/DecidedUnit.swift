@@ -6,7 +6,7 @@ extension ConflictUnit {
   public func undecided(for decision: ConflictDecision) throws -> [StoredConflict] {
     if !isSingle, case .set = decision {
       throw WorkspaceError(
-        "unit", "The conflict is about a unit of \(members.count) changes, which are decided as one.",
+        .unit, "The conflict is about a unit of \(members.count) changes, which are decided as one.",
         hint: "Use --keep hub or --keep device. For other values keep the hub's, and change the rows afterwards.")
     }
     return members.filter { $0.record.state != .resolved }
@@ -58,7 +58,7 @@ extension ConflictRecord {
 extension WorkspaceError {
   fileprivate func about(_ record: ConflictRecord) -> WorkspaceError {
     WorkspaceError(
-      reason, "Nothing of the unit is taken, because of \(record.words): \(message)",
+      code, "Nothing of the unit is taken, because of \(record.words): \(message)",
       hint: hint ?? "Keep the hub's rows with --keep hub, and make the change again in another way.")
   }
 }

@@ -69,7 +69,7 @@ public struct EnteredValueReader {
     if let file { return try files.read(file, limit: Self.mostBytes) }
     if let bytes = blobLiteral(words) { return bytes }
     throw WorkspaceError(
-      "text-for-bytes", "The column \(column) holds bytes, and \"\(words.prefix(40))\" is text.",
+      .textForBytes, "The column \(column) holds bytes, and \"\(words.prefix(40))\" is text.",
       hint: "Write \(column)=x'0A0B' for bytes, or on the command line \(column)=@FILE for those of a file.")
   }
 }
@@ -114,14 +114,14 @@ private struct GivenGeometry {
       geometry = try Self.geometry(of: text, in: source)
     } else {
       throw WorkspaceError(
-        "not-a-geometry", "The bytes of \(source) are no geometry.", hint: Self.hint)
+        .notAGeometry, "The bytes of \(source) are no geometry.", hint: Self.hint)
     }
   }
 
   private static func geometry(of text: String, in source: String) throws -> Geometry {
     do throws(WKTError) { return try Geometry(wellKnownText: text) } catch {
       throw WorkspaceError(
-        "not-a-geometry", "\(source) is no geometry: at character \(error.position), \(error.words).", hint: hint)
+        .notAGeometry, "\(source) is no geometry: at character \(error.position), \(error.words).", hint: hint)
     }
   }
 
@@ -137,15 +137,15 @@ extension Layer {
   fileprivate func blob(of given: GivenGeometry) throws -> [UInt8] {
     if let refusal = type.refusal(of: given.geometry) {
       throw WorkspaceError(
-        "other-geometry", "The layer \(table) \(refusal).",
+        .otherGeometry, "The layer \(table) \(refusal).",
         hint: "Write a geometry that the layer accepts: \(given.geometry.wellKnownText.prefix(40)) does not fit it.")
     }
     if let fault = given.geometry.fault {
-      throw WorkspaceError("not-a-geometry", "\(given.source) is no sound geometry: \(fault).", hint: "Write it whole.")
+      throw WorkspaceError(.notAGeometry, "\(given.source) is no sound geometry: \(fault).", hint: "Write it whole.")
     }
     if let system = given.referenceSystem, system > 0, !isCalled(system) {
       throw WorkspaceError(
-        "other-reference-system",
+        .otherReferenceSystem,
         "\(given.source) has the reference system \(system), and the layer \(table) has \(referenceSystem).",
         hint: "Bring it into the layer's system first, for example with: ogr2ogr -t_srs")
     }

@@ -30,7 +30,7 @@ extension ConflictRecord {
     case .mark(let mark): if present == mark { return }
     }
     throw WorkspaceError(
-      "row-changed",
+      .rowChanged,
       "The row was changed since this disagreement was found. Then: \(words(found)). Now: \(words(current.map(of(found))))",
       hint:
         "Look at it again (conflicts show \(id.text.prefix(8))); to decide all the same: --row \(present)")

@@ -1,3 +1,5 @@
+import SatchelValues
+
 /// Why a file in the age format cannot be opened or made.
 public enum AgeError: Error, Equatable, Sendable {
   /// It does not begin like an age file of version 1.
@@ -15,16 +17,16 @@ public enum AgeError: Error, Equatable, Sendable {
   case noMemory
 
   /// A stable word for scripts.
-  public var reason: String {
+  public var code: Reason {
     switch self {
-    case .notAge: "age-not-encrypted"
-    case .malformed: "age-malformed"
-    case .noMatch: "age-not-for-us"
-    case .headerChanged: "age-header-changed"
-    case .contentChanged: "age-content-changed"
-    case .wrongPassword: "age-wrong-password"
-    case .unfitKey: "age-key-malformed"
-    case .noMemory: "age-no-memory"
+    case .notAge: .ageNotEncrypted
+    case .malformed: .ageMalformed
+    case .noMatch: .ageNotForUs
+    case .headerChanged: .ageHeaderChanged
+    case .contentChanged: .ageContentChanged
+    case .wrongPassword: .ageWrongPassword
+    case .unfitKey: .ageKeyMalformed
+    case .noMemory: .ageNoMemory
     }
   }
 
@@ -34,7 +36,7 @@ public enum AgeError: Error, Equatable, Sendable {
     case .notAge: "it does not begin like a file in the age format"
     case .malformed(let why): "its age header breaks the format's rules: \(why)"
     case .noMatch: "it is encrypted for another recipient"
-    case .headerChanged: "its age header was changed or damaged"
+    case .headerChanged: "the header of its encryption (age) was changed or damaged"
     case .contentChanged: "its content was changed or damaged, or the file ends too early"
     case .wrongPassword: "the password is wrong"
     case .unfitKey: "this is not a key of age: a recipient begins with age1, an identity with AGE-SECRET-KEY-1"

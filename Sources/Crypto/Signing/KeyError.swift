@@ -1,3 +1,5 @@
+import SatchelValues
+
 /// Why a file is not a usable key.
 public enum KeyError: Error, Equatable, Sendable {
   case tooLarge
@@ -9,15 +11,15 @@ public enum KeyError: Error, Equatable, Sendable {
   case noMemory
 
   /// A stable word for scripts.
-  public var reason: String {
+  public var code: Reason {
     switch self {
-    case .tooLarge: "key-too-large"
-    case .malformed: "key-malformed"
-    case .passwordProtected: "key-password-protected"
-    case .wrongPassword: "key-wrong-password"
-    case .damaged: "key-damaged"
-    case .unfitComment: "key-comment-unfit"
-    case .noMemory: "key-no-memory"
+    case .tooLarge: .keyTooLarge
+    case .malformed: .keyMalformed
+    case .passwordProtected: .keyPasswordProtected
+    case .wrongPassword: .keyWrongPassword
+    case .damaged: .keyDamaged
+    case .unfitComment: .keyCommentUnfit
+    case .noMemory: .keyNoMemory
     }
   }
 

@@ -1,3 +1,5 @@
+import SatchelValues
+
 /// Why a signature is refused.
 public enum SignatureError: Error, Equatable, Sendable {
   case tooLarge
@@ -13,15 +15,15 @@ public enum SignatureError: Error, Equatable, Sendable {
   case unfitComment
 
   /// A stable word for scripts.
-  public var reason: String {
+  public var code: Reason {
     switch self {
-    case .tooLarge: "signature-too-large"
-    case .malformed: "signature-malformed"
-    case .legacy: "signature-legacy"
-    case .otherKey: "signature-other-key"
-    case .wrongMessage: "signature-wrong"
-    case .wrongComment: "signature-comment-wrong"
-    case .unfitComment: "signature-comment-unfit"
+    case .tooLarge: .signatureTooLarge
+    case .malformed: .signatureMalformed
+    case .legacy: .signatureLegacy
+    case .otherKey: .signatureOtherKey
+    case .wrongMessage: .signatureWrong
+    case .wrongComment: .signatureCommentWrong
+    case .unfitComment: .signatureCommentUnfit
     }
   }
 

@@ -6,15 +6,6 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A row of this device that got another key.
-public struct RenumberedRow: Hashable, Sendable {
-  public let table: Name
-  public let old: Value
-  public let new: Value
-  /// The emission with which it got that key.
-  let number: EmissionNumber
-}
-
 /// The key changes of this device's rows that a bundle from the hub causes. They come before everything else in the
 /// bundle.
 ///
@@ -55,9 +46,7 @@ struct PrimaryKeyCollisions {
   /// Gives the rows their new keys. The caller holds the transaction, and triggers are off.
   func carryOut(_ bundle: borrowing VerifiedBundle, _ snapshot: Snapshot?) throws -> Outcome {
     if references.isEmpty { return Outcome() }
-    try session.database.run(
-      "UPDATE satchel_rekeyed SET known = 1 WHERE sequence < :acknowledged",
-      ["acknowledged": .integer(scope.acknowledged.rawValue)])
+    try RenumberedTable.markKnown(before: scope.acknowledged, in: session.database)
     let isNewHistory = scope.epoch != session.state.epoch
     var found = try PrimaryKeyFindings(session, isNewHistory: isNewHistory, in: bundle, snapshot)
     var outcome = Outcome()
@@ -105,16 +94,10 @@ struct PrimaryKeyCollisions {
   }
 
   private func note(_ entry: PrimaryKeyMap.Entry, sequence: SequenceNumber?) throws {
-    try session.database.run(
-      """
-      INSERT INTO satchel_rekeyed (table_name, old_key, new_key, number, sequence, known)
-      VALUES (:table, :old, :new, :number, :sequence, :known)
-      """,
-      [
-        "table": .string(session.tables[entry.place].name.text), "old": entry.old, "new": entry.new,
-        "number": .integer(scope.number.rawValue), "sequence": sequence.map { .integer($0.rawValue) } ?? .null,
-        "known": .integer(sequence == nil ? 1 : 0),
-      ])
+    let table = session.tables[entry.place].name
+    try RenumberedTable.add(
+      RenumberedRow(table: table, old: entry.old, new: entry.new, number: scope.number), sequence: sequence,
+      in: session.database)
   }
 
   // MARK: references to the new keys
@@ -182,10 +165,7 @@ struct PrimaryKeyCollisions {
 
   /// Whether this device gave the old key. Then no other row has it, and the hub may not know that rows here name it.
   private func gave(_ entry: PrimaryKeyMap.Entry) throws -> Bool {
-    try session.database.first(
-      "SELECT 1 FROM satchel_rekeyed WHERE table_name = :table AND new_key = :key AND sequence IS NOT NULL",
-      ["table": .string(session.tables[entry.place].name.text), "key": entry.old]
-    ) { _ in true } ?? false
+    try RenumberedTable.isGivenHere(entry.old, in: session.tables[entry.place].name, session.database)
   }
 
   /// Adds the rows without pending changes that name a key.
@@ -282,39 +262,22 @@ extension DeviceSession {
   /// The keys that rows of this device got with one emission.
   func keysGiven(with number: EmissionNumber) throws -> [PrimaryKeyMap.Entry] {
     guard tables.contains(where: \.renamesRows) else { return [] }
-    return try database.all(
-      "SELECT table_name, old_key, new_key FROM satchel_rekeyed WHERE number = :number ORDER BY entry",
-      ["number": .integer(number.rawValue)]
-    ) { row in
-      tables.firstIndex { $0.name == Name(row.text(0)) }.map { .init(place: $0, old: row.value(1), new: row.value(2)) }
-    }.compactMap(\.self)
+    return try RenumberedTable.rows(with: number, in: database).compactMap { row in
+      tables.firstIndex { $0.name == row.table }.map { .init(place: $0, old: row.old, new: row.new) }
+    }
   }
 
   /// The emissions with which rows of this device got other keys, in their order.
   func emissionsWithKeys(after first: EmissionNumber, through last: EmissionNumber) throws -> [EmissionNumber] {
-    try database.all(
-      "SELECT DISTINCT number FROM satchel_rekeyed WHERE number > :first AND number <= :last ORDER BY number",
-      ["first": .integer(first.rawValue), "last": .integer(last.rawValue)]
-    ) { EmissionNumber($0.integer(0)) }
+    try RenumberedTable.emissions(after: first, through: last, in: database)
   }
 
   /// The rows whose new keys this device chose and the hub is not known to have learned, in the order of the changes.
   func untoldKeys() throws -> [RenumberedRow] {
     guard tables.contains(where: \.renamesRows) else { return [] }
-    return try database.all(
-      "SELECT table_name, old_key, new_key, number FROM satchel_rekeyed WHERE known = 0 ORDER BY entry"
-    ) {
-      rekeyed($0)
-    }
+    return try RenumberedTable.unknownToHub(in: database)
   }
 
   /// All rows of this device that ever got other keys, in the order of the changes.
-  func allKeys() throws -> [RenumberedRow] {
-    try database.all("SELECT table_name, old_key, new_key, number FROM satchel_rekeyed ORDER BY entry") { rekeyed($0) }
-  }
-
-  private func rekeyed(_ row: borrowing Statement) -> RenumberedRow {
-    RenumberedRow(
-      table: Name(row.text(0)), old: row.value(1), new: row.value(2), number: EmissionNumber(row.integer(3)))
-  }
+  func allKeys() throws -> [RenumberedRow] { try RenumberedTable.all(in: database) }
 }

@@ -52,7 +52,7 @@ extension ScopeApplier {
     switch try entry.table.obstruction(to: entry.row, in: session.database) {
     case .index(let name)?:
       return Refusal(
-        "rows-collide",
+        .rowsCollide,
         "Two rows of \(table) that the hub sent have the same value in the UNIQUE index \(name) of this database.",
         hint: """
           If only this database has the index, drop it: DROP INDEX \(quoted(name)). Then run satchel doctor --repair, \
@@ -60,7 +60,7 @@ extension ScopeApplier {
           """)
     case .declaration(let columns)?:
       return Refusal(
-        "rows-collide",
+        .rowsCollide,
         "Two rows of \(table) that the hub sent have the same value in \(columns), which is UNIQUE in this database.",
         hint: """
           If the hub's table does not demand that, have the app make the table as the hub has it. Then run satchel \
@@ -68,7 +68,7 @@ extension ScopeApplier {
           """)
     case nil:
       return Refusal(
-        "rows-collide", "Two rows of \(table) that the hub sent have the same value where only one may have it.",
+        .rowsCollide, "Two rows of \(table) that the hub sent have the same value where only one may have it.",
         hint: "To go on, \(full)")
     }
   }

@@ -71,7 +71,7 @@ extension DeviceSession {
   func findUnseen() throws -> [UnseenChange]? {
     do { return try database.writeTransaction(.dryRun) { try reinstallAndCompare() } } catch let error
       as WorkspaceError
-      where error.reason == "no-history"
+      where error.code == .noHistory
     { return nil }
   }
 

@@ -60,9 +60,7 @@ extension DeviceSession {
     var files: [String] = []
     var next = state.sealed
     while let sequence = next, sequence > state.acknowledged {
-      let known = try database.first(
-        "SELECT file, base FROM satchel_exports WHERE sequence = :sequence", ["sequence": .integer(sequence.rawValue)]
-      ) { (file: $0.text(0), base: $0.optionalInteger(1).map { SequenceNumber($0) }) }
+      let known = try ExportTable.file(of: sequence, in: database)
       // A database that was created again has no record of all earlier exports. The file's manifest then has the
       // answer.
       let path = try archive.place(ofOutgoing: known?.file ?? fileName(ofExport: sequence))

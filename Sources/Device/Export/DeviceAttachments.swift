@@ -74,9 +74,7 @@ struct DeviceAttachments {
       ended.formUnion(table.attachments(before: step.change))
     }
     for path in try list.named.unnamed(ended, in: database) {
-      try database.run(
-        "DELETE FROM satchel_attachments WHERE path = :path AND sent = 0 AND delivered = 0",
-        ["path": .string(path.text)])
+      try list.forgetUnsent(path, in: database)
       begun.remove(path)
     }
     for path in begun.sorted() { try list.add(path, in: database) }
@@ -86,53 +84,28 @@ struct DeviceAttachments {
   /// transaction.
   func seal(_ outgoing: Outgoing, into draft: inout BundleDraft, sequence: SequenceNumber) throws {
     for path in outgoing.lost {
-      let asked: KeyValuePairs<String, Value> = ["path": .string(path.text), "sequence": .integer(sequence.rawValue)]
-      try database.run("UPDATE satchel_attachments SET asked = :sequence WHERE path = :path", asked)
-      // An export must not report a file as received and as missing at once.
-      try database.run("DELETE FROM satchel_received WHERE path = :path", ["path": asked[0].value])
+      try list.markRequested(path, by: sequence, in: database)
     }
     let carried = try outgoing.staged.map {
       BundleDraft.CarriedFile($0.key, $0.value.file, was: try list.former($0.key, in: database))
     }
-    try draft.addAttachments(carried, received: receipts())
+    try draft.addAttachments(carried, received: list.receipts(in: database))
     for (path, staged) in outgoing.staged {
-      let (bytes, modified) = staged.mark.values
-      try database.run(
-        """
-        UPDATE satchel_attachments SET sent = :sequence, digest = :digest, bytes = :bytes, modified = :modified WHERE path = :path
-        """,
-        [
-          "path": .string(path.text), "sequence": .integer(sequence.rawValue),
-          "digest": .string(staged.file.digest.hexadecimal), "bytes": bytes, "modified": modified,
-        ])
+      try list.markSent(path, staged.file.digest, staged.mark, by: sequence, in: database)
     }
-    try database.run(
-      "UPDATE satchel_received SET told = :sequence WHERE told = 0", ["sequence": .integer(sequence.rawValue)])
-  }
-
-  private func receipts() throws -> [AttachmentLine] {
-    try database.all("SELECT path, digest FROM satchel_received") {
-      AttachmentLine(received: $0.text(0), digest: $0.text(1))
-    }.compactMap(\.self)
+    try list.markReceiptsSent(by: sequence, in: database)
   }
 
   // MARK: from the hub
 
   /// Takes over the files of a bundle and the hub's confirmations. The caller holds the transaction and calls this
   /// last.
-  /// - Parameter left: files of rows that left this user's scope, or that name other files now.
+  /// - Parameter left: the files that a row named before. The row has left the user's scope, or it names another file
+  ///   now.
   func take(_ arriving: borrowing ArrivingAttachments, left: Set<AttachmentPath>) throws {
-    try database.run(
-      "DELETE FROM satchel_received WHERE told > 0 AND told <= :acknowledged",
-      ["acknowledged": .integer(session.state.acknowledged.rawValue)])
-    for receipt in arriving.receipts {
-      try database.run(
-        "UPDATE satchel_attachments SET delivered = 1 WHERE path = :path AND digest = :digest",
-        ["path": .string(receipt.path.text), "digest": .string(receipt.digest.hexadecimal)])
-    }
-    for path in left {
-      try database.run("UPDATE satchel_attachments SET leaving = 1 WHERE path = :path", ["path": .string(path.text)])
-    }
+    try list.forgetReceipts(sentUpTo: session.state.acknowledged, in: database)
+    for receipt in arriving.receipts { try list.markDelivered(receipt.path, receipt.digest, in: database) }
+    for path in left { try list.markLeaving(path, in: database) }
     try list.take(arriving, in: database)
     if session.workspace.runMode == .commit { try arriving.put() }
   }

@@ -57,7 +57,7 @@ extension DeviceWorkspace {
   ) throws -> ExportReport {
     if try keys.areDiscarded() {
       throw WorkspaceError(
-        "no-key", "This device has no key of its own: it receives, and delivers nothing.",
+        .noKey, "This device has no key of its own: it receives, and delivers nothing.",
         hint:
           """
           Changes made here stay here. To set up a device that delivers: satchel-hub device provision, without \
@@ -71,7 +71,7 @@ extension DeviceWorkspace {
     var draft = try BundleDraft(in: folder.outbox, platform: platform)
     try DeviceAttachments(session).sweep()
     func unchangedExport() throws -> ExportRecord? {
-      guard snapshot != .always, !session.isProofWanted(proof), let last = try session.lastExport(),
+      guard snapshot != .always, !session.isProofWanted(proof), let last = try ExportTable.last(in: session.database),
         try session.isNothingNew(since: last)
       else { return nil }
       return last
@@ -113,27 +113,9 @@ extension DeviceWorkspace {
   }
 }
 
-/// One row of `satchel_exports`, with the sealed file if the export was made just now.
-struct ExportRecord {
-  let sequence: SequenceNumber
-  let received: EmissionNumber
-  let file: String
-  let isWritten: Bool
-  var sealed: SealedBundle?
-  var isProved: Bool { sealed?.manifest.critical.contains(.state) ?? false }
-}
-
 extension DeviceSession {
   /// Writes of this generation and later are in no export that the hub has or that will reach it by itself.
   var acknowledgedGeneration: Generation { Generation(state.base.rawValue) }
-
-  fileprivate func lastExport() throws -> ExportRecord? {
-    try database.first("SELECT sequence, received, file, written FROM satchel_exports ORDER BY sequence DESC LIMIT 1") {
-      ExportRecord(
-        sequence: SequenceNumber($0.integer(0)), received: EmissionNumber($0.integer(1)), file: $0.text(2),
-        isWritten: $0.integer(3) != 0)
-    }
-  }
 
   /// Whether the last export already contains everything that a new one would.
   fileprivate func isNothingNew(since last: ExportRecord) throws -> Bool {
@@ -148,11 +130,7 @@ extension DeviceSession {
     if try workspace.keys.nextKey() != nil, state.toldKey == nil { return false }
     guard try ConflictTable.countUntold(of: state.id, in: database) == 0 else { return false }
     let generation = Generation(last.sequence.rawValue)
-    let decided = try database.first(
-      "SELECT count(*) FROM satchel_resolutions WHERE generation >= :generation",
-      ["generation": .integer(generation.rawValue)]
-    ) { $0.integer(0) }
-    guard decided == 0 else { return false }
+    guard try ResolutionTable.all(since: generation, in: database).isEmpty else { return false }
     return try !PreImageStore.hasSteps(tables, since: generation, in: database)
   }
 
@@ -220,7 +198,7 @@ extension DeviceSession {
     let sequence = state.sequence.next
     let conflicts = try ConflictTable.untold(of: state.id, after: state.acknowledged.rawValue, in: database)
     let counts = try addChanges(to: &draft)
-    try draft.addResolutions(resolutions())
+    try draft.addResolutions(ResolutionTable.all(since: Generation(state.acknowledged.rawValue), in: database))
     try draft.addConflicts(conflicts)
     try addSnapshot(to: &draft, as: snapshot, in: sequence)
     if isProofDue(in: sequence, proof) {
@@ -275,17 +253,7 @@ extension DeviceSession {
   }
 
   private func record(_ sealed: SealedBundle, sequence: SequenceNumber, at now: Int64) throws {
-    try database.run(
-      """
-      INSERT INTO satchel_exports (sequence, bundle, digest, received, created, file, written, base)
-      VALUES (:sequence, :bundle, :digest, :received, :created, :file, 0, :base)
-      """,
-      [
-        "sequence": .integer(sequence.rawValue), "bundle": .string(sealed.manifest.bundle.text),
-        "digest": .string(sealed.digest.hexadecimal), "received": .integer(state.received.rawValue),
-        "created": .integer(now),
-        "file": .string(sealed.manifest.fileName), "base": .integer(state.base.rawValue),
-      ])
+    if case .changes(let changes) = sealed.manifest.body { try ExportTable.add(sealed, changes, at: now, in: database) }
     try Ledger.add(
       sealed.manifest, digest: sealed.digest, direction: .outgoing, verdict: .written, at: now, in: database)
     state.sequence = sequence
@@ -293,33 +261,12 @@ extension DeviceSession {
     try Capture.begin(Generation(sequence.rawValue), in: database)
   }
 
-  private func resolutions() throws -> [Resolution] {
-    try database.all(
-      """
-      SELECT conflict, decision, user, stamp, generation, note
-      FROM satchel_resolutions
-      WHERE generation >= :acknowledged
-      ORDER BY conflict
-      """, ["acknowledged": .integer(state.acknowledged.rawValue)]
-    ) { row -> Resolution? in
-      guard let conflict = ConflictID(row.text(0)), let decision = Resolution.Decision(rawValue: row.text(1)) else {
-        return nil
-      }
-      return Resolution(
-        conflict: conflict, decision: decision, user: row.text(2), stamp: Stamp(row.integer(3)),
-        generation: Generation(row.integer(4)),
-        note: row.optionalText(5))
-    }.compactMap(\.self)
-  }
-
   /// Gives the file its name in the outbox. This export contains the older ones, so they move to `sent`.
   fileprivate func publish(_ record: ExportRecord, _ path: String) throws {
     // A person may move the file away from the outbox. Its contents are needed while the hub builds on them.
     try archive.keepOwn(path, as: record.file)
     try platform.files.rename(path, to: Paths.join(folder.outbox, record.file))
-    try database.run(
-      "UPDATE satchel_exports SET written = 1 WHERE sequence = :sequence",
-      ["sequence": .integer(record.sequence.rawValue)])
+    try ExportTable.markWritten(record.sequence, in: database)
     try moveToSent(below: record.sequence)
   }
 
@@ -341,10 +288,7 @@ extension DeviceSession {
 
   /// False: the export was made before this database was created.
   func isKnown(export number: Int64) throws -> Bool {
-    try database.first("SELECT 1 FROM satchel_exports WHERE sequence = :number", ["number": .integer(number)]) { _ in
-      true
-    }
-      ?? false
+    try ExportTable.contains(SequenceNumber(number), in: database)
   }
 
   fileprivate func report(

@@ -12,22 +12,7 @@ extension DeviceSession {
 
   /// The exports from `first` on, at most the newest `longestChain`.
   func chain(from first: SequenceNumber, before sequence: SequenceNumber) throws -> [Manifest.Changes.Link] {
-    try database.all(
-      """
-      SELECT sequence, digest
-      FROM satchel_exports
-      WHERE sequence >= :first AND sequence < :sequence
-      ORDER BY sequence DESC
-      LIMIT :longest
-      """,
-      [
-        "first": .integer(first.rawValue), "sequence": .integer(sequence.rawValue),
-        "longest": .integer(Int64(Manifest.Changes.longestChain)),
-      ]
-    ) { row -> Manifest.Changes.Link in
-      let sequence = SequenceNumber(row.integer(0))
-      return .init(sequence: sequence, digest: try digest(row.text(1), ofExport: sequence))
-    }.reversed()
+    try ExportTable.chain(from: first, before: sequence, in: database)
   }
 
   /// The name of an export's file, under the present name of this device.
@@ -35,14 +20,7 @@ extension DeviceSession {
 
   /// The digest of an export's B2SUMS; nil if the database has no record of that export.
   func digest(ofExport sequence: SequenceNumber) throws -> Digest? {
-    try database.first(
-      "SELECT digest FROM satchel_exports WHERE sequence = :sequence", ["sequence": .integer(sequence.rawValue)]
-    ) { try digest($0.text(0), ofExport: sequence) }
-  }
-
-  private func digest(_ text: String, ofExport sequence: SequenceNumber) throws -> Digest {
-    if let digest = Digest(hexadecimal: text) { return digest }
-    throw WorkspaceError("bad-export", "The row \(sequence) of satchel_exports holds no digest.")
+    try ExportTable.digest(of: sequence, in: database)
   }
 
   /// Refuses a bundle that acknowledges an export which this database did not make: the hub received it from a copy. If
@@ -51,7 +29,7 @@ extension DeviceSession {
     guard let theirs = scope.acknowledgedDigest else { return }
     guard let own = try digest(ofExport: scope.acknowledged), own != theirs else { return }
     throw Refusal(
-      "copied",
+      .copied,
       """
       The hub answers an export \(scope.acknowledged) that was not made here: two copies of the device \(state.name) \
       are in use.

@@ -66,7 +66,7 @@ struct Handover {
         try session.save(changes)
         return try countPending() - before
       }
-    } catch let error as WorkspaceError where error.reason == "no-history" { return 0 }
+    } catch let error as WorkspaceError where error.code == .noHistory { return 0 }
   }
 
   /// Seals the last export, and makes every row what the hub last sent. The caller holds the transaction, has logged
@@ -81,7 +81,7 @@ struct Handover {
     }
     let unnamed = try takeRowsBack()
     // The sealed export has reported them.
-    try database.run("UPDATE satchel_rekeyed SET known = 1")
+    try RenumberedTable.markAllKnown(in: database)
     return (try changes > 0 ? session.sealedChanges(of: formerUser, changes) : nil, unnamed)
   }
 

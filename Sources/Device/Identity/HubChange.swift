@@ -30,7 +30,7 @@ extension DeviceWorkspace {
       if configuration.leaves != nil {
         guard let name, Name(name) != Name(configuration.name) else { return Departure(workspace: self, copy: nil) }
         throw WorkspaceError(
-          "renewed", "This device has left its hub already, to continue as \(configuration.name).",
+          .renewed, "This device has left its hub already, to continue as \(configuration.name).",
           hint:
             """
             Leave --name out to write the request again. At the hub it may get another name: satchel-hub device \
@@ -41,17 +41,17 @@ extension DeviceWorkspace {
       let session = try session()
       if configuration.continues != nil {
         throw WorkspaceError(
-          "renewed", "This device has asked its hub to continue as \(configuration.name), and has no answer.",
+          .renewed, "This device has asked its hub to continue as \(configuration.name), and has no answer.",
           hint: "If that hub is lost for good, restore the folder to its state before that, then run this command.")
       }
       if try keys.areDiscarded() {
         throw WorkspaceError(
-          "no-key", "This device has no key of its own: it delivers nothing.",
+          .noKey, "This device has no key of its own: it delivers nothing.",
           hint: "Have the next hub provision a new one.")
       }
       let name = name ?? configuration.name
       guard isSafeName(name) else {
-        throw WorkspaceError("bad-name", "\"\(name)\" cannot be the name of a device.", hint: safeNameHint)
+        throw WorkspaceError(.badName, "\"\(name)\" cannot be the name of a device.", hint: safeNameHint)
       }
       return try leave(session, as: name)
     }

@@ -36,17 +36,17 @@ extension DeviceWorkspace {
   {
     if try revoked(signer) {
       throw Refusal(
-        "revoked-key", "It is signed with a key that the hub has revoked.",
+        .revokedKey, "It is signed with a key that the hub has revoked.",
         hint: "Do not use this file. Ask the hub's operator where it comes from.", keeping: .quarantine)
     }
     if try presentHubKeys().contains(signer) { return }
     guard try keys.former(of: Self.hubKeyName).contains(signer) else {
-      throw Refusal("other-key", "It is not signed by the hub.", keeping: .quarantine)
+      throw Refusal(.otherKey, "It is not signed by the hub.", keeping: .quarantine)
     }
     // A bundle from before the new key may come again.
     guard let number = manifest.emission, number <= state?.received ?? .zero else {
       throw Refusal(
-        "replaced-key", "It is signed with a key in whose place the hub has another one by now.",
+        .replacedKey, "It is signed with a key in whose place the hub has another one by now.",
         hint: "Do not use this file. Ask the hub's operator where it comes from.", keeping: .quarantine)
     }
   }
@@ -87,7 +87,7 @@ extension DeviceWorkspace {
     let session = try isInitial() ? nil : examined()
     return try KeyReport(
       keys, unaware: [session?.state.hubName].compactMap(\.self),
-      revoked: session.map { try RevokedKeys.all(in: $0.database) } ?? [], hub: hubKey())
+      revoked: session.map { try RevokedKeyTable.all(in: $0.database) } ?? [], hub: hubKey())
   }
 
   /// The treatment of a new key that the hub is not known to know yet.
@@ -104,7 +104,7 @@ extension DeviceWorkspace {
       let session = try session()
       if let next = try keys.nextKey(), unknown == .stays {
         throw WorkspaceError(
-          "rotating",
+          .rotating,
           "A new key was made already, with the fingerprint \(next.fingerprint), and the hub is not known to know it yet.",
           hint: "Exchange bundles with the hub first. If the hub refused that key: satchel keys rotate --again")
       }
@@ -133,23 +133,14 @@ extension DeviceSession {
   }
 }
 
-/// `satchel_revoked`: the revoked keys, from the hub's newest list.
+/// The hub's list of revoked keys, as its bundles bring it.
 enum RevokedKeys {
-  static func contains(_ key: PublicKey, in database: borrowing Database) throws -> Bool {
-    try database.first("SELECT 1 FROM satchel_revoked WHERE key = :key", ["key": .string(key.line)]) { _ in true }
-      ?? false
-  }
-
-  static func all(in database: borrowing Database) throws -> [PublicKey] {
-    try database.all("SELECT key FROM satchel_revoked ORDER BY key") { PublicKey(line: $0.text(0)) }.compactMap(\.self)
-  }
-
   /// Refuses a bundle whose list of revoked keys is older than the known list: an attacker may be holding back a newer
   /// list.
   static func check(_ manifest: Manifest, _ state: DeviceState) throws {
     guard manifest.revoked?.number ?? 0 >= state.revocations else {
       throw Refusal(
-        "older-revocations",
+        .olderRevocations,
         "Its list of revoked keys is older than this device's: a newer bundle came here before.",
         hint: "Ask the hub's operator for a new bundle.", keeping: .quarantine)
     }
@@ -158,9 +149,7 @@ enum RevokedKeys {
   /// Merges the list of a hub that was restored from a backup. The hub may have lost some revocations; this device
   /// keeps them.
   static func join(_ manifest: Manifest, into state: inout DeviceState, in database: borrowing Database) throws {
-    for key in manifest.revoked?.keys ?? [] {
-      try database.run("INSERT OR IGNORE INTO satchel_revoked (key) VALUES (:key)", ["key": .string(key.line)])
-    }
+    try RevokedKeyTable.add(manifest.revoked?.keys ?? [], in: database)
     state.revocations = manifest.revoked?.number ?? 0
   }
 

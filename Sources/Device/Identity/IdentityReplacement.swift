@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelCapture
+import SatchelConflicts
 import SatchelCrypto
 import SatchelPlatform
 import SatchelSQLite
@@ -25,7 +26,7 @@ extension DeviceWorkspace {
       if configuration.continues != nil {
         if let name, Name(name) != Name(configuration.name) {
           throw WorkspaceError(
-            "renewed", "This device has already asked to continue as \(configuration.name).",
+            .renewed, "This device has already asked to continue as \(configuration.name).",
             hint:
               """
               Leave --name out to write the request again. At the hub it may get another name: satchel-hub device \
@@ -42,14 +43,14 @@ extension DeviceWorkspace {
   private func newName(_ name: String?) throws -> String {
     if try keys.areDiscarded() {
       throw WorkspaceError(
-        "no-key", "This device has no key of its own: it delivers nothing, and so need not be told from a copy.")
+        .noKey, "This device has no key of its own: it delivers nothing, and so need not be told from a copy.")
     }
     guard let name else {
       throw WorkspaceError(
-        "name-needed", "A new name is needed: another copy has the old one.", hint: "Add: --name NEW-NAME")
+        .nameNeeded, "A new name is needed: another copy has the old one.", hint: "Add: --name NEW-NAME")
     }
     guard isSafeName(name), Name(name) != Name(configuration.name) else {
-      throw WorkspaceError("bad-name", "\"\(name)\" cannot be the new name of this device.", hint: safeNameHint)
+      throw WorkspaceError(.badName, "\"\(name)\" cannot be the new name of this device.", hint: safeNameHint)
     }
     return name
   }
@@ -57,7 +58,7 @@ extension DeviceWorkspace {
   private func begin(as name: String) throws -> DeviceWorkspace {
     if let sealed = try session().sealedChanges().first {
       throw WorkspaceError(
-        "sealed", "The work of \(sealed.user) is on its way to the hub under this device's present name.",
+        .sealed, "The work of \(sealed.user) is on its way to the hub under this device's present name.",
         hint: "First carry it there, and bring the hub's answer back: \(sealed.file)")
     }
     if runMode == .dryRun { return self }
@@ -98,13 +99,9 @@ extension DeviceWorkspace {
     try putAside(of: state, in: database)
     try database.writeTransaction {
       // Nothing was exported yet under the new name.
-      try database.run("UPDATE satchel_exports SET written = 0")
-      try database.run(
-        "UPDATE satchel_conflicts SET device = :new, told = NULL WHERE device = :former AND (told IS NULL OR told > :acknowledged)",
-        [
-          "new": .string(configuration.id.text), "former": .string(former.text),
-          "acknowledged": .integer(state.acknowledged.rawValue),
-        ])
+      try ExportTable.markAllUnwritten(in: database)
+      try ConflictTable.moveUnsent(
+        from: former, to: configuration.id, sentUpTo: state.acknowledged.rawValue, in: database)
       (state.id, state.name, state.incarnation) = (configuration.id, configuration.name, incarnation)
       (state.toldKey, state.restored) = (nil, nil)
       try state.save(in: database)
@@ -147,7 +144,7 @@ extension DeviceWorkspace {
 extension WorkspaceError {
   static var renewing: WorkspaceError {
     WorkspaceError(
-      "renewing", "This device was about to get a new name, and the command was interrupted.",
+      .renewing, "This device was about to get a new name, and the command was interrupted.",
       hint: "Run it again: satchel renew --request FILE")
   }
 }

@@ -18,7 +18,7 @@ extension DeviceSession {
   func refuseDelta(of scope: Manifest.Scope) throws {
     guard scope.extent == .full else {
       throw Refusal(
-        "other-epoch",
+        .otherEpoch,
         """
         The hub has begun a new history since its last bundle for this device, and this bundle is not the first of \
         it.
@@ -91,7 +91,7 @@ extension DeviceSession {
     }
     guard reached >= state.acknowledged else {
       throw WorkspaceError(
-        "no-export",
+        .noExport,
         "The hub was restored from a backup and lacks this device's exports from \(merged.next) on, and the file of export \(reached.next) is not here or is damaged.",
         hint:
           """

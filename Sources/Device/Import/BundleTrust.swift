@@ -49,7 +49,7 @@ extension DeviceWorkspace {
       }
       guard let fingerprint else {
         throw Refusal(
-          "new-hub-key", "It is signed with another key than the hub's. A stranger may have made it.",
+          .newHubKey, "It is signed with another key than the hub's. A stranger may have made it.",
           hint: "If the hub has not lost its key, do not use this file. \(Self.askForFingerprint)",
           keeping: .quarantine)
       }
@@ -67,7 +67,7 @@ extension DeviceWorkspace {
   private func compare(_ fingerprint: String?, with signer: PublicKey) throws {
     guard let fingerprint else {
       throw Refusal(
-        "untrusted-hub", "This device does not know its hub yet, so a stranger may have made this file.",
+        .untrustedHub, "This device does not know its hub yet, so a stranger may have made this file.",
         hint: Self.askForFingerprint, keeping: .unnoted)
     }
     try signer.requireFingerprint(
@@ -79,12 +79,12 @@ extension DeviceWorkspace {
     if manifest.emission == nil { _ = try scope(of: manifest) }
     guard manifest.dataset == configuration.dataset else {
       throw Refusal(
-        "wrong-dataset", "It is of the dataset \(manifest.dataset); this device has \(configuration.dataset).",
+        .wrongDataset, "It is of the dataset \(manifest.dataset); this device has \(configuration.dataset).",
         keeping: .unnoted)
     }
     guard manifest.to.id == configuration.id else {
       throw Refusal(
-        "not-for-us", "It is for the device \(manifest.to.name); this one is \(configuration.name).",
+        .notForUs, "It is for the device \(manifest.to.name); this one is \(configuration.name).",
         hint: "Carry it on.", keeping: .unnoted)
     }
   }
@@ -92,7 +92,7 @@ extension DeviceWorkspace {
   func scope(of manifest: Manifest) throws -> Manifest.Scope {
     if case .scope(let scope) = manifest.body { return scope }
     throw Refusal(
-      "wrong-kind", "This is \(manifest.kind.words); a device imports the bundles that its hub makes for it.",
+      .wrongKind, "This is \(manifest.kind.words); a device imports the bundles that its hub makes for it.",
       hint: "Carry it to the hub \(manifest.to.name).", keeping: .unnoted)
   }
 }
@@ -100,7 +100,7 @@ extension DeviceWorkspace {
 extension WorkspaceError {
   static func noHubKey(_ workspace: DeviceWorkspace) -> WorkspaceError {
     WorkspaceError(
-      "no-hub-key", "The hub's public key \(workspace.folder.key(DeviceWorkspace.hubKeyName, "pub")) is missing.",
+      .noHubKey, "The hub's public key \(workspace.folder.key(DeviceWorkspace.hubKeyName, "pub")) is missing.",
       hint: "Bring it back from a backup, or from another device of this hub.")
   }
 }

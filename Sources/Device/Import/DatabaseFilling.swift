@@ -15,7 +15,7 @@ extension DeviceWorkspace {
   public func begin(from template: String) throws {
     guard try platform.files.kind(template) == .file else {
       throw WorkspaceError(
-        "no-template", "There is no database \(template).",
+        .noTemplate, "There is no database \(template).",
         hint: "Name a database that the app made, with the dataset's tables and no rows in them.")
     }
     let database = try Database(path: template, mode: .readOnly)
@@ -31,7 +31,7 @@ extension DeviceWorkspace {
     if try database.hasTable("satchel_capture") { throw captured(databasePath) }
     for rules in definition.tables where try database.tableInfo(rules.name) == nil {
       throw Refusal(
-        "no-table", "The database \(databasePath) has no table \(rules.name), which the dataset keeps in step.",
+        .noTable, "The database \(databasePath) has no table \(rules.name), which the dataset keeps in step.",
         hint:
           """
           Let the app make its tables before the first bundle is imported; or remove its file, and the import \
@@ -74,7 +74,7 @@ extension DeviceWorkspace {
 
   private func captured(_ path: String) -> WorkspaceError {
     WorkspaceError(
-      "captured", "The database \(path) belongs to a Satchel workspace already.",
+      .captured, "The database \(path) belongs to a Satchel workspace already.",
       hint: "Use a database that the app made and that Satchel does not use yet.")
   }
 }

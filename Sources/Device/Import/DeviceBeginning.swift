@@ -85,7 +85,7 @@ extension DeviceWorkspace {
     }
     if follows.contains(link) { return }
     throw Refusal(
-      "other-history",
+      .otherHistory,
       """
       It does not follow bundle \(newest.scope.number), which this device had: the hub was set back to an earlier \
       copy of itself, or two copies of it are at work.
@@ -111,7 +111,7 @@ extension DeviceWorkspace {
   ) throws -> DatasetDefinition {
     guard scope.extent == .full else {
       throw Refusal(
-        "gap", "It carries changes only, and this device has no data to change yet.",
+        .gap, "It carries changes only, and this device has no data to change yet.",
         hint: "Ask for a full bundle: satchel-hub emit --device \(configuration.name) --full")
     }
     guard let source = try bundle.dataset(limit: DatasetDefinition.maximumBytes) else {
@@ -189,7 +189,7 @@ extension DeviceWorkspace {
     state.take(scope, digest: bundle.digest, signature: bundle.signature)
     state.takeProofWishes(of: manifest, scope)
     try install(tables, in: database)
-    try noteFormer(scope.former ?? [], in: database)
+    try FormerEpochTable.add(scope.former ?? [], in: database)
     try RevokedKeys.take(manifest, into: &state, in: database)
     try state.save(in: database)
     try VersionTable.add(definition.version, definition.source, nil, at: now, in: database)
@@ -202,13 +202,6 @@ extension DeviceWorkspace {
   func takeBlocks(of bundle: borrowing VerifiedBundle, _ tables: [TrackedTable], in database: borrowing Database) throws
   {
     try PrimaryKeyCollisions.takeBlocks(of: bundle, after: .zero, tables, device: configuration.id, in: database)
-  }
-
-  /// Records the hub's epochs before the present one: their bundles are older than this one.
-  func noteFormer(_ epochs: [Epoch], in database: borrowing Database) throws {
-    for epoch in epochs {
-      try database.run("INSERT OR IGNORE INTO satchel_former_epochs VALUES (:epoch)", ["epoch": .string(epoch.text)])
-    }
   }
 
   /// Takes over the files of a first bundle, and files that exist here already. The last step before the commit.
@@ -232,7 +225,7 @@ extension DeviceWorkspace {
   /// The state of a device that has neither exported nor imported anything.
   func state(by manifest: Manifest, _ scope: Manifest.Scope, _ definition: DatasetDefinition) throws -> DeviceState {
     guard let incarnation = configuration.incarnation else {
-      throw WorkspaceError("bad-workspace", "satchel.json has no incarnation.")
+      throw WorkspaceError(.badWorkspace, "satchel.json has no incarnation.")
     }
     return DeviceState(
       id: configuration.id, name: configuration.name, user: manifest.user, hubID: manifest.from.id,

@@ -134,7 +134,7 @@ extension DeviceWorkspace {
   func rebuild(_ lost: LostExports) throws -> Int? {
     guard var rebuild = try DatabaseRebuild.find(self) else { return nil }
     rebuild.lost = lost
-    do { return try rebuild.run().replayed } catch let error as WorkspaceError where error.reason == "no-history" {
+    do { return try rebuild.run().replayed } catch let error as WorkspaceError where error.code == .noHistory {
       return nil
     } catch is Refusal { return nil }
   }

@@ -176,7 +176,7 @@ final class DeviceUpgrade {
     do { return try body() } catch let error as any ExplainedError where error is VersionError || error is DatasetError
     {
       throw try park(bundle, from: path, error.message)
-    } catch let error as Refusal where error.reason == "schema-differs" {
+    } catch let error as Refusal where error.code == .schemaDiffers {
       throw try park(bundle, from: path, error.message)
     } catch let error as SQLiteError where [.unique, .constraint, .foreignKey, .other].contains(error.kind) {
       throw try park(bundle, from: path, "The rows do not fit its tables: \(error.message).")
@@ -185,7 +185,7 @@ final class DeviceUpgrade {
 
   private func park(_ bundle: borrowing VerifiedBundle, from path: String, _ words: String) throws -> Refusal {
     let refusal = Refusal(
-      "migration",
+      .migration,
       "This database cannot be brought to version \(definition.version) of the dataset. \(words)",
       hint:
         """

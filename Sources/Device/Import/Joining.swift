@@ -65,7 +65,7 @@ extension DeviceWorkspace {
     let tables: [TrackedTable]
     do { tables = try TrackedTable.find(definition, in: database) } catch let error as DatasetError {
       throw Refusal(
-        "schema-differs",
+        .schemaDiffers,
         "The rows of \(databasePath) cannot join: at \(error.place) of the dataset, \(error.problem).",
         hint: "Change its tables to the form of the hub's, then import the file again. Nothing was changed.")
     }
@@ -73,7 +73,7 @@ extension DeviceWorkspace {
       let count = try table.namelessRows(in: database)
       if count == 0 { continue }
       throw Refusal(
-        "schema-differs",
+        .schemaDiffers,
         "\(count) of the rows of \(table.name) have NULL in their key, so they cannot join.",
         hint: "Give them keys, or delete them, then import the file again. Nothing was changed.")
     }

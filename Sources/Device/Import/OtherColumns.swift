@@ -20,7 +20,7 @@ extension TableSchema {
     if missing.isEmpty, surplus.isEmpty { return }
     func list(_ names: [Name]) -> String { names.map(\.text).joined(separator: ", ") }
     throw Refusal(
-      "schema-differs",
+      .schemaDiffers,
       missing.isEmpty
         ? "The table \(name) has the column \(list(surplus)) here, and not at the hub."
         : "The table \(name) has the column \(list(missing)) at the hub, and not in the database here.",

@@ -42,13 +42,13 @@ extension DeviceSession {
     }
     guard scope.number.rawValue - state.received.rawValue <= Manifest.Scope.longestJump else {
       throw Refusal(
-        "number", "It is bundle \(scope.number) of the hub, and the last bundle here is \(state.received).",
+        .number, "It is bundle \(scope.number) of the hub, and the last bundle here is \(state.received).",
         hint: "No hub makes so many bundles. Do not use this file. Ask the hub's operator where it comes from.",
         keeping: .quarantine)
     }
     if scope.extent == .delta, scope.after > state.received {
       throw Refusal(
-        "gap", "It builds on the hub's bundle \(scope.after), and the last bundle here is \(state.received).",
+        .gap, "It builds on the hub's bundle \(scope.after), and the last bundle here is \(state.received).",
         hint:
           "Import the bundles in between first, or ask for a full one: satchel-hub emit --device \(state.name) --full")
     }
@@ -77,7 +77,7 @@ extension DeviceSession {
     let known = try max(now, Capture.newestStamp(in: database).milliseconds)
     guard manifest.stamp.milliseconds - known > Self.longestTimeJump else { return }
     throw Refusal(
-      "clock",
+      .clock,
       "The hub's clock showed \(UTCTime.text(milliseconds: manifest.stamp.milliseconds)) when it made this file, and this device's shows \(UTCTime.text(milliseconds: now)).",
       hint:
         """
@@ -90,7 +90,7 @@ extension DeviceSession {
   private func refuseOlderDatabase(_ scope: Manifest.Scope) throws {
     guard scope.acknowledged > state.sequence else { return }
     throw Refusal(
-      "older-database",
+      .olderDatabase,
       "The hub has \(scope.acknowledged) exports of this device, and this database has made \(state.sequence): it is an old copy of itself.",
       hint:
         """
@@ -102,7 +102,7 @@ extension DeviceSession {
 
   private func otherHistory(_ scope: Manifest.Scope) -> Refusal {
     Refusal(
-      "other-history",
+      .otherHistory,
       "The hub's bundle \(scope.number) does not follow bundle \(state.received), which came here. The hub was set back to an earlier copy of itself, or two copies of it are at work.",
       hint:
         """
@@ -115,17 +115,13 @@ extension DeviceSession {
   // MARK: epochs
 
   func isFormer(_ epoch: Epoch) throws -> Bool {
-    try database.first("SELECT 1 FROM satchel_former_epochs WHERE epoch = :epoch", ["epoch": .string(epoch.text)]) {
-      _ in true
-    }
-      ?? false
+    try FormerEpochTable.contains(epoch, in: database)
   }
 
   /// Records that a new epoch begins. The caller saves the state.
   func begin(_ scope: Manifest.Scope) throws {
-    try workspace.noteFormer([state.epoch], in: database)
-    // Numbers of another epoch have no meaning in this one.
-    try database.run("UPDATE satchel_exports SET received = 0")
+    try FormerEpochTable.add([state.epoch], in: database)
+    try ExportTable.forgetReceived(in: database)
     state.epoch = scope.epoch
     // Earlier acknowledgements that the hub lacks now are void: their exports had no content, or were given up.
     state.acknowledged = scope.acknowledged
@@ -134,13 +130,7 @@ extension DeviceSession {
 
   /// The digests of the imported bundles with this number.
   func digests(ofImported number: EmissionNumber) throws -> [Digest] {
-    try database.all(
-      """
-      SELECT digest
-      FROM satchel_ledger
-      WHERE peer = :hub AND kind = 'scope' AND number = :number AND direction = 'in' AND verdict = 'imported'
-      """, ["hub": .string(state.hubName), "number": .integer(number.rawValue)]
-    ) { $0.optionalText(0).flatMap { Digest(hexadecimal: $0) } }.compactMap(\.self)
+    try Ledger.digests(ofImported: number, from: state.hubName, in: database)
   }
 }
 
@@ -148,7 +138,7 @@ extension Refusal {
   /// For a full bundle whose epoch does not follow this device's.
   static func otherHub(keeping: Keeping) -> Refusal {
     Refusal(
-      "other-hub",
+      .otherHub,
       "This bundle is from another copy of the hub than this device's. One of the two must be retired.",
       hint:
         """
@@ -164,12 +154,15 @@ public struct Estrangement: Sendable {
   /// Milliseconds since 1970.
   public let at: Int64
   /// `other-history` or `other-hub`.
-  public let reason: String
+  public let code: Reason
   public let number: EmissionNumber
   /// The refused bundle's name in `bundles/inbox/waiting`.
   public let file: String
 
-  public var isOtherHub: Bool { reason == "other-hub" }
+  public var isOtherHub: Bool { code == .otherHub }
+
+  /// The word of `code`, for programs.
+  public var reason: String { code.rawValue }
 
   /// Describes what happened.
   public var words: String {
@@ -188,15 +181,13 @@ public struct Estrangement: Sendable {
       : "Inform the hub's operator, and continue with satchel sync: it carries the proof to the hub."
   }
 
-  var finding: Finding { Finding(reason, words, hint: hint) }
+  var finding: Finding { Finding(code, words, hint: hint) }
 }
 
 extension DeviceSession {
   /// nil: the hub's bundles follow the ones before.
   func estrangement() throws -> Estrangement? {
-    try database.first("SELECT at, reason, number, file FROM satchel_estrangement") {
-      Estrangement(at: $0.integer(0), reason: $0.text(1), number: EmissionNumber($0.integer(2)), file: $0.text(3))
-    }
+    try EstrangementTable.find(in: database)
   }
 
   /// Keeps a bundle of another history aside, and records that it came. The bundle is read again to its end, so that
@@ -211,16 +202,9 @@ extension DeviceSession {
     try forgetEstrangement(but: manifest.fileName)
     try waiting.keep(bundle, from: path, as: manifest.fileName)
     try database.writeTransaction {
-      try database.run(
-        """
-        INSERT OR REPLACE INTO satchel_estrangement (one, at, reason, epoch, number, file)
-        VALUES (1, :at, :reason, :epoch, :number, :file)
-        """,
-        [
-          "at": .integer(platform.clock.milliseconds()), "reason": .string(refusal.reason),
-          "epoch": .string(scope.epoch.text),
-          "number": .integer(scope.number.rawValue), "file": .string(manifest.fileName),
-        ])
+      let found = Estrangement(
+        at: platform.clock.milliseconds(), code: refusal.code, number: scope.number, file: manifest.fileName)
+      try EstrangementTable.save(found, of: scope.epoch, in: database)
     }
   }
 
@@ -228,6 +212,6 @@ extension DeviceSession {
   func forgetEstrangement(but kept: String? = nil) throws {
     guard let found = try estrangement(), found.file != kept else { return }
     try platform.files.removeIfThere(Paths.join(folder.waiting, found.file))
-    try database.run("DELETE FROM satchel_estrangement")
+    try EstrangementTable.clear(in: database)
   }
 }

@@ -10,7 +10,7 @@ import SatchelValues
 import SatchelWorkspace
 
 extension DeviceSession {
-  func isRevoked(_ key: PublicKey) throws -> Bool { try RevokedKeys.contains(key, in: database) }
+  func isRevoked(_ key: PublicKey) throws -> Bool { try RevokedKeyTable.contains(key, in: database) }
 
   func quarantine(_ path: String, because error: any ExplainedError) throws {
     if workspace.runMode == .dryRun { return }
@@ -38,7 +38,7 @@ extension DeviceSession {
     if lacks, lost == .deliveredAgain, let report = try redeliver(to: scope, manifest) { return report }
     guard manifest.version >= dataset.version else {
       throw Refusal(
-        "older-dataset",
+        .olderDataset,
         "It is of version \(manifest.version) of the dataset, and this device has version \(dataset.version).",
         hint: "Was the hub restored from an old backup? Its operator must bring it to that version again.")
     }
@@ -58,7 +58,7 @@ extension DeviceSession {
       do { return try body(handover) } catch is Handover.WrittenMeanwhile { state = before }
     }
     throw WorkspaceError(
-      "busy", "This device works for \(manifest.user) from now on, and the app keeps writing for \(state.user).",
+      .busy, "This device works for \(manifest.user) from now on, and the app keeps writing for \(state.user).",
       hint: "Close the app, then run the same command again.")
   }
 
@@ -286,7 +286,7 @@ extension DeviceSession {
       try begin(scope)
       try RevokedKeys.join(manifest, into: &state, in: database)
     }
-    try workspace.noteFormer(scope.former ?? [], in: database)
+    try FormerEpochTable.add(scope.former ?? [], in: database)
     try forgetBrought(scope.collected)
     state.user = manifest.user
     state.heard = now

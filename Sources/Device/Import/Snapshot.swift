@@ -13,7 +13,7 @@ final class Snapshot {
 
   private init(database: consuming Database) { self.database = database }
 
-  /// nil if the bundle carries none. A delta may lack a snapshot, a full bundle may not.
+  /// nil if the bundle carries none. A delta may come without a snapshot. A full bundle must have a snapshot.
   /// - Parameters:
   ///   - tables: the tables as this device has them.
   ///   - device: the device's own database.
@@ -46,7 +46,7 @@ final class Snapshot {
       try table.schema.refuseOtherColumns(table.carriedColumns(in: database) ?? [])
       guard try table.hasSameKey(in: database) else {
         throw Refusal(
-          "schema-differs", "The table \(table.name) has another PRIMARY KEY at the hub than in the database here.",
+          .schemaDiffers, "The table \(table.name) has another PRIMARY KEY at the hub than in the database here.",
           hint: "Bring the app and its database to the same version on both sides, then import the file again.")
       }
     }

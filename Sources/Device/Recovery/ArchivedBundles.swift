@@ -87,7 +87,7 @@ struct ArchivedBundles {
 
   static func incomplete(_ what: String) -> WorkspaceError {
     WorkspaceError(
-      "no-history", "The hub's last state cannot be rebuilt: \(what).",
+      .noHistory, "The hub's last state cannot be rebuilt: \(what).",
       hint: "Bring the file back to bundles/archive from a copy or from the hub, which has its own in bundles/sent.")
   }
 }

@@ -24,20 +24,14 @@ extension DeviceSession {
       lost.append((number, identity.digest))
     }
     for emission in lost.prefix(Manifest.Changes.mostBrought) {
-      try database.run(
-        "INSERT OR IGNORE INTO satchel_brought_emissions (digest, number, file) VALUES (:digest, :number, :file)",
-        [
-          "digest": .string(emission.digest.hexadecimal), "number": .integer(emission.number),
-          "file": .string("\(incomingPrefix)\(emission.number).satchel"),
-        ])
+      try BroughtEmissionTable.add(
+        emission.digest, emission.number, file: "\(incomingPrefix)\(emission.number).satchel", in: database)
     }
   }
 
   /// Emissions that the hub is not known to have, sorted by the text of their digests.
   func brought() throws -> [(digest: Digest, file: String)] {
-    try database.all("SELECT digest, file FROM satchel_brought_emissions ORDER BY digest") { row in
-      Digest(hexadecimal: row.text(0)).map { ($0, row.text(1)) }
-    }.compactMap(\.self)
+    try BroughtEmissionTable.all(in: database)
   }
 
   /// Forgets the emissions that the hub has by now.
@@ -45,9 +39,7 @@ extension DeviceSession {
     let done = Set(collected)
     let gone = try brought().filter { done.contains($0.digest) }
     for emission in gone {
-      try database.run(
-        "DELETE FROM satchel_brought_emissions WHERE digest = :digest", ["digest": .string(emission.digest.hexadecimal)]
-      )
+      try BroughtEmissionTable.remove(emission.digest, in: database)
     }
   }
 

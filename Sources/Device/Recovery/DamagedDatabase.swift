@@ -67,21 +67,21 @@ struct DamagedDatabase {
     return try save {
       // The export that was just made is replayed with the others.
       guard let rebuild = try DatabaseRebuild.find(workspace) else { throw damaged() }
-      do { return try rebuild.run().kept } catch let error as WorkspaceError where error.reason == "no-history" {
+      do { return try rebuild.run().kept } catch let error as WorkspaceError where error.code == .noHistory {
         throw damaged()
       }
     }
   }
 
-  /// The finding of doctor. A repair mends it if the archive is complete.
+  /// The finding of doctor about the database. A repair mends the database if the archive is complete.
   func finding() throws -> Finding {
     if try DatabaseRebuild.find(workspace) == nil { return Finding(damaged()) }
-    return Finding("corrupt", damaged().message)
+    return Finding(.corrupt, damaged().message)
   }
 
   private func damaged() -> WorkspaceError {
     WorkspaceError(
-      "corrupt", "The database \(path) is damaged: \(fault).",
+      .corrupt, "The database \(path) is damaged: \(fault).",
       hint:
         """
         Close the app, and keep the file. Ask the hub's operator for a full bundle: satchel-hub emit --device \
@@ -111,7 +111,7 @@ struct DamagedDatabase {
     let wanted = "satchel-hub emit --device \(workspace.configuration.name) --full"
     guard scope.extent == .full else {
       throw WorkspaceError(
-        "corrupt", "The database \(path) is damaged (\(fault)), and this bundle carries changes only.",
+        .corrupt, "The database \(path) is damaged (\(fault)), and this bundle carries changes only.",
         hint:
           """
           Ask the hub's operator for a full one: \(wanted). The import saves undelivered changes and rebuilds the \
@@ -123,7 +123,7 @@ struct DamagedDatabase {
     let prefix = Manifest.namePrefix(dataset: manifest.dataset, from: manifest.from.name, to: manifest.to.name)
     if let newest = try archive.numbers(prefix).last, scope.number.rawValue < newest {
       throw Refusal(
-        "older",
+        .older,
         "The database \(path) is damaged (\(fault)), and bundle \(newest) of the hub came here after this one.",
         hint: "Ask the hub's operator for a new full one: \(wanted)")
     }

@@ -72,7 +72,7 @@ struct DatabaseRebuild {
     let parent = Paths.parent(of: workspace.databasePath)
     guard try files.kind(Paths.join(parent, ".")) == .directory else {
       throw WorkspaceError(
-        "no-folder", "The folder \(parent) of the database is missing.", hint: "Is the card or the disk mounted?")
+        .noFolder, "The folder \(parent) of the database is missing.", hint: "Is the card or the disk mounted?")
     }
     try BundleArchive(workspace.folder, files).secure()
     let staging = try StagingFolder(in: parent, platform: workspace.platform)

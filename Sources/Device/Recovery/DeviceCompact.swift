@@ -38,10 +38,7 @@ extension DeviceWorkspace {
       // The hub still refers to the last export that it acknowledged. Exports that a restored hub lacks are on their
       // way to it.
       let known = min(session.state.acknowledged, session.state.restored ?? session.state.acknowledged)
-      let old = try session.database.all(
-        "SELECT sequence, file FROM satchel_exports WHERE sequence < :known AND created < :limit ORDER BY sequence",
-        ["known": .integer(known.rawValue), "limit": .integer(limit)]
-      ) { (sequence: $0.integer(0), file: $0.text(1)) }
+      let old = try ExportTable.old(before: known, madeBefore: limit, in: session.database)
       for export in old {
         let path = Paths.join(folder.sent, export.file)
         guard try platform.files.kind(path) == .file else { continue }
@@ -52,8 +49,7 @@ extension DeviceWorkspace {
       // After the files: if a crash deletes only the file, the remaining record does no harm.
       if runMode == .commit, let last = old.last {
         try session.database.writeTransaction {
-          try session.database.run(
-            "DELETE FROM satchel_exports WHERE sequence <= :last", ["last": .integer(last.sequence)])
+          try ExportTable.forget(through: last.sequence, in: session.database)
         }
       }
       if runMode == .commit {

@@ -61,7 +61,7 @@ extension DeviceWorkspace {
   private static func isDamage(_ error: any Error) -> Bool {
     switch error {
     case let error as SQLiteError: error.kind == .corrupt || error.kind == .notADatabase
-    case let error as WorkspaceError: error.reason == "corrupt"
+    case let error as WorkspaceError: error.code == .corrupt
     default: false
     }
   }
@@ -87,7 +87,7 @@ extension DeviceWorkspace {
       if !session.damage.isEmpty {
         // First the writes that the triggers missed in the old copy itself.
         do { try session.repair(missing, &report) } catch let error as WorkspaceError
-          where error.reason == "no-history"
+          where error.code == .noHistory
         {
           throw WorkspaceError.damagedOldCopy(session.damage[0])
         }
@@ -117,7 +117,7 @@ extension DeviceWorkspace {
     var report = DoctorReport()
     try report.check(folder, keys, platform: platform)
     let saved = try runMode == .commit ? damaged.rebuild() : nil
-    report.add(try saved.map { Finding("corrupt", $0.words) } ?? damaged.finding())
+    report.add(try saved.map { Finding(.corrupt, $0.words) } ?? damaged.finding())
     report.isRepaired = true
     return report
   }
@@ -127,7 +127,7 @@ extension DeviceWorkspace {
     var report = report
     report.add(
       Finding(
-        "database-lost", "\(words) It is made anew, as far as bundles and exports tell: the app must open it again."))
+        .databaseLost, "\(words) It is made anew, as far as bundles and exports tell: the app must open it again."))
     report.isRepaired = true
     if runMode == .dryRun { return report }
     guard let rebuild = try DatabaseRebuild.find(self) else {
@@ -152,10 +152,13 @@ extension DeviceWorkspace {
 extension WorkspaceError {
   fileprivate static func damagedOldCopy(_ damage: CaptureDamage) -> WorkspaceError {
     WorkspaceError(
-      "older-database",
+      .olderDatabase,
       "The database is an old copy of itself, and \(damage.words): the changes made in it are unknown.",
       hint:
-        "Keep it aside, ask the hub's operator for a full bundle, and look through the old copy for your last changes."
+        """
+        Keep this old database in another folder. Ask the hub's operator for a full bundle. Then search the old \
+        database for your last changes.
+        """
     )
   }
 }
@@ -179,18 +182,18 @@ extension DeviceSession {
       if damage.isEmpty { return }
       do {
         try lookForUnseen(&report)
-      } catch let error as WorkspaceError where error.reason == "no-history" {
+      } catch let error as WorkspaceError where error.code == .noHistory {
         report.add(Finding(WorkspaceError.damagedOldCopy(damage[0])))
       }
       return
     }
     for name in try staleFiles() {
-      report.add(Finding("stale-file", "bundles/outbox/\(name) needs no carrying any more."))
+      report.add(Finding(.staleFile, "bundles/outbox/\(name) needs no carrying any more."))
     }
     for name in try orphans() {
       report.add(
         Finding(
-          "orphan", "bundles/outbox/\(name) is an export that the database has no record of any more.",
+          .orphan, "bundles/outbox/\(name) is an export that the database has no record of any more.",
           hint: "Another program has changed satchel_exports. Carry the file to the hub; the hub imports it."))
     }
     for number in try archive.numbers(incomingPrefix) where number > state.received.rawValue {
@@ -198,7 +201,7 @@ extension DeviceSession {
       if try isOfRetiredHub(file) { continue }
       report.add(
         Finding(
-          "not-imported", "The hub's bundle \(number) was imported here once, and is not in the database.",
+          .notImported, "The hub's bundle \(number) was imported here once, and is not in the database.",
           hint: "satchel import \(file)"
         ))
     }
@@ -206,7 +209,7 @@ extension DeviceSession {
     if workspace.configuration.continues != nil {
       report.add(
         Finding(
-          "renewed",
+          .renewed,
           """
           This device continues under a new name, and the hub has not answered it yet: its last state cannot be \
           determined.
@@ -221,7 +224,7 @@ extension DeviceSession {
     }
     do {
       try lookForUnseen(&report)
-    } catch let error as WorkspaceError where error.reason == "no-history" { report.add(Finding(error)) }
+    } catch let error as WorkspaceError where error.code == .noHistory { report.add(Finding(error)) }
   }
 
   /// Reinstalls damaged capture, logs the local writes and compares all rows, then rolls everything back.
@@ -235,7 +238,7 @@ extension DeviceSession {
 
   fileprivate func oldCopy(_ highest: SequenceNumber, hint: String?) -> Finding {
     Finding(
-      "older-database",
+      .olderDatabase,
       "The database had made \(state.sequence) exports, and this workspace holds export \(highest): it is an old copy of itself.",
       hint: hint)
   }
@@ -253,7 +256,7 @@ extension DeviceSession {
     report.add(changes, of: tables)
     try report.checkReferences(among: tables, in: database)
     for name in try staleFiles() {
-      report.add(Finding("stale-file", "bundles/outbox/\(name) needed no carrying any more."))
+      report.add(Finding(.staleFile, "bundles/outbox/\(name) needed no carrying any more."))
     }
     if workspace.runMode == .commit { try moveToSent(below: state.acknowledged.next) }
   }
@@ -270,10 +273,8 @@ extension DeviceSession {
 
   /// Exports in the outbox that the hub already has.
   private func staleFiles() throws -> [String] {
-    let delivered = try database.all(
-      "SELECT file FROM satchel_exports WHERE sequence <= :acknowledged",
-      ["acknowledged": .integer(min(state.acknowledged, state.restored ?? state.acknowledged).rawValue)]
-    ) { Name($0.text(0)) }
+    let delivered = try ExportTable.files(
+      through: min(state.acknowledged, state.restored ?? state.acknowledged), in: database)
     return try outbox().filter { delivered.contains(Name($0)) }
   }
 
@@ -284,7 +285,7 @@ extension DeviceSession {
   /// Exports in the outbox that the database has no record of, although it has earlier ones. A database that was
   /// created again has no records at all.
   private func orphans() throws -> [String] {
-    let made = try database.all("SELECT sequence FROM satchel_exports") { $0.integer(0) }
+    let made = try ExportTable.sequences(in: database).map(\.rawValue)
     return try outbox().filter { name in
       BundleArchive.number(in: name, outgoingPrefix).map { number in
         !made.contains(number) && made.contains { $0 < number }

@@ -254,16 +254,9 @@ final class DeviceHistory {
 extension DeviceSession {
   /// The position that the database records.
   func stand() throws -> DeviceHistory.Stand {
-    let imported = Set(
-      try database.all(
-        "SELECT number FROM satchel_ledger WHERE direction = 'in' AND kind = 'scope' AND verdict = 'imported'"
-      ) {
-        $0.integer(0)
-      })
+    let imported = try Ledger.importedEmissions(in: database)
     let numbers = try archive.numbers(incomingPrefix).filter { $0 <= state.received.rawValue && imported.contains($0) }
-    let lastExport = try database.first(
-      "SELECT sequence, received FROM satchel_exports WHERE written = 1 ORDER BY sequence DESC LIMIT 1"
-    ) { (SequenceNumber($0.integer(0)), EmissionNumber($0.integer(1))) }
-    return DeviceHistory.Stand(numbers: numbers, received: state.received, lastExport: lastExport)
+    return DeviceHistory.Stand(
+      numbers: numbers, received: state.received, lastExport: try ExportTable.lastWritten(in: database))
   }
 }

@@ -18,7 +18,7 @@ extension DeviceSession {
   func lostCounts() throws -> [Finding] {
     try tables.compactMap { table in
       try table.lostCount(for: state.id, in: database).map {
-        Finding("key-count", "The count of new keys was lost: \($0).")
+        Finding(.keyCount, "The count of new keys was lost: \($0).")
       }
     }
   }

@@ -67,7 +67,7 @@ struct ExportReplay {
 
   private static func missing(_ sequence: SequenceNumber, _ workspace: DeviceWorkspace) -> WorkspaceError {
     WorkspaceError(
-      "no-export",
+      .noExport,
       "The file of this device's export \(sequence) is not here, and the hub is not known to have it.",
       hint:
         """
@@ -114,10 +114,10 @@ struct ExportReplay {
     }
   }
 
-  /// Takes over which rows got other keys, as far as the imports did not do that.
+  /// Records which rows got other keys. The imports have already recorded some of these rows.
   ///
-  /// Throws a `WorkspaceError` if an export was made on a bundle from the hub that is missing. Its changes cannot be
-  /// replayed, and a later export would not contain them.
+  /// Throws a `WorkspaceError` if an export was made on a hub's bundle, and that bundle is missing. The changes of the
+  /// export cannot be replayed then, and a later export would not contain them.
   func finish() throws {
     if let part = parts.first { throw ArchivedBundles.incomplete("the hub's bundle \(part.received) is missing") }
     try apply { try recollection.takeUpKeys() }

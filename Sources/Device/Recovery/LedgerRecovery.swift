@@ -49,16 +49,18 @@ struct LedgerRecovery {
     var entries: [Entry] = []
     for number in emissions {
       try bundles.emission(number).eachChange { line in
-        if let entry = entry(of: line, sequence: nil), entry.number.rawValue == number { entries.append(entry) }
+        if let entry = entry(of: line, sequence: nil), entry.row.number.rawValue == number { entries.append(entry) }
       }
     }
     for sequence in exports {
       try bundles.export(sequence).eachChange { line in
         guard let entry = entry(of: line, sequence: SequenceNumber(sequence.rawValue - 1)) else { return }
-        if !entries.contains(where: { $0.isSame(as: entry) }) { entries.append(entry) }
+        if !entries.contains(where: { $0.row == entry.row }) { entries.append(entry) }
       }
     }
-    for entry in entries.sorted(by: { $0.number < $1.number }) { try keep(entry) }
+    for entry in entries.sorted(by: { $0.row.number < $1.row.number }) {
+      try RenumberedTable.restore(entry.row, sequence: entry.sequence, in: database)
+    }
   }
 
   func takeUpExports() throws {
@@ -66,17 +68,7 @@ struct LedgerRecovery {
     for sequence in exports {
       let bundle = try bundles.export(sequence)
       guard case .changes(let changes) = bundle.manifest.body else { continue }
-      try database.run(
-        """
-        INSERT OR REPLACE INTO satchel_exports (sequence, bundle, digest, received, created, file, written, base)
-        VALUES (:sequence, :bundle, :digest, :received, :created, :file, 1, :base)
-        """,
-        [
-          "sequence": .integer(sequence.rawValue), "bundle": .string(bundle.manifest.bundle.text),
-          "digest": .string(bundle.digest.hexadecimal), "received": .integer(bundles.received(changes).rawValue),
-          "created": .integer(bundle.manifest.stamp.milliseconds), "file": .string(bundle.manifest.fileName),
-          "base": changes.base.map { .integer($0.rawValue) } ?? .null,
-        ])
+      try ExportTable.restore(bundle, changes, received: bundles.received(changes), in: database)
       try Ledger.add(
         bundle.manifest, digest: bundle.digest, direction: .outgoing, verdict: .written, at: now, in: database)
       try bundle.eachConflict {
@@ -84,7 +76,7 @@ struct LedgerRecovery {
         // An old copy may have it as not yet reported.
         if Name($0.user) != Name(user) { try ConflictTable.markTold([$0.id], by: sequence.rawValue, in: database) }
       }
-      try bundle.eachResolution { try keep($0) }
+      try bundle.eachResolution { try ResolutionTable.add($0, in: database) }
       try Capture.witness(bundle.manifest.stamp, in: database)
     }
     // The present user may not see the disagreements of former users.
@@ -112,58 +104,22 @@ struct LedgerRecovery {
     session.state.user = manifest.user
     session.state.hubRecipient = manifest.recipient ?? session.state.hubRecipient
     session.state.takeProofWishes(of: manifest, scope)
-    try session.workspace.noteFormer(scope.former ?? [], in: database)
+    try FormerEpochTable.add(scope.former ?? [], in: database)
     try RevokedKeys.take(manifest, into: &session.state, in: database)
   }
 
   // MARK: keys
 
   private struct Entry {
-    let table: Name
-    let old: Value
-    let new: Value
-    let number: EmissionNumber
+    let row: RenumberedRow
     /// The last export before the row got its key; nil: the hub gave it.
     let sequence: SequenceNumber?
-
-    func isSame(as other: Entry) -> Bool {
-      table == other.table && old == other.old && new == other.new && number == other.number
-    }
   }
 
   private func entry(of line: ChangeLine, sequence: SequenceNumber?) -> Entry? {
     guard case .rekey(let to, let number) = line.content, let table = session.table(line.table),
       let old = table.singleKey(line.key), let new = table.singleKey(to)
     else { return nil }
-    return Entry(table: line.table, old: old, new: new, number: number, sequence: sequence)
-  }
-
-  private func keep(_ entry: Entry) throws {
-    let values: KeyValuePairs<String, Value> = [
-      "table": .string(entry.table.text), "old": entry.old, "new": entry.new,
-      "number": .integer(entry.number.rawValue), "sequence": entry.sequence.map { .integer($0.rawValue) } ?? .null,
-      "known": .integer(entry.sequence == nil ? 1 : 0),
-    ]
-    try database.run(
-      """
-      INSERT INTO satchel_rekeyed (table_name, old_key, new_key, number, sequence, known)
-      SELECT :table, :old, :new, :number, :sequence, :known
-      WHERE NOT EXISTS (
-        SELECT 1 FROM satchel_rekeyed
-        WHERE table_name = :table AND old_key = :old AND new_key = :new AND number = :number)
-      """, values)
-  }
-
-  private func keep(_ resolution: Resolution) throws {
-    try database.run(
-      """
-      INSERT OR REPLACE INTO satchel_resolutions (conflict, decision, user, stamp, generation, note)
-      VALUES (:conflict, :decision, :user, :stamp, :generation, :note)
-      """,
-      [
-        "conflict": .string(resolution.conflict.text), "decision": .string(resolution.decision.rawValue),
-        "user": .string(resolution.user), "stamp": .integer(resolution.stamp.rawValue),
-        "generation": .integer(resolution.generation.rawValue), "note": resolution.note.map { .string($0) } ?? .null,
-      ])
+    return Entry(row: RenumberedRow(table: line.table, old: old, new: new, number: number), sequence: sequence)
   }
 }

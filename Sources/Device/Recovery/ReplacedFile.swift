@@ -65,7 +65,7 @@ struct ReplacedFile {
   func takeUp(missing: MissingRows, _ runMode: RunMode, _ report: inout DoctorReport) throws {
     report.add(
       Finding(
-        "replaced",
+        .replaced,
         "Another program put a new file in the place of \(workspace.databasePath): it has no satchel_ tables."))
     if runMode == .commit { try BundleArchive(workspace.folder, workspace.platform.files).secure() }
     let database = try Database(path: workspace.databasePath, mode: .readWrite)
@@ -82,14 +82,14 @@ struct ReplacedFile {
     }
   }
 
-  /// Takes over a file that the app created again and that has no rows yet: the known rows are put back. Returns the
-  /// number of pending changes. Throws if there are rows: then a person decides.
+  /// Takes over an empty file that the app created again. Puts the known rows back. Returns the number of pending
+  /// changes. If the file has rows, this throws, and a person decides.
   func takeUpEmpty() throws -> Int {
     do {
       let database = try Database(path: workspace.databasePath, mode: .readWrite)
       for table in try tables(in: database) where try table.count(in: database) > 0 {
         throw WorkspaceError(
-          "replaced",
+          .replaced,
           "Another program put a new file in the place of \(workspace.databasePath): it has no satchel_ tables.",
           hint:
             "Put the right file back; or, to continue with this one: satchel doctor, then satchel doctor --repair"
@@ -105,7 +105,7 @@ struct ReplacedFile {
   private func tables(in database: borrowing Database) throws -> [TrackedTable] {
     do { return try TrackedTable.find(definition, in: database) } catch let error as DatasetError {
       throw WorkspaceError(
-        "not-captured", "The new file cannot be this device's: at \(error.place) of the dataset, \(error.problem).",
+        .notCaptured, "The new file cannot be this device's: at \(error.place) of the dataset, \(error.problem).",
         hint: "Let the app create its tables as before, or put the right file back.")
     }
   }

@@ -49,7 +49,7 @@ struct RollForward {
   /// The hub decides how a migration changes rows that were written into a copy.
   private static func olderVersion(_ session: DeviceSession, than version: Int64) -> WorkspaceError {
     WorkspaceError(
-      "older-database",
+      .olderDatabase,
       "The database is an old copy of itself, of version \(session.dataset.version) of the dataset, and the newer one had version \(version).",
       hint:
         "Put the newer database back if there is one. If not, move this one out of the way, and satchel doctor --repair makes another one; what was written into this one last is then in the file that you kept."

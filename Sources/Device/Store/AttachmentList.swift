@@ -194,3 +194,71 @@ struct AttachmentList {
     }
   }
 }
+
+// MARK: what exports and bundles from the hub change
+
+extension AttachmentList {
+  /// Forgets a file that was never sent.
+  func forgetUnsent(_ path: AttachmentPath, in database: borrowing Database) throws {
+    try database.run(
+      "DELETE FROM satchel_attachments WHERE path = :path AND sent = 0 AND delivered = 0", ["path": .string(path.text)])
+  }
+
+  /// Records that an export requests a file that is missing here. It must not report the file as received at once.
+  func markRequested(_ path: AttachmentPath, by sequence: SequenceNumber, in database: borrowing Database) throws {
+    try database.run(
+      "UPDATE satchel_attachments SET asked = :sequence WHERE path = :path",
+      ["path": .string(path.text), "sequence": .integer(sequence.rawValue)])
+    try database.run("DELETE FROM satchel_received WHERE path = :path", ["path": .string(path.text)])
+  }
+
+  /// Records that an export carries a file.
+  func markSent(
+    _ path: AttachmentPath, _ digest: Digest, _ mark: FileMark, by sequence: SequenceNumber,
+    in database: borrowing Database
+  ) throws {
+    let (bytes, modified) = mark.values
+    try database.run(
+      """
+      UPDATE satchel_attachments
+      SET sent = :sequence, digest = :digest, bytes = :bytes, modified = :modified
+      WHERE path = :path
+      """,
+      [
+        "path": .string(path.text), "sequence": .integer(sequence.rawValue), "digest": .string(digest.hexadecimal),
+        "bytes": bytes, "modified": modified,
+      ])
+  }
+
+  /// Records that the hub has this version of a file.
+  func markDelivered(_ path: AttachmentPath, _ digest: Digest, in database: borrowing Database) throws {
+    try database.run(
+      "UPDATE satchel_attachments SET delivered = 1 WHERE path = :path AND digest = :digest",
+      ["path": .string(path.text), "digest": .string(digest.hexadecimal)])
+  }
+
+  /// Records that a row that named the file left this user's scope.
+  func markLeaving(_ path: AttachmentPath, in database: borrowing Database) throws {
+    try database.run("UPDATE satchel_attachments SET leaving = 1 WHERE path = :path", ["path": .string(path.text)])
+  }
+
+  /// The files that came, for the hub.
+  func receipts(in database: borrowing Database) throws -> [AttachmentLine] {
+    try database.all("SELECT path, digest FROM satchel_received") {
+      AttachmentLine(received: $0.text(0), digest: $0.text(1))
+    }.compactMap(\.self)
+  }
+
+  /// Records the first export that reports the files that came.
+  func markReceiptsSent(by sequence: SequenceNumber, in database: borrowing Database) throws {
+    try database.run(
+      "UPDATE satchel_received SET told = :sequence WHERE told = 0", ["sequence": .integer(sequence.rawValue)])
+  }
+
+  /// Forgets files that the hub knows to have come.
+  func forgetReceipts(sentUpTo acknowledged: SequenceNumber, in database: borrowing Database) throws {
+    try database.run(
+      "DELETE FROM satchel_received WHERE told > 0 AND told <= :acknowledged",
+      ["acknowledged": .integer(acknowledged.rawValue)])
+  }
+}

@@ -5,9 +5,9 @@ import SatchelWorkspace
 /// Satchel's own tables in a device's database, beside those of capture.
 enum DeviceSchema {
   static let all = [
-    state, revoked, exports, formerEpochs, broughtEmissions, estrangement, resolutions, rekeyed, AttachmentList.schema,
-    AttachmentList.received, BlockTable.schema,
-    ConflictTable.schema, Ledger.schema, VersionTable.schema,
+    state, RevokedKeyTable.schema, ExportTable.schema, FormerEpochTable.schema, BroughtEmissionTable.schema,
+    EstrangementTable.schema, ResolutionTable.schema, RenumberedTable.schema, AttachmentList.schema,
+    AttachmentList.received, BlockTable.schema, ConflictTable.schema, Ledger.schema, VersionTable.schema,
   ]
 
   static let state = """
@@ -37,72 +37,6 @@ enum DeviceSchema {
       last_proof INTEGER,             -- the export that carried digests of the rows last; NULL: none since the last full bundle
       must_prove INTEGER NOT NULL DEFAULT 0,    -- 1: somebody asked that the next export carries them
       compare TEXT NOT NULL DEFAULT '[]'        -- JSON: the sums of which the hub wants the rows one by one
-    )
-    """
-
-  /// A row for each former epoch of the hub in which this device was.
-  static let formerEpochs = "CREATE TABLE satchel_former_epochs (epoch TEXT PRIMARY KEY) WITHOUT ROWID"
-
-  /// A row for each emission of a former epoch that the hub is not known to have. Its file is carried to the hub.
-  static let broughtEmissions = """
-    CREATE TABLE satchel_brought_emissions (
-      digest TEXT PRIMARY KEY, -- of its B2SUMS
-      number INTEGER NOT NULL,
-      file TEXT NOT NULL       -- its name in the outbox
-    ) WITHOUT ROWID
-    """
-
-  /// One row while the hub sends bundles of another history than this device's.
-  static let estrangement = """
-    CREATE TABLE satchel_estrangement (
-      one INTEGER PRIMARY KEY CHECK (one = 1),
-      at INTEGER NOT NULL,     -- milliseconds since 1970 when it was found
-      reason TEXT NOT NULL,    -- other-history, other-hub
-      epoch TEXT NOT NULL,     -- of the bundle that was refused
-      number INTEGER NOT NULL, -- its number
-      file TEXT NOT NULL       -- its name in bundles/inbox/waiting
-    )
-    """
-
-  /// A row for each revoked key, from the hub's newest list.
-  static let revoked = "CREATE TABLE satchel_revoked (key TEXT PRIMARY KEY) WITHOUT ROWID"
-
-  /// A row for each export that was ever begun.
-  static let exports = """
-    CREATE TABLE satchel_exports (
-      sequence INTEGER PRIMARY KEY,
-      bundle TEXT NOT NULL,
-      digest TEXT NOT NULL,       -- of its B2SUMS
-      received INTEGER NOT NULL,  -- the emission on which it stood; 0: it was in an earlier epoch
-      created INTEGER NOT NULL,   -- milliseconds since 1970
-      file TEXT NOT NULL,         -- its name in the outbox, later in bundles/sent
-      written INTEGER NOT NULL,   -- 1: the file is there and safe
-      base INTEGER                -- the export since which it holds all changes; NULL: release 0.1 made it
-    )
-    """
-
-  /// A row for each row of this device that got another key.
-  static let rekeyed = """
-    CREATE TABLE satchel_rekeyed (
-      entry INTEGER PRIMARY KEY,
-      table_name TEXT NOT NULL,
-      old_key NOT NULL,
-      new_key NOT NULL,
-      number INTEGER NOT NULL,  -- the emission with which it did
-      sequence INTEGER,         -- the last export before that; NULL: the hub gave the key, and knows
-      known INTEGER NOT NULL    -- 1: the hub is known to know of it
-    )
-    """
-
-  /// A row for each conflict that was decided on this device.
-  static let resolutions = """
-    CREATE TABLE satchel_resolutions (
-      conflict TEXT PRIMARY KEY,
-      decision TEXT NOT NULL,       -- hub, device, set
-      user TEXT NOT NULL,
-      stamp INTEGER NOT NULL,
-      generation INTEGER NOT NULL,  -- in which the decision was written into the row
-      note TEXT
     )
     """
 }

@@ -38,6 +38,8 @@ extension DeviceSchema {
       """)
     try database.execute("ALTER TABLE satchel_exports ADD COLUMN base INTEGER")
     try Capture.addFirstWriteColumns(in: database)
-    for table in [formerEpochs, broughtEmissions, estrangement] { try database.execute(table) }
+    for table in [FormerEpochTable.schema, BroughtEmissionTable.schema, EstrangementTable.schema] {
+      try database.execute(table)
+    }
   }
 }

@@ -71,11 +71,11 @@ extension HubWorkspace {
       let fork = try findFork(of: name, store)
       try fork.device.refuseRevoked()
       guard fork.isForked || !fork.histories[0].waiting.isEmpty || fork.device.state == .flagged else {
-        throw WorkspaceError("no-fork", "One history came from the device \(name): there is nothing to settle.")
+        throw WorkspaceError(.noFork, "One history came from the device \(name): there is nothing to settle.")
       }
       guard fork.histories.indices.contains(number - 1) else {
         throw WorkspaceError(
-          "no-history", "There is no history \(number) of the device \(name).",
+          .noHistory, "There is no history \(number) of the device \(name).",
           hint: "See them: satchel-hub device fork \(name)")
       }
       try settle(fork, with: number - 1, store)

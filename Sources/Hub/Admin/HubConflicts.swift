@@ -173,7 +173,7 @@ extension HubWorkspace {
         return record.stamp > (try store.past(of: record.key, in: place)?.stamp ?? .zero)
       }
       return isLater ? .device : .hub
-    case .manual: throw WorkspaceError("policy", "The policy manual decides nothing.")
+    case .manual: throw WorkspaceError(.policy, "The policy \"manual\" decides nothing.")
     }
   }
 

@@ -36,24 +36,24 @@ extension HubWorkspace {
       guard try store.user(user) != nil else { throw Self.noUser(user) }
       // Key files are named after their owners.
       guard isSafeName(name), name != configuration.name, !["own", "next"].contains(name) else {
-        throw WorkspaceError("bad-name", "\"\(name)\" cannot be the name of a device here.", hint: safeNameHint)
+        throw WorkspaceError(.badName, "\"\(name)\" cannot be the name of a device here.", hint: safeNameHint)
       }
       // `d-hub-a-1.satchel` must have only one meaning.
       if name.hasPrefix(configuration.name + "-") || name.hasSuffix("-" + configuration.name) {
         throw WorkspaceError(
-          "bad-name",
+          .badName,
           "\"\(name)\" has the hub's name at its beginning or end: the names of bundles would be ambiguous.",
           hint: "Choose another name.")
       }
       if let known = try store.device(id) {
-        throw WorkspaceError("exists", "This device is enrolled already, as \(known.name).")
+        throw WorkspaceError(.exists, "This device is enrolled already, as \(known.name).")
       }
       if let other = try store.device(named: name), other.state == .preparing {
-        // The command that should have made its folder was killed.
+        // An earlier command was killed before it made the folder of this device.
         try store.remove(other.id)
       } else if let other = try store.device(named: name) {
         throw WorkspaceError(
-          "exists",
+          .exists,
           "There is a device \(name) already, \(other.state == .revoked ? "a revoked one" : "of the user \(other.user)").",
           hint:
             """
@@ -89,14 +89,14 @@ extension HubWorkspace {
       throw BundleError.badSignature("the request asks for another key than its own")
     }
     guard manifest.dataset == configuration.dataset else {
-      throw Refusal("wrong-dataset", "It is of the dataset \(manifest.dataset); this hub has \(configuration.dataset).")
+      throw Refusal(.wrongDataset, "It is of the dataset \(manifest.dataset); this hub has \(configuration.dataset).")
     }
     return (manifest, enrolment, bundle.signer.fingerprint)
   }
 
   private func enrolment(of manifest: Manifest) throws -> Manifest.Enrolment {
     if case .enrolment(let enrolment) = manifest.body { return enrolment }
-    throw Refusal("wrong-kind", "This is \(manifest.kind.words), not a request for enrolment.")
+    throw Refusal(.wrongKind, "This is \(manifest.kind.words), not a request for enrolment.")
   }
 
   /// Ends a device's right to deliver and to receive, and announces its keys as revoked to all other devices.
@@ -149,7 +149,7 @@ extension HubWorkspace {
     let device = try device(name)
     try device.refuseRevoked()
     guard device.state == .flagged else {
-      throw WorkspaceError("not-flagged", "The device \(name) is not flagged.")
+      throw WorkspaceError(.notFlagged, "The device \(name) is not flagged.")
     }
     return try setState(.active, of: name)
   }
@@ -193,7 +193,7 @@ extension HubWorkspace {
   }
 
   static func noDevice(_ name: String) -> WorkspaceError {
-    WorkspaceError("no-device", "There is no device \(name).", hint: "`satchel-hub device list` shows them.")
+    WorkspaceError(.noDevice, "There is no device \(name).", hint: "`satchel-hub device list` shows them.")
   }
 }
 

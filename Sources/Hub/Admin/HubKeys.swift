@@ -27,7 +27,7 @@ extension HubWorkspace {
         return
       }
       throw Refusal(
-        "revoked-key", "It is signed with a key that was revoked with another device.",
+        .revokedKey, "It is signed with a key that was revoked with another device.",
         hint: "Ask the user of \(device.name) who made this file.", keeping: .quarantine)
     }
     guard try store.formerKeys(of: device.id).contains(signer) else { throw Self.otherKey }
@@ -37,7 +37,7 @@ extension HubWorkspace {
 
   static func replacedKey(of device: EnrolledDevice) -> Refusal {
     Refusal(
-      "replaced-key", "It is signed with a key that the device \(device.name) has replaced.",
+      .replacedKey, "It is signed with a key that the device \(device.name) has replaced.",
       hint: "Another person may have the old key. Ask the device's user.", keeping: .quarantine)
   }
 
@@ -106,7 +106,7 @@ extension HubWorkspace {
   public func rotateKeys() throws -> PublicKey {
     if let next = try keys.nextKey() {
       throw WorkspaceError(
-        "rotating",
+        .rotating,
         "A new key was made already, with the fingerprint \(next.fingerprint), and not every device knows it yet.",
         hint: "`satchel-hub keys show` names the others.")
     }

@@ -19,7 +19,7 @@ extension HubWorkspace {
         let needed = try filesOfFork(of: device, store).map { Paths.name(of: $0) }
         guard let file = needed.first(where: { names?.contains($0) ?? true }) else { continue }
         throw WorkspaceError(
-          "fork", "\(file) is of a copy of the device \(device.name): it may hold work that exists nowhere else.",
+          .fork, "\(file) is of a copy of the device \(device.name): it may hold work that exists nowhere else.",
           hint: "First choose the copy that continues: satchel-hub device fork \(device.name)")
       }
       return try Quarantine.drop(names, folder: folder, files: platform.files, runMode: runMode)

@@ -9,12 +9,12 @@ extension HubWorkspace {
   /// Adds a user. The attributes are in their typed form.
   public func addUser(_ name: String, attributes: [(name: String, value: String)]) throws -> User {
     guard !name.isEmpty, isUserName(name) else {
-      throw WorkspaceError("bad-name", "A user's name has 1 to 100 bytes and no control characters.")
+      throw WorkspaceError(.badName, "A user's name has 1 to 100 bytes and no control characters.")
     }
     return try changing { store in
       guard try store.user(name) == nil else {
         throw WorkspaceError(
-          "exists", "There is a user \(name) already.",
+          .exists, "There is a user \(name) already.",
           hint: "To change it: satchel-hub user set \(name) ATTRIBUTE=VALUE")
       }
       let user = User(name: name, attributes: try Self.merge([], attributes, store.dataset))
@@ -39,7 +39,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Adds the users of a table, and changes existing users: all or none.
+  /// Adds the users that a list names, and changes existing users. If one row is wrong, nothing is changed.
   /// - Parameter rows: the header, which begins with the user's name, and the users.
   public func importUsers(_ rows: [[String]]) throws -> (added: Int, changed: Int) {
     try changing { store in
@@ -67,7 +67,7 @@ extension HubWorkspace {
 
   private static func badTable(_ line: Int, _ words: String) -> WorkspaceError {
     WorkspaceError(
-      "bad-csv", "Line \(line): \(words)",
+      .badCsv, "Line \(line): \(words)",
       hint: "The first line names the columns: user, then attributes. No user was added or changed.")
   }
 
@@ -77,7 +77,7 @@ extension HubWorkspace {
       guard try store.user(name) != nil else { throw Self.noUser(name) }
       if let device = try store.devices().first(where: { Name($0.user) == Name(name) && $0.state != .revoked }) {
         throw WorkspaceError(
-          "has-device", "The user \(name) still has the device \(device.name).",
+          .hasDevice, "The user \(name) still has the device \(device.name).",
           hint: "First: satchel-hub device revoke \(device.name)")
       }
       try store.removeUser(name)
@@ -86,7 +86,7 @@ extension HubWorkspace {
 
   public static func noUser(_ name: String) -> WorkspaceError {
     WorkspaceError(
-      "no-user", "There is no user \(name).", hint: "`satchel-hub user list` shows them; `user add` makes one.")
+      .noUser, "There is no user \(name).", hint: "`satchel-hub user list` shows them; `user add` makes one.")
   }
 
   /// Puts typed attributes over the present ones, in the order of the dataset.
@@ -98,11 +98,11 @@ extension HubWorkspace {
       guard let attribute = dataset.attribute(Name(name)) else {
         let known = dataset.attributes.map(\.name.text).joined(separator: ", ")
         throw WorkspaceError(
-          "no-attribute", "The dataset has no attribute \(name).", hint: known.isEmpty ? nil : "It has: \(known).")
+          .noAttribute, "The dataset has no attribute \(name).", hint: known.isEmpty ? nil : "It has: \(known).")
       }
       guard let value = attribute.value(of: text) else {
         throw WorkspaceError(
-          "bad-attribute",
+          .badAttribute,
           "The attribute \(name) must be of the type \(attribute.kind.rawValue), and \"\(text)\" is not.")
       }
       values[attribute.name] = value

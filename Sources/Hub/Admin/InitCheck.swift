@@ -26,7 +26,7 @@ public struct InitCheck {
   private func check(_ database: borrowing Database) throws -> [TrackedTable] {
     if try database.hasTable("satchel_capture") {
       throw WorkspaceError(
-        "captured", "The database \(path) belongs to a Satchel workspace already.",
+        .captured, "The database \(path) belongs to a Satchel workspace already.",
         hint: "Use that workspace, or a copy of the data.")
     }
     if let fault = try database.brokenPage() { throw damaged(fault) }
@@ -35,7 +35,7 @@ public struct InitCheck {
     try HubWorkspace.check(tables, of: definition, in: database)
     for table in tables { try checkWrites(to: table, in: database) }
     if let fault = try database.fatalTriggerFault(of: tables.map(\.name)) {
-      throw WorkspaceError("trigger", fault.message, hint: fault.hint)
+      throw WorkspaceError(.trigger, fault.message, hint: fault.hint)
     }
     return tables
   }
@@ -58,7 +58,7 @@ public struct InitCheck {
 
   private func damaged(_ words: String) -> WorkspaceError {
     WorkspaceError(
-      "corrupt", "The database \(path) is damaged: \(words).",
+      .corrupt, "The database \(path) is damaged: \(words).",
       hint:
         """
         Keep the file. Make a sound one of what can be read (sqlite3 OLD .recover | sqlite3 NEW, or .dump), look through \
@@ -74,7 +74,7 @@ extension InitCheck {
     let database = try Database(path: path, mode: .readWrite)
     let tables = try TrackedTable.find(definition.completed(by: database), in: database)
     let faults = try database.triggerFaults(of: tables.map(\.name)).filter { !$0.isFatal }
-    return try faults.map { Finding("trigger", $0.message, hint: $0.hint) } + outwardReferences(tables)
+    return try faults.map { Finding(.trigger, $0.message, hint: $0.hint) } + outwardReferences(tables)
       + countedKeys(tables) + ReferenceWarnings(definition, tables).findings(in: database)
   }
 
@@ -85,7 +85,7 @@ extension InitCheck {
       if parents.isEmpty { return nil }
       let names = parents.map(\.text).joined(separator: ", ")
       return Finding(
-        "reference-out",
+        .referenceOut,
         """
         \(table.name) refers to \(names), which the dataset does not have: no device has such a table, and an app that has \
         foreign keys on cannot write \(table.name) there.
@@ -109,7 +109,7 @@ extension InitCheck {
     let names = counted.map(\.name.text).joined(separator: ", ")
     return [
       Finding(
-        "counted-keys",
+        .countedKeys,
         """
         SQLite counts the keys of \(names): two devices that each add a row give both the same key, and that is a \
         conflict.

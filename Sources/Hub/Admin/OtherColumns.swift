@@ -60,7 +60,7 @@ extension HubStore {
     let renamed = translation.renamed.first { $0.table == schema.name && $0.to == other.name }
     if let renamed, schema.position(of: renamed.from) != nil {
       throw Refusal(
-        "schema-differs",
+        .schemaDiffers,
         "On the device the column \(renamed.from) of the table \(schema.name) has the name \(renamed.to) now.",
         hint: """
           Rename it everywhere: write ALTER TABLE \(quoted(schema.name)) RENAME COLUMN \(quoted(renamed.from)) TO \(quoted(renamed.to)); \
@@ -69,7 +69,7 @@ extension HubStore {
           """)
     }
     throw Refusal(
-      "schema-differs", "The device's table \(schema.name) has the column \(other.name), and the hub's table has not.",
+      .schemaDiffers, "The device's table \(schema.name) has the column \(other.name), and the hub's table has not.",
       hint:
         """
         Add the column to the hub's database (ALTER TABLE), run satchel-hub doctor --repair, then import the file \

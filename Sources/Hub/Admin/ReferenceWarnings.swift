@@ -33,7 +33,7 @@ struct ReferenceWarnings {
 
   private static func wasRead(_ reference: DeclaredReference, of child: Name) -> Finding {
     Finding(
-      "reference-read",
+      .referenceRead,
       """
       The GeoPackage says that \(reference.column) of \(child) refers to \(reference.table) (gpkgext_relations). \
       The dataset's definition has it now, under "references".
@@ -44,7 +44,7 @@ struct ReferenceWarnings {
     let count = try table.danglingReferences(in: database)
     if count == 0 { return nil }
     return Finding(
-      "foreign-keys", "\(count) of the references of \(table.name) lead to a row that is not there.",
+      .foreignKeys, "\(count) of the references of \(table.name) lead to a row that is not there.",
       hint: "If users see only rows below a parent, no user sees these rows. Add the parents, or empty the column.")
   }
 
@@ -58,7 +58,7 @@ struct ReferenceWarnings {
       parent.affinity != .text
     else { return nil }
     return Finding(
-      "reference-type",
+      .referenceType,
       """
       \(column.name) of \(table.name) is \(column.type), and refers to whole numbers of \(key.parent). \
       Only the plain spelling, such as '6', is sure to follow its row.
@@ -73,7 +73,7 @@ struct ReferenceWarnings {
       return nil
     }
     return Finding(
-      "reference-index",
+      .referenceIndex,
       """
       \(column) of \(table.name) has no index, so each look for the rows below one of \(key.parent) reads all of \
       \(table.name).
@@ -88,7 +88,7 @@ struct ReferenceWarnings {
     let columns = named.isEmpty && !isKnown ? all.filter { $0.isKept && $0.child != table.name } : named
     guard let first = columns.first(where: \.isKept) ?? columns.first else { return nil }
     return Finding(
-      "no-reference",
+      .noReference,
       """
       Rows of \(table.name) may get other keys, and what refers to them must follow. Nothing says that these columns \
       do: \(columns.map(\.words).joined(separator: ", ")).

@@ -29,7 +29,7 @@ extension HubWorkspace {
       let rows = try store.rows(changedBy: bundle, of: store.historiesToRevert(name, bundle))
       if rows.isEmpty, store.identity.logFrom > .zero {
         throw WorkspaceError(
-          "forgotten",
+          .forgotten,
           """
           The changes of this bundle are forgotten: the hub's history begins after its change \
           \(store.identity.logFrom).
@@ -149,26 +149,17 @@ extension HubStore {
   fileprivate func rows(changedBy bundle: BundleID, of histories: Set<String>?) throws -> [RevertedRow] {
     var found: [RevertedRow] = []
     var places: [String: Int] = [:]
-    try database.each(
-      """
-      SELECT table_name, key, operation, set_values, was_values, device, stamp, cursor, user, at FROM satchel_log
-      WHERE bundle = :bundle ORDER BY cursor DESC
-      """, ["bundle": .string(bundle.text)]
-    ) { row in
-      guard let place = place(of: Name(row.text(0))), let operation = Operation(rawValue: row.text(2)) else { return }
-      if let histories, !histories.contains(row.text(5)) { return }
-      let entry = LogEntry(
-        cursor: Cursor(row.integer(7)), operation: operation, setText: row.textBytes(3), was: try row.fields(4),
-        device: row.optionalText(5), user: row.text(8), bundle: bundle.text,
-        stamp: Stamp(row.integer(6)), at: row.integer(9))
-      let reference = "\(place) \(row.text(1))"
+    try eachEntry(of: bundle) { table, key, entry in
+      guard let place = place(of: table) else { return }
+      if let histories, !histories.contains(entry.device ?? "") { return }
+      let reference = "\(place) \(key)"
       if let known = places[reference] {
         found[known].entries.insert(entry, at: 0)
       } else {
         places[reference] = found.count
         found.append(
           RevertedRow(
-            place: place, key: try RowKey(canonical: Array(row.text(1).utf8)), entries: [entry], last: entry.cursor))
+            place: place, key: try RowKey(canonical: Array(key.utf8)), entries: [entry], last: entry.cursor))
       }
     }
     return found
@@ -176,14 +167,11 @@ extension HubStore {
 
   /// The histories of the device of the named bundle. nil if no other device used the bundle's id.
   fileprivate func historiesToRevert(_ name: String, _ bundle: BundleID) throws -> Set<String>? {
-    let senders = try database.all(
-      "SELECT DISTINCT peer FROM satchel_ledger WHERE direction = 'in' AND verdict = 'imported' AND bundle = :bundle",
-      ["bundle": .string(bundle.text)]
-    ) { $0.text(0) }
+    let senders = try Ledger.senders(of: bundle, in: database)
     if senders.count < 2 { return nil }
     guard let device = try name.split(separator: "/").first.flatMap({ try device(named: String($0)) }) else {
       throw WorkspaceError(
-        "ambiguous", "More than one device sent a bundle with this id: \(senders.joined(separator: ", ")).",
+        .ambiguous, "More than one device sent a bundle with this id: \(senders.joined(separator: ", ")).",
         hint: "Write DEVICE/NUMBER, as satchel-hub log shows them.")
     }
     let histories = try [device.id] + branches(of: device.id).map(\.id) + heirs(of: device.id).map(\.id)
@@ -192,22 +180,14 @@ extension HubStore {
 
   /// The imported bundle that the operator named.
   fileprivate func bundle(named name: String) throws -> BundleID {
-    let words = name.split(separator: "/")
-    let condition = words.count == 2 ? "peer = :peer AND number = :number" : "bundle >= :name AND bundle < :name || 'g'"
-    let parameters: KeyValuePairs<String, Value> =
-      words.count == 2
-      ? ["peer": .string(String(words[0])), "number": .integer(Int64(words[1]) ?? -1)] : ["name": .string(name)]
-    let found = try database.all(
-      "SELECT DISTINCT bundle FROM satchel_ledger WHERE direction = 'in' AND verdict = 'imported' AND \(condition) LIMIT 2",
-      parameters
-    ) { BundleID($0.text(0)) }.compactMap(\.self)
+    let found = try Ledger.imported(named: name, in: database)
     guard let bundle = found.first, !name.isEmpty else {
       throw WorkspaceError(
-        "no-bundle", "No bundle \"\(name)\" was imported here.",
+        .noBundle, "No bundle \"\(name)\" was imported here.",
         hint: "Write DEVICE/NUMBER, as satchel-hub log shows them.")
     }
     guard found.count == 1 else {
-      throw WorkspaceError("ambiguous", "More than one bundle's id begins with \"\(name)\".", hint: "Write more of it.")
+      throw WorkspaceError(.ambiguous, "More than one bundle's id begins with \"\(name)\".", hint: "Write more of it.")
     }
     return bundle
   }

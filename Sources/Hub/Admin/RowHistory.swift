@@ -60,7 +60,7 @@ extension HubWorkspace {
 
   static func noTable(_ table: String, _ store: HubStore) -> WorkspaceError {
     WorkspaceError(
-      "no-table", "The dataset has no table \(table).",
+      .noTable, "The dataset has no table \(table).",
       hint: "It has: \(store.tables.map(\.name.text).joined(separator: ", ")).")
   }
 }
@@ -84,7 +84,7 @@ extension HubStore {
       if try rows[place].row(key) != nil || past(of: key, in: place) != nil { return key }
     }
     throw WorkspaceError(
-      "no-row", "There is and was no row [\(text)] in \(tables[place].name).",
+      .noRow, "There is and was no row [\(text)] in \(tables[place].name).",
       hint: count == 1 ? nil : "A key of several columns is written as a JSON array, such as [1, \"ann\"].")
   }
 
@@ -95,24 +95,10 @@ extension HubStore {
     var entries: [RowHistory.Entry] = []
     var next = past?.cursor
     while let cursor = next {
-      let found = try database.first(
-        """
-        SELECT operation, set_values, was_values, device, user, stamp, bundle, at, previous FROM satchel_log WHERE cursor = :cursor
-        """, ["cursor": .integer(cursor.rawValue)]
-      ) { row -> (RowHistory.Entry, Int64?) in
-        (
-          RowHistory.Entry(
-            cursor: cursor, at: row.integer(7), operation: Operation(rawValue: row.text(0)) ?? .update,
-            set: try row.fields(1),
-            was: try row.fields(2), device: row.optionalText(3).map(name), user: row.text(4),
-            stamp: Stamp(row.integer(5)),
-            bundle: row.optionalText(6).flatMap { BundleID($0) }),
-          row.optionalInteger(8)
-        )
-      }
+      let found = try historyEntry(at: cursor, name)
       guard let found else { break }
-      entries.append(found.0)
-      next = found.1.map { Cursor($0) }
+      entries.append(found.entry)
+      next = found.previous
     }
     return entries.reversed()
   }

@@ -15,12 +15,12 @@ extension HubWorkspace {
     let sequence = try sequence(of: manifest)
     guard manifest.dataset == store.dataset.name else {
       throw Refusal(
-        "wrong-dataset", "It is of the dataset \(manifest.dataset); this hub has \(store.dataset.name).",
+        .wrongDataset, "It is of the dataset \(manifest.dataset); this hub has \(store.dataset.name).",
         keeping: .unnoted)
     }
     guard manifest.to.id == store.identity.id else {
       throw Refusal(
-        "not-for-us", "It is for another hub, \(manifest.to.name).", hint: "Carry it on.", keeping: .unnoted)
+        .notForUs, "It is for another hub, \(manifest.to.name).", hint: "Carry it on.", keeping: .unnoted)
     }
     guard let device = try store.device(manifest.from.id) else { throw Self.otherKey }
     try check(signer, of: device, sequence, store)
@@ -31,7 +31,7 @@ extension HubWorkspace {
     guard case .changes(let changes) = manifest.body else { return }
     guard manifest.version <= store.dataset.version else {
       throw Refusal(
-        "newer-dataset",
+        .newerDataset,
         "It is of version \(manifest.version) of the dataset; this hub has version \(store.dataset.version).",
         hint:
           """
@@ -44,29 +44,29 @@ extension HubWorkspace {
       try refuseUnlessItMayStop(device, signer)
       try flag(device, store)
       throw Refusal(
-        "other-incarnation", "It comes from another life of the device \(device.name) than the enrolled life.",
+        .otherIncarnation, "It comes from another life of the device \(device.name) than the enrolled life.",
         hint: "The device's folder was copied or reset: enrol it again.", keeping: .quarantine)
     }
   }
 
   static let otherKey = Refusal(
-    "other-key", "It is signed with the key of a device that is not its sender.",
+    .otherKey, "It is signed with the key of a device that is not its sender.",
     keeping: .quarantine)
 
   /// A device calls itself by the name that it requested. It may have another name at this hub.
   private func checkNames(in manifest: Manifest, of device: EnrolledDevice, _ store: HubStore) throws {
     guard manifest.to.name == store.identity.name else {
       throw Refusal(
-        "other-name", "It calls this hub \(manifest.to.name), but this hub is \(store.identity.name).",
-        hint: "No device writes that. Ask its user who made this file.", keeping: .quarantine)
+        .otherName, "It calls this hub \(manifest.to.name), but this hub is \(store.identity.name).",
+        hint: "Satchel on a device never writes such a file. Ask the device's user who made it.", keeping: .quarantine)
     }
     let name = manifest.from.name
     if name == device.name || name == device.asked { return }
     // Earlier builds did not record the name that the device uses for itself.
     if device.asked == nil, try store.device(named: name) == nil, name != store.identity.name { return }
     throw Refusal(
-      "other-name", "It is signed by the device \(device.name), but names \(name) as its sender.",
-      hint: "No device writes that. Ask its user who made this file.", keeping: .quarantine)
+      .otherName, "It is signed by the device \(device.name), but names \(name) as its sender.",
+      hint: "Satchel on a device never writes such a file. Ask the device's user who made it.", keeping: .quarantine)
   }
 
   /// The manifest with its sender renamed to the name that this hub uses.
@@ -86,7 +86,7 @@ extension HubWorkspace {
       throw Self.revoked(device)
     case .flagged:
       throw Refusal(
-        "flagged", "Two different histories came from the device \(device.name), so none of its bundles are accepted.",
+        .flagged, "Two different histories came from the device \(device.name), so none of its bundles are accepted.",
         hint:
           "See both histories, and choose the copy that keeps the name: satchel-hub device fork \(device.name)",
         keeping: .quarantine)
@@ -95,7 +95,7 @@ extension HubWorkspace {
 
   private static func revoked(_ device: EnrolledDevice) -> Refusal {
     Refusal(
-      "revoked",
+      .revoked,
       "The device \(device.name) was revoked\(device.revokedFrom.map { ", from its bundle \($0) on" } ?? "").",
       keeping: .quarantine)
   }
@@ -114,7 +114,7 @@ extension HubWorkspace {
     try refuseUnlessItMayStop(device, signer)
     try flag(device, store)
     throw Refusal(
-      "fork", found.words(of: device.name),
+      .fork, found.words(of: device.name),
       hint:
         """
         The device's folder was copied, and both copies work. See both histories, and choose the copy that keeps the \
@@ -135,7 +135,7 @@ extension HubWorkspace {
     switch history {
     case .unclaimed:
       Refusal(
-        "parted", "It comes from a copy of the device \(name) that does not keep this name.",
+        .parted, "It comes from a copy of the device \(name) that does not keep this name.",
         hint:
           """
           Its changes come when that copy has its own name. In its folder: satchel renew --name NEW-NAME --request \
@@ -144,7 +144,7 @@ extension HubWorkspace {
         keeping: .quarantine)
     case .claimed(by: let heir):
       Refusal(
-        "parted", "It comes from a copy of the device \(name) that is now the device \(heir).",
+        .parted, "It comes from a copy of the device \(name) that is now the device \(heir).",
         hint: "Its changes come with the bundles of \(heir).", keeping: .quarantine)
     }
   }
@@ -167,7 +167,7 @@ extension HubWorkspace {
       guard case .file(let bytes, _) = line.content else { continue }
       guard bytes <= limits.fileBytes, areMarked else {
         throw Refusal(
-          "file-not-allowed",
+          .fileNotAllowed,
           "It carries the file \(line.path) of \(bytes) bytes, which the dataset does not allow.",
           hint: "The most is \"attachments\": { \"file\": \(limits.fileBytes) }, in datasets that mark columns.",
           keeping: .quarantine)
@@ -176,7 +176,7 @@ extension HubWorkspace {
     let total = bundle.entryList.filter(\.name.isBlob).reduce(0) { $0 + $1.bytes }
     guard total <= limits.bundleBytes else {
       throw Refusal(
-        "file-not-allowed", "It carries files of \(total) bytes together, which the dataset does not allow.",
+        .fileNotAllowed, "It carries files of \(total) bytes together, which the dataset does not allow.",
         hint: "The most is \"attachments\": { \"bundle\": \(limits.bundleBytes) }.", keeping: .quarantine)
     }
   }
@@ -188,8 +188,8 @@ extension HubWorkspace {
     case .taken: return true
     case .other:
       throw Refusal(
-        "same-id", "It has the id of another bundle of \(manifest.from.name): \(manifest.bundle).",
-        hint: "No device writes that. Ask its user who made this file.", keeping: .quarantine)
+        .sameId, "It has the id of another bundle of \(manifest.from.name): \(manifest.bundle).",
+        hint: "Satchel on a device never writes such a file. Ask the device's user who made it.", keeping: .quarantine)
     }
   }
 
@@ -202,7 +202,7 @@ extension HubWorkspace {
   func changes(of manifest: Manifest) throws -> Manifest.Changes {
     if case .changes(let changes) = manifest.body { return changes }
     throw Refusal(
-      "wrong-kind", "This is \(manifest.kind.words); a hub imports the exports of its devices.",
+      .wrongKind, "This is \(manifest.kind.words); a hub imports the exports of its devices.",
       hint: "Carry it to the device \(manifest.to.name).", keeping: .unnoted)
   }
 }

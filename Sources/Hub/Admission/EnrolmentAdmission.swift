@@ -46,7 +46,7 @@ extension HubWorkspace {
   func checkEnrolment(_ id: ReplicaID, _ key: PublicKey, _ store: HubStore) throws {
     guard id != store.identity.id, try !store.isBranch(id) else {
       throw Refusal(
-        "own-id", "The request has the id of this hub, or of a history that this hub keeps.",
+        .ownId, "The request has the id of this hub, or of a history that this hub keeps.",
         hint: "Do not enrol it. Ask for a new request.")
     }
     try KnownKeys(self, store).check(key)
@@ -64,14 +64,14 @@ extension HubWorkspace {
       continuation.acknowledged.rawValue <= (former?.merged.rawValue ?? 0) + Manifest.Scope.longestJump
     else {
       throw Refusal(
-        "number", "The request names a bundle \(continuation.received) of this hub, but this hub has not made so many.",
+        .number, "The request names a bundle \(continuation.received) of this hub, but this hub has not made so many.",
         hint: "Do not enrol it. Ask for a new request.")
     }
     let claim = try claim(continuation, of: id, key, store)
     guard let name = claim.device, !claim.isProved else { return }
     if case .named(let named) = trust, Name(named) == Name(name) { return }
     throw Refusal(
-      "unproved", "The request says that its device was \(name) before, but no key of \(name) signed that.",
+      .unproved, "The request says that its device was \(name) before, but no key of \(name) signed that.",
       hint: "If you know that it is true, for example because \(name) lost its key, add: --continues \(name)")
   }
 }

@@ -35,7 +35,7 @@ extension HubWorkspace {
     ] {
       guard let expires, expires <= now else { continue }
       throw WorkspaceError(
-        "expired", "The \(what) expired on \(UTCTime.text(milliseconds: expires)): no bundle is made for it.",
+        .expired, "The \(what) expired on \(UTCTime.text(milliseconds: expires)): no bundle is made for it.",
         hint: "To let it continue: satchel-hub \(command) --expires DATE, or --expires never")
     }
   }
@@ -51,7 +51,7 @@ extension HubWorkspace {
     let isLate = platform.clock.milliseconds() > expires + HubStore.longestOnTheWay
     guard manifest.stamp.milliseconds > expires || isLate else { return }
     throw Refusal(
-      "expired",
+      .expired,
       "\(who) was to deliver until \(UTCTime.text(milliseconds: expires))\(isLate ? ", which is too long ago" : "").",
       hint:
         "If it may continue: satchel-hub device set \(device.name) --expires DATE, or user set; then import it again.")
@@ -74,7 +74,7 @@ extension HubWorkspace {
     }
     guard now > former.at + HubStore.longestOnTheWay else { return }
     throw Refusal(
-      "former-user",
+      .formerUser,
       "\(author) wrote it, and the device \(device.name) works for \(device.user) since \(UTCTime.text(milliseconds: former.at)).",
       hint:
         "If \(author) wrote it before that: satchel-hub device set \(device.name) --user \(author), import it, and give the device back to \(device.user).",

@@ -106,7 +106,7 @@ struct HistoryCheck {
 
   private func unknownEmission() -> Refusal {
     Refusal(
-      "unknown-emission",
+      .unknownEmission,
       """
       It was made on bundle \(changes.received) of this hub, which this hub does not know. It contains no proof of \
       that bundle.
@@ -126,7 +126,7 @@ struct HistoryCheck {
     // A hub that release 0.1 restored has no record of its earlier epochs.
     if !store.identity.knowsFormerEpochs, changes.received < store.identity.firstEmission { return }
     let refusal = Refusal(
-      "other-epoch", "It continues a history of this hub that this hub does not know.",
+      .otherEpoch, "It continues a history of this hub that this hub does not know.",
       hint:
         """
         If another copy of this hub is at work, continue with that copy. If this hub's files were put back from a \
@@ -165,7 +165,7 @@ struct HistoryCheck {
   private func checkReach() throws {
     guard changes.sequence.rawValue <= device.merged.rawValue + Manifest.Scope.longestJump else {
       throw Refusal(
-        "number",
+        .number,
         "It is export \(changes.sequence) of \(device.name), but the last export that came was \(device.merged).",
         hint: "No device makes so many exports. Ask its user.", keeping: .quarantine)
     }
@@ -173,7 +173,7 @@ struct HistoryCheck {
     // Release 0.1 did not send the base. Within one epoch the base was always the last acknowledged export.
     if changes.base == nil, changes.epoch == store.identity.epoch { return }
     throw Refusal(
-      "gap",
+      .gap,
       """
       This hub has the bundles of \(device.name) up to \(device.merged). Others between that bundle and this one are \
       missing.

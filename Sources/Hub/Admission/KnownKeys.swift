@@ -52,7 +52,7 @@ struct KnownKeys {
   func check(_ key: PublicKey) throws {
     guard let owner = try owner(of: key) else { return }
     throw Refusal(
-      "known-key", "The request has \(owner.words), or a key with the same id.",
+      .knownKey, "The request has \(owner.words), or a key with the same id.",
       hint: "A new key must not have another owner. Ask the device's user who made this file.", keeping: .quarantine)
   }
 
@@ -88,7 +88,7 @@ extension HubWorkspace {
   func checkRevocations(_ store: HubStore) throws {
     guard let wrong = try KnownKeys(self, store).wronglyRevoked().first else { return }
     throw WorkspaceError(
-      "revoked-in-use", "The list of revoked keys has \(wrong.owner.words), which is in use: no bundle may carry it.",
+      .revokedInUse, "The list of revoked keys has \(wrong.owner.words), which is in use: no bundle may carry it.",
       hint: Self.wayOutOfWrongList)
   }
 
@@ -101,7 +101,7 @@ extension HubWorkspace {
   func wrongRevocations(_ store: HubStore) throws -> [Finding] {
     try KnownKeys(self, store).wronglyRevoked().map {
       Finding(
-        "revoked-in-use", "The list of revoked keys has \($0.owner.words), which is in use.",
+        .revokedInUse, "The list of revoked keys has \($0.owner.words), which is in use.",
         hint: Self.wayOutOfWrongList)
     }
   }

@@ -144,7 +144,8 @@ final class PrimaryKeyRanges {
     return try ranges.own.contains { $0.holds(row) } || isMade(row, in: place)
   }
 
-  /// Whether a row has or had a key of the second half of the last range below a key.
+  /// Whether the second half of a range was used: a row has, or had, a key there. The range is the last one below
+  /// `key`.
   private func isUsedUp(before key: Int64, _ ranges: Ranges, in place: Int) throws -> Bool {
     guard let range = ranges.last(before: key) else { return false }
     return try store.wasRow(between: range.last - ranges.gap, and: range.last, in: place)

@@ -22,7 +22,7 @@ struct ReportRights {
   func check(_ row: DecidedRow) throws {
     guard let found = try scope.find(row.key, in: place), !found.mayWrite else { return }
     throw WorkspaceError(
-      "not-the-users", "Only a device reports this, and its user may not change the row.",
+      .notTheUsers, "Only a device reports this, and its user may not change the row.",
       hint: "Look at it, and decide it by itself: satchel-hub conflicts show ID")
   }
 }

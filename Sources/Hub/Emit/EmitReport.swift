@@ -37,7 +37,8 @@ extension HubWorkspace {
     guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
     guard [.active, .preparing].contains(device.state) else {
       throw WorkspaceError(
-        device.state.rawValue, "The device \(name) is \(device.state.rawValue): no bundle is made for it.",
+        device.state == .flagged ? .flagged : .revoked,
+        "The device \(name) is \(device.state.rawValue): no bundle is made for it.",
         hint: device.state == .flagged
           ? "Choose the copy of it that keeps the name: satchel-hub device fork \(name)" : nil
       )
@@ -100,8 +101,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Whether the device delivered anything after an export that needs an acknowledgement. Otherwise both sides would
-  /// acknowledge each other's acknowledgements for ever.
+  /// Whether the device delivered, after this export, anything that needs an acknowledgement. An acknowledgement needs
+  /// none. If it did, both sides would acknowledge each other's acknowledgements for ever.
   private func saidAnything(_ device: EnrolledDevice, after sequence: SequenceNumber, _ store: HubStore) throws -> Bool
   {
     let later = try HubArchive(folder, platform.files).bundles(of: device.name, dataset: store.dataset.name)

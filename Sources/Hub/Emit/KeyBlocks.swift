@@ -56,7 +56,7 @@ struct KeyBlocks {
     }
   }
 
-  /// A range above all keys that any replica has or may give out.
+  /// Gives a replica a range of keys. The range is above every key that a replica has, or may give to a row.
   private func give(_ place: Int, to replica: ReplicaID, with number: EmissionNumber) throws -> KeyBlock? {
     let size = store.tables[place].rules.block
     let greatest = try store.greatestKey(in: place)

@@ -43,7 +43,7 @@ extension HubWorkspace {
       let rows = try store.differentRows(of: device.id)
       guard !rows.isEmpty else {
         throw WorkspaceError(
-          "not-compared", "It is not known which rows of \(name) differ.", hint: "Run: satchel-hub compare \(name)")
+          .notCompared, "It is not known which rows of \(name) differ.", hint: "Run: satchel-hub compare \(name)")
       }
       var count = 0
       for row in rows {

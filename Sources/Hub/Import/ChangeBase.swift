@@ -85,7 +85,7 @@ extension HubStore {
     return others
   }
 
-  /// The columns in which the hub's row differs from the start of a change.
+  /// The columns in which the hub's row differs from the old values of a change. For an insert: from its new values.
   private func differing(_ change: Change, from hub: Row?) -> [Int] {
     guard let hub else { return [] }
     switch change {

@@ -202,7 +202,7 @@ final class HeldRows {
     } catch is StillHeld { return .waits } catch let error as SQLiteError where error.kind == .constraint {
       return .waits
     } catch let error as SQLiteError where error.kind == .unique {
-      // It is about to become one with that row.
+      // Another row has the same natural key. The waiting row will be folded into that row, so it stays held.
       if try twin(of: record, in: place) != nil { return .waits }
       if try row.map({ try collides($0, with: unit, of: record, in: place) }) == true { return .waits }
       try row.map { try collide($0, record, change, in: place) }

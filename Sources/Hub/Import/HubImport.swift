@@ -180,7 +180,7 @@ extension HubWorkspace {
         throw error
       } catch BundleError.unknownKey where isRequest(path) {
         throw Refusal(
-          "wrong-kind", "This is a device's request to join.",
+          .wrongKind, "This is a device's request to join.",
           hint: "Enrol it: satchel-hub device enrol FILE --user USER", keeping: .unnoted)
       }
     } keep: {

@@ -116,7 +116,7 @@ extension Refusal {
   /// The same for a bundle for which there is no room among those that wait.
   fileprivate func notKept(beside count: Int, of device: String) -> Refusal {
     Refusal(
-      reason, "\(message) It is not kept here: \(count) of \(device) wait already.",
+      code, "\(message) It is not kept here: \(count) of \(device) wait already.",
       hint:
         "Keep the file, and import it again when those are merged. satchel-hub status says what they wait for.",
       keeping: .inPlace)

@@ -69,8 +69,8 @@ final class LateWork {
     guard let change = try? record.change(in: rows.schema) else { return false }
     let found = try merger.scope.find(record.key, in: place)
     guard let grant = try grant(change, of: record.key, found, in: place) else { return false }
-    // The device's earlier bundle has shown a stamp, and the device wrote this change after it.
     let stamp = min(record.stamp, merger.latest)
+    // The device wrote this change after the newest stamp that its earlier bundles showed. So the later stamp counts.
     guard max(stamp, device.newestStamp) < grant.until else { return false }
     let past = try store.past(of: record.key, in: place)
     let base = ChangeBase.emission(grant.emission.cursor)

@@ -37,14 +37,14 @@ extension HubWorkspace {
         seen.insert(bundle.manifest.bundle)
         devices.insert(bundle.manifest.from.id)
         if let problem = try store.contradiction(to: bundle.manifest, changes, bundle.digest) {
-          report.findings.append(Finding("audit", "\(name): \(problem.words)", hint: problem.hint))
+          report.findings.append(Finding(.audit, "\(name): \(problem.words)", hint: problem.hint))
         } else {
           report.verified += 1
         }
       } catch let error as BundleError {
         report.findings.append(
           Finding(
-            "audit", "\(name): \(error.message)",
+            .audit, "\(name): \(error.message)",
             hint: "The device may have it in bundles/sent: satchel-hub import FILE puts it back."))
       }
     }
@@ -76,10 +76,7 @@ extension HubStore {
     {
       return Contradiction(found.words(of: manifest.from.name))
     }
-    let noted = try database.all(
-      "SELECT digest FROM satchel_ledger WHERE direction = 'in' AND bundle = :bundle AND verdict IN ('imported', 'stale')",
-      ["bundle": .string(manifest.bundle.text)]
-    ) { $0.optionalText(0) }
+    let noted = try Ledger.digests(of: manifest.bundle, in: database)
     if noted.isEmpty { return try unknown(manifest, changes) }
     return noted.contains(digest.hexadecimal) ? nil : Contradiction("the ledger has another digest for it.")
   }
@@ -93,36 +90,29 @@ extension HubStore {
     if try isFormer(changes.epoch) { return nil }
     return Contradiction(
       "it is newer than this hub's database: the database was put back from a copy.",
-      hint: "Keep the file. If no other copy of this hub is at work: satchel-hub restore --in-place")
+      hint: "Keep the file. If no other copy of this hub is in use, run: satchel-hub restore --in-place")
   }
 
   /// Bundles that the ledger or the log names and that the archive lacks.
   fileprivate func unarchived(_ seen: Set<BundleID>) throws -> [Finding] {
     var findings: [Finding] = []
-    try database.each(
-      "SELECT DISTINCT bundle, peer, number FROM satchel_ledger WHERE direction = 'in' AND kind = 'changes' AND verdict = 'imported' AND detail IS NULL"
-    ) {
-      guard let id = BundleID($0.text(0)), !seen.contains(id) else { return }
+    for export in try Ledger.exports(in: database) where !seen.contains(export.bundle) {
       findings.append(
         Finding(
-          "audit",
+          .audit,
           """
-          The bundle \($0.optionalInteger(2) ?? 0) of \($0.optionalText(1) ?? "?") was imported, but is not in \
+          The bundle \(export.number ?? 0) of \(export.sender ?? "?") was imported, but is not in \
           bundles/archive.
           """,
           hint: "The device may have it in bundles/sent: satchel-hub import FILE puts it back."))
     }
-    try database.each(
-      """
-      SELECT bundle, count(*) FROM satchel_log
-      WHERE bundle IS NOT NULL AND bundle NOT IN (SELECT bundle FROM satchel_ledger WHERE bundle IS NOT NULL)
-      GROUP BY bundle
-      """
-    ) {
+    for unknown in try unknownBundles() {
       findings.append(
         Finding(
-          "audit",
-          "\($0.integer(1)) changes of the log came with a bundle \($0.text(0)) that the ledger does not contain.",
+          .audit,
+          """
+          \(unknown.changes) changes of the log came with a bundle \(unknown.bundle) that the ledger does not contain.
+          """,
           hint: "A person or program has written into satchel_ tables. Keep a copy, and look into it."))
     }
     return findings

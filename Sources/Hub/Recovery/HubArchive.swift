@@ -112,17 +112,8 @@ struct HubArchive {
 extension HubStore {
   /// The name in the archive of a pending bundle. nil if it was not merged.
   func archivedName(of pending: HubArchive.Pending) throws -> String? {
-    try database.first(
-      """
-      SELECT peer, number
-      FROM satchel_ledger
-      WHERE bundle = :bundle AND substr(digest, 1, :digits) = :digest
-        AND direction = 'in' AND kind = 'changes' AND verdict = 'imported'
-      """,
-      [
-        "bundle": .string(pending.bundle.text), "digits": .integer(Int64(pending.digest.utf8.count)),
-        "digest": .string(pending.digest),
-      ]
-    ) { HubArchive.name(dataset: dataset.name, device: $0.text(0), number: $0.integer(1), bundle: pending.bundle) }
+    try Ledger.export(pending.bundle, digest: pending.digest, in: database).map {
+      HubArchive.name(dataset: dataset.name, device: $0.sender, number: $0.number, bundle: pending.bundle)
+    }
   }
 }

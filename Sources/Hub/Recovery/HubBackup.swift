@@ -35,14 +35,14 @@ extension HubWorkspace {
     to path: String, keys secrets: SecretKeys = .leftOut, encryption: Encryption = .asTheDatasetSays
   ) throws -> BackupReport {
     guard try platform.files.kind(path) == nil else {
-      throw WorkspaceError("exists", "There is something at \(path) already.", hint: "Give the backup another name.")
+      throw WorkspaceError(.exists, "There is something at \(path) already.", hint: "Give the backup another name.")
     }
     return try locked {
       let store = try store()
       let recipients = try encryption.recipients(keys.recipient(), name: configuration.name, store.dataset, keys)
       if !recipients.isEmpty, secrets == .included {
         throw WorkspaceError(
-          "locked-in", "The backup would be encrypted for keys that are only in the backup itself.",
+          .lockedIn, "The backup would be encrypted for keys that are only in the backup itself.",
           hint: "Leave out --with-keys, and keep a copy of keys/ elsewhere.")
       }
       // The draft is not made at the target, which may be a slow stick.

@@ -93,7 +93,7 @@ extension HubWorkspace {
 
   static func noBase(_ why: String) -> WorkspaceError {
     WorkspaceError(
-      "no-history", "The hub's base in bundles/archive cannot be used: \(why).",
+      .noHistory, "The hub's base in bundles/archive cannot be used: \(why).",
       hint: "Bring it back from a backup of the workspace; without it, unseen changes cannot be found.")
   }
 }
@@ -101,15 +101,11 @@ extension HubWorkspace {
 extension HubStore {
   /// Applies the log's changes of each row after `cursor`.
   fileprivate func replayLog(after cursor: Cursor, onto known: BaselineRows) throws {
-    try database.each(
-      "SELECT table_name, key, operation, set_values FROM satchel_log WHERE cursor > :cursor ORDER BY cursor",
-      ["cursor": .integer(cursor.rawValue)]
-    ) { entry in
-      guard let table = known.table(Name(entry.text(0))), case .text(let name) = entry.value(1) else { return }
-      let key = try RowKey(canonical: name)
-      guard case .text(let set) = entry.value(3) else { return try table.set(key, nil) }
-      let fields = try FieldsCoding.parse(set)
-      if entry.text(2) == Operation.insert.rawValue {
+    try eachChange(after: cursor) { change in
+      guard let table = known.table(change.table) else { return }
+      let key = try RowKey(canonical: change.key)
+      guard let fields = change.set else { return try table.set(key, nil) }
+      if change.operation == .insert {
         table.expect(columns: fields.map(\.name))
         return try table.set(key, table.row(of: fields))
       }

@@ -15,8 +15,8 @@ extension HubWorkspace {
       do {
         let store = try examined()
         report.add(store.damage)
-        if let found = try store.setBack() { report.add(Finding("set-back", found.words, hint: SetBack.wayOut)) }
-        if let fault = try clockFault(store) { report.add(Finding("clock", fault.words, hint: ClockFault.wayOut)) }
+        if let found = try store.setBack() { report.add(Finding(.setBack, found.words, hint: SetBack.wayOut)) }
+        if let fault = try clockFault(store) { report.add(Finding(.clock, fault.words, hint: ClockFault.wayOut)) }
         try report.checkFile(store.database, at: databasePath)
         try report.checkReferences(among: store.tables, in: store.database)
         try report.checkTriggers(of: store.tables, in: store.database)
@@ -43,7 +43,7 @@ extension HubWorkspace {
     try store.devices().filter { $0.state == .active }.compactMap { device in
       guard let proof = try store.proof(of: device.id), proof.result == .differs else { return nil }
       return Finding(
-        "differs", proof.differenceWords(of: device.name) + ".", hint: "See which: satchel-hub compare \(device.name)")
+        .differs, proof.differenceWords(of: device.name) + ".", hint: "See which: satchel-hub compare \(device.name)")
     }
   }
 
@@ -59,7 +59,7 @@ extension HubWorkspace {
       let store = try examined()
       try report.admit(store.database, at: databasePath, store.damage, tool: "satchel-hub")
       if let fault = try clockFault(store) {
-        report.add(Finding("clock", "\(fault.words) Its present reading now counts as right."))
+        report.add(Finding(.clock, "\(fault.words) Its present reading now counts as right."))
       }
       let remade = try missing == .putBack ? store.tables.madeAgain(in: store.database) : []
       let changes = try transaction(store, runMode, puttingBack: remade) {

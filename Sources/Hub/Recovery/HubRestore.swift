@@ -88,7 +88,7 @@ public struct HubRestore {
     guard let kind = try platform.files.kind(root) else { return }
     guard kind == .directory, try platform.files.list(root).isEmpty else {
       throw WorkspaceError(
-        "exists", "There is something in \(root) already.",
+        .exists, "There is something in \(root) already.",
         hint: "A hub is restored into a folder that is new or empty.")
     }
   }
@@ -100,7 +100,7 @@ public struct HubRestore {
     guard try files.kind(Paths.join(source, "own.key")) == .file, try files.kind(Paths.join(source, "own.pub")) == .file
     else {
       throw WorkspaceError(
-        "no-key", "There are no keys of a hub in \(source): own.key and own.pub are missing.",
+        .noKey, "There are no keys of a hub in \(source): own.key and own.pub are missing.",
         hint: "Name the folder keys of the hub's workspace, or of a copy of it.")
     }
     for place in ["keys", "keys/former"] {
@@ -127,7 +127,7 @@ public struct HubRestore {
     return try reader.read(path, trust: .firstContact, staging: staging) { manifest, signer in
       guard let fingerprint else {
         throw Refusal(
-          "untrusted-hub",
+          .untrustedHub,
           "The owner of this backup is not confirmed yet, so a stranger may have made it.",
           hint:
             """
@@ -182,7 +182,7 @@ public struct HubRestore {
   private func refuseClockBehind(_ manifest: Manifest) throws {
     guard platform.clock.milliseconds() >= manifest.stamp.milliseconds else {
       throw WorkspaceError(
-        "clock", "By this machine's clock the backup was made in the future, on \(manifest.created).",
+        .clock, "By this machine's clock the backup was made in the future, on \(manifest.created).",
         hint: """
           Look at this computer's clock (date). If it is wrong, set it right, then try again. If it is right, the hub's \
           clock was ahead when it made the backup: add --clock-is-right
@@ -196,7 +196,7 @@ public struct HubRestore {
     if case .new = source { return }
     guard try platform.files.kind(folder.key(WorkspaceKeys.own, "key")) != nil else {
       throw WorkspaceError(
-        "no-key", "The backup holds no secret keys.",
+        .noKey, "The backup holds no secret keys.",
         hint:
           """
           Name the folder that holds a copy of them: --keys DIR. If they are lost, --new-keys makes new keys, and a \
@@ -207,7 +207,7 @@ public struct HubRestore {
     try keys.check()
     guard try ([keys.ownKey()] + keys.former()).contains(signer) || keys.nextKey() == signer else {
       throw WorkspaceError(
-        "other-key", "The keys do not belong to the hub that made this backup.", hint: "Name that hub's keys.")
+        .otherKey, "The keys do not belong to the hub that made this backup.", hint: "Name that hub's keys.")
     }
   }
 }

@@ -41,7 +41,7 @@ extension HubWorkspace {
     try unreadableLost(store).map { emission in
       let device = try store.device(emission.device)?.name ?? emission.device.text
       return Finding(
-        "audit",
+        .audit,
         """
         bundles/archive/lost/\(emission.file ?? "") is missing or damaged: its changes from the lost time cannot be \
         merged.

@@ -16,7 +16,7 @@ struct OpenedBackup {
       let files = bundle.path(of: .files)
     else {
       throw Refusal(
-        "wrong-kind", "This is \(bundle.manifest.kind.words), not a backup.",
+        .wrongKind, "This is \(bundle.manifest.kind.words), not a backup.",
         hint: "satchel-hub backup FILE makes one.")
     }
     self.backup = backup

@@ -49,7 +49,7 @@ extension HubWorkspace {
     guard try store.isFormer(scope.epoch) else {
       guard isBelieved else {
         throw Refusal(
-          "revoked-key", "It is signed with a key of this hub that was lost, so its author is unknown.",
+          .revokedKey, "It is signed with a key of this hub that was lost, so its author is unknown.",
           hint: "No part of it is used.", keeping: .quarantine)
       }
       throw try noteSetBack(link, of: scope.epoch, for: device, store)

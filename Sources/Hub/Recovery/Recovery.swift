@@ -38,7 +38,7 @@ extension HubWorkspace {
     try applying { store in
       guard try store.isRecovering() else {
         throw WorkspaceError(
-          "no-recovery",
+          .noRecovery,
           "This hub collects nothing from the devices: it was not set back, or everything is merged already.")
       }
       return try finishRecovery(store)
@@ -272,7 +272,7 @@ private final class Recovery {
     try noteSeen(past.number, in: place)
     try note(
       Disagreement(kind: .deleteUpdate, state: .open), .delete(was: row), key, at: past.stamp, row, in: place,
-      "\(words) There it was gone: it was deleted, or its user was not to see it.")
+      "\(words) The row was missing in that bundle. It was deleted, or the user was no longer allowed to see it.")
     report.gone += 1
   }
 

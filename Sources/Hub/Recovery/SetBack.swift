@@ -42,7 +42,7 @@ extension SetBack {
     """
 
   fileprivate func refusal(keeping: Refusal.Keeping) -> Refusal {
-    Refusal("set-back", words, hint: Self.wayOut, keeping: keeping)
+    Refusal(.setBack, words, hint: Self.wayOut, keeping: keeping)
   }
 
   /// The event, in a sentence or two.

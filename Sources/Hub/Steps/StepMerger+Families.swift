@@ -57,7 +57,7 @@ extension StepMerger {
     if staying.isEmpty { return }
     let counts = staying.sorted { $0.key < $1.key }.map { "\($0.value) of \($0.key)" }.joined(separator: ", ")
     for row in family.rows where !family.children.contains(row) {
-      stayingWith[row] = "The rows that were deleted with it stay too: \(counts)."
+      stayingWith[row] = "The device deleted other rows with this row. The hub keeps those rows too: \(counts)."
     }
   }
 

@@ -121,7 +121,8 @@ struct WaitingOrder {
     return Self.keepingOrder(of: items, result)
   }
 
-  /// In a circle the search may have passed an item that must come before another item.
+  /// Moves each item behind the items that must come before it. If items wait for each other in a circle, the search
+  /// may have put an item too early.
   private static func keepingOrder(of items: [Item], _ numbers: [Int]) -> [Int] {
     var isTaken = Array(repeating: false, count: items.count)
     var result: [Int] = []

@@ -32,8 +32,8 @@ extension ScopeStore {
     return now
   }
 
-  /// If the user sees only a few of the rows above, only the rows that refer to these can be visible, and rows without
-  /// such a reference.
+  /// The visible rows of a table. If the user sees few rows of a parent table, only two groups can be visible: rows
+  /// that refer to these parents, and rows without such a reference. Then only these two groups are read.
   /// - Parameter now: the visible rows of the tables above.
   private func visible(in place: Int, below now: [RowSet]) throws -> RowSet {
     guard let link = try narrowestLink(place, now), let children = link.children else { return try visible(in: place) }

@@ -11,7 +11,7 @@ struct ScopeLinks {
     /// be equal bytes, or if the reference is not to the parent's key. Then the rows that referred to a deleted row
     /// cannot be found.
     let children: String?
-    /// SQL for the numbers of the rows without such a reference.
+    /// SQL for the numbers of the rows that refer to no parent.
     let orphans: String
   }
 

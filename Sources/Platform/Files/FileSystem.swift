@@ -44,9 +44,9 @@ public protocol FileSystem: Sendable {
   /// Opens a file for reading. Throws `.isADirectory` or `.notAFile` if it is no regular file, without opening it: a
   /// pipe would block, and opening a device may already have an effect.
   func open(_ path: String) throws(PlatformError) -> Int32
-  /// Creates an empty file under a unique name, which is `temporaryName(for: label)` and 16 hexadecimal digits, open
-  /// for reading and writing. It has exactly this mode if the file system keeps modes (FAT does not). It is locked
-  /// until it is closed.
+  /// Creates an empty file and opens it for reading and writing. Its unique name is `temporaryName(for: label)` and 16
+  /// hexadecimal digits. It has exactly this mode if the file system keeps modes (FAT does not). It is locked until it
+  /// is closed.
   func createTemporary(in directory: String, for label: String, mode: UInt32) throws(PlatformError) -> (
     path: String, fd: Int32
   )

@@ -1,8 +1,8 @@
 import CSQLite
 import SatchelValues
 
-/// How SQLite compares the values of one column. If two columns have the same comparison, values are equal in both, or
-/// in neither.
+/// How SQLite compares the values of one column. If two columns have the same comparison, two values that are equal in
+/// one column are equal in the other.
 public struct Comparison: Hashable, Sendable {
   /// How a column's declared type converts values: section 3.1 of SQLite's page on data types.
   public enum Affinity: Sendable { case text, numeric, integer, real, none }
@@ -135,7 +135,7 @@ extension Database {
     try all("SELECT name FROM pragma_table_xinfo(:name)", ["name": .string(table.text)]) { Name($0.text(0)) }
   }
 
-  /// The CREATE TABLE statement of a table, with later changes.
+  /// The CREATE TABLE statement of a table. It includes the changes that ALTER TABLE made later.
   public func declaration(of table: Name) throws -> [UInt8] {
     try first("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = :name", ["name": .string(table.text)]) {
       Array($0.text(0).utf8)

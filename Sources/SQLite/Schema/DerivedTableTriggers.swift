@@ -15,7 +15,7 @@ public struct TriggerError: ExplainedError {
   /// The failing trigger; nil if one failed while it fired.
   var fault: TriggerFault?
   public let hint: String?
-  public var reason: String { "trigger" }
+  public var code: Reason { .trigger }
 }
 
 extension Database {

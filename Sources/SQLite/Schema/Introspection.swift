@@ -108,7 +108,7 @@ extension Database {
     }
     let key = keyPlaces.sorted { $0.place < $1.place }.map(\.column)
     let indexes = try uniqueIndexes(of: name, columns: columns, generated: generated)
-    // With a descending key the column is an ordinary one and has an index of its own.
+    // If the key is descending, the column is no alias of the rowid. It is an ordinary column with its own index.
     let isAlias =
       key.count == 1 && !kind.withoutRowid && types[key[0]].utf8.elementsEqual("INTEGER".utf8, by: { $0 & 0xdf == $1 })
       && !indexes.hasPrimaryKey

@@ -122,21 +122,21 @@ extension AttachedFiles {
 
   private func obstacle(at path: AttachmentPath) -> WorkspaceError {
     WorkspaceError(
-      "bad-file",
+      .badFile,
       "The file \(path) of the bundle cannot be put into \(root): a link, a folder or an empty file is in its place.",
       hint: "Move that away, and import the bundle again.")
   }
 
   private func rewritten(_ path: AttachmentPath) -> WorkspaceError {
     WorkspaceError(
-      "bad-file", "The file \(path) in \(root) was changed while a newer version of it came.",
+      .badFile, "The file \(path) in \(root) was changed while a newer version of it came.",
       hint: "Import the bundle again.")
   }
 
   fileprivate func checkRoot() throws {
     guard try [nil, .directory].contains(files.kind(root)) else {
       throw WorkspaceError(
-        "bad-file", "\(root) is not a folder, and no link is followed there.",
+        .badFile, "\(root) is not a folder, and no link is followed there.",
         hint: "Make it a folder in the workspace.")
     }
   }

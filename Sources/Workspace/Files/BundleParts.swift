@@ -5,8 +5,8 @@ import SatchelValues
 
 /// `bundles/inbox/parts`: the pieces of volumes that came, until all pieces of a bundle are here.
 ///
-/// They take as much room as was sent, and no more than `BundlePartsLimits` allows. Pieces to which nothing was added
-/// for 90 days are deleted.
+/// The pieces take only the room of what was sent. `BundlePartsLimits` limits that room. Pieces to which nothing was
+/// added for 90 days are deleted.
 public struct BundleParts {
   private let folder: WorkspaceFolder
   let platform: Platform

@@ -52,7 +52,7 @@ extension BundleParts {
 
   private static func full(_ manifest: Manifest) -> Refusal {
     Refusal(
-      "volumes-full", "There is no more room for pieces of incomplete bundles from \(manifest.from.name).",
+      .volumesFull, "There is no more room for pieces of incomplete bundles from \(manifest.from.name).",
       hint:
         """
         status lists the bundles and their missing volumes. Bring those, or delete the pieces that are not needed \

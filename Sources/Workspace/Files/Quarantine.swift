@@ -11,8 +11,8 @@ public enum Quarantine {
   /// The most files that are kept. With `mostBytes` it limits the folder. Files refused after that stay in place.
   public static let mostFiles = 1_000
   public static let mostBytes: Int64 = 4 << 30
-  /// The most files with one signer's mark, so that no signer takes the room of another. Files that persons name have
-  /// one mark in common.
+  /// The most files with the mark of one signer, so that no signer takes the room of another. If a person imports files
+  /// without a known signer, all these files have the same mark.
   public static let mostFilesOfOne = 200
   public static let days: Int64 = 90
   private static let reasonEnding = ".reason.txt"
@@ -219,7 +219,7 @@ public enum Quarantine {
     let kept = try list(folder, files: files)
     for name in names ?? [] where !kept.contains(where: { $0.file == name }) {
       throw WorkspaceError(
-        "no-file", "There is no refused file \(name) in bundles/quarantine.", hint: "quarantine list shows their names."
+        .noFile, "There is no refused file \(name) in bundles/quarantine.", hint: "quarantine list shows their names."
       )
     }
     let dropped = kept.filter { names?.contains($0.file) ?? true }

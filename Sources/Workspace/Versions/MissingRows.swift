@@ -78,7 +78,7 @@ public struct LackingRows {
         continue
       } catch let error as SQLiteError where error.kind == .constraint {
         throw WorkspaceError(
-          "schema-drift",
+          .schemaDrift,
           "A row of \(table.name) that is to be put back does not fit the table as it is now: \(error.message).",
           hint: "Change the table back, or confirm that the missing rows were deleted: doctor --repair --deleted")
       }

@@ -14,7 +14,7 @@ public struct OwnTables {
   public func check(in database: borrowing Database, at path: String, hint: String) throws {
     for name in names where try !database.hasTable(name) {
       throw WorkspaceError(
-        "missing-table", "Satchel's table \(name) is missing from the database \(path).", hint: hint)
+        .missingTable, "Satchel's table \(name) is missing from the database \(path).", hint: hint)
     }
   }
 }

@@ -36,7 +36,7 @@ public struct SchemaUpgrade: Sendable {
       let version = try version(of: database)
       guard version <= newest else {
         throw WorkspaceError(
-          "newer-schema", "A newer version of Satchel has changed this database.",
+          .newerSchema, "A newer version of Satchel has changed this database.",
           hint: "Install that version here too.")
       }
       for step in steps[Int(version - 1)...] { try step(database) }

@@ -10,7 +10,7 @@ import SatchelValues
 public struct VersionError: ExplainedError {
   public let message: String
   public let hint: String?
-  public var reason: String { "migration" }
+  public var code: Reason { .migration }
 
   public init(_ message: String, hint: String? = nil) {
     self.message = message
@@ -28,7 +28,7 @@ public struct VersionError: ExplainedError {
 public final class VersionStep {
   /// Whether a definition lists all its references.
   public enum References {
-    /// It lists all: the hub has completed it.
+    /// The definition lists all references, because the hub has added the missing ones.
     case complete
     /// A GeoPackage may declare more, and a migration may add more to it.
     case completedByDatabase

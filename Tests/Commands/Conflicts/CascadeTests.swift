@@ -50,7 +50,7 @@ struct CascadeTests {
     try expectWhole(camp, "2|3|3")
     #expect(
       try conflicts(camp)
-        == "homes|forbidden|held|Rows of this table are not deleted. The rows that were deleted with it stay too: 2 of people, 2 of visits."
+        == "homes|forbidden|held|Rows of this table are not deleted. The device deleted other rows with this row. The hub keeps those rows too: 2 of people, 2 of visits."
     )
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_log") == "0")
     try camp.round(["tablet", "phone"])

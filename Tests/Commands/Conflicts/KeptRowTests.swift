@@ -39,7 +39,7 @@ struct KeptRowTests {
       try camp.deliver("phone")
       try camp.answer("phone")
     }
-    #expect(camp.hub("compare", "phone").out == "No rows of phone are known to differ.\n", sourceLocation: place)
+    #expect(camp.hub("compare", "phone").out == "The hub knows no row of phone that differs.\n", sourceLocation: place)
     let status = try camp.hub("status", "--json").json
     let proof = status["devices"]?.arrayValue?.first { $0["name"] == "phone" }?["proof"]
     #expect(proof?["result"] == "verified", "\(String(describing: proof))", sourceLocation: place)

@@ -65,7 +65,7 @@ struct LateWorkTests {
     #expect(camp.hub("conflicts").out == "No conflict waits for a decision.\n")
     #expect(camp.device("tablet", "export", "--prove").code == 0)
     try camp.deliver("tablet")
-    #expect(camp.hub("compare", "tablet").out == "No rows of tablet are known to differ.\n")
+    #expect(camp.hub("compare", "tablet").out == "The hub knows no row of tablet that differs.\n")
     // The area comes back, and with it all of her work.
     try camp.sql("office.sqlite", "UPDATE sites SET tier = 1 WHERE id = 'lake'")
     try camp.answer("tablet")

@@ -175,7 +175,7 @@ struct LostRowTests {
     #expect(try camp.rows("tablet/data.sqlite", "SELECT * FROM notes") == "n|hill|first")
     #expect(camp.device("tablet", "export", "--prove").code == 0)
     try camp.deliver("tablet")
-    #expect(camp.hub("compare", "tablet").out == "No rows of tablet are known to differ.\n")
+    #expect(camp.hub("compare", "tablet").out == "The hub knows no row of tablet that differs.\n")
   }
 
   @Test("no decision on a device makes a row refer to a missing row")

@@ -64,7 +64,7 @@ extension EnrolledDevice {
   func refuseRevoked() throws {
     if state != .revoked, revokedFrom == nil { return }
     throw WorkspaceError(
-      "revoked", "The device \(name) is revoked: none of its bundles are accepted, of whichever history.",
+      .revoked, "The device \(name) is revoked: none of its bundles are accepted, of whichever history.",
       hint: "If it was found again, it continues under a new name: satchel renew --name NEW-NAME --request FILE")
   }
 }
@@ -125,7 +125,7 @@ extension HubStore {
 
   private func device(_ row: borrowing Statement) throws -> EnrolledDevice {
     guard let key = PublicKey(line: row.text(3)), let state = EnrolledDevice.State(rawValue: row.text(5)) else {
-      throw WorkspaceError("bad-device", "The row \(row.text(0)) of satchel_devices cannot be read.")
+      throw WorkspaceError(.badDevice, "The row \(row.text(0)) of satchel_devices cannot be read.")
     }
     return EnrolledDevice(
       id: ReplicaID(unchecked: row.text(0)), name: row.text(1), user: row.text(2), key: key,

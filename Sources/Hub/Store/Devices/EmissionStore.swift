@@ -123,7 +123,7 @@ extension HubStore {
       guard let place = place(of: Name($0.text(1))), case .blob(let bytes) = $0.value(2) else { return }
       guard let set = RowSet(encoded: bytes) else {
         throw WorkspaceError(
-          "bad-set", "The set of rows of emission \($0.integer(0)) cannot be read.",
+          .badSet, "The set of rows of emission \($0.integer(0)) cannot be read.",
           hint: "The hub's database is damaged: bring it back from a backup.")
       }
       stored[$0.integer(0), default: tables.map { _ in RowSet() }][place] = set

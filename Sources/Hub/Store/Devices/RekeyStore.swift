@@ -186,3 +186,18 @@ extension HubStore {
     }
   }
 }
+
+extension HubStore {
+  /// The key that a device's row got here. nil if it has only its own key.
+  func givenKey(for key: Value, in place: Int, of device: ReplicaID) throws -> Value? {
+    try database.first(
+      """
+      SELECT new_key
+      FROM satchel_rekeyed
+      WHERE table_name = :table AND device = :device AND old_key = :old
+      ORDER BY entry DESC
+      """,
+      ["table": .string(tables[place].name.text), "device": .string(device.text), "old": key]
+    ) { $0.value(0) }
+  }
+}

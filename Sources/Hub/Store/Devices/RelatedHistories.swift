@@ -60,7 +60,8 @@ extension HubStore {
     return (old, KeyedRow(place: place, key: new))
   }
 
-  /// The last key that the hub gave to a row of a history. nil if the row has its own key.
+  /// The newest key that the hub gave to a row of a history. nil if the hub gave the row no other key.
+  /// - Parameter key: the key that the history gave to the row.
   func latestKey(of key: Value, in place: Int, of history: ReplicaID) throws -> Value? {
     try database.first(
       """

@@ -125,6 +125,6 @@ final class LogWalks {
     walks[cursor] = changes
   }
 
-  /// A rollback may undo what was read, and other changes may get the same cursors.
+  /// Forgets what was read. A rollback may have undone these changes, and new changes may get the same cursors.
   func forget() { (walks, newest, deciding) = ([:], .zero, nil) }
 }

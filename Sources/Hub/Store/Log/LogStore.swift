@@ -41,7 +41,7 @@ extension HubStore {
     try log(change, of: key, with: past(of: key, in: place), in: place, from: origin)
   }
 
-  /// The same, if the row's history was read before, and nothing was logged since.
+  /// Writes one change of a row into the log. The caller has read the row's history, and nothing was logged since.
   func log(_ change: Change, of key: RowKey, with past: RowNumbers.Entry?, in place: Int, from origin: Origin) throws {
     let schema = rows[place].schema
     let cursor = try logged.nextCursor()

@@ -46,7 +46,8 @@ final class RowNumbers {
       "SELECT \(names.cursor), \(names.stamp), \(keys) FROM \(names.table) WHERE \(names.number) = ?")
   }
 
-  /// Keys have no type and are compared as bytes, as in the table of pre-images.
+  /// Creates the table of numbers. Its key columns have no type, so keys are compared as bytes, as in the table of
+  /// pre-images.
   static func install(_ table: TrackedTable, in database: borrowing Database) throws {
     let names = Self.names(table)
     let keys = names.key.joined(separator: ", ")

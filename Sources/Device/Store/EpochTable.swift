@@ -1,0 +1,50 @@
+import SatchelCrypto
+import SatchelSQLite
+import SatchelValues
+
+/// `satchel_former_epochs`: a row for each former epoch of the hub in which this device was.
+enum FormerEpochTable {
+  static let schema = "CREATE TABLE satchel_former_epochs (epoch TEXT PRIMARY KEY) WITHOUT ROWID"
+
+  static func contains(_ epoch: Epoch, in database: borrowing Database) throws -> Bool {
+    try database.first("SELECT 1 FROM satchel_former_epochs WHERE epoch = :epoch", ["epoch": .string(epoch.text)]) {
+      _ in true
+    } ?? false
+  }
+
+  static func add(_ epochs: [Epoch], in database: borrowing Database) throws {
+    for epoch in epochs {
+      try database.run("INSERT OR IGNORE INTO satchel_former_epochs VALUES (:epoch)", ["epoch": .string(epoch.text)])
+    }
+  }
+}
+
+/// `satchel_brought_emissions`: a row for each emission of a former epoch that the hub is not known to have. Its file
+/// is carried to the hub.
+enum BroughtEmissionTable {
+  static let schema = """
+    CREATE TABLE satchel_brought_emissions (
+      digest TEXT PRIMARY KEY, -- of its B2SUMS
+      number INTEGER NOT NULL,
+      file TEXT NOT NULL       -- its name in the outbox
+    ) WITHOUT ROWID
+    """
+
+  static func add(_ digest: Digest, _ number: Int64, file: String, in database: borrowing Database) throws {
+    try database.run(
+      "INSERT OR IGNORE INTO satchel_brought_emissions (digest, number, file) VALUES (:digest, :number, :file)",
+      ["digest": .string(digest.hexadecimal), "number": .integer(number), "file": .string(file)])
+  }
+
+  static func remove(_ digest: Digest, in database: borrowing Database) throws {
+    try database.run(
+      "DELETE FROM satchel_brought_emissions WHERE digest = :digest", ["digest": .string(digest.hexadecimal)])
+  }
+
+  /// All of them, sorted by the text of their digests.
+  static func all(in database: borrowing Database) throws -> [(digest: Digest, file: String)] {
+    try database.all("SELECT digest, file FROM satchel_brought_emissions ORDER BY digest") { row in
+      Digest(hexadecimal: row.text(0)).map { ($0, row.text(1)) }
+    }.compactMap(\.self)
+  }
+}

@@ -1,0 +1,94 @@
+import SatchelCrypto
+import SatchelSQLite
+import SatchelValues
+
+/// Questions to the ledger about imported bundles.
+extension Ledger {
+  /// The numbers of the hub's bundles that were imported.
+  public static func importedEmissions(in database: borrowing Database) throws -> Set<Int64> {
+    Set(
+      try database.all(
+        "SELECT number FROM satchel_ledger WHERE direction = 'in' AND kind = 'scope' AND verdict = 'imported'"
+      ) { $0.integer(0) })
+  }
+
+  /// The digests of the hub's imported bundles with this number.
+  public static func digests(
+    ofImported number: EmissionNumber, from hub: String, in database: borrowing Database
+  ) throws -> [Digest] {
+    try database.all(
+      """
+      SELECT digest
+      FROM satchel_ledger
+      WHERE peer = :hub AND kind = 'scope' AND number = :number AND direction = 'in' AND verdict = 'imported'
+      """, ["hub": .string(hub), "number": .integer(number.rawValue)]
+    ) { $0.optionalText(0).flatMap { Digest(hexadecimal: $0) } }.compactMap(\.self)
+  }
+
+  /// The digests under which a bundle was imported, or found stale; nil if release 0.1 recorded none.
+  public static func digests(of bundle: BundleID, in database: borrowing Database) throws -> [String?] {
+    try database.all(
+      "SELECT digest FROM satchel_ledger WHERE direction = 'in' AND bundle = :bundle AND verdict IN ('imported', 'stale')",
+      ["bundle": .string(bundle.text)]
+    ) { $0.optionalText(0) }
+  }
+
+  /// The sender and the number of an imported export. nil if it was not imported.
+  /// - Parameter digest: the first digits of its digest.
+  public static func export(
+    _ bundle: BundleID, digest: String, in database: borrowing Database
+  ) throws -> (sender: String, number: Int64)? {
+    try database.first(
+      """
+      SELECT peer, number
+      FROM satchel_ledger
+      WHERE bundle = :bundle AND substr(digest, 1, :digits) = :digest
+        AND direction = 'in' AND kind = 'changes' AND verdict = 'imported'
+      """,
+      [
+        "bundle": .string(bundle.text), "digits": .integer(Int64(digest.utf8.count)), "digest": .string(digest),
+      ]
+    ) { ($0.text(0), $0.integer(1)) }
+  }
+
+  /// The imported exports that have no remark.
+  public static func exports(
+    in database: borrowing Database
+  ) throws -> [(bundle: BundleID, sender: String?, number: Int64?)] {
+    try database.all(
+      """
+      SELECT DISTINCT bundle, peer, number
+      FROM satchel_ledger
+      WHERE direction = 'in' AND kind = 'changes' AND verdict = 'imported' AND detail IS NULL
+      """
+    ) { row in
+      BundleID(row.text(0)).map { ($0, row.optionalText(1), row.optionalInteger(2)) }
+    }.compactMap(\.self)
+  }
+
+  /// The names of the senders of an imported bundle. There may be several: an id alone does not name a bundle.
+  public static func senders(of bundle: BundleID, in database: borrowing Database) throws -> [String] {
+    try database.all(
+      "SELECT DISTINCT peer FROM satchel_ledger WHERE direction = 'in' AND verdict = 'imported' AND bundle = :bundle",
+      ["bundle": .string(bundle.text)]
+    ) { $0.text(0) }
+  }
+
+  /// At most two imported bundles that a person may mean.
+  /// - Parameter name: SENDER/NUMBER, or the beginning of an id.
+  public static func imported(named name: String, in database: borrowing Database) throws -> [BundleID] {
+    let words = name.split(separator: "/")
+    let condition = words.count == 2 ? "peer = :peer AND number = :number" : "bundle >= :name AND bundle < :name || 'g'"
+    let parameters: KeyValuePairs<String, Value> =
+      words.count == 2
+      ? ["peer": .string(String(words[0])), "number": .integer(Int64(words[1]) ?? -1)] : ["name": .string(name)]
+    return try database.all(
+      """
+      SELECT DISTINCT bundle
+      FROM satchel_ledger
+      WHERE direction = 'in' AND verdict = 'imported' AND \(condition)
+      LIMIT 2
+      """, parameters
+    ) { BundleID($0.text(0)) }.compactMap(\.self)
+  }
+}
