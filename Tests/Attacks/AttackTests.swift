@@ -13,12 +13,12 @@ import Testing
 /// Attacks that need no broken cipher, played with real keys and files. `docs/SECURITY.md` lists them.
 @Suite("Attacks")
 struct AttackTests {
-  private let world: World
+  private let world: ExchangeFixture
   private let tablet: DeviceWorkspace
   private let phone: DeviceWorkspace
 
   init() throws {
-    world = try World(random: SystemRandom())
+    world = try ExchangeFixture(random: SystemRandom())
     tablet = try world.device("tablet", user: "ana", tier: 1).device
     phone = try world.device("phone", user: "ben", tier: 1).device
     _ = try tablet.importBundle(world.emit(to: tablet))
@@ -314,7 +314,7 @@ struct AttackTests {
 
   @Test("a stranger: a bundle whose signer is not known is taken by nobody")
   func stranger() throws {
-    let elsewhere = try World(random: SystemRandom())
+    let elsewhere = try ExchangeFixture(random: SystemRandom())
     let theirs = try elsewhere.device("tablet", user: "eve", tier: 1).device
     _ = try theirs.importBundle(elsewhere.emit(to: theirs))
     try elsewhere.write("UPDATE camps SET name = 'evil' WHERE id = 1", in: theirs.folder)

@@ -48,7 +48,7 @@ struct CostTests {
 
   /// The time of the processor, in this thread.
   private static func milliseconds(toTake count: Int, of filling: Filling) throws -> Int64 {
-    let yard = try CostYard()
+    let yard = try CostFixture()
     let file = try yard.file(of: count, filling)
     let before = threadMilliseconds()
     _ = try yard.hub.importBundle(file)

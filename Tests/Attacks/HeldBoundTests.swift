@@ -7,11 +7,11 @@ import Testing
 /// The waiting changes of one device are bounded, and further changes are not lost.
 @Suite("Bound on changes that wait")
 struct HeldBoundTests {
-  private let lab: Lab
+  private let lab: AttackFixture
   private let hub: HubWorkspace
 
   init() throws {
-    lab = try Lab()
+    lab = try AttackFixture()
     var hub = lab.hub
     hub.mostHeld = 5
     self.hub = hub

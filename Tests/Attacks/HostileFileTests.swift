@@ -80,7 +80,7 @@ struct HostileFileTests {
 
   @Test("an insider's fullest files take the hub a few seconds and bounded memory", arguments: HostileFile.allCases)
   func bounds(_ file: HostileFile) throws {
-    let yard = try CostYard(clock: SetClock(Int64(Date().timeIntervalSince1970 * 1_000)))
+    let yard = try CostFixture(clock: SetClock(Int64(Date().timeIntervalSince1970 * 1_000)))
     let path = try yard.file(later: file.generations) { content, forger in content.changes = file.changes(forger) }
     let hub = builtProgram("satchel-hub")
     let result = try StockTool.python3("-c", Self.measure, hub, "-C", yard.hub.folder.root, "import", path, in: "/")

@@ -11,7 +11,7 @@ import Testing
 @Suite("Attacks on the hub by a snapshot")
 struct HubSnapshotAttackTests {
   /// The dataset of the laboratory, in which exports may carry a snapshot.
-  private static let definition = Lab.definition.replacing("\"never\"", with: "\"first\"")
+  private static let definition = AttackFixture.definition.replacing("\"never\"", with: "\"first\"")
   private static let stamps = """
     CREATE TABLE satchel_stamps (
       table_name TEXT NOT NULL, key TEXT NOT NULL, stamp INTEGER NOT NULL, PRIMARY KEY (table_name, key)
@@ -23,17 +23,17 @@ struct HubSnapshotAttackTests {
   }
 
   /// Why the hub does not take a bundle with the database that these statements make; nil: it takes it.
-  private func error(_ lab: Lab, _ sql: String) throws -> (any ExplainedError)? {
+  private func error(_ lab: AttackFixture, _ sql: String) throws -> (any ExplainedError)? {
     let path = lab.folder("made.sqlite")
     try lab.platform.files.removeIfThere(path)
-    try Database(path: path, mode: .create).execute(Lab.schema + Self.stamps + sql)
+    try Database(path: path, mode: .create).execute(AttackFixture.schema + Self.stamps + sql)
     let bytes = try lab.platform.files.read(path, limit: 1 << 24)
     return try lab.error(of: lab.forger.bundle { $0.snapshot = bytes })
   }
 
   @Test("a snapshot is taken, also with a generated column that is cheap to compute")
   func sound() throws {
-    let lab = try Lab(definition: Self.definition)
+    let lab = try AttackFixture(definition: Self.definition)
     #expect(try error(lab, "") == nil)
     #expect(try error(lab, "ALTER TABLE notes ADD COLUMN g AS (upper(body) || (likes + 1)) VIRTUAL") == nil)
   }
@@ -44,7 +44,7 @@ struct HubSnapshotAttackTests {
       Self.instr(200_000), "\"instr\"(body, 'a')", "body LIKE '%a%a%'", "length(/* ( */ replace(body, 'a', 'bb'))",
     ])
   func generated(expression: String) throws {
-    let lab = try Lab(definition: Self.definition)
+    let lab = try AttackFixture(definition: Self.definition)
     let before = try Protected(lab)
     let refusal = try error(lab, "ALTER TABLE notes ADD COLUMN g AS (\(expression)) VIRTUAL")
     #expect(refusal?.reason == "bad-entry" && refusal?.message.contains("computes the column g") == true)
@@ -53,7 +53,7 @@ struct HubSnapshotAttackTests {
 
   @Test("a generated column that is the table's own is taken, whatever it calls")
   func own() throws {
-    let lab = try Lab(definition: Self.definition)
+    let lab = try AttackFixture(definition: Self.definition)
     try lab.write("ALTER TABLE notes ADD COLUMN g AS (instr(body, 'a')) VIRTUAL", in: lab.hub.folder)
     #expect(try error(lab, "ALTER TABLE notes ADD COLUMN g AS ( INSTR(\"body\",'a') ) VIRTUAL") == nil)
     #expect(try error(lab, "ALTER TABLE notes ADD COLUMN g AS (instr(body, 'b')) VIRTUAL")?.reason == "bad-entry")
@@ -61,7 +61,7 @@ struct HubSnapshotAttackTests {
 
   @Test("a snapshot that the dataset does not ask for is not opened")
   func never() throws {
-    #expect(try error(Lab(), "CREATE TABLE other (a)") == nil)
-    #expect(try error(Lab(definition: Self.definition), "CREATE TABLE other (a)")?.reason == "bad-entry")
+    #expect(try error(AttackFixture(), "CREATE TABLE other (a)") == nil)
+    #expect(try error(AttackFixture(definition: Self.definition), "CREATE TABLE other (a)")?.reason == "bad-entry")
   }
 }

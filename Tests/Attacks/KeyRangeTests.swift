@@ -7,9 +7,9 @@ import Testing
 /// victim 203 to 302.
 @Suite("Keys outside the ranges of their device")
 struct KeyRangeTests {
-  private let lab: Lab
+  private let lab: AttackFixture
 
-  init() throws { lab = try Lab() }
+  init() throws { lab = try AttackFixture() }
 
   private func visits(_ keys: [Int64], by owner: String = "ann", _ forger: Forger) -> [JSONValue] {
     keys.map { forger.insert("visits", .integer($0), ["id": .integer($0), "owner": .string(owner)]) }

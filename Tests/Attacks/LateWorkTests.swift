@@ -6,10 +6,10 @@ import Testing
 /// A device may claim any age for its work. The hub's clock limits how long that counts.
 @Suite("Work that says that it is old")
 struct LateWorkTests {
-  private let lab: Lab
+  private let lab: AttackFixture
   private let day: Int64 = 86_400_000
 
-  init() throws { lab = try Lab() }
+  init() throws { lab = try AttackFixture() }
 
   private func note(_ body: String) throws -> [UInt8] {
     let forger = try lab.forger

@@ -30,7 +30,7 @@ struct MutatedBundleTests {
 
   @Test("the lines that are mutated are sound: unchanged, they are taken")
   func samples() throws {
-    let lab = try Lab()
+    let lab = try AttackFixture()
     let forger = try lab.forger
     let reason = try lab.refusal(
       of: forger.bundle { content in

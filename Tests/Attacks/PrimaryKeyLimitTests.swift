@@ -5,9 +5,9 @@ import Testing
 /// A device cannot bring a table to the end of its numbers.
 @Suite("Keys at the end of all numbers")
 struct PrimaryKeyLimitTests {
-  private let lab: Lab
+  private let lab: AttackFixture
 
-  init() throws { lab = try Lab() }
+  init() throws { lab = try AttackFixture() }
 
   private static let end: JSONValue = ["integer": "9223372036854775807"]
 

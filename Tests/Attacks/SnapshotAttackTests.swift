@@ -21,11 +21,11 @@ private final class HastyClock: WallClock {
 /// Databases in bundles with valid signatures and invalid content.
 @Suite("Attacks by a snapshot")
 struct SnapshotAttackTests {
-  private let world: World
+  private let world: ExchangeFixture
   private let tablet: DeviceWorkspace
 
   init() throws {
-    world = try World(random: SystemRandom())
+    world = try ExchangeFixture(random: SystemRandom())
     tablet = try world.device("tablet", user: "ana", tier: 1).device
     _ = try tablet.importBundle(world.emit(to: tablet))
   }
@@ -57,7 +57,7 @@ struct SnapshotAttackTests {
     let path = draft.file("evil.sqlite")
     try world.platform.files.copy(Paths.join(folder, "snapshot.sqlite"), to: path, mode: 0o600)
     try draft.addSnapshot(at: path)
-    try draft.addDataset(Array(World.definition.utf8))
+    try draft.addDataset(Array(ExchangeFixture.definition.utf8))
     let manifest = try BundleReader(platform: world.platform).manifest(of: full, trust: .firstContact)
     guard case .scope(let real) = manifest.body else { throw ToolFailure("no emission") }
     let made = Manifest(

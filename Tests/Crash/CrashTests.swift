@@ -214,14 +214,14 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
   private static let copyHub = ["bash", "-c", "mkdir copy; cp -a hub office.sqlite copy"]
   private static let putBackHub = ["bash", "-c", "rm -r hub office.sqlite; cp -a copy/. .; rm -r copy"]
   private static let backup = ["bash", "-c", "satchel-hub -C hub backup HERE/monday.satchel; cp -a hub/keys safe"]
-  func words(in world: CrashWorld, _ words: [String]) throws -> [String] {
+  func words(in world: CrashFixture, _ words: [String]) throws -> [String] {
     try words.map { try expanded($0, in: world) }
   }
 
   /// The output of `keys show`.
   private struct Shown: Decodable { let fingerprint: String }
 
-  private func expanded(_ text: String, in world: CrashWorld) throws -> String {
+  private func expanded(_ text: String, in world: CrashFixture) throws -> String {
     if text == "CONFLICT" {
       return try StockTool.sqlite3("office.sqlite", "SELECT id FROM satchel_conflicts", in: world.folder.path).lines[0]
     }
@@ -241,14 +241,14 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
   }
 
   /// Lets both sides continue, and checks that nothing was lost, doubled or left behind.
-  func finish(_ world: CrashWorld) throws {
+  func finish(_ world: CrashFixture) throws {
     if let then { try world.shell(expanded(then, in: world)) }
     try world.finish()
   }
 
   /// The world just before the command.
-  func world() throws -> CrashWorld {
-    let world = try CrashWorld()
+  func world() throws -> CrashFixture {
+    let world = try CrashFixture()
     for command in before {
       let words = try words(in: world, Array(command.dropFirst()))
       if command[0] == "bash" { try world.shell(words[1]) } else { try world.run(command[0], words) }
@@ -257,10 +257,10 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
   }
 
   /// Every call of the command, or `share` of them, evenly spread.
-  func points(in world: CrashWorld, share: Int) throws -> [(call: String, number: Int)] {
-    let copy = try CrashWorld(copyOf: world)
+  func points(in world: CrashFixture, share: Int) throws -> [(call: String, number: Int)] {
+    let copy = try CrashFixture(copyOf: world)
     let counts = try copy.counts(tool, words(in: copy, words))
-    let all = CrashWorld.calls.flatMap { call in (0..<(counts[call] ?? 0)).map { (call, $0 + 1) } }
+    let all = CrashFixture.calls.flatMap { call in (0..<(counts[call] ?? 0)).map { (call, $0 + 1) } }
     guard all.count > share else { return all }
     return (0..<share).map { all[$0 * all.count / share] }
   }
@@ -278,7 +278,7 @@ struct CrashTests {
     let points = try crash.points(in: world, share: share)
     #expect(points.count >= min(share, 8))
     for (call, number) in points {
-      let copy = try CrashWorld(copyOf: world)
+      let copy = try CrashFixture(copyOf: world)
       try copy.kill(crash.tool, crash.words(in: copy, crash.words), at: call, number)
       do { try crash.finish(copy) } catch {
         Issue.record("\(crash.testDescription) killed at \(call) \(number): \(error)")
@@ -292,11 +292,11 @@ struct CrashTests {
     arguments: CrashCase.chosen)
   func failing(at crash: CrashCase) throws {
     let world = try crash.world()
-    let rehearsal = try CrashWorld(copyOf: world)
+    let rehearsal = try CrashFixture(copyOf: world)
     let faults = try rehearsal.faults(crash.tool, crash.words(in: rehearsal, crash.words), atEachCall: share > 100)
     #expect(faults.count >= 6)
     for fault in faults {
-      let copy = try CrashWorld(copyOf: world)
+      let copy = try CrashFixture(copyOf: world)
       let before = try copy.contents()
       let result = try copy.fail(
         crash.tool, crash.words(in: copy, crash.words), at: fault.call, fault.number, with: fault.error)

@@ -11,7 +11,7 @@ struct Fault: CustomStringConvertible {
   var description: String { "\(call) \(number) \(error)" }
 }
 
-extension CrashWorld {
+extension CrashFixture {
   /// Ways in which a command may fail: a full disk and a failing one, a medium that cannot be written, missing rights,
   /// too many open files, and a stick that is pulled out while it is read. Either a few of each way, evenly spread over
   /// the calls, or each call in one possible way.

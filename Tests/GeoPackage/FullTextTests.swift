@@ -30,8 +30,8 @@ struct FullTextTests {
     CREATE TRIGGER old_ai AFTER INSERT ON notes BEGIN INSERT INTO old (docid, words) VALUES (NEW.id, NEW.words); END;
     """
 
-  private func open() throws -> Expedition {
-    let expedition = try Expedition(ending: "sqlite")
+  private func open() throws -> GeoPackageFixture {
+    let expedition = try GeoPackageFixture(ending: "sqlite")
     try expedition.sql(
       expedition.office, Self.schema + "INSERT INTO notes VALUES (1, 'an owl', ''), (2, 'a fox', ''), (3, 'a hen', '')")
     try expedition.sql(expedition.folder("empty.sqlite"), Self.schema)
@@ -42,7 +42,7 @@ struct FullTextTests {
   }
 
   /// Checks that the indexes agree with the table, by their own check, and find its content.
-  private func check(_ expedition: Expedition, _ word: String, isIn ids: [Int64]) throws {
+  private func check(_ expedition: GeoPackageFixture, _ word: String, isIn ids: [Int64]) throws {
     for path in [expedition.office, expedition.database("one"), expedition.database("two")] {
       let database = try Database(path: path, mode: .readWrite)
       try database.execute(

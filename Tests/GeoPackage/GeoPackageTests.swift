@@ -7,8 +7,8 @@ import Testing
 @Suite("GeoPackages that others made", .enabled(if: Shared.isThere, Shared.absence))
 struct GeoPackageTests {
   /// The office's file, a template made by emptying its tables, a hub, and two devices of the same user.
-  private func open(_ file: String) throws -> (expedition: Expedition, tables: [String]) {
-    let expedition = try Expedition()
+  private func open(_ file: String) throws -> (expedition: GeoPackageFixture, tables: [String]) {
+    let expedition = try GeoPackageFixture()
     try Shared.copy(file, to: expedition.office)
     try Shared.copy(file, to: expedition.folder("empty.gpkg"))
     let tables = try Database(path: expedition.office, mode: .readOnly).all(
@@ -29,7 +29,7 @@ struct GeoPackageTests {
   }
 
   /// Everything that must hold for a GeoPackage at any time. GDAL must read it without a warning.
-  private func check(_ path: String, _ tables: [String], in expedition: Expedition) throws {
+  private func check(_ path: String, _ tables: [String], in expedition: GeoPackageFixture) throws {
     #expect(try Rtrees.faults(in: Database(path: path, mode: .readOnly)) == [], "\(path)")
     #expect(try expedition.rows(path, "PRAGMA integrity_check") == expedition.rows(":memory:", "SELECT 'ok'"))
     #expect(try expedition.rows(path, "PRAGMA application_id") == expedition.rows(":memory:", "SELECT \(0x4750_4b47)"))
@@ -42,7 +42,7 @@ struct GeoPackageTests {
     #expect(read.lines.count { $0.hasPrefix("OGRFeature(") } == Int(counts.reduce(0, +)))
   }
 
-  private func checkAll(_ expedition: Expedition, _ tables: [String]) throws {
+  private func checkAll(_ expedition: GeoPackageFixture, _ tables: [String]) throws {
     for table in tables {
       let query = "SELECT * FROM \(quoted(table)) ORDER BY 1"
       let wanted = try expedition.rows(expedition.office, query)
@@ -152,7 +152,7 @@ struct GeoPackageTests {
 
   @Test("the triggers of newer GeoPackages, which change an entry in its place, see each row as it was and as it is")
   func newerTriggers() throws {
-    let expedition = try Expedition()
+    let expedition = try GeoPackageFixture()
     let files = [expedition.office, expedition.folder("empty.gpkg")]
     for path in files {
       try Shared.copy("base.gpkg", to: path)
@@ -228,7 +228,7 @@ struct GeoPackageTests {
 
   @Test("provisioning a device without a template warns that its file will be no GeoPackage")
   func withoutTemplate() throws {
-    let expedition = try Expedition()
+    let expedition = try GeoPackageFixture()
     try Shared.copy("base.gpkg", to: expedition.office)
     #expect(try expedition.found(["simple"]).code == 0)
     expedition.hub("user", "add", "ann")
@@ -241,7 +241,7 @@ struct GeoPackageTests {
 
   @Test("a rule may ask where a feature is")
   func rules() throws {
-    let expedition = try Expedition()
+    let expedition = try GeoPackageFixture()
     try Shared.copy("base.gpkg", to: expedition.office)
     #expect(try expedition.found(["simple"], rules: ["visible": "ST_MinX(geometry) < -0.9"]).code == 0)
     expedition.hub("user", "add", "ann")
@@ -259,7 +259,7 @@ struct GeoPackageTests {
       ("rtree_simple_geometry", "virtual table"), ("rtree_simple_geometry_node", "virtual table"),
       ("gpkg_ogr_contents", "count"),
     ] {
-      let expedition = try Expedition()
+      let expedition = try GeoPackageFixture()
       try Shared.copy("base.gpkg", to: expedition.office)
       let before = try Data(contentsOf: URL(filePath: expedition.office))
       let made = try expedition.found(["simple", table])

@@ -16,9 +16,9 @@ struct NamedFeatureTests {
   private static let features = "SELECT uuid, kind, hex(geom) FROM trees ORDER BY uuid"
   private static let devices = ["gps", "pad"]
 
-  private let expedition: Expedition
+  private let expedition: GeoPackageFixture
 
-  init() throws { expedition = try Expedition() }
+  init() throws { expedition = try GeoPackageFixture() }
 
   /// Writes features in this order into a source that GDAL reads, with the constraints of the uuid.
   private func write(_ numbers: [Int], to source: String) throws {

@@ -65,8 +65,8 @@ struct SpatiaLiteTests {
   }
 
   /// A database of SpatiaLite with an indexed table, and a template made from it.
-  private func makeOffice() throws -> Expedition {
-    let expedition = try Expedition(ending: "sqlite")
+  private func makeOffice() throws -> GeoPackageFixture {
+    let expedition = try GeoPackageFixture(ending: "sqlite")
     try expedition.folder.write(Array("WKT;name\nPOINT (1 2);a\nPOINT (3 4);b\n".utf8), to: "trees.csv")
     try StockTool.ogr2ogr(
       "-f", "SQLite", "office.sqlite", "trees.csv", "-dsco", "SPATIALITE=YES", "-oo", "GEOM_POSSIBLE_NAMES=WKT", "-oo",

@@ -77,7 +77,7 @@ struct SpatialIndexTests {
     }
   }
 
-  private func padTool(_ expedition: Expedition) -> (String...) -> Expedition.Outcome {
+  private func padTool(_ expedition: GeoPackageFixture) -> (String...) -> GeoPackageFixture.Outcome {
     { words in
       switch words.count {
       case 1: expedition.device("pad", words[0])

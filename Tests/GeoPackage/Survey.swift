@@ -7,13 +7,13 @@ import Testing
 
 /// An office with a layer of trees made by GDAL, and two devices of one user who edit it.
 struct Survey {
-  let expedition: Expedition
+  let expedition: GeoPackageFixture
 
   /// - Parameters:
   ///   - features: well-known text, one a feature.
   ///   - kind: the layer's type.
   init(_ features: [String], kind: String = "POINT", system: String = "EPSG:32633") throws {
-    expedition = try Expedition()
+    expedition = try GeoPackageFixture()
     let lines = ["WKT;name"] + features.enumerated().map { "\($1);tree \($0 + 1)" }
     try expedition.folder.write(Array((lines.joined(separator: "\n") + "\n").utf8), to: "trees.csv")
     try StockTool.ogr2ogr(

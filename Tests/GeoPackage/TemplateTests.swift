@@ -12,8 +12,8 @@ struct TemplateTests {
     PRAGMA user_version = 7;
     """
 
-  private func open(template: String) throws -> Expedition {
-    let expedition = try Expedition(ending: "db")
+  private func open(template: String) throws -> GeoPackageFixture {
+    let expedition = try GeoPackageFixture(ending: "db")
     try expedition.sql(expedition.office, Self.schema + "INSERT INTO notes VALUES (1, 'one'), (2, 'two')")
     try expedition.sql(expedition.folder("empty.db"), template)
     #expect(try expedition.found(["notes"]).code == 0)
@@ -61,7 +61,7 @@ struct TemplateTests {
   func unfit(isRehearsal: Bool) throws {
     let expedition = try open(template: "CREATE TABLE settings (word TEXT)")
     let rehearsal = isRehearsal ? ["--dry-run"] : []
-    func outcome(_ template: String) -> Expedition.Outcome {
+    func outcome(_ template: String) -> GeoPackageFixture.Outcome {
       rehearsal.isEmpty
         ? expedition.provision("tablet", template: template)
         : expedition.provision("tablet", template: template, "--dry-run")

@@ -13,16 +13,16 @@ struct EmitterTests {
   private static let names = ["ann", "ben", "cem"]
 
   /// A hub with three devices of users who see different rows.
-  private func world() throws -> World {
-    let world = try World()
+  private func world() throws -> ExchangeFixture {
+    let world = try ExchangeFixture()
     for (tier, name) in Self.names.enumerated() { _ = try world.device(name, user: name, tier: 4 * tier + 1) }
     return world
   }
 
-  private func write(_ sql: String, _ world: World) throws { try world.write(sql, in: world.hub.folder) }
+  private func write(_ sql: String, _ world: ExchangeFixture) throws { try world.write(sql, in: world.hub.folder) }
 
   /// A copy of the hub with the same time and random numbers as every other copy.
-  private func copy(_ hub: String, as name: String, in world: World) throws -> HubWorkspace {
+  private func copy(_ hub: String, as name: String, in world: ExchangeFixture) throws -> HubWorkspace {
     try FileManager.default.copyItem(atPath: hub, toPath: world.folder(name))
     let platform = Platform(
       files: HostFileSystem(), clock: SetClock(world.clock.milliseconds()), random: SeededRandom(7))

@@ -6,7 +6,7 @@ import Testing
 struct EmbeddingTests {
   @Test("the example of docs/EMBEDDING.md takes a bundle and makes one")
   func example() throws {
-    let world = try World(random: SystemRandom())
+    let world = try ExchangeFixture(random: SystemRandom())
     let device = try world.device("tablet", user: "ana", tier: 1).device
     _ = try device.importBundle(world.emit(to: device))
     try world.write("UPDATE camps SET name = 'Mine' WHERE id = 1", in: device.folder)

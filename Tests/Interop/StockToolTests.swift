@@ -15,11 +15,11 @@ private struct Unpacked {
 
 @Suite("Stock tools open everything")
 struct StockToolTests {
-  private let world: World
+  private let world: ExchangeFixture
   private let bundles: [Unpacked]
 
   init() throws {
-    let world = try World()
+    let world = try ExchangeFixture()
     self.world = world
     bundles = try world.bundles().map { name, path, signer in
       let folder = try world.folder.folder("unpacked-\(name)")
@@ -182,7 +182,7 @@ struct StockToolTests {
         ])
     let bytes = String(decoding: try world.folder.read("unpacked-scope-full/snapshot.sqlite"), as: UTF8.self)
     #expect(!bytes.contains("secret") && !bytes.contains("Ash"))
-    #expect(try world.folder.text("unpacked-scope-full/dataset.json") == World.definition)
+    #expect(try world.folder.text("unpacked-scope-full/dataset.json") == ExchangeFixture.definition)
   }
 
   @Test("a reader that was written from the format's description understands the same as ours")
@@ -274,7 +274,7 @@ struct StockToolTests {
   /// Triggers make stamps from SQLite's own clock: a bundle with stamps differs from run to run.
   @Test("the same state gives the same bytes", arguments: ["enrolment", "scope-full"])
   func deterministic(name: String) throws {
-    let again = try World()
+    let again = try ExchangeFixture()
     for (one, other) in zip(bundles, try again.bundles()) where one.name == name {
       let same =
         try world.platform.files.read(one.path, limit: 1 << 24) == again.platform.files.read(other.path, limit: 1 << 24)

@@ -23,14 +23,14 @@ import Testing
     let folder = try TemporaryFolder()
     let mine = Self.seeds.filter { Int($0 / Self.pairsOnAGround) % Self.lanes == lane || Self.lanes == 1 }
     var (emissions, departures) = (0, 0)
-    var ground: (seed: UInt64, made: TwinGround)?
+    var ground: (seed: UInt64, made: TwinFixture)?
     let began = Date()
     for seed in mine {
       let place = folder(String(seed))
       defer { try? folder.files.removeTree(place) }
       do {
         let wanted = seed / Self.pairsOnAGround
-        if ground?.seed != wanted { ground = (wanted, try TwinGround(seed: wanted, in: folder("ground-\(wanted)"))) }
+        if ground?.seed != wanted { ground = (wanted, try TwinFixture(seed: wanted, in: folder("ground-\(wanted)"))) }
         guard let ground else { continue }
         let history = try TwinHistory(
           seed: seed, on: ground.made, in: place, trace: Self.seeds.count == 1 ? { print($0) } : nil)

@@ -52,7 +52,7 @@ final class TwinHistory {
   private let trace: ((String) -> Void)?
   private(set) var emissions = 0
 
-  init(seed: UInt64, on ground: TwinGround, in folder: String, trace: ((String) -> Void)? = nil) throws {
+  init(seed: UInt64, on ground: TwinFixture, in folder: String, trace: ((String) -> Void)? = nil) throws {
     self.trace = trace
     var random = SplitMix64(seed: seed)
     leaving = SplitMix64(seed: ~seed)

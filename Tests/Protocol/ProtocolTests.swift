@@ -49,7 +49,7 @@ import Testing
   }
 
   private func play(_ lane: Int, _ fate: History.Fate, _ names: RowNames = .primaryKey) throws {
-    let folder = try Playground()
+    let folder = try HistoryFixture()
     // Events beside writing take longer, so fewer histories are enough.
     let lanes = Self.lanes * (Self.seeds.count > 20 ? fate.share : 1) * (names == .primaryKey ? 1 : 2)
     let mine = Self.seeds.enumerated().filter { $0.offset % lanes == lane }.map(\.element)
@@ -61,7 +61,7 @@ import Testing
 
   @Test("whichever replica gives which keys, each row exists once and refers to its own parent", arguments: keyRules)
   func keys(rule: String) throws {
-    let folder = try Playground()
+    let folder = try HistoryFixture()
     for seed in Self.keySeeds {
       let place = folder.path(of: seed)
       defer { folder.remove(place) }
@@ -78,7 +78,7 @@ import Testing
 
   @Test("however a key is spelled, all replicas end with the same bytes, and nothing is lost", arguments: shapes)
   func spellings(shape: String) throws {
-    let folder = try Playground()
+    let folder = try HistoryFixture()
     guard let shape = SpellingHistory.shapes.first(where: { $0.name == shape }) else { return }
     for seed in Self.seeds.count == Self.usual ? Self.seeds.prefix(6) : Self.seeds[...] {
       let place = folder.path(of: seed)
@@ -103,7 +103,7 @@ import Testing
   private static let keySeeds: [UInt64] =
     seeds.count == 1 ? seeds : [41, 84, 124] + seeds.prefix(seeds.count == usual ? 3 : seeds.count)
 
-  private func play(_ seed: UInt64, _ fate: History.Fate, _ names: RowNames, in folder: Playground) {
+  private func play(_ seed: UInt64, _ fate: History.Fate, _ names: RowNames, in folder: HistoryFixture) {
     let place = folder.path(of: seed)
     defer { folder.remove(place) }
     do {

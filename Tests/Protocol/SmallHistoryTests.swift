@@ -10,10 +10,10 @@ struct SmallHistoryTests {
   /// The most writes and ways of a stick in an order. `make histories DEPTH=7` plays longer ones.
   private static let depth = ProcessInfo.processInfo.environment["SATCHEL_DEPTH"].flatMap { Int($0) } ?? 3
 
-  @Test("all replicas have the same row, and no value is lost", arguments: SmallWorld.rules)
+  @Test("all replicas have the same row, and no value is lost", arguments: SmallHistoryFixture.rules)
   func all(rules: String) throws {
-    let folder = try Playground()
-    var world: SmallWorld?
+    let folder = try HistoryFixture()
+    var world: SmallHistoryFixture?
     var wrong: [String] = []
     let schedules = SmallSchedule.troubled + (2...Self.depth).flatMap { SmallSchedule.all(depth: $0) }
     for (number, schedule) in schedules.enumerated() {
@@ -23,7 +23,7 @@ struct SmallHistoryTests {
         world = nil
         if number > 0 { folder.remove(folder.path(of: UInt64(number / 20 - 1))) }
       }
-      let present = try world ?? SmallWorld(rules: rules, in: place)
+      let present = try world ?? SmallHistoryFixture(rules: rules, in: place)
       world = present
       wrong += try present.play(schedule)
       if wrong.count > 20 { break }

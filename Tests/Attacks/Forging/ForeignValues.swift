@@ -12,7 +12,7 @@ struct ForeignValues {
 
   var all: [JSONValue] { ofAnotherDevice + ofAnotherUser + ofTheHub + random }
 
-  init(_ lab: Lab) throws {
+  init(_ lab: AttackFixture) throws {
     let victim = lab.victim.configuration
     func texts(_ sql: String) throws -> [JSONValue] { try lab.atHub(sql).map { .string($0) } }
     func rotation(_ key: PublicKey) throws -> JSONValue {

@@ -43,7 +43,7 @@ struct MutatedBundle {
   let hasChanges: Bool
 
   /// Every third bundle has no changes and no decisions.
-  init(_ lab: Lab, _ mutator: inout TreeMutator) throws {
+  init(_ lab: AttackFixture, _ mutator: inout TreeMutator) throws {
     hasChanges = mutator.number(below: 3) > 0
     let forger = try lab.forger
     let conflicts = try lab.atHub("SELECT id FROM satchel_conflicts ORDER BY id LIMIT 50")
@@ -88,7 +88,7 @@ struct MutatedBundle {
   }
 
   private static func member(
-    _ forger: Forger, _ lab: Lab, _ mutator: inout TreeMutator
+    _ forger: Forger, _ lab: AttackFixture, _ mutator: inout TreeMutator
   ) throws -> (name: String, value: JSONValue?) {
     let members = forger.manifest(of: .init(), try lab.evil.keys.ownKey()) + forger.rareMembers()
     let member = mutator.choice(of: members)

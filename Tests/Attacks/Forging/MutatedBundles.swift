@@ -20,7 +20,7 @@ struct MutatedBundles {
   private static let bundlesInRound = 40
 
   mutating func play(seed: UInt64, atMost limit: Int) throws {
-    let lab = try Lab(random: SeededRandom(seed))
+    let lab = try AttackFixture(random: SeededRandom(seed))
     // A device that may write nothing changes no row of its own user either.
     let mayWrite = seed % 4 > 0
     if !mayWrite { _ = try lab.hub.setDevice("evil", readOnly: true) }
@@ -41,7 +41,7 @@ struct MutatedBundles {
   }
 
   /// Sends a bundle. If it is refused, the cause is removed, and the rest is sent again.
-  private mutating func send(_ whole: MutatedBundle, to lab: Lab) throws {
+  private mutating func send(_ whole: MutatedBundle, to lab: AttackFixture) throws {
     var bundle = whole
     tried += bundle.count
     while bundle.count > 0 {

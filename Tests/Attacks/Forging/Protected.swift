@@ -77,7 +77,7 @@ struct Protected: Equatable {
     "own trees": "SELECT * FROM trees WHERE owner = 'ann' ORDER BY uuid",
   ]
 
-  init(_ lab: Lab, withOwn: Bool = false) throws {
+  init(_ lab: AttackFixture, withOwn: Bool = false) throws {
     var parts = try lab.atHub(Self.queries)
     if withOwn { parts.merge(try lab.atHub(Self.own)) { _, all in all } }
     let file = Paths.join(lab.hub.folder.attached, "SECRET.jpg")

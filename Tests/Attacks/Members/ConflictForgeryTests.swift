@@ -6,11 +6,11 @@ import Testing
 /// A conflict in a device's bundle is a report of its user about that user's own changes, whatever the line says.
 @Suite("Forged conflicts and decisions")
 struct ConflictForgeryTests {
-  private let lab: Lab
+  private let lab: AttackFixture
   private let before: Protected
 
   init() throws {
-    lab = try Lab()
+    lab = try AttackFixture()
     before = try Protected(lab)
   }
 

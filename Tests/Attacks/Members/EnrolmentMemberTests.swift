@@ -18,7 +18,7 @@ struct EnrolmentMemberTests {
     arguments: try MemberTests.table().filter { $0.entry == "enrolment" }.map(\.name) + common
       + claimed.map { "continues.\($0)" })
   func tried(name: String) throws {
-    let lab = try Lab()
+    let lab = try AttackFixture()
     let before = try Protected(lab, withOwn: true)
     let path = name.split(separator: ".").map(String.init)
     let reasons = try MemberTests.table()
@@ -39,7 +39,7 @@ struct EnrolmentMemberTests {
 
   @Test("the request whose members are changed is sound: unchanged, its device is enrolled")
   func sound() throws {
-    let lab = try Lab()
+    let lab = try AttackFixture()
     let device = try enrol(request([], .null, in: lab), at: lab)
     #expect(device.name == "heir" && device.key == SigningKey.testKey(9).publicKey)
     #expect(try lab.atHub("SELECT count(*) FROM satchel_devices WHERE name = 'heir'") == ["1"])
@@ -47,7 +47,7 @@ struct EnrolmentMemberTests {
 
   /// The request of a new device, with another value in one member.
   /// - Parameter path: the member, and the member within it. Empty: nothing is changed.
-  private func request(_ path: [String], _ value: JSONValue, in lab: Lab) throws -> String {
+  private func request(_ path: [String], _ value: JSONValue, in lab: AttackFixture) throws -> String {
     let forger = try lab.forger
     let bytes = try forger.bundle(key: SigningKey.testKey(9)) { content in
       content.isRequest = true
@@ -71,7 +71,7 @@ struct EnrolmentMemberTests {
   }
 
   /// Enrols the device of a request whose fingerprint a person found right.
-  private func enrol(_ path: String, at lab: Lab) throws -> EnrolledDevice {
+  private func enrol(_ path: String, at lab: AttackFixture) throws -> EnrolledDevice {
     let request = try lab.hub.readRequest(path)
     let manifest = request.manifest
     return try lab.hub.enrol(

@@ -6,11 +6,11 @@ import Testing
 /// The sender and the id of a bundle.
 @Suite("Forged identities")
 struct IdentityForgeryTests {
-  private let lab: Lab
+  private let lab: AttackFixture
   private let before: Protected
 
   init() throws {
-    lab = try Lab()
+    lab = try AttackFixture()
     before = try Protected(lab)
   }
 

@@ -12,11 +12,11 @@ import Testing
 /// A key has one owner: the device that signed with it. An announcement gives no one a key.
 @Suite("Forged keys")
 struct KeyForgeryTests {
-  private let lab: Lab
+  private let lab: AttackFixture
   private let before: Protected
 
   init() throws {
-    lab = try Lab()
+    lab = try AttackFixture()
     before = try Protected(lab)
   }
 

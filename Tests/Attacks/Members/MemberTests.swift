@@ -57,7 +57,7 @@ struct MemberTests {
     "no member changes what its device's user may not change, whatever it says: another device's, another user's, the hub's or a random value",
     arguments: ForgedEntry.allCases)
   func tried(entry: ForgedEntry) throws {
-    let lab = try Lab()
+    let lab = try AttackFixture()
     let before = try Protected(lab)
     var count = 0
     for member in try Self.table() where member.entry == entry.rawValue {
@@ -78,7 +78,7 @@ struct MemberTests {
   typealias Filling = (inout Forger.Content) throws -> Void
 
   /// A bundle for each value of a member, and a bundle without the member.
-  private func bundles(_ member: Member, of entry: ForgedEntry, in lab: Lab) throws -> [Filling] {
+  private func bundles(_ member: Member, of entry: ForgedEntry, in lab: AttackFixture) throws -> [Filling] {
     let values = try ForeignValues(lab).all
     if entry == .manifest {
       let path = member.name.split(separator: ".").map(String.init)
@@ -96,7 +96,7 @@ struct MemberTests {
     }
   }
 
-  private func manifest(_ path: [String], _ value: JSONValue, _ lab: Lab) throws -> Filling {
+  private func manifest(_ path: [String], _ value: JSONValue, _ lab: AttackFixture) throws -> Filling {
     guard path.count == 2 else { return { $0.set(path[0], value) } }
     return { content in
       let whole = try lab.forger.manifest(of: content, lab.evil.keys.ownKey()).first { $0.name == path[0] }?.value

@@ -8,9 +8,9 @@ import Testing
 /// The hub decides the state of a device. Bundles of revoked or replaced keys do not change it.
 @Suite("Forged states")
 struct StateForgeryTests {
-  private let lab: Lab
+  private let lab: AttackFixture
 
-  init() throws { lab = try Lab() }
+  init() throws { lab = try AttackFixture() }
 
   private var state: String { get throws { try lab.hub.device("evil").state.rawValue } }
 

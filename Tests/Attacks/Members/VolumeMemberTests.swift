@@ -11,7 +11,7 @@ struct VolumeMemberTests {
     "no member of a volume changes what its device's user may not change, whatever it says",
     arguments: try MemberTests.table().filter { $0.entry == "volume" }.map(\.name) + common)
   func tried(name: String) throws {
-    let lab = try Lab()
+    let lab = try AttackFixture()
     let before = try Protected(lab)
     let reasons = try MemberTests.table().filter { $0.name == name && ["volume", "manifest.json"].contains($0.entry) }
       .reduce(into: Set<String>()) { $0.formUnion($1.reasons) }
@@ -36,7 +36,7 @@ struct VolumeMemberTests {
 
   @Test("the volume whose members are changed is sound: unchanged, its bundle is taken")
   func sound() throws {
-    let lab = try Lab()
+    let lab = try AttackFixture()
     let forger = try lab.forger
     let bundle: JSONValue = "0d6a9f4e-3c1b-4a52-9a7e-5b0f6c2d1e99"
     let whole = try forger.bundle { content in

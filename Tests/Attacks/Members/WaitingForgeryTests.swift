@@ -10,9 +10,9 @@ import Testing
 /// Bundles that nothing is wrong with and that can never be merged: whoever can sign can make any number.
 @Suite("Bundles that wait for ever")
 struct WaitingForgeryTests {
-  private let lab: Lab
+  private let lab: AttackFixture
 
-  init() throws { lab = try Lab() }
+  init() throws { lab = try AttackFixture() }
 
   private var waiting: [String] {
     get throws {

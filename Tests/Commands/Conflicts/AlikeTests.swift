@@ -20,18 +20,18 @@ struct AlikeTests {
 
   private static let policies = ["newest", "hub", "manual", "device", #"newest", "merge": "row"#]
 
-  private func open(_ policy: String) throws -> Camp {
-    let camp = try Camp()
+  private func open(_ policy: String) throws -> CommandLineFixture {
+    let camp = try CommandLineFixture()
     try camp.open(
       """
       CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT CHECK (a <> 'forbidden at the hub'), b TEXT);
       INSERT INTO t VALUES ('k', 'a0', 'b0');
-      """, Camp.definition(#"{ "t": { "conflict": "\#(policy)" } }"#), devices: ["d"])
+      """, CommandLineFixture.definition(#"{ "t": { "conflict": "\#(policy)" } }"#), devices: ["d"])
     try camp.answer("d")
     return camp
   }
 
-  private func write(_ shape: Shape, in camp: Camp) throws {
+  private func write(_ shape: Shape, in camp: CommandLineFixture) throws {
     func hub(_ text: String) throws {
       try camp.sql("office.sqlite", text)
       camp.hub("emit", "--all")

@@ -15,25 +15,25 @@ struct CascadeTests {
     SELECT (SELECT count(*) FROM homes), (SELECT count(*) FROM people), (SELECT count(*) FROM visits)
     """
 
-  private func open(_ homes: String = "", people: String = "") throws -> Camp {
-    let camp = try Camp()
+  private func open(_ homes: String = "", people: String = "") throws -> CommandLineFixture {
+    let camp = try CommandLineFixture()
     try camp.open(
       Self.schema,
-      Camp.definition(#"{ "visits": {}, "people": { \#(people) }, "homes": { \#(homes) } }"#),
+      CommandLineFixture.definition(#"{ "visits": {}, "people": { \#(people) }, "homes": { \#(homes) } }"#),
       devices: ["tablet", "phone"])
     return camp
   }
 
-  private func delete(_ camp: Camp, _ sql: String = "DELETE FROM homes WHERE id = 'h'") throws {
+  private func delete(_ camp: CommandLineFixture, _ sql: String = "DELETE FROM homes WHERE id = 'h'") throws {
     try camp.sql("tablet/data.sqlite", "PRAGMA foreign_keys = ON; \(sql)")
   }
 
-  private func conflicts(_ camp: Camp) throws -> String {
+  private func conflicts(_ camp: CommandLineFixture) throws -> String {
     try camp.rows("office.sqlite", "SELECT table_name, kind, state, note FROM satchel_conflicts ORDER BY table_name")
   }
 
   /// Expects everything in its place on all sides, and that it stays there.
-  private func expectWhole(_ camp: Camp, _ words: String) throws {
+  private func expectWhole(_ camp: CommandLineFixture, _ words: String) throws {
     for database in ["office.sqlite", "tablet/data.sqlite"] {
       #expect(try camp.rows(database, Self.counts) == words)
       #expect(try camp.rows(database, "SELECT count(*) FROM pragma_foreign_key_check") == "0")

@@ -6,14 +6,14 @@ import Testing
 /// beginning are not added up.
 @Suite("Counters and sets that people decide about")
 struct CounterTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
   private static let schema = "CREATE TABLE t (id TEXT PRIMARY KEY, open INTEGER, n INTEGER, tags TEXT, words TEXT);"
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.write(
       "camp.json",
-      Camp.definition(
+      CommandLineFixture.definition(
         """
         { "t": {
           "write": "open = 1 OR :user = 'boss'", "conflict": "manual", "columns": { "n": "sum", "tags": "union" } } }
@@ -35,7 +35,7 @@ struct CounterTests {
     #expect(outcome.code == 0, "\(outcome.error)")
   }
 
-  private func enrol(_ name: String, at hub: String, _ made: Camp.Outcome) throws {
+  private func enrol(_ name: String, at hub: String, _ made: CommandLineFixture.Outcome) throws {
     let fingerprint = try #require(try made.json["fingerprint"]?.stringValue, "\(made.error)")
     let request = camp.path("\(name).request")
     let enrolled = camp.hubAnywhere(

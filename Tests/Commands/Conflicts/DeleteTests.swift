@@ -3,9 +3,9 @@ import Testing
 
 @Suite("Deleted rows stay deleted, unless a person decides otherwise")
 struct DeleteTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
-  init() throws { camp = try Camp() }
+  init() throws { camp = try CommandLineFixture() }
 
   private func open(_ rules: String) throws {
     try camp.open(
@@ -14,7 +14,7 @@ struct DeleteTests {
       CREATE TABLE notes (id TEXT PRIMARY KEY, camp TEXT REFERENCES camps (id), words TEXT, gone INTEGER);
       INSERT INTO camps VALUES ('c', 'Lake');
       INSERT INTO notes VALUES ('n', 'c', 'first', 0);
-      """, Camp.definition(#"{ "camps": {}, "notes": { \#(rules) } }"#), devices: ["tablet", "phone"])
+      """, CommandLineFixture.definition(#"{ "camps": {}, "notes": { \#(rules) } }"#), devices: ["tablet", "phone"])
   }
 
   private func notes(_ database: String = "office.sqlite") throws -> String {

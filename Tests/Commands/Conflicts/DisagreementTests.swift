@@ -4,11 +4,11 @@ import Testing
 /// One table with a policy, a device that sees everything, and the writes of the device and the office before they
 /// meet.
 private struct Meeting {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   /// - Parameter rules: members of the table's rules, such as `"conflict": "device"`.
   init(_ rules: String) throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.sql(
       "office.sqlite",
       """
@@ -378,7 +378,7 @@ struct DisagreementTests {
 
   @Test("a row waits for its parent with its own children, and all enter when that comes", arguments: [true, false])
   func heldWithChildren(inOneBundle: Bool) throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.sql(
       "office.sqlite",
       "CREATE TABLE a (id TEXT PRIMARY KEY); CREATE TABLE b (id TEXT PRIMARY KEY, a TEXT REFERENCES a (id)); CREATE TABLE c (id TEXT PRIMARY KEY, b TEXT REFERENCES b (id))"
@@ -427,7 +427,7 @@ struct DisagreementTests {
   @Test(
     "what the app's schema says of conflicts does not act when a bundle is merged", arguments: ["REPLACE", "IGNORE"])
   func conflictClauseInTheSchema(_ clause: String) throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.sql("office.sqlite", "CREATE TABLE t (id TEXT PRIMARY KEY, u TEXT UNIQUE ON CONFLICT \(clause), v TEXT)")
     try camp.write("d.json", #"{ "dataset": "d", "version": 1, "tables": { "t": {} } }"#)
     camp.hubAnywhere(

@@ -9,8 +9,8 @@ struct EnteredValueTests {
     """
 
   /// An open conflict about all three columns, at the hub.
-  private func quarrel() throws -> (Quarrel, id: String) {
-    let quarrel = try Quarrel(Self.schema, #""notes": { "conflict": "manual" }"#)
+  private func quarrel() throws -> (TwoDeviceFixture, id: String) {
+    let quarrel = try TwoDeviceFixture(Self.schema, #""notes": { "conflict": "manual" }"#)
     try quarrel.sql("tablet", "UPDATE notes SET photo = x'0a', anything = 'b', words = 'v'")
     try quarrel.sql("phone", "UPDATE notes SET photo = x'0b', anything = x'0c', words = 'u'")
     for name in ["tablet", "phone"] { quarrel.hear(try quarrel.export(name)) }

@@ -4,7 +4,7 @@ import Testing
 /// Changes that wait for a missing row, and the effect of the rules when the row comes.
 @Suite("Waiting changes follow the rules when they enter")
 struct HeldTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
   private let schema = """
     CREATE TABLE p (id TEXT PRIMARY KEY);
     CREATE TABLE c (id TEXT PRIMARY KEY, p TEXT REFERENCES p (id), owner TEXT, x TEXT);
@@ -12,11 +12,11 @@ struct HeldTests {
     INSERT INTO c VALUES ('c1', 'p1', 'ann', 'keep me');
     """
 
-  init() throws { camp = try Camp() }
+  init() throws { camp = try CommandLineFixture() }
 
   /// A hub with the devices a, of ann, and b, of ben. On a, c1 names a parent that does not exist yet.
   private func open(_ rules: String) throws {
-    try camp.open(schema, Camp.definition(#"{ "p": {}, "c": { \#(rules) } }"#), devices: ["a"])
+    try camp.open(schema, CommandLineFixture.definition(#"{ "p": {}, "c": { \#(rules) } }"#), devices: ["a"])
     camp.hub("user", "add", "ben")
     camp.provision("b", for: "ben")
     for name in ["a", "b"] { try camp.answer(name) }

@@ -12,9 +12,9 @@ struct KeptRowTests {
   private static let queries = ["SELECT * FROM people ORDER BY id", "SELECT * FROM children ORDER BY id"]
 
   /// - Parameter isRivalSeen: whether ben sees ann's person.
-  private func open(isRivalSeen: Bool) throws -> Camp {
+  private func open(isRivalSeen: Bool) throws -> CommandLineFixture {
     let rule = isRivalSeen ? "1" : "tier = :tier"
-    let quarrel = try Quarrel(Self.schema, #""people": { "visible": "\#(rule)" }, "children": {}"#)
+    let quarrel = try TwoDeviceFixture(Self.schema, #""people": { "visible": "\#(rule)" }, "children": {}"#)
     quarrel.camp.hub("user", "set", "ben", "tier=2")
     try quarrel.camp.answer("phone")
     try quarrel.sql("tablet", "INSERT INTO people VALUES ('ua', 1, '7', 'Ada')")
@@ -23,17 +23,17 @@ struct KeptRowTests {
     return quarrel.camp
   }
 
-  private func phone(_ camp: Camp) throws -> [String] {
+  private func phone(_ camp: CommandLineFixture) throws -> [String] {
     try Self.queries.map { try camp.rows("phone/data.sqlite", $0) }
   }
 
   /// The conflict about ben's person.
-  private func id(_ camp: Camp) throws -> String {
+  private func id(_ camp: CommandLineFixture) throws -> String {
     try camp.rows("office.sqlite", "SELECT id FROM satchel_conflicts WHERE kind = 'unique'")
   }
 
   /// Hub and phone agree, each doctor reports no fault, and nothing is left to deliver.
-  private func expectPeace(_ camp: Camp, _ place: SourceLocation = #_sourceLocation) throws {
+  private func expectPeace(_ camp: CommandLineFixture, _ place: SourceLocation = #_sourceLocation) throws {
     for _ in 0..<2 {
       #expect(camp.device("phone", "export", "--prove").code == 0, sourceLocation: place)
       try camp.deliver("phone")

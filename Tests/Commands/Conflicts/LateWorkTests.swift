@@ -16,14 +16,14 @@ struct LateWorkTests {
     #""sites": { "visible": "tier <= :tier", "late": "accept" }, "notes": { "late": "accept" }, "shots": { "late": "accept" }"#
   private static let moves = "UPDATE sites SET tier = 9 WHERE id = 'lake'"
 
-  private func open(_ tables: String = accepting) throws -> Camp {
-    let camp = try Quarrel(Self.schema, tables).camp
+  private func open(_ tables: String = accepting) throws -> CommandLineFixture {
+    let camp = try TwoDeviceFixture(Self.schema, tables).camp
     // From then on the hub knows what every device has.
     for device in ["tablet", "phone"] { try camp.deliver(device) }
     return camp
   }
 
-  private func conflicts(_ camp: Camp, _ database: String = "office.sqlite") throws -> String {
+  private func conflicts(_ camp: CommandLineFixture, _ database: String = "office.sqlite") throws -> String {
     try camp.rows(
       database,
       "SELECT table_name, operation, kind, state, winner FROM satchel_conflicts ORDER BY table_name, operation")
@@ -213,7 +213,7 @@ struct LateWorkTests {
       "INSERT INTO notes VALUES ('new', 'cave', 'ann', 'new')", "DELETE FROM sites WHERE id = 'lake'",
     ])
   func never(act: String) throws {
-    let camp = try Quarrel(
+    let camp = try TwoDeviceFixture(
       Self.schema + "INSERT INTO sites VALUES ('cave', 9, 'Cave');",
       #""sites": { "visible": "tier <= :tier", "delete": "never", "late": "accept" }, "notes": { "late": "accept" }, "shots": {}"#
     ).camp

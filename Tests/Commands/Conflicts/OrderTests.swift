@@ -5,10 +5,10 @@ import Testing
 /// A hub that was set back regains its lost rows unchanged, in whatever order the devices deliver them.
 @Suite("Orders of delivery to a hub that was set back")
 struct OrderTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open(
       """
       CREATE TABLE things (id INTEGER PRIMARY KEY, tags TEXT, words TEXT, n INTEGER NOT NULL DEFAULT 0);
@@ -16,7 +16,7 @@ struct OrderTests {
       CREATE TABLE notes (id TEXT PRIMARY KEY, words TEXT);
       INSERT INTO things VALUES (1, '[]', 'one', 0);
       """,
-      Camp.definition(
+      CommandLineFixture.definition(
         """
         { "things": { "columns": { "tags": "union", "n": "sum" }, "keys": "rekey", "conflict": "newest" },
           "parts": { "keys": "rekey", "conflict": "newest" }, "notes": {} }

@@ -5,14 +5,14 @@ import Testing
 /// One change that meets one value on its device and another value at the hub: every overwritten value is kept.
 @Suite("Values that one change meets one after the other")
 struct SecondValueTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
 
-  init() throws { camp = try Camp() }
+  init() throws { camp = try CommandLineFixture() }
 
   private func open(_ policy: String) throws {
     try camp.open(
       "CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT); INSERT INTO t VALUES ('k', 'old')",
-      Camp.definition(#"{ "t": { "conflict": "\#(policy)" } }"#), devices: ["tablet", "phone"])
+      CommandLineFixture.definition(#"{ "t": { "conflict": "\#(policy)" } }"#), devices: ["tablet", "phone"])
   }
 
   @Test(

@@ -6,11 +6,11 @@ import Testing
 /// Two devices and an office write transactions that keep a total; bundles are lost, repeated and come in any order.
 @Suite("A total that each transaction keeps is kept everywhere")
 struct UnitHistoryTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
   private static let devices = ["a", "b"]
   private static let databases = ["a/data.sqlite", "b/data.sqlite", "office.sqlite"]
 
-  init() throws { camp = try Camp() }
+  init() throws { camp = try CommandLineFixture() }
 
   /// The writes, and the property that each transaction keeps.
   private struct Work {
@@ -43,7 +43,7 @@ struct UnitHistoryTests {
   }
 
   private func play(_ work: Work, _ random: inout SplitMix64, marked isMarked: Bool) throws {
-    try camp.open(work.schema, Camp.definition(work.tables), devices: Self.devices)
+    try camp.open(work.schema, CommandLineFixture.definition(work.tables), devices: Self.devices)
     for name in Self.devices { try camp.answer(name) }
     var story: [String] = []
     var exports: [String] = []

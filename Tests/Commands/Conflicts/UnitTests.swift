@@ -4,9 +4,9 @@ import Testing
 /// A stock that is moved from place to place: the writes of one transaction are accepted together or not at all.
 @Suite("Changes of one transaction are one unit")
 struct TransactionUnitTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
 
-  init() throws { camp = try Camp() }
+  init() throws { camp = try CommandLineFixture() }
 
   private static let schema = """
     CREATE TABLE stock (id TEXT PRIMARY KEY, place TEXT, qty INTEGER CHECK (qty >= 0), note TEXT);
@@ -23,7 +23,7 @@ struct TransactionUnitTests {
     let more = rules.isEmpty ? "" : ", \(rules)"
     try camp.open(
       Self.schema,
-      Camp.definition(#"{ "stock": { "unit": "transaction", "columns": { "qty": "sum" }\#(more) } }"#),
+      CommandLineFixture.definition(#"{ "stock": { "unit": "transaction", "columns": { "qty": "sum" }\#(more) } }"#),
       devices: devices)
   }
 
@@ -40,7 +40,7 @@ struct TransactionUnitTests {
     try camp.rows("office.sqlite", "SELECT key, kind, state FROM satchel_conflicts ORDER BY key, generation")
   }
 
-  private func resolve(_ words: String...) throws -> Camp.Outcome {
+  private func resolve(_ words: String...) throws -> CommandLineFixture.Outcome {
     let id = try #require(try waiting().first?["id"]?.stringValue)
     return camp.hubAnywhere(["-C", camp.path("hub"), "conflicts", "resolve", id] + words)
   }
@@ -283,7 +283,7 @@ struct TransactionUnitTests {
   func trade() throws {
     try camp.open(
       "CREATE TABLE seats (id TEXT PRIMARY KEY, name TEXT UNIQUE); INSERT INTO seats VALUES ('1', 'a'), ('2', 'b')",
-      Camp.definition(#"{ "seats": { "unit": "transaction" } }"#), devices: ["a"])
+      CommandLineFixture.definition(#"{ "seats": { "unit": "transaction" } }"#), devices: ["a"])
     try camp.sql(
       "a/data.sqlite",
       """
@@ -297,10 +297,11 @@ struct TransactionUnitTests {
 
   @Test("a dataset that begins to say so has units from its next version on")
   func nextVersion() throws {
-    try camp.open(Self.schema, Camp.definition(#"{ "stock": { "columns": { "qty": "sum" } } }"#), devices: ["a"])
+    try camp.open(
+      Self.schema, CommandLineFixture.definition(#"{ "stock": { "columns": { "qty": "sum" } } }"#), devices: ["a"])
     try camp.sql("a/data.sqlite", "UPDATE stock SET note = 'pending' WHERE id = 's3'")
     let next = #"{ "stock": { "unit": "transaction", "columns": { "qty": "sum" } } }"#
-    try camp.write("next.json", Camp.definition(next).replacing("\"version\": 1", with: "\"version\": 2"))
+    try camp.write("next.json", CommandLineFixture.definition(next).replacing("\"version\": 1", with: "\"version\": 2"))
     #expect(camp.hub("dataset", "apply", camp.path("next.json")).code == 0)
     try camp.answer("a")
     try camp.sql("a/data.sqlite", Self.transfer)
@@ -310,7 +311,7 @@ struct TransactionUnitTests {
     #expect(try camp.rows("office.sqlite", "SELECT note FROM stock WHERE id = 's3'") == "pending")
     #expect(try waiting().count == 1)
     #expect(camp.device("a", "doctor").code == 0)
-    let last = Camp.definition(#"{ "stock": { "columns": { "qty": "sum" } } }"#)
+    let last = CommandLineFixture.definition(#"{ "stock": { "columns": { "qty": "sum" } } }"#)
     try camp.write("last.json", last.replacing("\"version\": 1", with: "\"version\": 3"))
     #expect(camp.hub("dataset", "apply", camp.path("last.json")).code == 0)
     try camp.answer("a")
@@ -362,9 +363,9 @@ struct TransactionUnitTests {
 /// An order with its lines: a row and its children are accepted together or not at all.
 @Suite("A row and its children are one unit")
 struct ParentUnitTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
 
-  init() throws { camp = try Camp() }
+  init() throws { camp = try CommandLineFixture() }
 
   private func open() throws {
     try camp.open(
@@ -377,7 +378,7 @@ struct ParentUnitTests {
       INSERT INTO products VALUES ('tea', 'open'), ('gin', 'open');
       INSERT INTO orders VALUES ('o0', '');
       """,
-      Camp.definition(
+      CommandLineFixture.definition(
         """
         { "products": { "visible": "kind = 'open'" }, "orders": {},
           "lines": { "parents": ["orders", "products"], "unit": { "parent": "orders" } } }
@@ -404,12 +405,13 @@ struct ParentUnitTests {
     try camp.sql("office.sqlite", "CREATE TABLE a (id TEXT PRIMARY KEY); CREATE TABLE b (id TEXT PRIMARY KEY)")
     try camp.sql(
       "office.sqlite", "CREATE TABLE c (id TEXT PRIMARY KEY, a TEXT REFERENCES a (id), b TEXT REFERENCES b (id))")
-    try camp.write("camp.json", Camp.definition(#"{ "a": {}, "b": {}, "c": { "unit": "parent" } }"#))
+    try camp.write("camp.json", CommandLineFixture.definition(#"{ "a": {}, "b": {}, "c": { "unit": "parent" } }"#))
     let made = camp.hubAnywhere(
       "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
     #expect(made.code != 0)
     #expect(made.error.contains("which parent: a, b?"), "\(made.error)")
-    try camp.write("camp.json", Camp.definition(#"{ "a": {}, "b": {}, "c": { "unit": { "parent": "b" } } }"#))
+    try camp.write(
+      "camp.json", CommandLineFixture.definition(#"{ "a": {}, "b": {}, "c": { "unit": { "parent": "b" } } }"#))
     camp.makeHub("hub", over: "office.sqlite")
   }
 

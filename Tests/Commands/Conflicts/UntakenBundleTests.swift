@@ -5,14 +5,14 @@ import Testing
 /// A database that an import cannot write, while other imports come through.
 @Suite("What failed is in status until it is gone")
 struct UntakenBundleTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
 
-  init() throws { camp = try Camp() }
+  init() throws { camp = try CommandLineFixture() }
 
   private func open(devices: [String]) throws {
     try camp.open(
       "CREATE TABLE a (id TEXT PRIMARY KEY, x); CREATE TABLE b (id TEXT PRIMARY KEY, x); INSERT INTO a VALUES ('1', 0); INSERT INTO b VALUES ('1', 0)",
-      Camp.definition(#"{ "a": {}, "b": {} }"#), devices: devices)
+      CommandLineFixture.definition(#"{ "a": {}, "b": {} }"#), devices: devices)
   }
 
   /// An app's search index over table a that no write of an import gets past.
@@ -25,7 +25,7 @@ struct UntakenBundleTests {
       """)
   }
 
-  private func failed(_ outcome: Camp.Outcome) throws -> [JSONValue] {
+  private func failed(_ outcome: CommandLineFixture.Outcome) throws -> [JSONValue] {
     try #require(try outcome.json["failed_imports"]?.arrayValue)
   }
 

@@ -27,13 +27,13 @@ struct AppsOwnTests {
 
   @Test("doctor, repair, backup, restore, compact and templates work", arguments: kinds.keys.sorted())
   func all(kind: String) throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     let own = try #require(Self.kinds[kind])
     try camp.sql("office.sqlite", own)
     try camp.makeOffice("template.db")
     try camp.sql("template.db", "DELETE FROM reviews; DELETE FROM sites; \(own)")
-    func expect(_ outcome: Camp.Outcome) { #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)") }
+    func expect(_ outcome: CommandLineFixture.Outcome) { #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)") }
     expect(camp.hub("doctor"))
     expect(
       camp.hub(
@@ -60,7 +60,7 @@ struct AppsOwnTests {
     "writes are delivered whatever an app's own function says in the place of SQLite's clock",
     arguments: ["NULL", "1e12", "-1e12", "'noon'"])
   func clock(time: String) throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.sql(
       "phone/data.sqlite",

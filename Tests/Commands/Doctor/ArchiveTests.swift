@@ -6,11 +6,11 @@ import Testing
 /// The archives of both sides: every merged bundle is kept, whatever fails in between.
 @Suite("Bundles that were taken are in the archive")
 struct ArchiveTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
   private let office = "office.sqlite"
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
     try camp.carry("tablet")
     try camp.carry("phone")
@@ -20,7 +20,7 @@ struct ArchiveTests {
     try HostFileSystem().list(camp.path(folder)).filter { $0.hasPrefix(prefix) && $0.hasSuffix(".satchel") }
   }
 
-  private func check(_ camp: Camp, _ place: String = "") {
+  private func check(_ camp: CommandLineFixture, _ place: String = "") {
     for outcome in [camp.hub("audit"), camp.hub("doctor"), camp.device("tablet", "doctor")] {
       #expect(outcome.code == 0, "\(place): \(outcome.out)\(outcome.error)")
     }
@@ -35,7 +35,7 @@ struct ArchiveTests {
     var number = 0
     while true {
       number += 1
-      let copy = try Camp(copyOf: camp)
+      let copy = try CommandLineFixture(copyOf: camp)
       let file = try copy.export("tablet")
       let fault = TroubledFiles.Fault(at: number)
       copy.platform = Platform(files: TroubledFiles(fault: fault), clock: SystemClock(), random: SystemRandom())
@@ -148,7 +148,7 @@ struct ArchiveTests {
 
   @Test("a bundle that a failed import left in the archive is on the medium before a database is made of it")
   func foundInArchive() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     for name in try bundles(of: camp).map({ "bundles/archive/\($0)" }) + ["data.sqlite"] {
       try camp.remove("tablet/\(name)")
@@ -174,7 +174,7 @@ struct ArchiveTests {
     check(camp)
   }
 
-  private func bundles(of camp: Camp) throws -> [String] {
+  private func bundles(of camp: CommandLineFixture) throws -> [String] {
     try HostFileSystem().list(camp.path("tablet/bundles/archive")).filter { $0.hasSuffix(".satchel") }
   }
 

@@ -4,10 +4,10 @@ import Testing
 
 /// The history that a hub forgets, and the records that remain.
 @Suite struct CompactTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
   }
 

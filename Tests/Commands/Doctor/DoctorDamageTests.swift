@@ -97,7 +97,7 @@ struct DoctorDamageTests {
     "whatever happens to a workspace, the doctor names it and the way back, and changes nothing",
     arguments: ["tablet", "hub"])
   func named(place: String) throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'first' WHERE id = 'r1'")
     camp.deliver("tablet", 1)
@@ -108,11 +108,11 @@ struct DoctorDamageTests {
     camp.hub("emit", "--device", "tablet")
     #expect(camp.hub("doctor").out == "All is well.\n")
     #expect(camp.device("tablet", "doctor").out == "All is well.\n")
-    for damage in Damage.all where damage.place == place { try expect(damage, in: Camp(copyOf: camp)) }
+    for damage in Damage.all where damage.place == place { try expect(damage, in: CommandLineFixture(copyOf: camp)) }
   }
 
-  private func expect(_ damage: Damage, in camp: Camp) throws {
-    func doctor(_ words: String...) -> Camp.Outcome {
+  private func expect(_ damage: Damage, in camp: CommandLineFixture) throws {
+    func doctor(_ words: String...) -> CommandLineFixture.Outcome {
       let whole = ["-C", camp.path(damage.place), "doctor"] + words
       return damage.place == "hub" ? camp.hubAnywhere(whole) : camp.deviceAnywhere(whole)
     }
@@ -133,7 +133,7 @@ struct DoctorDamageTests {
 
   @Test("where another command works just now, the doctor says so and waits for nothing", arguments: ["tablet", "hub"])
   func held(place: String) throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     let words = ["-C", camp.path(place), "doctor", "--json"]
     let outcome = try camp.whileHeld(place) { place == "hub" ? camp.hubAnywhere(words) : camp.deviceAnywhere(words) }
@@ -142,7 +142,7 @@ struct DoctorDamageTests {
 
   @Test("a bundle that was moved away is made again, until the other side is known to have it")
   func movedAway() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'first' WHERE id = 'r1'")
     camp.device("tablet", "export")

@@ -8,7 +8,7 @@ import Testing
 struct DoctorFileTests {
   @Test("another device's database is named, and nothing of it is touched")
   func otherDevice() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     try Data(camp.read("phone/data.sqlite")).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
     let before = try camp.read("tablet/data.sqlite")
     let outcome = camp.device("tablet", "doctor")
@@ -20,7 +20,7 @@ struct DoctorFileTests {
 
   @Test("an old copy is brought to where the newer file was, and what was written into it comes on top")
   func oldCopy() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'on the way' WHERE id = 'r0'")
     let copy = try camp.read("tablet/data.sqlite")
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
@@ -62,11 +62,12 @@ struct DoctorFileTests {
 
   @Test("an old copy of an older version of the dataset is kept aside, and another database is made without it")
   func oldCopyOfOlderVersion() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     let copy = try camp.read("tablet/data.sqlite")
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'delivered' WHERE id = 'r1'")
     camp.deliver("tablet", 2)
-    try camp.write("two.json", Camp.definition.replacingOccurrences(of: "\"version\": 1", with: "\"version\": 2"))
+    try camp.write(
+      "two.json", CommandLineFixture.definition.replacingOccurrences(of: "\"version\": 1", with: "\"version\": 2"))
     try camp.write("two.sql", "ALTER TABLE reviews ADD COLUMN \"more\" TEXT")
     let applied = camp.hub("dataset", "apply", camp.path("two.json"), "--migration", camp.path("two.sql"))
     #expect(applied.code == 0, "\(applied.error)")
@@ -92,12 +93,12 @@ struct DoctorFileTests {
   @Test(
     "an old copy whose triggers are gone too is brought to where the newer file was, with what went by unseen in it")
   func damagedOldCopy() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     let copy = try camp.read("tablet/data.sqlite")
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
     camp.deliver("tablet", 2)
     try Data(copy).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
-    try camp.sql("tablet/data.sqlite", Camp.dropTriggers + "UPDATE reviews SET stars = 3 WHERE id = 'r0'")
+    try camp.sql("tablet/data.sqlite", CommandLineFixture.dropTriggers + "UPDATE reviews SET stars = 3 WHERE id = 'r0'")
     let before = try camp.read("tablet/data.sqlite")
     let looked = camp.device("tablet", "doctor")
     #expect(looked.code == 1)
@@ -116,14 +117,14 @@ struct DoctorFileTests {
 
   @Test("an old copy without triggers, from a time without any bundle, is not touched")
   func damagedOldCopyOfLongAgo() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     let copy = try camp.read("tablet/data.sqlite")
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
     camp.deliver("tablet", 2)
     camp.hub("emit", "--device", "tablet", "--full")
     camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-3.satchel"))
     try Data(copy).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
-    try camp.sql("tablet/data.sqlite", Camp.dropTriggers)
+    try camp.sql("tablet/data.sqlite", CommandLineFixture.dropTriggers)
     let before = try camp.read("tablet/data.sqlite")
     #expect(camp.device("tablet", "doctor").out.contains("Keep it aside"))
     #expect(camp.device("tablet", "doctor", "--repair").code == 1)
@@ -134,14 +135,14 @@ struct DoctorFileTests {
     "a file that the app saved again becomes the device's file, and writes made meanwhile reach the hub",
     arguments: [true, false])
   func replaced(deleted: Bool) throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     // Rows on their way, pending rows, and rows that are both and differ in the file.
     try camp.sql(
       "tablet/data.sqlite",
       "INSERT INTO reviews VALUES ('r5', 'hill', 'ann', 5, 'told'); UPDATE reviews SET stars = 2 WHERE id = 'r1'")
     camp.device("tablet", "export")
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'never told' WHERE id = 'r5'")
-    try camp.replaceFile(Camp.writeUnseen)
+    try camp.replaceFile(CommandLineFixture.writeUnseen)
     let before = try camp.read("tablet/data.sqlite")
 
     #expect(camp.device("tablet", "status").out.contains("put a new file in the place of its database"))
@@ -173,7 +174,7 @@ struct DoctorFileTests {
 
   @Test("an app that begins with an empty file loses nothing: all rows are put back")
   func replacedByEmptyFile() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     let rows = try camp.rows("tablet/data.sqlite", "SELECT * FROM reviews ORDER BY id")
     try camp.replaceFile("DELETE FROM reviews; DELETE FROM sites;")
     #expect(camp.device("tablet", "doctor", "--repair").out.contains("sites: 2 rows that were missing are put back."))
@@ -187,7 +188,7 @@ struct DoctorFileTests {
   @Test(
     "rows whose delete was exported are not put back into a file that the app made again", arguments: [true, false])
   func deletedBeforeReplaced(isDelivered: Bool) throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     try camp.sql("tablet/data.sqlite", "DELETE FROM reviews WHERE id = 'r0'")
     camp.device("tablet", "export")
     try camp.replaceFile("DELETE FROM reviews; DELETE FROM sites;")
@@ -205,7 +206,7 @@ struct DoctorFileTests {
 
   @Test("a change that one export contains and the next one reverts is sent again from a file that the app made again")
   func takenBackBeforeReplaced() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     try camp.sql(
       "tablet/data.sqlite",
       "INSERT INTO reviews VALUES ('r5', 'hill', 'ann', 5, 'new'); UPDATE reviews SET words = 'warm' WHERE id = 'r0'")
@@ -230,7 +231,7 @@ struct DoctorFileTests {
     "a file that lacks the dataset's tables is named and kept, and one that is no database is kept beside a new one",
     arguments: [true, false])
   func otherFile(isDatabase: Bool) throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('r6', 'lake', 'ann', 2, 'on its way')")
     camp.device("tablet", "export")
     try FileManager.default.moveItem(atPath: camp.path("tablet/data.sqlite"), toPath: camp.path("old.sqlite"))
@@ -262,12 +263,12 @@ struct DoctorFileTests {
 
   @Test("without the bundles that contain the rows nothing is repaired, and with them everything is")
   func lostArchive() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     let archived = camp.path("tablet/bundles/archive/camp-hub-tablet-1.satchel")
     try FileManager.default.moveItem(atPath: archived, toPath: camp.path("aside"))
     #expect(
       try camp.device("tablet", "doctor", "--json").json["findings"]?.arrayValue?.first?["reason"] == "no-history")
-    try camp.sql("tablet/data.sqlite", Camp.dropTriggers + Camp.writeUnseen)
+    try camp.sql("tablet/data.sqlite", CommandLineFixture.dropTriggers + CommandLineFixture.writeUnseen)
     let before = try camp.read("tablet/data.sqlite")
     #expect(camp.device("tablet", "doctor", "--repair").code == 1)
     #expect(try camp.read("tablet/data.sqlite") == before)

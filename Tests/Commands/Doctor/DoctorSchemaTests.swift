@@ -8,7 +8,7 @@ import Testing
 struct DoctorSchemaTests {
   @Test("a table is recreated by SQLite's twelve steps, with writes and without", arguments: [true, false])
   func recreated(writes: Bool) throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 2 WHERE id = 'r1'")
     try camp.sql(
       "tablet/data.sqlite",
@@ -18,7 +18,7 @@ struct DoctorSchemaTests {
       INSERT INTO new_reviews SELECT * FROM reviews;
       DROP TABLE reviews;
       ALTER TABLE new_reviews RENAME TO reviews;
-      \(writes ? Camp.writeUnseen : "")
+      \(writes ? CommandLineFixture.writeUnseen : "")
       COMMIT;
       """)
     #expect(camp.device("tablet", "export").code == 1)
@@ -32,12 +32,12 @@ struct DoctorSchemaTests {
 
   @Test("a new column on both sides travels once both are repaired; before that the bundle waits where it is")
   func newColumn() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     try camp.sql(
       "tablet/data.sqlite",
       """
       UPDATE reviews SET words = 'before' WHERE id = 'r1';
-      \(Camp.dropTriggers)
+      \(CommandLineFixture.dropTriggers)
       ALTER TABLE reviews ADD COLUMN mood TEXT DEFAULT 'calm';
       ALTER TABLE reviews ADD COLUMN wind;
       UPDATE reviews SET mood = 'glad' WHERE id = 'r0';
@@ -93,7 +93,7 @@ struct DoctorSchemaTests {
 
   @Test("a column gets another name: pending changes of it follow, and reach a hub that has renamed it too")
   func renamedColumn() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     try camp.sql(
       "tablet/data.sqlite",
       """
@@ -123,7 +123,7 @@ struct DoctorSchemaTests {
   @Test(
     "a column that an app renamed: the bundle says so, and the hub prints the migration that renames it for everybody")
   func renamedByApp() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     try camp.sql(
       "tablet/data.sqlite",
       "ALTER TABLE reviews RENAME COLUMN words TO \"the text\"; UPDATE reviews SET \"the text\" = 'new' WHERE id = 'r1'"
@@ -139,7 +139,8 @@ struct DoctorSchemaTests {
     let sql = #"ALTER TABLE "reviews" RENAME COLUMN "words" TO "note""#
     #expect(refused.error.contains(sql))
 
-    try camp.write("two.json", Camp.definition.replacingOccurrences(of: "\"version\": 1", with: "\"version\": 2"))
+    try camp.write(
+      "two.json", CommandLineFixture.definition.replacingOccurrences(of: "\"version\": 1", with: "\"version\": 2"))
     try camp.write("two.sql", sql)
     let applied = camp.hub("dataset", "apply", camp.path("two.json"), "--migration", camp.path("two.sql"))
     #expect(applied.code == 0, "\(applied.error)")
@@ -154,14 +155,15 @@ struct DoctorSchemaTests {
 
   @Test("a column cannot be dropped while it is captured, and can once the triggers are gone")
   func droppedColumn() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     let before = try camp.rows("tablet/data.sqlite", "SELECT * FROM reviews")
     #expect(throws: (any Error).self) { try camp.sql("tablet/data.sqlite", "ALTER TABLE reviews DROP COLUMN stars") }
     #expect(try camp.rows("tablet/data.sqlite", "SELECT * FROM reviews") == before)
     #expect(camp.device("tablet", "doctor").out == "All is well.\n")
     try camp.sql(
       "tablet/data.sqlite",
-      Camp.dropTriggers + "ALTER TABLE reviews DROP COLUMN words; UPDATE reviews SET author = 'ann' WHERE id = 'r1'")
+      CommandLineFixture.dropTriggers
+        + "ALTER TABLE reviews DROP COLUMN words; UPDATE reviews SET author = 'ann' WHERE id = 'r1'")
     #expect(camp.device("tablet", "status").out.contains("has no longer the column words"))
     try camp.expectRepair(0, 0, 0)
     try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('r4', 'lake', 'ann', 5)")
@@ -174,7 +176,7 @@ struct DoctorSchemaTests {
 
   @Test("a table that is renamed or dropped is named, with what to do, and comes back whole")
   func lostTable() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     try camp.sql(
       "tablet/data.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'; ALTER TABLE reviews RENAME TO notes")
     let looked = camp.device("tablet", "doctor")
@@ -195,7 +197,7 @@ struct DoctorSchemaTests {
 
   @Test("another type and a new UNIQUE index are followed by capture")
   func typeAndIndex() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     try camp.sql(
       "tablet/data.sqlite",
       """

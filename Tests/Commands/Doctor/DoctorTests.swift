@@ -8,8 +8,8 @@ import Testing
 struct DoctorTests {
   @Test("triggers are dropped, and then rows inserted, updated and deleted: the hub gets all of it")
   func triggersDropped() throws {
-    let camp = try Camp.watched()
-    try camp.sql("tablet/data.sqlite", Camp.dropTriggers + Camp.writeUnseen)
+    let camp = try CommandLineFixture.watched()
+    try camp.sql("tablet/data.sqlite", CommandLineFixture.dropTriggers + CommandLineFixture.writeUnseen)
     #expect(camp.device("tablet", "export").code == 1)
     camp.hub("emit", "--device", "tablet", "--full")
     let arrived = camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-3.satchel"))
@@ -21,10 +21,11 @@ struct DoctorTests {
 
   @Test("a row that was exported, and written unseen before the hub acknowledged it, arrives as it is now")
   func unseenAfterExport() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'seen' WHERE id = 'r1'")
     camp.deliver("tablet", 2)
-    try camp.sql("tablet/data.sqlite", Camp.dropTriggers + "UPDATE reviews SET words = 'unseen' WHERE id = 'r1'")
+    try camp.sql(
+      "tablet/data.sqlite", CommandLineFixture.dropTriggers + "UPDATE reviews SET words = 'unseen' WHERE id = 'r1'")
     try camp.expectRepair(0, 1, 0)
     camp.deliver("tablet", 3)
     #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "unseen")
@@ -33,12 +34,13 @@ struct DoctorTests {
 
   @Test("a row that an export brought to the hub, and that was deleted unseen, goes there too")
   func unseenDeleteAfterExport() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('r3', 'hill', 'ann', 3, 'steep')")
     camp.deliver("tablet", 2)
     #expect(try camp.reviews() == "r0|cold\nr1|quiet\nr3|steep")
     try camp.sql(
-      "tablet/data.sqlite", Camp.dropTriggers + "DROP TABLE satchel_before_reviews; DELETE FROM reviews WHERE id = 'r3'"
+      "tablet/data.sqlite",
+      CommandLineFixture.dropTriggers + "DROP TABLE satchel_before_reviews; DELETE FROM reviews WHERE id = 'r3'"
     )
     try camp.expectRepair(0, 0, 1)
     camp.deliver("tablet", 3)
@@ -49,8 +51,8 @@ struct DoctorTests {
     "a table of pre-images is dropped: what was pending in it arrives all the same",
     arguments: [["before"], ["writes"], ["before", "writes"]])
   func savedDropped(kinds: [String]) throws {
-    let camp = try Camp.watched()
-    try camp.sql("tablet/data.sqlite", Camp.writeUnseen)
+    let camp = try CommandLineFixture.watched()
+    try camp.sql("tablet/data.sqlite", CommandLineFixture.writeUnseen)
     for kind in kinds { try camp.sql("tablet/data.sqlite", "DROP TABLE satchel_\(kind)_reviews") }
     if kinds.contains("writes") {
       #expect(throws: (any Error).self) { try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'x'") }
@@ -63,7 +65,7 @@ struct DoctorTests {
 
   @Test("a hub that has no base gets one from a repair, and knows from then on")
   func newBase() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     let base = try camp.newestBundle(in: "hub/bundles/archive", "camp-hub-hub-v1-")
     try FileManager.default.removeItem(atPath: base)
     #expect(camp.hub("doctor").code == 1)
@@ -71,16 +73,18 @@ struct DoctorTests {
     #expect(camp.hub("doctor", "--repair").code == 0)
     #expect(!FileManager.default.fileExists(atPath: base))
     #expect(camp.hub("doctor").out == "All is well.\n")
-    try camp.sql("office.sqlite", Camp.dropTriggers + "UPDATE reviews SET stars = 2 WHERE id = 'r1'")
+    try camp.sql("office.sqlite", CommandLineFixture.dropTriggers + "UPDATE reviews SET stars = 2 WHERE id = 'r1'")
     #expect(camp.hub("doctor").out.contains("reviews: 0 inserted, 1 updated, 0 deleted unseen."))
   }
 
   @Test("what was written at the hub unseen reaches the devices")
   func atTheHub() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     #expect(camp.hub("doctor").out == "All is well.\n")
     try camp.sql("office.sqlite", "UPDATE reviews SET stars = 5 WHERE id = 'r1'")
-    try camp.sql("office.sqlite", Camp.dropTriggers + Camp.writeUnseen + "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    try camp.sql(
+      "office.sqlite",
+      CommandLineFixture.dropTriggers + CommandLineFixture.writeUnseen + "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     #expect(camp.hub("emit", "--all").code == 1)
     #expect(camp.hub("user", "add", "eve", "tier=1").code == 1)
     #expect(camp.hub("doctor").out.contains("reviews: 1 inserted, 0 updated, 1 deleted unseen."))
@@ -95,8 +99,8 @@ struct DoctorTests {
 
   @Test("a rehearsal of a repair, and a look, change nothing")
   func rehearsal() throws {
-    let camp = try Camp.watched()
-    try camp.sql("tablet/data.sqlite", Camp.dropTriggers + Camp.writeUnseen)
+    let camp = try CommandLineFixture.watched()
+    try camp.sql("tablet/data.sqlite", CommandLineFixture.dropTriggers + CommandLineFixture.writeUnseen)
     try camp.write("tablet/bundles/inbox/.satchel-left", "x")
     let before = try camp.everything()
     let looked = camp.device("tablet", "doctor")
@@ -110,7 +114,7 @@ struct DoctorTests {
 
   @Test("a secret key that others can read and rows that refer to nothing are found")
   func otherFindings() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: camp.path("tablet/keys/own.key"))
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET site = 'nowhere' WHERE id = 'r1'")
     let findings = try camp.device("tablet", "doctor", "--json").json["findings"]?.arrayValue?.compactMap {
@@ -121,7 +125,7 @@ struct DoctorTests {
 
   @Test("a change that lost against a whole row of a full bundle, after it was exported, is no unseen change")
   func lostWholeRow() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.makeOffice()
     try camp.write(
       "camp.json",
@@ -139,7 +143,8 @@ struct DoctorTests {
     #expect(try camp.rows("tablet/data.sqlite", "SELECT stars, words FROM reviews WHERE id = 'r1'") == "4|later")
     #expect(camp.device("tablet", "doctor").out == "All is well.\n")
     // Writes without capture are found all the same.
-    try camp.sql("tablet/data.sqlite", Camp.dropTriggers + Camp.writeUnseen.split(separator: ";")[0])
+    try camp.sql(
+      "tablet/data.sqlite", CommandLineFixture.dropTriggers + CommandLineFixture.writeUnseen.split(separator: ";")[0])
     try camp.expectRepair(0, 1, 0)
   }
 }

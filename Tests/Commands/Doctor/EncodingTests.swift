@@ -6,12 +6,12 @@ import Testing
 /// a workspace.
 @Suite("Databases in UTF-16")
 struct EncodingTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
   private static let table = "CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT); INSERT INTO t VALUES ('x', 'y')"
 
   init() throws {
-    camp = try Camp()
-    try camp.write("camp.json", Camp.definition(#"{ "t": {} }"#))
+    camp = try CommandLineFixture()
+    try camp.write("camp.json", CommandLineFixture.definition(#"{ "t": {} }"#))
   }
 
   @Test("a hub is not made of one, and nothing is left behind", arguments: ["UTF-16le", "UTF-16be"])
@@ -54,9 +54,9 @@ struct EncodingTests {
   @Test(
     "a database that one takes the place of is named, and works again as a copy in UTF-8", arguments: ["tablet", "hub"])
   func replaced(place: String) throws {
-    try camp.open(Self.table, Camp.definition(#"{ "t": {} }"#), devices: ["tablet"])
+    try camp.open(Self.table, CommandLineFixture.definition(#"{ "t": {} }"#), devices: ["tablet"])
     let database = place == "hub" ? "office.sqlite" : "tablet/data.sqlite"
-    func run(_ words: String...) -> Camp.Outcome {
+    func run(_ words: String...) -> CommandLineFixture.Outcome {
       place == "hub"
         ? camp.hubAnywhere(["-C", camp.path("hub")] + words) : camp.deviceAnywhere(["-C", camp.path("tablet")] + words)
     }

@@ -17,8 +17,8 @@ struct RemadeTableTests {
     """
   }
 
-  private func camp() throws -> Camp {
-    let camp = try Camp()
+  private func camp() throws -> CommandLineFixture {
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.sql(
       "tablet/data.sqlite",
@@ -29,7 +29,7 @@ struct RemadeTableTests {
     return camp
   }
 
-  private func rows(_ camp: Camp, _ database: String) throws -> String {
+  private func rows(_ camp: CommandLineFixture, _ database: String) throws -> String {
     try camp.rows(database, "SELECT id, stars FROM reviews WHERE id >= 'r5' ORDER BY id")
   }
 
@@ -39,7 +39,7 @@ struct RemadeTableTests {
   func lacking(place: String, deleted: Bool) throws {
     let camp = try camp()
     let database = place == "hub" ? "office.sqlite" : "tablet/data.sqlite"
-    func run(_ words: String...) -> Camp.Outcome {
+    func run(_ words: String...) -> CommandLineFixture.Outcome {
       place == "hub"
         ? camp.hubAnywhere(["-C", camp.path("hub")] + words) : camp.deviceAnywhere(["-C", camp.path("tablet")] + words)
     }

@@ -10,8 +10,8 @@ struct TypeDriftTests {
     INSERT INTO t VALUES ('007', '007', 1.5), ('8', '1e3', 2);
     """
 
-  private func camp() throws -> Camp {
-    let camp = try Camp()
+  private func camp() throws -> CommandLineFixture {
+    let camp = try CommandLineFixture()
     try camp.open(
       Self.schema, #"{ "dataset": "camp", "version": 1, "attributes": { "tier": "integer" }, "tables": { "t": {} } }"#)
     return camp
@@ -19,13 +19,13 @@ struct TypeDriftTests {
 
   private func file(_ place: String) -> String { place == "hub" ? "office.sqlite" : "tablet/data.sqlite" }
 
-  private func run(_ camp: Camp, _ place: String, _ words: String...) -> Camp.Outcome {
+  private func run(_ camp: CommandLineFixture, _ place: String, _ words: String...) -> CommandLineFixture.Outcome {
     place == "hub"
       ? camp.hubAnywhere(["-C", camp.path("hub")] + words) : camp.deviceAnywhere(["-C", camp.path("tablet")] + words)
   }
 
   /// Like a tool that puts the triggers back.
-  private func remake(_ camp: Camp, _ database: String, _ columns: String) throws {
+  private func remake(_ camp: CommandLineFixture, _ database: String, _ columns: String) throws {
     let triggers = try camp.rows(
       database, "SELECT sql || ';' FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 't'")
     try camp.sql(
@@ -58,7 +58,7 @@ struct TypeDriftTests {
     "of a key that SQLite numbers no more, or numbers now: new rows would have no key, or another one",
     arguments: ["tablet", "hub"], [("INTEGER", "INT"), ("INT", "INTEGER")])
   private func numbering(place: String, types: (before: String, now: String)) throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open(
       "CREATE TABLE t (id \(types.before) PRIMARY KEY, code TEXT); INSERT INTO t VALUES (7, 'x')",
       #"{ "dataset": "camp", "version": 1, "attributes": { "tier": "integer" }, "tables": { "t": {} } }"#)

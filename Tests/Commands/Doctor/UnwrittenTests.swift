@@ -5,15 +5,17 @@ import Testing
 @Suite("A bundle whose file could not be written")
 struct UnwrittenTests {
   /// Puts an obstacle in the place of a file, so that it cannot be written.
-  private func block(_ camp: Camp, _ file: String) throws {
+  private func block(_ camp: CommandLineFixture, _ file: String) throws {
     try FileManager.default.createDirectory(atPath: camp.path("\(file)/full"), withIntermediateDirectories: true)
   }
 
-  private func free(_ camp: Camp, _ file: String) throws { try FileManager.default.removeItem(atPath: camp.path(file)) }
+  private func free(_ camp: CommandLineFixture, _ file: String) throws {
+    try FileManager.default.removeItem(atPath: camp.path(file))
+  }
 
   @Test("of a device: all that was in it is in the next export, and the hub takes that")
   func export() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('new', 'lake', 'ann', 3, 'first')")
     try block(camp, "tablet/bundles/outbox/camp-tablet-hub-1.satchel")
@@ -27,7 +29,7 @@ struct UnwrittenTests {
 
   @Test("of the hub: all that was in it is in the next one, and the device takes that")
   func emission() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'Great Lake' WHERE id = 'lake'")
     try block(camp, "hub/bundles/outbox/camp-hub-tablet-2.satchel")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The hub's own limits for files")
 struct AttachmentLimitTests: PhotoStory {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
     camp = try Self.openCamp()

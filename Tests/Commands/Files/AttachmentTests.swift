@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Files that rows name")
 struct AttachmentTests: PhotoStory {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws { camp = try Self.openCamp() }
 
@@ -328,7 +328,7 @@ struct AttachmentTests: PhotoStory {
 
   @Test("a version of the dataset that marks a column brings the files that rows named before")
   func markedLater() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     let plain = Self.definition.replacingOccurrences(of: #"{ "attachments": ["photo"] }"#, with: "{}")
     try camp.open(Self.schema, plain)
     for (place, name) in [("tablet", "mine"), ("hub", "ours")] {
@@ -355,7 +355,7 @@ struct AttachmentTests: PhotoStory {
     try photo("elm.jpg", in: "hub", "an elm")
     try review("r1", "lake", "oak.jpg", in: "tablet/data.sqlite")
     try review("r2", "lake", "elm.jpg", in: "office.sqlite")
-    func rehearse(_ words: (Camp) -> Camp.Outcome) throws -> String {
+    func rehearse(_ words: (CommandLineFixture) -> CommandLineFixture.Outcome) throws -> String {
       let before = try camp.everything()
       let outcome = words(camp)
       #expect(try camp.everything() == before)
@@ -385,7 +385,7 @@ struct AttachmentTests: PhotoStory {
 
   @Test("files that the dataset does not allow are refused at the hub, and nothing of the bundle is taken")
   func notAllowed() throws {
-    let narrow = try Camp(copyOf: camp)
+    let narrow = try CommandLineFixture(copyOf: camp)
     try camp.sql("tablet/data.sqlite", "UPDATE satchel_device SET definition = replace(definition, '4000', '9000')")
     try photo("oak.jpg", in: "tablet", String(repeating: "x", count: 5000))
     try review("r1", "lake", "oak.jpg", in: "tablet/data.sqlite")
@@ -414,7 +414,7 @@ struct AttachmentTests: PhotoStory {
       (#"["photo", "photo"]"#, "tables.reviews.attachments"), (#""photo""#, "tables.reviews.attachments"),
     ]
     for (marks, place) in cases {
-      let camp = try Camp()
+      let camp = try CommandLineFixture()
       try camp.sql("office.sqlite", Self.schema)
       try camp.write("camp.json", Self.definition.replacingOccurrences(of: #"["photo"]"#, with: marks))
       let outcome = camp.hubAnywhere(

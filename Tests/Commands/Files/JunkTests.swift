@@ -6,12 +6,12 @@ import Testing
 /// A person with a stick can put any number of files on it.
 @Suite("Sticks full of junk")
 struct JunkTests {
-  let camp: Camp
+  let camp: CommandLineFixture
   private let stick: String
   private let folder = "stick/SATCHEL/hub/tablet"
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
     stick = camp.path("stick")
     try camp.makeFolder(folder)
@@ -46,7 +46,7 @@ struct JunkTests {
 
   @Test("a stranger's bundle on a stick is copied nowhere, and a damaged one of a known device is kept once")
   func signed() throws {
-    let stranger = try Camp()
+    let stranger = try CommandLineFixture()
     try stranger.open()
     try stranger.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1")
     try HostFileSystem().copy(

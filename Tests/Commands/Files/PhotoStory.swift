@@ -5,7 +5,7 @@ import Testing
 /// Stories of a camp whose reviews name photos. Ann sees rows of tier 1 on her tablet, Ben sees everything on his
 /// phone.
 protocol PhotoStory {
-  var camp: Camp { get }
+  var camp: CommandLineFixture { get }
 }
 
 extension PhotoStory {
@@ -26,8 +26,8 @@ extension PhotoStory {
     """
   }
 
-  static func openCamp() throws -> Camp {
-    let camp = try Camp()
+  static func openCamp() throws -> CommandLineFixture {
+    let camp = try CommandLineFixture()
     try camp.open(schema, definition)
     camp.hub("user", "add", "ben", "tier=2")
     #expect(camp.hub("device", "provision", "phone", "--user", "ben", "--into", camp.path("phone")).code == 0)

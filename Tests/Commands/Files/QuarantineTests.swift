@@ -6,10 +6,10 @@ import Testing
 /// What is in the quarantine, and for how long.
 @Suite("The room of the quarantine")
 struct QuarantineTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
   }
 

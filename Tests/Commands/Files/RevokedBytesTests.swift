@@ -7,13 +7,13 @@ import Testing
 /// The traces of a revoke on the device: removed rows must also be removed from the files.
 @Suite("Revoked bytes")
 struct RevokedBytesTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   private static let count = 300
   private static let revoked = (0..<count).filter { $0 % 3 != 0 }.map { Marker("Revoked\(100_000 + $0)") }
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     // Rows of every length; one of them has many pages.
     let rows = (0..<Self.count).map { number in
       let words = String(

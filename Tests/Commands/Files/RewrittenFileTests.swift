@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Files that are written again under their names")
 struct RewrittenFileTests: PhotoStory {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws { camp = try Self.openCamp() }
 
@@ -181,7 +181,7 @@ struct RewrittenFileTests: PhotoStory {
 
   @Test("who may not change a row cannot write over its photo, and a row of one's own is no way to do it")
   func rights() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open(
       Self.schema,
       Self.definition.replacingOccurrences(

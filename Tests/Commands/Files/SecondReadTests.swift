@@ -6,11 +6,11 @@ import Testing
 /// A stick may contain a computer, and give other bytes when a file is read again.
 @Suite("Sticks that answer otherwise when they are read again")
 struct SecondReadTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
   private let stick: String
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
     try camp.carry("tablet")
     try camp.carry("phone")
@@ -25,11 +25,14 @@ struct SecondReadTests {
 
   /// Syncs with a stick that gives other bytes from the n-th opening on, for each n, until n exceeds the number of
   /// openings.
-  private func sync(other: String, _ sync: (Camp) -> Camp.Outcome, check: (Camp, _ number: Int) throws -> Void) throws {
+  private func sync(
+    other: String, _ sync: (CommandLineFixture) -> CommandLineFixture.Outcome,
+    check: (CommandLineFixture, _ number: Int) throws -> Void
+  ) throws {
     var (number, isOver) = (0, false)
     while !isOver {
       number += 1
-      let copy = try Camp(copyOf: camp)
+      let copy = try CommandLineFixture(copyOf: camp)
       let fickle = TroubledFiles.Fickle(in: copy.path("stick"), other: other, from: number)
       copy.platform = Platform(files: TroubledFiles(fickle: fickle), clock: SystemClock(), random: SystemRandom())
       let outcome = sync(copy)
@@ -94,7 +97,8 @@ struct SecondReadTests {
     #expect(camp.device("twin", "sync", stick).code == 3)
     try sync(other: camp.path("junk")) {
       let outcome = $0.hub("sync", $0.path("stick"))
-      return Camp.Outcome(code: outcome.code == 3 ? 0 : outcome.code, out: outcome.out, error: outcome.error)
+      return CommandLineFixture.Outcome(
+        code: outcome.code == 3 ? 0 : outcome.code, out: outcome.out, error: outcome.error)
     } check: { copy, number in
       for folder in ["archive", "quarantine", "inbox/waiting"] {
         let place = "hub/bundles/\(folder)"

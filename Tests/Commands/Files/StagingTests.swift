@@ -9,10 +9,10 @@ import Testing
 
 @Suite("Staging and applying")
 struct StagingTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
   }
 
@@ -48,7 +48,7 @@ struct StagingTests {
     for number in 2...4 {
       #expect(camp.device("tablet", "import", "--stage", try emit(number)).code == 0)
       // The second command finds the first at work, or everything done.
-      let outcomes = Mutex<[Camp.Outcome]>([])
+      let outcomes = Mutex<[CommandLineFixture.Outcome]>([])
       let camp = Unchecked(camp)
       DispatchQueue.concurrentPerform(iterations: 2) { _ in
         let outcome = camp.value.device("tablet", "apply")

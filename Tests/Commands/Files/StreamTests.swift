@@ -22,10 +22,10 @@ private final class HurryingClock: WallClock {
 
 @Suite("Standard input and output")
 struct StreamTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 3 WHERE id = 'r1'")
   }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Files that no row names any more")
 struct UnnamedFileTests: PhotoStory {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws { camp = try Self.openCamp() }
 

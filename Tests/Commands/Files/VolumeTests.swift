@@ -8,10 +8,10 @@ import Testing
 /// Bundles in pieces, through the commands.
 @Suite("Volumes")
 struct VolumeTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
     for folder in ["stick", "other"] {
       try FileManager.default.createDirectory(atPath: camp.path(folder), withIntermediateDirectories: true)
@@ -30,7 +30,7 @@ struct VolumeTests {
     return try list(outcome)
   }
 
-  private func list(_ outcome: Camp.Outcome) throws -> [String] {
+  private func list(_ outcome: CommandLineFixture.Outcome) throws -> [String] {
     #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
     return try #require(try outcome.json["volumes"]?.arrayValue).compactMap(\.stringValue)
   }

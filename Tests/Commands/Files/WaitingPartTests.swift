@@ -6,10 +6,10 @@ import Testing
 /// Pieces of bundles that never become complete.
 @Suite("Volumes that wait for others")
 struct WaitingPartTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
     try camp.makeFolder("stick")
   }

@@ -5,10 +5,10 @@ import Testing
 /// A hub and two devices whose apps let SQLite count.
 @Suite("Each replica hands out keys of its own, and the app need not know")
 struct BlockTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.sql(
       "office.sqlite",
       """

@@ -6,14 +6,14 @@ import Testing
 struct DeclaredReferenceTests {
   @Test("visits stay with their tree when two devices give the same key", arguments: [true, false])
   func rekey(importsFirst: Bool) throws {
-    let survey = try TreeSurvey()
+    let survey = try TreeFixture()
     let camp = survey.camp
     try survey.plant("tablet/data.sqlite", "ann")
     try survey.plant("phone/data.sqlite", "ben")
     try camp.deliver("tablet")
     if importsFirst { try camp.answer("phone") }
     try camp.round(["phone", "tablet", "phone", "tablet"])
-    for database in TreeSurvey.databases {
+    for database in TreeFixture.databases {
       #expect(try survey.notes(database) == "ann|of ann\nben|of ben", "\(database)")
     }
     #expect(camp.hub("conflicts").out.contains("No conflict"))
@@ -22,11 +22,11 @@ struct DeclaredReferenceTests {
   @Test("visits that hold a tree's number as text stay with their tree, as GDAL writes them from a CSV")
   func rekeyOfTexts() throws {
     let visits = "CREATE TABLE visits (fid INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, tree_fid TEXT, note TEXT);"
-    let survey = try TreeSurvey(TreeSurvey.trees + visits + "INSERT INTO trees (name) VALUES ('oak')")
+    let survey = try TreeFixture(TreeFixture.trees + visits + "INSERT INTO trees (name) VALUES ('oak')")
     try survey.plant("tablet/data.sqlite", "ann")
     try survey.plant("phone/data.sqlite", "ben")
     try survey.camp.round(["tablet", "phone", "tablet", "phone"])
-    for database in TreeSurvey.databases {
+    for database in TreeFixture.databases {
       #expect(try survey.notes(database) == "ann|of ann\nben|of ben", "\(database)")
       #expect(try survey.camp.rows(database, "SELECT DISTINCT typeof(tree_fid) FROM visits") == "text")
     }
@@ -35,7 +35,7 @@ struct DeclaredReferenceTests {
 
   @Test("visits go to the tree that two devices made twice, by a column that is no key")
   func fold() throws {
-    let camp = try TreeSurvey(
+    let camp = try TreeFixture(
       """
       CREATE TABLE trees (id TEXT PRIMARY KEY, name TEXT UNIQUE);
       CREATE TABLE visits (id TEXT PRIMARY KEY, tree TEXT, note TEXT);
@@ -47,7 +47,7 @@ struct DeclaredReferenceTests {
         "INSERT INTO trees VALUES ('\(id)', 'oak'); INSERT INTO visits VALUES ('\(id)', '\(id)', 'by \(device)')")
     }
     try camp.round(["tablet", "phone", "tablet", "phone"])
-    for database in TreeSurvey.databases {
+    for database in TreeFixture.databases {
       #expect(
         try camp.rows(database, "SELECT t.name, v.note FROM visits AS v JOIN trees AS t ON t.id = v.tree ORDER BY v.id")
           == "oak|by tablet\noak|by phone", "\(database)")
@@ -57,8 +57,8 @@ struct DeclaredReferenceTests {
 
   @Test("a visit that waits for another row, and the conflict about it, follow their tree's new key")
   func heldRow() throws {
-    let survey = try TreeSurvey(
-      TreeSurvey.trees + """
+    let survey = try TreeFixture(
+      TreeFixture.trees + """
         CREATE TABLE photos (fid INTEGER PRIMARY KEY, file TEXT);
         CREATE TABLE visits (fid INTEGER PRIMARY KEY, tree_fid INTEGER, photo_fid INTEGER, note TEXT);
         """,
@@ -75,12 +75,12 @@ struct DeclaredReferenceTests {
     #expect(try survey.notes("tablet/data.sqlite") == "")
     try camp.sql("phone/data.sqlite", "INSERT INTO photos VALUES (9, 'leaf.jpg')")
     try camp.round(["phone", "tablet", "phone"])
-    for database in TreeSurvey.databases { #expect(try survey.notes(database) == "ann|of ann", "\(database)") }
+    for database in TreeFixture.databases { #expect(try survey.notes(database) == "ann|of ann", "\(database)") }
   }
 
   @Test("rows below a hidden row are hidden")
   func visibility() throws {
-    let camp = try TreeSurvey(trees: #""visible": "tier <= :tier""#).camp
+    let camp = try TreeFixture(trees: #""visible": "tier <= :tier""#).camp
     try camp.sql(
       "office.sqlite",
       """
@@ -96,8 +96,8 @@ struct DeclaredReferenceTests {
 
   @Test("visibility goes along the references that \"parents\" names, and along no others")
   func parents() throws {
-    let camp = try TreeSurvey(
-      trees: #""visible": "tier <= :tier""#, visits: #""parents": [], "# + TreeSurvey.toTrees
+    let camp = try TreeFixture(
+      trees: #""visible": "tier <= :tier""#, visits: #""parents": [], "# + TreeFixture.toTrees
     ).camp
     try camp.sql("office.sqlite", "INSERT INTO trees VALUES (2, 'secret', 9); INSERT INTO visits VALUES (2, 2, 'seen')")
     try camp.answer("tablet")
@@ -107,9 +107,9 @@ struct DeclaredReferenceTests {
 
   @Test("a table that refers to itself is a tree: new keys go down it, and nothing below a hidden row is seen")
   func ownRows() throws {
-    let survey = try TreeSurvey(
+    let survey = try TreeFixture(
       "CREATE TABLE trees (fid INTEGER PRIMARY KEY, name TEXT, tier INTEGER DEFAULT 1, parent_fid INTEGER);"
-        + TreeSurvey.visits,
+        + TreeFixture.visits,
       trees: #""keys": "rekey", "visible": "tier <= :tier", "references": { "parent_fid": "trees" }"#)
     let camp = survey.camp
     for (device, name) in [("tablet", "ann"), ("phone", "ben")] {
@@ -119,7 +119,7 @@ struct DeclaredReferenceTests {
     }
     try camp.round(["tablet", "phone", "tablet"])
     let pairs = "SELECT c.name, p.name FROM trees AS c JOIN trees AS p ON p.fid = c.parent_fid ORDER BY 1"
-    for database in TreeSurvey.databases { #expect(try camp.rows(database, pairs) == "ann/1|ann\nben/1|ben") }
+    for database in TreeFixture.databases { #expect(try camp.rows(database, pairs) == "ann/1|ann\nben/1|ben") }
     try camp.sql("office.sqlite", "UPDATE trees SET tier = 9 WHERE name = 'ben'")
     try camp.answer("tablet")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT name FROM trees ORDER BY 1") == "ann\nann/1")
@@ -127,7 +127,7 @@ struct DeclaredReferenceTests {
 
   @Test("a row waits until the row to which it refers is there")
   func held() throws {
-    let survey = try TreeSurvey(trees: "", visits: TreeSurvey.toTrees)
+    let survey = try TreeFixture(trees: "", visits: TreeFixture.toTrees)
     let camp = survey.camp
     try camp.sql("tablet/data.sqlite", "INSERT INTO visits VALUES (1, 7, 'early')")
     try camp.deliver("tablet")
@@ -140,9 +140,9 @@ struct DeclaredReferenceTests {
 
   @Test("a row that led nowhere before the hub was made is not held for that, until its reference changes")
   func ledNowhere() throws {
-    let survey = try TreeSurvey(
-      TreeSurvey.trees + TreeSurvey.visits + "INSERT INTO visits VALUES (1, 9, 'lost')", trees: "",
-      visits: #""parents": [], "# + TreeSurvey.toTrees)
+    let survey = try TreeFixture(
+      TreeFixture.trees + TreeFixture.visits + "INSERT INTO visits VALUES (1, 9, 'lost')", trees: "",
+      visits: #""parents": [], "# + TreeFixture.toTrees)
     let camp = survey.camp
     try camp.answer("tablet")
     try camp.sql("tablet/data.sqlite", "UPDATE visits SET note = 'still lost'")
@@ -160,20 +160,20 @@ struct DeclaredReferenceTests {
 
   @Test("a row to which others refer is not deleted, and comes back to the device that deleted it")
   func deletedParent() throws {
-    let survey = try TreeSurvey(trees: "", visits: TreeSurvey.toTrees)
+    let survey = try TreeFixture(trees: "", visits: TreeFixture.toTrees)
     let camp = survey.camp
     try camp.sql("office.sqlite", "INSERT INTO trees VALUES (1, 'oak', 1)")
     try camp.round(["tablet", "phone"])
     try camp.sql("tablet/data.sqlite", "DELETE FROM trees")
     try camp.sql("phone/data.sqlite", "INSERT INTO visits VALUES (1, 1, 'seen')")
     try camp.round(["phone", "tablet", "phone"])
-    for database in TreeSurvey.databases { #expect(try survey.notes(database) == "oak|seen", "\(database)") }
+    for database in TreeFixture.databases { #expect(try survey.notes(database) == "oak|seen", "\(database)") }
     #expect(try survey.conflicts("office.sqlite") == "trees|foreign key|open")
   }
 
   @Test("a row that was deleted comes back to its device with the first row of others that refers to it")
   func deletedParentOnDevice() throws {
-    let survey = try TreeSurvey(trees: "", visits: TreeSurvey.toTrees)
+    let survey = try TreeFixture(trees: "", visits: TreeFixture.toTrees)
     let camp = survey.camp
     try camp.sql("office.sqlite", "INSERT INTO trees VALUES (1, 'oak', 1)")
     try camp.round(["tablet"])
@@ -186,13 +186,13 @@ struct DeclaredReferenceTests {
 
   @Test("a row that its device deletes with all rows that refer to it goes, in whatever order they were deleted")
   func deletedTogether() throws {
-    let survey = try TreeSurvey(trees: "", visits: TreeSurvey.toTrees)
+    let survey = try TreeFixture(trees: "", visits: TreeFixture.toTrees)
     try survey.camp.sql(
       "office.sqlite", "INSERT INTO trees VALUES (1, 'oak', 1); INSERT INTO visits VALUES (1, 1, 'seen')")
     try survey.camp.answer("tablet")
     try survey.camp.sql("tablet/data.sqlite", "DELETE FROM trees; DELETE FROM visits")
     try survey.camp.round(["tablet", "phone"])
-    for database in TreeSurvey.databases {
+    for database in TreeFixture.databases {
       #expect(try survey.camp.rows(database, "SELECT fid FROM trees UNION ALL SELECT fid FROM visits") == "")
     }
     #expect(try survey.conflicts("office.sqlite") == "")
@@ -202,7 +202,7 @@ struct DeclaredReferenceTests {
     "rows that an app deletes with their row come back with it if another device's row keeps it",
     arguments: [true, false], ["DELETE FROM trees; DELETE FROM visits", "DELETE FROM visits; DELETE FROM trees"])
   func cascade(importsFirst: Bool, deletes: String) throws {
-    let survey = try TreeSurvey(trees: "", visits: TreeSurvey.toTrees)
+    let survey = try TreeFixture(trees: "", visits: TreeFixture.toTrees)
     let camp = survey.camp
     try camp.sql(
       "office.sqlite", "INSERT INTO trees VALUES (1, 'oak', 1); INSERT INTO visits VALUES (1, 1, 'a'), (2, 1, 'b')")
@@ -212,13 +212,15 @@ struct DeclaredReferenceTests {
     try camp.deliver("phone")
     if importsFirst { try camp.answer("tablet") }
     try camp.round(["tablet", "phone"])
-    for database in TreeSurvey.databases { #expect(try survey.notes(database) == "oak|a\noak|b\noak|c", "\(database)") }
+    for database in TreeFixture.databases {
+      #expect(try survey.notes(database) == "oak|a\noak|b\noak|c", "\(database)")
+    }
     #expect(try survey.conflicts("office.sqlite") == "trees|foreign key|open")
   }
 
   @Test("a device's own row leaves with the row to which it refers, as a conflict")
   func orphan() throws {
-    let survey = try TreeSurvey(trees: "", visits: TreeSurvey.toTrees)
+    let survey = try TreeFixture(trees: "", visits: TreeFixture.toTrees)
     let camp = survey.camp
     try camp.sql("office.sqlite", "INSERT INTO trees VALUES (1, 'oak', 1)")
     try camp.answer("tablet")
@@ -231,18 +233,18 @@ struct DeclaredReferenceTests {
 
   @Test("a reference to a name follows the parent's collation: rows wait for it, and it keeps a row from being deleted")
   func collation() throws {
-    let survey = try TreeSurvey(TreeSurvey.named, trees: "", visits: TreeSurvey.toNames)
+    let survey = try TreeFixture(TreeFixture.named, trees: "", visits: TreeFixture.toNames)
     let camp = survey.camp
     try camp.sql("tablet/data.sqlite", "INSERT INTO visits VALUES (1, 'OAK', 'seen')")
     try camp.deliver("tablet")
     #expect(try survey.conflicts("office.sqlite") == "visits|foreign key|held")
     try camp.sql("phone/data.sqlite", "INSERT INTO trees VALUES (1, 'oak', 'Oak')")
     try camp.round(["phone", "tablet", "phone"])
-    for database in TreeSurvey.databases { #expect(try camp.rows(database, "SELECT note FROM visits") == "seen") }
+    for database in TreeFixture.databases { #expect(try camp.rows(database, "SELECT note FROM visits") == "seen") }
     try camp.sql("phone/data.sqlite", "DELETE FROM visits; DELETE FROM trees")
     try camp.sql("tablet/data.sqlite", "INSERT INTO visits VALUES (2, 'Oak', 'seen again')")
     try camp.round(["tablet", "phone", "tablet"])
-    for database in TreeSurvey.databases { #expect(try camp.rows(database, "SELECT uuid FROM trees") == "oak") }
+    for database in TreeFixture.databases { #expect(try camp.rows(database, "SELECT uuid FROM trees") == "oak") }
     #expect(camp.hub("doctor").code == 0)
   }
 }

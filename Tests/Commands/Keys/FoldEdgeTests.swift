@@ -24,7 +24,7 @@ struct FoldEdgeTests {
 
   @Test("a parent that becomes one on the device is a part of its children's natural key there too")
   func cascadeOnDevice() throws {
-    let lab = try Quarrel(Self.schema, Self.folding)
+    let lab = try TwoDeviceFixture(Self.schema, Self.folding)
     for (name, id) in [("tablet", "t"), ("phone", "p")] {
       try lab.sql(
         name,
@@ -46,7 +46,7 @@ struct FoldEdgeTests {
     arguments: [true, false],
     [Self.folding, #""rooms": { "unique": "fold" }, "bookings": { "conflict": "newest" }, "wishes": {}"#])
   func childCollides(hubFirst: Bool, _ rules: String) throws {
-    let lab = try Quarrel(Self.schema, rules)
+    let lab = try TwoDeviceFixture(Self.schema, rules)
     try lab.sql("office", "INSERT INTO bookings VALUES ('old', 'blue', 1, 'Olga', NULL)")
     try lab.cycle("phone")
     try lab.sql(
@@ -62,7 +62,7 @@ struct FoldEdgeTests {
   @Test(
     "integer keys: two rows with one key and one natural key are one row", arguments: [true, false], ["5", "NULL"])
   func rekeyAndFold(hubFirst: Bool, guest: String) throws {
-    let lab = try Quarrel(
+    let lab = try TwoDeviceFixture(
       "CREATE TABLE bookings (id INTEGER PRIMARY KEY, room TEXT, day INTEGER, guest TEXT, note TEXT, UNIQUE (room, day)); CREATE TABLE wishes (id TEXT PRIMARY KEY, booking INTEGER REFERENCES bookings (id)); INSERT INTO bookings VALUES (1, 'blue', 1, 'x', NULL)",
       #""bookings": { "keys": "rekey", "unique": "fold", "conflict": "newest" }, "wishes": {}"#)
     try lab.sql("tablet", "INSERT INTO bookings VALUES (2, 'blue', 7, 'Ada', 't'); INSERT INTO wishes VALUES ('tw', 2)")
@@ -78,7 +78,7 @@ struct FoldEdgeTests {
 
   @Test("integer keys: rows become one with each other's keys", arguments: [true, false])
   func crossed(hubFirst: Bool) throws {
-    let lab = try Quarrel(
+    let lab = try TwoDeviceFixture(
       "CREATE TABLE bookings (id INTEGER PRIMARY KEY, room TEXT, day INTEGER, guest TEXT, note TEXT, UNIQUE (room, day)); CREATE TABLE wishes (id TEXT PRIMARY KEY, booking INTEGER REFERENCES bookings (id)); INSERT INTO bookings VALUES (1, 'blue', 1, 'x', NULL)",
       #""bookings": { "keys": "rekey", "unique": "fold", "conflict": "newest" }, "wishes": {}"#)
     try lab.sql(
@@ -102,7 +102,7 @@ struct FoldEdgeTests {
 
   @Test("in a tree of rows a whole branch that was made twice becomes one", arguments: [true, false], ["a", "z"])
   func tree(hubFirst: Bool, child: String) throws {
-    let lab = try Quarrel(
+    let lab = try TwoDeviceFixture(
       "CREATE TABLE folders (id TEXT PRIMARY KEY, parent TEXT REFERENCES folders (id), name TEXT NOT NULL, UNIQUE (parent, name)); CREATE TABLE files (id TEXT PRIMARY KEY, folder TEXT REFERENCES folders (id)); INSERT INTO folders VALUES ('root', NULL, '/')",
       #""folders": { "unique": "fold", "conflict": "newest" }, "files": {}"#)
     for (name, id) in [("tablet", "t"), ("phone", "p")] {
@@ -124,7 +124,7 @@ struct FoldEdgeTests {
     arguments: ["DELETE FROM bookings WHERE id = 'p'", "UPDATE bookings SET day = 9 WHERE id = 'p'"],
     [#""conflict": "newest""#, #""conflict": "newest", "unique": "fold""#, #""conflict": "hub""#])
   func takenBack(_ then: String, _ rule: String) throws {
-    let lab = try Quarrel(Self.schema, #""rooms": {}, "bookings": { \#(rule) }, "wishes": {}"#)
+    let lab = try TwoDeviceFixture(Self.schema, #""rooms": {}, "bookings": { \#(rule) }, "wishes": {}"#)
     try lab.sql("tablet", "INSERT INTO bookings VALUES ('t', 'blue', 7, 'Tess', NULL)")
     try lab.cycle("tablet")
     try lab.sql("phone", "INSERT INTO bookings VALUES ('p', 'blue', 7, 'Ben', NULL)")
@@ -140,7 +140,7 @@ struct FoldEdgeTests {
 
   @Test("what a device wrote into both rows that became one is all kept", arguments: [true, false])
   func bothChanged(inFlight: Bool) throws {
-    let lab = try Quarrel(Self.schema, Self.folding)
+    let lab = try TwoDeviceFixture(Self.schema, Self.folding)
     try lab.sql("office", "INSERT INTO bookings VALUES ('o', 'blue', 2, 'Olga', NULL)")
     try lab.cycle("phone")
     try lab.sql(
@@ -164,7 +164,7 @@ struct FoldEdgeTests {
 
   @Test("a number is not a text, where keys have no type")
   func untyped() throws {
-    let lab = try Quarrel(
+    let lab = try TwoDeviceFixture(
       "CREATE TABLE things (id PRIMARY KEY, name TEXT UNIQUE); CREATE TABLE parts (id TEXT PRIMARY KEY, thing REFERENCES things (id)); INSERT INTO things VALUES ('5', 'text five')",
       #""things": { "unique": "fold", "conflict": "newest" }, "parts": {}"#)
     try lab.sql("tablet", "INSERT INTO things VALUES (7, 'saw')")
@@ -188,7 +188,7 @@ struct FoldEdgeTests {
     "a row that two others stand in the way of is one with neither", arguments: [true, false],
     ["hub", "device", "newest", "manual"])
   func twoRivals(hubFirst: Bool, policy: String) throws {
-    let lab = try Quarrel(
+    let lab = try TwoDeviceFixture(
       "CREATE TABLE items (id TEXT PRIMARY KEY, code TEXT UNIQUE, name TEXT UNIQUE, note TEXT)",
       #""items": { "unique": "fold", "conflict": "\#(policy)" }"#)
     try lab.sql("tablet", "INSERT INTO items VALUES ('t1', 'X', 'M', NULL), ('t2', 'Y', 'N', NULL)")
@@ -202,7 +202,7 @@ struct FoldEdgeTests {
 
   @Test("a device gives back what the policy gave it, or says where that can be done")
   func givenBackOnDevice() throws {
-    let lab = try Quarrel(Self.one, #""bookings": { "conflict": "device" }, "wishes": {}"#)
+    let lab = try TwoDeviceFixture(Self.one, #""bookings": { "conflict": "device" }, "wishes": {}"#)
     try lab.sql("office", "INSERT INTO bookings VALUES ('o', 'red', 7, 'Olga', NULL)")
     try lab.sql("tablet", "INSERT INTO bookings VALUES ('t', 'red', 7, 'Tess', NULL)")
     try lab.cycle("tablet")
@@ -215,7 +215,7 @@ struct FoldEdgeTests {
   @Test("a device keeps out nothing that its user may not change", arguments: ["write"])
   func keepOutForbidden(how: String) throws {
     let rule = how == "write" ? #""write": "guest = :user", "# : ""
-    let lab = try Quarrel(Self.one, #""bookings": { \#(rule)"conflict": "device" }, "wishes": {}"#)
+    let lab = try TwoDeviceFixture(Self.one, #""bookings": { \#(rule)"conflict": "device" }, "wishes": {}"#)
     try lab.sql("office", "INSERT INTO bookings VALUES ('o', 'red', 7, 'Olga', NULL)")
     try lab.sql("phone", "INSERT INTO bookings VALUES ('p', 'red', 7, 'ben', NULL)")
     try lab.answer("phone")
@@ -229,7 +229,7 @@ struct FoldEdgeTests {
     "a row that waited, and whose natural key was taken meanwhile, waits no longer",
     arguments: ["hub", "device", "manual"])
   func heldTaken(policy: String) throws {
-    let lab = try Quarrel(Self.schema, #""rooms": {}, "bookings": { "conflict": "\#(policy)" }, "wishes": {}"#)
+    let lab = try TwoDeviceFixture(Self.schema, #""rooms": {}, "bookings": { "conflict": "\#(policy)" }, "wishes": {}"#)
     try lab.sql("office", "DELETE FROM rooms WHERE id = 'green'")
     try lab.sql("phone", "INSERT INTO bookings VALUES ('p', 'green', 1, 'Ben', NULL)")
     try lab.deliver("phone")
@@ -243,7 +243,7 @@ struct FoldEdgeTests {
 
   @Test("the key of a row that left the user's sight is not revealed")
   func twinOutOfSight() throws {
-    let lab = try Quarrel(
+    let lab = try TwoDeviceFixture(
       Self.schema,
       #""rooms": { "visible": "tier <= :tier", "unique": "fold", "conflict": "hub" }, "bookings": {}, "wishes": {}"#)
     try lab.sql("office", "INSERT INTO rooms VALUES ('hidden-vault', 'Vault', 1)")
@@ -261,7 +261,7 @@ struct FoldEdgeTests {
 
   @Test("to keep the hub's side does not bring back what the hub deleted since")
   func keepHubDeleted() throws {
-    let lab = try Quarrel(Self.one, #""bookings": { "conflict": "manual" }, "wishes": {}"#)
+    let lab = try TwoDeviceFixture(Self.one, #""bookings": { "conflict": "manual" }, "wishes": {}"#)
     try lab.sql("office", "INSERT INTO bookings VALUES ('o', 'red', 7, 'Olga', NULL)")
     try lab.sql("tablet", "INSERT INTO bookings VALUES ('t', 'red', 7, 'Tess', NULL)")
     try lab.cycle("tablet")
@@ -279,7 +279,7 @@ struct FoldEdgeTests {
     "a child with pending changes that collides when its parent became one stops no import",
     arguments: [Self.folding, #""rooms": { "unique": "fold" }, "bookings": { "conflict": "newest" }, "wishes": {}"#])
   func childCollidesTold(rules: String) throws {
-    let lab = try Quarrel(Self.schema, rules)
+    let lab = try TwoDeviceFixture(Self.schema, rules)
     try lab.sql("office", "INSERT INTO bookings VALUES ('old', 'blue', 1, 'Olga', NULL)")
     try lab.cycle("phone")
     try lab.sql(
@@ -296,7 +296,7 @@ struct FoldEdgeTests {
     "a child whose key contains its parent's key follows it, or is a conflict", arguments: [true, false],
     ["", "WITHOUT ROWID"])
   func seats(hubFirst: Bool, without: String) throws {
-    let lab = try Quarrel(
+    let lab = try TwoDeviceFixture(
       "CREATE TABLE rooms (id TEXT PRIMARY KEY, name TEXT UNIQUE) \(without); CREATE TABLE seats (room TEXT REFERENCES rooms (id), no INTEGER, who TEXT, note TEXT, PRIMARY KEY (room, no)) \(without); INSERT INTO rooms VALUES ('blue', 'Blue'); INSERT INTO seats VALUES ('blue', 1, 'Olga', NULL)",
       #""rooms": { "unique": "fold" }, "seats": { "conflict": "manual" }"#)
     try lab.cycle("phone")
@@ -315,7 +315,7 @@ struct FoldEdgeTests {
 
   @Test("of two rows in the way of a third none goes for nothing", arguments: ["code", "name"])
   func yieldThenKeepOut(older: String) throws {
-    let lab = try Quarrel(
+    let lab = try TwoDeviceFixture(
       "CREATE TABLE items (id TEXT PRIMARY KEY, code TEXT UNIQUE, name TEXT UNIQUE, note TEXT)",
       #""items": { "conflict": "newest" }"#)
     try lab.sql("phone", "INSERT INTO items (id, \(older)) VALUES ('p1', 'X')")
@@ -330,7 +330,7 @@ struct FoldEdgeTests {
 
   @Test("what a user might not make becomes one with nothing")
   func forbiddenFolds() throws {
-    let lab = try Quarrel(
+    let lab = try TwoDeviceFixture(
       Self.schema,
       #""rooms": { "write": "tier < 5", "unique": "fold", "conflict": "hub" }, "bookings": {}, "wishes": {}"#)
     try lab.sql("phone", "INSERT INTO rooms VALUES ('p', 'Red', 9)")
@@ -346,7 +346,7 @@ struct FoldEdgeTests {
     "a row that its user may not change stays as it is, whichever side learns of the other first, and both are kept",
     arguments: [true, false])
   func mayNotChange(hubFirst: Bool) throws {
-    let lab = try Quarrel(
+    let lab = try TwoDeviceFixture(
       "CREATE TABLE rooms (id TEXT PRIMARY KEY, name TEXT UNIQUE, owner TEXT, note TEXT); CREATE TABLE wishes (id TEXT PRIMARY KEY, room TEXT REFERENCES rooms (id))",
       #""rooms": { "visible": "1", "write": "owner = :user", "unique": "fold", "conflict": "newest" }, "wishes": { "write": "1" }"#
     )
@@ -363,7 +363,7 @@ struct FoldEdgeTests {
 
   @Test("where nothing entered, nothing is said to have entered")
   func releasedNothing() throws {
-    let lab = try Quarrel(Self.schema, #""rooms": {}, "bookings": { "conflict": "hub" }, "wishes": {}"#)
+    let lab = try TwoDeviceFixture(Self.schema, #""rooms": {}, "bookings": { "conflict": "hub" }, "wishes": {}"#)
     try lab.sql("office", "INSERT INTO bookings VALUES ('a', 'blue', 1, 'Ada', NULL)")
     try lab.cycle("phone")
     try lab.sql("office", "DELETE FROM rooms WHERE id = 'green'")
@@ -377,7 +377,7 @@ struct FoldEdgeTests {
 
   @Test("a bundle that is taken back leaves what another device made too")
   func revertOther() throws {
-    let lab = try Quarrel(Self.schema, Self.folding)
+    let lab = try TwoDeviceFixture(Self.schema, Self.folding)
     try lab.sql("tablet", "INSERT INTO bookings VALUES ('t', 'blue', 7, 'Tess', NULL)")
     try lab.deliver("tablet")
     try lab.sql("phone", "INSERT INTO bookings VALUES ('p', 'blue', 7, 'Tess', NULL)")
@@ -391,7 +391,7 @@ struct FoldEdgeTests {
     "who booked first cancels: what the second one booked does not go without a word",
     arguments: ["", "UPDATE bookings SET note = 'x' WHERE id = 'p';"])
   func firstCancels(_ more: String) throws {
-    let lab = try Quarrel(Self.schema, Self.folding)
+    let lab = try TwoDeviceFixture(Self.schema, Self.folding)
     try lab.sql("tablet", "INSERT INTO bookings VALUES ('t', 'blue', 7, 'Tess', NULL)")
     try lab.deliver("tablet")
     try lab.sql("phone", "INSERT INTO bookings VALUES ('p', 'blue', 7, 'Tess', NULL); \(more)")

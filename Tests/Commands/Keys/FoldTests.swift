@@ -5,7 +5,7 @@ import Testing
 /// Two devices and an office that make bookings under their own ids. A room and a day are one booking, whoever made it.
 @Suite("A row that was made twice becomes one, and its children hang on that")
 struct FoldTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   private static let definition = """
     { "dataset": "camp", "version": 1, "attributes": { "tier": "integer" },
@@ -16,7 +16,7 @@ struct FoldTests {
     """
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.sql(
       "office.sqlite",
       """
@@ -248,7 +248,7 @@ struct FoldTests {
       ("a TEXT PRIMARY KEY REFERENCES rooms (id), b TEXT UNIQUE", "a reference to another"),
     ])
   func refused(_ columns: String, words: String) throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.sql("d.sqlite", "CREATE TABLE rooms (id TEXT PRIMARY KEY); CREATE TABLE t (\(columns))")
     try camp.write("d.json", #"{ "dataset": "d", "version": 1, "tables": { "rooms": {}, "t": { "unique": "fold" } } }"#)
     let outcome = camp.hubAnywhere(

@@ -14,7 +14,7 @@ struct GeoPackageKeyTests {
     "surveyors who number trees and species alike keep all of them, each tree with its own species",
     arguments: ["rekey", "blocks"])
   func trees(rule: String) throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try FileManager.default.copyItem(atPath: package.path, toPath: camp.path("office.sqlite"))
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: camp.path("office.sqlite"))
     // The triggers of its index need functions that only a GIS has. This test is about keys.

@@ -8,8 +8,8 @@ struct KeySpellingTests {
   private static let rows = "SELECT typeof(id) || ' ' || id || ' ' || note FROM marks ORDER BY id, typeof(id)"
   private static let links = "SELECT id || ' ' || mark FROM links ORDER BY id"
 
-  private func open(_ column: String, policy: String = "newest", _ keys: String...) throws -> Quarrel {
-    let quarrel = try Quarrel(
+  private func open(_ column: String, policy: String = "newest", _ keys: String...) throws -> TwoDeviceFixture {
+    let quarrel = try TwoDeviceFixture(
       """
       CREATE TABLE marks (id \(column) PRIMARY KEY NOT NULL, note TEXT, more TEXT);
       CREATE TABLE links (id TEXT PRIMARY KEY, mark REFERENCES marks (id));
@@ -121,7 +121,7 @@ struct KeySpellingTests {
   }
 }
 
-extension Quarrel {
+extension TwoDeviceFixture {
   /// Kind, state and operation of each conflict.
   fileprivate func endings(_ who: String? = nil) throws -> [String] {
     try conflicts(who).map { record in

@@ -133,9 +133,9 @@ struct NamedKeyRefusalTests {
 
   @Test("init refuses it", arguments: refusals)
   func refused(refusal: Refusal) throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.sql("office.sqlite", refusal.schema)
-    try camp.write("camp.json", Camp.definition("{ \(refusal.tables) }"))
+    try camp.write("camp.json", CommandLineFixture.definition("{ \(refusal.tables) }"))
     let outcome = camp.hubAnywhere(
       "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
     #expect(outcome.code == 1)
@@ -163,9 +163,9 @@ struct NamedKeyRefusalTests {
       ),
     ])
   func taken(schema: String, key: String) throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.sql("office.sqlite", schema)
-    try camp.write("camp.json", Camp.definition(#"{ "trees": { "key": \#(key) } }"#))
+    try camp.write("camp.json", CommandLineFixture.definition(#"{ "trees": { "key": \#(key) } }"#))
     let made = camp.hubAnywhere(
       "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
     #expect(made.code == 0 && made.error.isEmpty, "\(made.error)")
@@ -183,11 +183,11 @@ struct NamedKeyRefusalTests {
 
   @Test("what names rows cannot change with a version of the dataset, and a new table may be named by columns")
   func versions() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open(
       Self.trees + "CREATE TABLE notes (id TEXT PRIMARY KEY, words TEXT NOT NULL UNIQUE)",
-      Camp.definition(#"{ "trees": { "key": ["uuid"] }, "notes": {} }"#), devices: ["tablet"])
-    func apply(_ version: Int, _ tables: String, _ migration: String? = nil) throws -> Camp.Outcome {
+      CommandLineFixture.definition(#"{ "trees": { "key": ["uuid"] }, "notes": {} }"#), devices: ["tablet"])
+    func apply(_ version: Int, _ tables: String, _ migration: String? = nil) throws -> CommandLineFixture.Outcome {
       try camp.write("next.json", #"{ "dataset": "camp", "version": \#(version), "tables": { \#(tables) } }"#)
       guard let migration else { return camp.hub("dataset", "apply", camp.path("next.json")) }
       try camp.write("next.sql", migration)

@@ -8,9 +8,9 @@ import Testing
 /// to name rows, so it must stay as long as the row does.
 @Suite("Rows that other columns name than the PRIMARY KEY")
 struct NamedKeyTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
 
-  init() throws { camp = try Camp() }
+  init() throws { camp = try CommandLineFixture() }
 
   private static let schema = """
     CREATE TABLE plots (fid INTEGER PRIMARY KEY, code TEXT NOT NULL UNIQUE, size REAL);
@@ -32,7 +32,8 @@ struct NamedKeyTests {
     let schema = counting ? Self.schema.replacing("PRIMARY KEY,", with: "PRIMARY KEY AUTOINCREMENT,") : Self.schema
     try camp.open(
       schema,
-      Camp.definition(#"{ "plots": { "key": ["code"]\#(plots) }, "trees": { "key": ["uuid"]\#(trees) } }"#),
+      CommandLineFixture.definition(
+        #"{ "plots": { "key": ["code"]\#(plots) }, "trees": { "key": ["uuid"]\#(trees) } }"#),
       devices: devices)
     for (number, device) in devices.enumerated() {
       try camp.sql(

@@ -5,9 +5,9 @@ import Testing
 /// bookings into one.
 @Suite("Two rows with one natural key")
 struct NaturalKeyTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
-  init() throws { camp = try Camp() }
+  init() throws { camp = try CommandLineFixture() }
 
   private func open(_ rules: String) throws {
     try camp.open(
@@ -15,7 +15,7 @@ struct NaturalKeyTests {
       CREATE TABLE bookings (id TEXT PRIMARY KEY, room TEXT, day INTEGER, guest TEXT, UNIQUE (room, day));
       CREATE TABLE wishes (id TEXT PRIMARY KEY, booking TEXT REFERENCES bookings (id));
       INSERT INTO bookings VALUES ('old', 'blue', 1, 'Ada');
-      """, Camp.definition(#"{ "bookings": { \#(rules) }, "wishes": {} }"#), devices: ["tablet"])
+      """, CommandLineFixture.definition(#"{ "bookings": { \#(rules) }, "wishes": {} }"#), devices: ["tablet"])
   }
 
   /// Both write, one of them certainly later than the other.
@@ -177,13 +177,14 @@ struct NaturalKeyTests {
     arguments: ["device", "newest"])
   func keptOutForNothing(policy: String) throws {
     for goes in ParentGoes.allCases {
-      let camp = try Camp()
+      let camp = try CommandLineFixture()
       try camp.open(
         """
         CREATE TABLE rooms (id TEXT PRIMARY KEY);
         CREATE TABLE beds (id TEXT PRIMARY KEY, room TEXT REFERENCES rooms (id), number INTEGER UNIQUE, words TEXT);
         INSERT INTO rooms VALUES ('blue');
-        """, Camp.definition(#"{ "rooms": { "conflict": "hub" }, "beds": { "conflict": "\#(policy)" } }"#),
+        """,
+        CommandLineFixture.definition(#"{ "rooms": { "conflict": "hub" }, "beds": { "conflict": "\#(policy)" } }"#),
         devices: ["tablet"])
       try camp.sql("office.sqlite", "INSERT INTO beds VALUES ('o', NULL, 7, 'Olga')")
       camp.awaitLaterTime()

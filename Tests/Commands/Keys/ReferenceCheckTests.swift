@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Findings of init and dataset apply about references")
 struct ReferenceCheckTests {
-  private static let columns = TreeSurvey.trees + TreeSurvey.visits
+  private static let columns = TreeFixture.trees + TreeFixture.visits
   private static let relations = """
     CREATE TABLE photos (fid INTEGER PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, file TEXT);
     CREATE TABLE gpkgext_relations (
@@ -16,13 +16,13 @@ struct ReferenceCheckTests {
     """
   private static let mapping = "CREATE TABLE visits (fid INTEGER PRIMARY KEY, base_id INTEGER, related_id INTEGER);"
 
-  private func reasons(_ outcome: Camp.Outcome) throws -> [String] {
+  private func reasons(_ outcome: CommandLineFixture.Outcome) throws -> [String] {
     try (outcome.json["warnings"]?.arrayValue ?? []).compactMap { $0["reason"]?.stringValue }
   }
 
   /// Makes a hub in which the keys of trees may change.
-  private func initialise(_ visits: String, _ schema: String = columns) throws -> Camp.Outcome {
-    try TreeSurvey.initialise(schema, #""trees": { "keys": "rekey" }, "visits": { \#(visits) }"#)
+  private func initialise(_ visits: String, _ schema: String = columns) throws -> CommandLineFixture.Outcome {
+    try TreeFixture.initialise(schema, #""trees": { "keys": "rekey" }, "visits": { \#(visits) }"#)
   }
 
   @Test("init refuses a reference that leads nowhere, and says what there is")
@@ -41,7 +41,7 @@ struct ReferenceCheckTests {
       #expect(outcome.error.contains(words) && outcome.error.contains("tables.visits.references."), "\(outcome.error)")
     }
     let composite = try initialise(
-      TreeSurvey.toTrees, "CREATE TABLE trees (a INTEGER, b INTEGER, PRIMARY KEY (a, b));" + TreeSurvey.visits)
+      TreeFixture.toTrees, "CREATE TABLE trees (a INTEGER, b INTEGER, PRIMARY KEY (a, b));" + TreeFixture.visits)
     #expect(composite.code == 1)
   }
 
@@ -56,7 +56,7 @@ struct ReferenceCheckTests {
       ("id INTEGER PRIMARY KEY, n TEXT, m TEXT, UNIQUE (n, m)", "tree TEXT", "n", false),
     ])
   func types(parent: String, child: String, column: String, isFit: Bool) throws {
-    let outcome = try TreeSurvey.initialise(
+    let outcome = try TreeFixture.initialise(
       "CREATE TABLE trees (\(parent)); CREATE TABLE visits (id TEXT PRIMARY KEY, \(child));",
       #""trees": {}, "visits": { "references": { "tree": { "table": "trees", "column": "\#(column)" } } }"#)
     #expect(outcome.code == (isFit ? 0 : 1), "\(outcome.error)")
@@ -65,14 +65,14 @@ struct ReferenceCheckTests {
 
   @Test("init refuses a reference beside the key of a table that folds, and names a text that refers to numbers")
   func folding() throws {
-    let refused = try TreeSurvey.initialise(
+    let refused = try TreeFixture.initialise(
       """
       CREATE TABLE trees (id TEXT PRIMARY KEY, uuid TEXT NOT NULL UNIQUE, name TEXT UNIQUE);
       CREATE TABLE visits (id TEXT PRIMARY KEY, tree TEXT);
-      """, #""trees": { "unique": "fold" }, "visits": { \#(TreeSurvey.toNames) }"#)
+      """, #""trees": { "unique": "fold" }, "visits": { \#(TreeFixture.toNames) }"#)
     #expect(refused.code == 1 && refused.error.contains("what refers to uuid cannot follow"), "\(refused.error)")
     let text = try initialise(
-      TreeSurvey.toTrees, TreeSurvey.trees + "CREATE TABLE visits (fid TEXT PRIMARY KEY, tree_fid TEXT)")
+      TreeFixture.toTrees, TreeFixture.trees + "CREATE TABLE visits (fid TEXT PRIMARY KEY, tree_fid TEXT)")
     #expect(text.out.contains("tree_fid of visits is TEXT, and refers to whole numbers of trees."), "\(text.out)")
   }
 
@@ -83,7 +83,7 @@ struct ReferenceCheckTests {
     #expect(asked.out.contains("Nothing says that these columns do: tree_fid of visits."), "\(asked.out)")
     #expect(asked.out.contains(#"at visits: "references": { "tree_fid": "trees" }"#), "\(asked.out)")
     let counted = try initialise(
-      TreeSurvey.toTrees, Self.columns + "INSERT INTO visits VALUES (1, 9, 'lost')")
+      TreeFixture.toTrees, Self.columns + "INSERT INTO visits VALUES (1, 9, 'lost')")
     #expect(counted.out.contains("1 of the references of visits lead to a row that is not there."), "\(counted.out)")
     #expect(!counted.out.contains("Nothing says"))
     #expect(
@@ -96,22 +96,22 @@ struct ReferenceCheckTests {
       CREATE TABLE photos (id TEXT PRIMARY KEY, treeId INTEGER);
       CREATE TABLE sketches (id TEXT PRIMARY KEY, TREE_ID INTEGER, GUID TEXT);
       """
-    let outcome = try TreeSurvey.initialise(
+    let outcome = try TreeFixture.initialise(
       Self.columns + more,
-      #""trees": { "keys": "rekey" }, "visits": { \#(TreeSurvey.toTrees) }, "photos": {}"#)
+      #""trees": { "keys": "rekey" }, "visits": { \#(TreeFixture.toTrees) }, "photos": {}"#)
     #expect(
       outcome.out.contains("do: treeId of photos, TREE_ID of sketches, which is not in the dataset."), "\(outcome.out)")
-    let own = try TreeSurvey.initialise(
+    let own = try TreeFixture.initialise(
       "CREATE TABLE trees (fid INTEGER PRIMARY KEY, parent_id INTEGER);", #""trees": { "keys": "rekey" }"#)
     #expect(own.out.contains("do: parent_id of trees."), "\(own.out)")
-    let asIs = try TreeSurvey.initialise(Self.columns, #""trees": {}, "visits": {}"#)
+    let asIs = try TreeFixture.initialise(Self.columns, #""trees": {}, "visits": {}"#)
     #expect(!asIs.out.contains("Nothing says"), "\(asIs.out)")
   }
 
   @Test("a GeoPackage's related tables are read, and every device knows them")
   func relatedTables() throws {
-    let camp = try TreeSurvey(
-      TreeSurvey.trees + Self.mapping + Self.relations.replacing("uuid TEXT NOT NULL UNIQUE", with: "uuid TEXT")
+    let camp = try TreeFixture(
+      TreeFixture.trees + Self.mapping + Self.relations.replacing("uuid TEXT NOT NULL UNIQUE", with: "uuid TEXT")
         + Self.relation,
       visits: #""keys": "rekey" }, "photos": { "keys": "rekey""#
     ).camp
@@ -127,7 +127,7 @@ struct ReferenceCheckTests {
         """)
     }
     try camp.round(["tablet", "phone", "tablet", "phone"])
-    for database in TreeSurvey.databases {
+    for database in TreeFixture.databases {
       #expect(
         try camp.rows(
           database,
@@ -141,8 +141,8 @@ struct ReferenceCheckTests {
 
   @Test("what the dataset says of a column counts before what a GeoPackage says of it")
   func explicitReferenceWins() throws {
-    let outcome = try TreeSurvey.initialise(
-      TreeSurvey.trees + Self.relations + Self.relation
+    let outcome = try TreeFixture.initialise(
+      TreeFixture.trees + Self.relations + Self.relation
         + "CREATE TABLE visits (fid INTEGER PRIMARY KEY, base_id INTEGER, related_id TEXT)",
       #"""
       "trees": {}, "photos": {},
@@ -156,24 +156,24 @@ struct ReferenceCheckTests {
   @Test("relations of a GeoPackage that no column can hold, or in tables of another kind, stop nothing")
   func unfitRelations() throws {
     for schema in [
-      TreeSurvey.trees + Self.relations + Self.relation
+      TreeFixture.trees + Self.relations + Self.relation
         + "CREATE TABLE visits (fid INTEGER PRIMARY KEY, base_id INTEGER REFERENCES photos (fid), other_id INTEGER)",
-      TreeSurvey.trees + Self.mapping + "CREATE TABLE photos (fid INTEGER PRIMARY KEY);"
+      TreeFixture.trees + Self.mapping + "CREATE TABLE photos (fid INTEGER PRIMARY KEY);"
         + "CREATE TABLE gpkgext_relations (id INTEGER PRIMARY KEY, name TEXT)",
     ] {
-      let outcome = try TreeSurvey.initialise(schema, #""trees": {}, "photos": {}, "visits": {}"#)
+      let outcome = try TreeFixture.initialise(schema, #""trees": {}, "photos": {}, "visits": {}"#)
       #expect(outcome.code == 0 && !outcome.out.contains("gpkgext_relations"), "\(outcome.out) \(outcome.error)")
     }
   }
 
   @Test("a new version of the dataset adds a reference, and visits go out of sight with their tree")
   func added() throws {
-    let survey = try TreeSurvey(trees: #""visible": "tier <= :tier""#, visits: "")
+    let survey = try TreeFixture(trees: #""visible": "tier <= :tier""#, visits: "")
     let camp = survey.camp
     try camp.sql("office.sqlite", "INSERT INTO trees VALUES (1, 'secret', 9); INSERT INTO visits VALUES (1, 1, 'seen')")
     try camp.answer("tablet")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT note FROM visits") == "seen")
-    let applied = try survey.apply(trees: #""visible": "tier <= :tier""#, visits: TreeSurvey.toTrees)
+    let applied = try survey.apply(trees: #""visible": "tier <= :tier""#, visits: TreeFixture.toTrees)
     #expect(try applied.code == 0 && applied.json["rules"]?["visits"] == ["references"], "\(applied.error)")
     try camp.answer("tablet")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT note FROM visits") == "")
@@ -183,7 +183,7 @@ struct ReferenceCheckTests {
 
   @Test("a new version of the dataset drops a reference: visits come into sight, and what waited for a tree enters")
   func dropped() throws {
-    let survey = try TreeSurvey(trees: #""visible": "tier <= :tier""#, visits: TreeSurvey.toTrees)
+    let survey = try TreeFixture(trees: #""visible": "tier <= :tier""#, visits: TreeFixture.toTrees)
     let camp = survey.camp
     try camp.sql(
       "office.sqlite", "INSERT INTO trees VALUES (1, 'secret', 9); INSERT INTO visits VALUES (1, 1, 'hidden')")
@@ -192,26 +192,26 @@ struct ReferenceCheckTests {
     #expect(try survey.conflicts("office.sqlite") == "visits|foreign key|held")
     #expect(try survey.apply(trees: #""visible": "tier <= :tier""#, visits: "").code == 0)
     try camp.round(["tablet", "phone", "tablet"])
-    for database in TreeSurvey.databases {
+    for database in TreeFixture.databases {
       #expect(try camp.rows(database, "SELECT note FROM visits ORDER BY fid") == "hidden\nearly", "\(database)")
     }
   }
 
   @Test("dataset apply checks references as init does, and changes nothing then")
   func refusedVersion() throws {
-    let survey = try TreeSurvey(trees: "", visits: "")
+    let survey = try TreeFixture(trees: "", visits: "")
     let refused = try survey.apply(trees: "", visits: #""references": { "tree": "trees" }"#)
     #expect(refused.code == 1 && refused.out.contains("tables.visits.references.tree"), "\(refused.out)")
     try survey.camp.sql(
       "office.sqlite", "INSERT INTO visits VALUES (1, 9, 'lost'); CREATE INDEX by_tree ON visits (tree_fid, note)")
-    let applied = try survey.apply(trees: "", visits: TreeSurvey.toTrees)
+    let applied = try survey.apply(trees: "", visits: TreeFixture.toTrees)
     #expect(try reasons(applied) == ["foreign-keys"], "\(applied.out) \(applied.error)")
   }
 
   @Test("a migration that adds related tables is read, and visits follow their trees on every device")
   func migrated() throws {
-    let survey = try TreeSurvey(
-      TreeSurvey.trees + TreeSurvey.visits, trees: #""keys": "rekey""#, visits: #""keys": "rekey""#)
+    let survey = try TreeFixture(
+      TreeFixture.trees + TreeFixture.visits, trees: #""keys": "rekey""#, visits: #""keys": "rekey""#)
     let camp = survey.camp
     let applied = try survey.apply(
       trees: #""keys": "rekey""#, visits: #""keys": "rekey" }, "photos": { "#,
@@ -232,7 +232,7 @@ struct ReferenceCheckTests {
         """)
     }
     try camp.round(["tablet", "phone", "tablet"])
-    for database in TreeSurvey.databases {
+    for database in TreeFixture.databases {
       #expect(
         try camp.rows(
           database, "SELECT v.note, t.name FROM visits AS v JOIN trees AS t ON t.fid = v.base_id ORDER BY 1")

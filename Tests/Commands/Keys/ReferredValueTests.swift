@@ -6,14 +6,14 @@ import Testing
 struct ReferredValueTests {
   enum Declaration: CaseIterable { case schema, dataset }
 
-  private func survey(_ declaration: Declaration) throws -> TreeSurvey {
+  private func survey(_ declaration: Declaration) throws -> TreeFixture {
     let tree = "INSERT INTO trees VALUES (1, 'oak', 'Oak');"
     let survey =
       switch declaration {
-      case .dataset: try TreeSurvey(TreeSurvey.named + tree, trees: "", visits: TreeSurvey.toNames)
+      case .dataset: try TreeFixture(TreeFixture.named + tree, trees: "", visits: TreeFixture.toNames)
       case .schema:
-        try TreeSurvey(
-          TreeSurvey.named.replacing("tree TEXT", with: "tree TEXT REFERENCES trees (uuid)") + tree, trees: "",
+        try TreeFixture(
+          TreeFixture.named.replacing("tree TEXT", with: "tree TEXT REFERENCES trees (uuid)") + tree, trees: "",
           visits: "")
       }
     try survey.camp.round(["tablet", "phone"])
@@ -21,7 +21,7 @@ struct ReferredValueTests {
   }
 
   /// The names of trees, and the references to them.
-  private func references(_ camp: Camp, _ database: String) throws -> String {
+  private func references(_ camp: CommandLineFixture, _ database: String) throws -> String {
     try camp.rows(database, "SELECT t.uuid, v.tree FROM visits AS v JOIN trees AS t ON t.uuid = v.tree")
   }
 
@@ -36,7 +36,7 @@ struct ReferredValueTests {
     try camp.round(["phone"])
     if importsFirst { try camp.answer("tablet") }
     try camp.round(["tablet", "phone"])
-    for database in TreeSurvey.databases {
+    for database in TreeFixture.databases {
       #expect(try references(camp, database) == "oak|oak", "\(database)")
     }
     #expect(try survey.conflicts("office.sqlite") == "trees|foreign key|open")
@@ -48,7 +48,7 @@ struct ReferredValueTests {
     try camp.sql("office.sqlite", "UPDATE visits SET tree = NULL")
     #expect(camp.hub("conflicts", "resolve", id, "--keep", "device").code == 0)
     try camp.round(["tablet", "phone"])
-    for database in TreeSurvey.databases { #expect(try camp.rows(database, "SELECT uuid FROM trees") == "elm") }
+    for database in TreeFixture.databases { #expect(try camp.rows(database, "SELECT uuid FROM trees") == "elm") }
   }
 
   @Test("a value that changes with all rows that refer to it is taken", arguments: Declaration.allCases)
@@ -73,8 +73,8 @@ struct ReferredValueTests {
   }
 
   /// Expects the tree's name and the reference to it in all databases, and no conflict.
-  private func expectEverywhere(_ expected: String, _ survey: TreeSurvey) throws {
-    for database in TreeSurvey.databases {
+  private func expectEverywhere(_ expected: String, _ survey: TreeFixture) throws {
+    for database in TreeFixture.databases {
       #expect(try references(survey.camp, database) == expected, "\(database)")
     }
     #expect(try survey.conflicts("office.sqlite") == "")

@@ -5,7 +5,7 @@ import Testing
 /// Two devices and a hub whose apps all hand out the keys 1, 2, 3, ...
 @Suite("A row whose key was taken gets another one, and its children follow")
 struct RekeyTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   private static let definition = """
     { "dataset": "camp", "version": 1, "attributes": { "tier": "integer" },
@@ -16,7 +16,7 @@ struct RekeyTests {
     """
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.sql(
       "office.sqlite",
       """
@@ -276,7 +276,7 @@ struct RekeyTests {
 
   @Test("a table whose keys SQLite does not hand out cannot be given new ones, and init says so at its place")
   func refused() throws {
-    let other = try Camp()
+    let other = try CommandLineFixture()
     try other.sql(
       "office.sqlite",
       """

@@ -6,9 +6,9 @@ import Testing
 /// Few rows with few values, connected by keys, references and UNIQUE values, with changes on both sides.
 @Suite("Rows that hang on each other")
 struct TangledRowTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
 
-  init() throws { camp = try Camp() }
+  init() throws { camp = try CommandLineFixture() }
 
   private static let schema = """
     CREATE TABLE groups (id TEXT PRIMARY KEY, name TEXT UNIQUE);
@@ -58,7 +58,8 @@ struct TangledRowTests {
     var random = SplitMix64(seed: lane &* 104_729 &+ UInt64(policy.utf8.count))
     let rule = #""conflict": "\#(policy)""#
     try camp.open(
-      Self.schema, Camp.definition(#"{ "groups": { \#(rule) }, "seats": { \#(rule) } }"#), devices: ["tablet"])
+      Self.schema, CommandLineFixture.definition(#"{ "groups": { \#(rule) }, "seats": { \#(rule) } }"#),
+      devices: ["tablet"])
     var story: [String] = []
     for _ in 0..<6 {
       for (place, database) in [("tablet", "tablet/data.sqlite"), ("office", "office.sqlite")] {

@@ -7,9 +7,9 @@ import Testing
 /// block an import.
 @Suite("UNIQUE values in chains")
 struct UniqueChainTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
 
-  init() throws { camp = try Camp() }
+  init() throws { camp = try CommandLineFixture() }
 
   private func open(_ policy: String, _ rows: String) throws {
     try camp.open(
@@ -17,7 +17,7 @@ struct UniqueChainTests {
       CREATE TABLE seats (id TEXT PRIMARY KEY, name TEXT UNIQUE, note TEXT, low TEXT GENERATED ALWAYS AS (lower(note)) VIRTUAL UNIQUE);
       CREATE UNIQUE INDEX seats_by_length ON seats (name || '!');
       \(rows)
-      """, Camp.definition(#"{ "seats": { "conflict": "\#(policy)" } }"#), devices: ["tablet"])
+      """, CommandLineFixture.definition(#"{ "seats": { "conflict": "\#(policy)" } }"#), devices: ["tablet"])
   }
 
   private func answer(full: Bool = false) throws { try camp.answer("tablet", full: full) }
@@ -92,7 +92,7 @@ struct UniqueChainTests {
   private func demandMore(_ sql: String) throws {
     try camp.open(
       "CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT); INSERT INTO t VALUES ('x', 'one')",
-      Camp.definition(#"{ "t": {} }"#), devices: ["tablet"])
+      CommandLineFixture.definition(#"{ "t": {} }"#), devices: ["tablet"])
     try camp.sql("tablet/data.sqlite", sql)
     #expect(camp.device("tablet", "doctor", "--repair").code == 0)
     try camp.sql("office.sqlite", "INSERT INTO t VALUES ('y', 'two'), ('z', 'two')")
@@ -130,7 +130,7 @@ struct UniqueChainTests {
   private func forbidden(policy: String) throws {
     try camp.open(
       "CREATE TABLE t (id TEXT PRIMARY KEY, a INTEGER, b INTEGER, CHECK (a <> b)); INSERT INTO t VALUES ('x', 2, 3)",
-      Camp.definition(#"{ "t": { "conflict": "\#(policy)" } }"#), devices: ["tablet"])
+      CommandLineFixture.definition(#"{ "t": { "conflict": "\#(policy)" } }"#), devices: ["tablet"])
     try camp.sql("tablet/data.sqlite", "UPDATE t SET a = 4")
     try camp.sql("office.sqlite", "UPDATE t SET b = 4")
     try answer()

@@ -25,8 +25,8 @@ struct ChinookTests {
     (name: "jane", employee: 3), (name: "margaret", employee: 4), (name: "steve", employee: 5),
   ]
 
-  private func open(_ file: String, definition: String = Self.definition) throws -> Camp {
-    let camp = try Camp()
+  private func open(_ file: String, definition: String = Self.definition) throws -> CommandLineFixture {
+    let camp = try CommandLineFixture()
     try FileManager.default.copyItem(
       atPath: chinook.appendingPathComponent(file).path, toPath: camp.path("office.sqlite"))
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: camp.path("office.sqlite"))
@@ -43,7 +43,7 @@ struct ChinookTests {
   }
 
   /// All devices export, the hub imports and emits, all devices import.
-  private func round(_ camp: Camp) throws {
+  private func round(_ camp: CommandLineFixture) throws {
     for agent in Self.agents {
       let file = try camp.device(agent.name, "export", "--json").json["file"]?.stringValue ?? ""
       #expect(camp.hub("import", file).code == 0)
@@ -66,7 +66,7 @@ struct ChinookTests {
     }
   }
 
-  private func check(_ camp: Camp) throws {
+  private func check(_ camp: CommandLineFixture) throws {
     let tables = try camp.rows(
       "office.sqlite",
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'satchel%' AND name NOT LIKE 'sqlite%'")
@@ -85,7 +85,7 @@ struct ChinookTests {
   }
 
   /// A new customer with an invoice of two lines and a playlist, all under the next keys of this database.
-  private func sell(_ camp: Camp, _ database: String, _ who: String, _ employee: Int) throws {
+  private func sell(_ camp: CommandLineFixture, _ database: String, _ who: String, _ employee: Int) throws {
     try camp.sql(
       database,
       """

@@ -8,10 +8,10 @@ import Testing
 
 @Suite("The console in a browser", .serialized)
 struct ConsoleTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
   }
 
@@ -25,7 +25,7 @@ struct ConsoleTests {
   /// Runs `body` with a browser that the console has admitted.
   /// - Parameter other: another hub; nil for the hub of this suite.
   private func inBrowser(
-    of other: Camp? = nil, on platform: Platform = .real, _ body: (Browser) throws -> Void
+    of other: CommandLineFixture? = nil, on platform: Platform = .real, _ body: (Browser) throws -> Void
   ) throws {
     let (folder, end) = ((other ?? camp).path("hub"), EndOfTest())
     let console = CollectingConsole()
@@ -43,7 +43,8 @@ struct ConsoleTests {
       done.wait()
     }
     end.waitUntilAsked()
-    let address = try #require(try Camp.Outcome(code: 0, out: console.outText, error: "").json["address"]?.stringValue)
+    let address = try #require(
+      try CommandLineFixture.Outcome(code: 0, out: console.outText, error: "").json["address"]?.stringValue)
     try body(try Browser(address))
   }
 
@@ -187,7 +188,7 @@ struct ConsoleTests {
   func geometries() throws {
     func point(_ x: String, _ y: String) -> String { "x'47500001797f00000101000000\(x)\(y)'" }
     let (one, seven, eight) = ("000000000000f03f", "0000000000001c40", "0000000000002040")
-    let quarrel = try Quarrel(
+    let quarrel = try TwoDeviceFixture(
       """
       CREATE TABLE gpkg_spatial_ref_sys (srs_id INTEGER, organization_coordsys_id INTEGER, definition TEXT);
       CREATE TABLE gpkg_geometry_columns (table_name TEXT, column_name TEXT, geometry_type_name TEXT, srs_id INTEGER, z, m);
@@ -353,7 +354,7 @@ struct ConsoleTests {
 
   @Test("a bundle of more than 64 MiB comes by a browser, piece by piece, and is never in the console's memory")
   func largeUpload() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open(
       "CREATE TABLE films (id TEXT PRIMARY KEY, film TEXT)",
       #"{ "dataset": "camp", "version": 1, "attributes": { "tier": "integer" }, "tables": { "films": { "attachments": ["film"] } } }"#
@@ -374,7 +375,8 @@ struct ConsoleTests {
       if more.isEmpty { break }
       said += more
     }
-    let address = try Camp.Outcome(code: 0, out: String(decoding: said, as: UTF8.self), error: "").json["address"]
+    let address = try CommandLineFixture.Outcome(code: 0, out: String(decoding: said, as: UTF8.self), error: "").json[
+      "address"]
     let browser = try Browser(try #require(address?.stringValue))
     let done = try browser.upload(fileAt: camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel"))
     #expect(done.text.contains("Bundle 1 of tablet: 1 change taken.\n1 file came with it."), "\(done)")

@@ -9,22 +9,22 @@ struct HostileWordsTests {
   private static let words =
     "a\u{1B}[2J\u{9B}31m\u{7F}\u{8}\u{202E}\u{2066}\u{200F}\u{61C}\u{2028}\u{2029}\u{85}\r\nFAKE: all is well"
 
-  private let camp: Camp
+  private let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     let word = Self.words.replacingOccurrences(of: "'", with: "''")
     try camp.open(
       """
       CREATE TABLE notes (id TEXT PRIMARY KEY, "\(word)" TEXT, photo TEXT);
       INSERT INTO notes VALUES ('\(word)', '\(word)', NULL), ('n2', 'two', '\(word)');
       """,
-      Camp.definition(
+      CommandLineFixture.definition(
         #"{ "notes": { "conflict": "manual", "attachments": ["photo"] } }"#), devices: ["tablet"])
   }
 
   /// Expects that every line of a command's output is the command's own.
-  private func expectHarmless(_ outcome: Camp.Outcome, _ command: [String]) {
+  private func expectHarmless(_ outcome: CommandLineFixture.Outcome, _ command: [String]) {
     // Lines of CSV end in both characters.
     for text in [outcome.out.replacingOccurrences(of: "\r\n", with: "\n"), outcome.error] {
       let found = text.unicodeScalars.filter { scalar in
@@ -150,7 +150,7 @@ struct HostileWordsTests {
       let text = String(decoding: try camp.read(name), as: UTF8.self)
       // A line break in HTML is not a line for its reader.
       let shown = name.hasSuffix(".csv") ? text : text.replacingOccurrences(of: "\nFAKE", with: "FAKE")
-      expectHarmless(Camp.Outcome(code: 0, out: shown, error: ""), [name])
+      expectHarmless(CommandLineFixture.Outcome(code: 0, out: shown, error: ""), [name])
       #expect(text.contains("FAKE: all is well"))
     }
   }
@@ -175,11 +175,11 @@ struct HostileCellTests {
 
   /// The values of a device's rows, as they are in the hub's CSV.
   private func exported(_ cells: [String]) throws -> [String] {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     let values = (0..<cells.count).map { "(\($0), 'x')" }.joined(separator: ", ")
     try camp.open(
       "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES \(values)",
-      Camp.definition(#"{ "t": { "conflict": "manual" } }"#), devices: ["tablet"])
+      CommandLineFixture.definition(#"{ "t": { "conflict": "manual" } }"#), devices: ["tablet"])
     for (id, cell) in cells.enumerated() {
       let word = cell.replacingOccurrences(of: "'", with: "''")
       try camp.sql("tablet/data.sqlite", "UPDATE t SET a = '\(word)' WHERE id = \(id)")

@@ -5,10 +5,10 @@ import Testing
 
 @Suite("The output of inspect")
 struct InspectTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
     try camp.sql(
       "tablet/data.sqlite",

@@ -8,10 +8,10 @@ import Testing
 struct JSONDocumentTests {
   /// A season for a program: the output of each command, by tool and command.
   private final class Season {
-    let camp: Camp
+    let camp: CommandLineFixture
     private(set) var documents: [String: [JSONValue]] = [:]
 
-    init() throws { camp = try Camp() }
+    init() throws { camp = try CommandLineFixture() }
 
     @discardableResult
     func device(_ name: String, _ words: String...) throws -> JSONValue {
@@ -24,7 +24,7 @@ struct JSONDocumentTests {
     }
 
     @discardableResult
-    func note(_ tool: String, _ outcome: Camp.Outcome) throws -> JSONValue {
+    func note(_ tool: String, _ outcome: CommandLineFixture.Outcome) throws -> JSONValue {
       let document = try outcome.json
       let command = try #require(document["command"]?.stringValue)
       #expect(document["ok"]?.boolValue == (outcome.code == 0))
@@ -66,7 +66,7 @@ struct JSONDocumentTests {
   private func begin(_ season: Season) throws {
     let camp = season.camp
     try camp.makeOffice()
-    try camp.write("camp.json", Camp.definition)
+    try camp.write("camp.json", CommandLineFixture.definition)
     let words = [
       "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"), "--json",
     ]
@@ -198,7 +198,8 @@ struct JSONDocumentTests {
     try season.device("tablet", "keys", "request", season.camp.path("again.satchel"))
     let console = CollectingConsole()
     let code = runHubTool(["-C", camp.path("hub"), "console", "--json"], console: console, webServer: QuietServer())
-    try season.note("satchel-hub", Camp.Outcome(code: code, out: console.outText, error: console.errorText))
+    try season.note(
+      "satchel-hub", CommandLineFixture.Outcome(code: code, out: console.outText, error: console.errorText))
   }
 
   /// A tablet's folder is copied, and both copies work.
@@ -232,7 +233,7 @@ struct JSONDocumentTests {
     }
     try camp.write(
       "camp-2.json",
-      Camp.definition.replacingOccurrences(of: "\"version\": 1", with: "\"version\": 2")
+      CommandLineFixture.definition.replacingOccurrences(of: "\"version\": 1", with: "\"version\": 2")
         .replacingOccurrences(of: "\"reviews\": {", with: "\"reviews\": { \"references\": { \"next\": \"sites\" },"))
     try camp.write(
       "camp-2.sql",

@@ -70,7 +70,7 @@ struct KindTests {
     "it is kept with its values, and the device has the row as it is", arguments: cases,
     ["hub", "device", "newest", "manual"])
   func kinds(_ test: Case, policy: String) throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.sql(
       "office.sqlite",
       """

@@ -71,7 +71,7 @@ struct RefusalTests {
       ("NULL in a key", #"{ "dataset": "d", "version": 1, "tables": { "old": {} } }"#, "dataset-definition", "NULL"),
     ])
   func initialise(_ what: String, definition: String, reason: String, word: String) throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.sql(
       "data.sqlite",
       """
@@ -91,7 +91,7 @@ struct RefusalTests {
 
   @Test("init with a file that is missing or no database")
   func notADatabase() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.write("d.json", #"{ "dataset": "d", "version": 1, "tables": { "t": {} } }"#)
     try camp.write("text.sqlite", "this is no database, but a text that is long enough to look at its beginning")
     for (database, reason) in [("missing.sqlite", "no-database"), ("text.sqlite", "not-a-database")] {
@@ -108,7 +108,7 @@ struct RefusalTests {
 
   @Test("a second init, over a workspace or over a captured database, is refused")
   func twice() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     let before = try camp.everything()
     let again = camp.hubAnywhere(
@@ -123,7 +123,7 @@ struct RefusalTests {
   @Test(
     "a bundle with a flipped byte, cut anywhere, or for another replica is refused with code 3, and nothing changes")
   func badBundles() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
     camp.device("tablet", "export")
@@ -164,7 +164,7 @@ struct RefusalTests {
 
   @Test("a refused file is copied to quarantine with its reason, and noted in the ledger")
   func quarantine() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.write("junk.satchel", "junk")
     #expect(camp.hub("import", camp.path("junk.satchel")).code == 3)
@@ -178,7 +178,7 @@ struct RefusalTests {
 
   @Test("no name of a refused file keeps another file out of quarantine, and the inbox loses nothing")
   func misleadingName() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     func kept() throws -> [String] {
       try camp.hub("quarantine", "list", "--json").json["refused"]?.arrayValue?.compactMap { $0["file"]?.stringValue }
@@ -198,7 +198,7 @@ struct RefusalTests {
 
   @Test("of the same bytes one file is kept in quarantine, however often they come, and a person deletes it")
   func quarantinedOnce() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.write("junk.satchel", "junk")
     try camp.makeFolder("other")
@@ -221,7 +221,7 @@ struct RefusalTests {
 
   @Test("a full quarantine leaves refused files in their place, and status says so")
   func fullQuarantine() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     let folder = "hub/bundles/quarantine"
     for number in 1...Quarantine.mostFiles { try camp.write("\(folder)/\(number).satchel", "") }
@@ -234,7 +234,7 @@ struct RefusalTests {
 
   @Test("one bad bundle among several holds up no other")
   func several() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     for name in ["tablet", "phone"] {
       try camp.sql(
@@ -253,7 +253,7 @@ struct RefusalTests {
   @Test(
     "two copies of one device at work: the second history is refused, and the device is flagged until a person decides")
   func clone() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try FileManager.default.copyItem(atPath: camp.path("tablet"), toPath: camp.path("copy"))
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
@@ -271,12 +271,12 @@ struct RefusalTests {
   }
 
   /// Writes on a device and exports. Returns the bundle's file.
-  private func export(_ camp: Camp, _ folder: String, _ words: String) throws -> String {
+  private func export(_ camp: CommandLineFixture, _ folder: String, _ words: String) throws -> String {
     try camp.sql("\(folder)/data.sqlite", "UPDATE reviews SET words = '\(words)' WHERE id = 'r1'")
     return try camp.device(folder, "export", "--json").json["file"]?.stringValue ?? ""
   }
 
-  private func expectFork(_ camp: Camp, _ bundle: String) throws {
+  private func expectFork(_ camp: CommandLineFixture, _ bundle: String) throws {
     let outcome = camp.hub("import", bundle, "--json")
     #expect(outcome.code == 3)
     #expect(try outcome.json["bundles"]?.arrayValue?.first?["error"]?["reason"] == "fork")
@@ -285,7 +285,7 @@ struct RefusalTests {
 
   @Test("a copy cannot hide behind bundles that never came: each names those before it", arguments: [false, true])
   func cloneBehindGap(acknowledged: Bool) throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     #expect(camp.hub("import", try export(camp, "tablet", "one")).code == 0)
     if acknowledged {
@@ -310,7 +310,7 @@ struct RefusalTests {
 
   @Test("a bundle that comes after a later one of another copy is a fork too, not a stale one")
   func cloneOvertakes() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try FileManager.default.copyItem(atPath: camp.path("tablet"), toPath: camp.path("copy"))
     let first = try export(camp, "tablet", "one")
@@ -322,7 +322,7 @@ struct RefusalTests {
 
   @Test("bundles of one device may come in any order, and again")
   func anyOrder() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     for words in ["one", "two", "three"] { _ = try export(camp, "tablet", words) }
     let folder = "tablet/bundles"
@@ -336,7 +336,7 @@ struct RefusalTests {
 
   @Test("a revoked device delivers nothing any more")
   func revoked() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'late' WHERE id = 'r1'")
     camp.device("tablet", "export")
@@ -347,7 +347,7 @@ struct RefusalTests {
 
   @Test("a provisioning that fails leaves neither folder nor device")
   func halfProvisioned() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     for words in [["tablet", "ann"], ["new", "nobody"], ["Bad Name", "ann"]] {
       let outcome = camp.hub("device", "provision", words[0], "--user", words[1], "--into", camp.path("made"))
@@ -359,7 +359,7 @@ struct RefusalTests {
 
   @Test("a secret key that others can read is not used")
   func openKey() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: camp.path("tablet/keys/own.key"))
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'")
@@ -368,7 +368,7 @@ struct RefusalTests {
 
   @Test("a rehearsal says what would happen and changes nothing: all files are as before, byte for byte")
   func rehearsals() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'winter' WHERE id = 'r1'")
@@ -397,7 +397,7 @@ struct RefusalTests {
 
   @Test("while another command works on the workspace, the answer is exit code 4")
   func busy() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     let outcome = try camp.whileHeld("tablet") { camp.device("tablet", "export", "--json") }
     #expect(try outcome.code == 4 && outcome.json["error"]?["reason"] == "busy")
@@ -405,7 +405,7 @@ struct RefusalTests {
 
   @Test("what a killed command left lying half done goes with the next one")
   func leftOvers() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     let left = [
       "tablet/bundles/outbox/.satchel-dead", "tablet/bundles/inbox/.satchel-dead", "tablet/.satchel-dead",
@@ -421,7 +421,7 @@ struct RefusalTests {
 
   @Test("a folder in which a person has something is not provisioned into, and keeps it")
   func occupiedFolder() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try FileManager.default.createDirectory(atPath: camp.path("mine"), withIntermediateDirectories: true)
     try camp.write("mine/notes.txt", "mine")
@@ -436,7 +436,7 @@ struct RefusalTests {
 
   @Test("a database that was put back from an old copy is reported, and nothing of it is overwritten")
   func oldCopy() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     let copy = try camp.read("tablet/data.sqlite")
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
@@ -456,7 +456,7 @@ struct RefusalTests {
 
   @Test("a device that lost its database and got everything again continues its numbers, and its later writes arrive")
   func refilled() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     for word in ["one", "two"] {
       try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = '\(word)' WHERE id = 'r1'")
@@ -474,7 +474,7 @@ struct RefusalTests {
 
   @Test("a stick that is not mounted is no file: nothing is written where no folder is")
   func noStick() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     #expect(camp.hub("emit", "--all", "--full", "--to", camp.path("stick")).code == 1)
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'")
@@ -484,7 +484,7 @@ struct RefusalTests {
 
   @Test("a table whose columns the app changed is named, and everything goes on when they are back")
   func drift() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.sql(
       "tablet/data.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'; ALTER TABLE reviews ADD COLUMN mood TEXT")
@@ -499,7 +499,7 @@ struct RefusalTests {
 
   @Test("a rule in which a column is misspelt in double quotes is refused, and so is a parameter without a name")
   func misspelt() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.sql("data.sqlite", "CREATE TABLE t (a TEXT PRIMARY KEY, tier INTEGER)")
     for rule in [#"\"teir\" >= 1"#, "tier = ?"] {
       try camp.write("d.json", #"{ "dataset": "d", "version": 1, "tables": { "t": { "visible": "\#(rule)" } } }"#)
@@ -512,7 +512,7 @@ struct RefusalTests {
 
   @Test("visibility goes along the column that the foreign key names, and no other that looks like it")
   func lookAlikes() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.sql(
       "data.sqlite",
       """
@@ -531,7 +531,7 @@ struct RefusalTests {
 
   @Test("on a stick with bundles for others, those are left alone, and ours are taken")
   func courier() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'")
     camp.device("tablet", "export")
@@ -546,7 +546,7 @@ struct RefusalTests {
 
   @Test("a trigger that is gone is named by status, and nothing is carried before it is mended")
   func droppedTrigger() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.sql("tablet/data.sqlite", #"DROP TRIGGER "satchel_before_delete:reviews""#)
     #expect(camp.device("tablet", "status").out.contains("satchel_before_delete:reviews"))

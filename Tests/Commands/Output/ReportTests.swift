@@ -5,10 +5,10 @@ import Testing
 
 @Suite("Status and reports")
 struct ReportTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
   }
 

@@ -3,10 +3,10 @@ import Testing
 
 @Suite("Words for who took a wrong turn")
 struct WayfindingTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
   }
 

@@ -6,10 +6,10 @@ import Testing
 /// A device that is given to another user before the former user's changes are delivered.
 @Suite("Devices that are given to another user")
 struct HandoverTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.sql(
       "office.sqlite",
       """

@@ -8,10 +8,10 @@ import Testing
 /// The commands for history, reverts and decisions.
 @Suite("History and decisions")
 struct HistoryTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
   }
 
@@ -141,7 +141,7 @@ struct HistoryTests {
 
   @Test("a bundle that was refused is not in the archive, and the audit does not say that the hub was put back")
   func auditAfterRefusal() throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     try camp.sql(
       "tablet/data.sqlite",
       "ALTER TABLE reviews ADD COLUMN mood TEXT; UPDATE reviews SET mood = 'glad' WHERE id = 'r0'")

@@ -6,9 +6,9 @@ import Testing
 @Suite("Init looks before it leaps")
 struct InitCheckTests {
   private func start(_ schema: String, _ tables: String, _ words: String...) throws -> (
-    camp: Camp, outcome: Camp.Outcome
+    camp: CommandLineFixture, outcome: CommandLineFixture.Outcome
   ) {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.sql("office.sqlite", schema)
     try camp.write("camp.json", "{ \"dataset\": \"camp\", \"version\": 1, \"tables\": { \(tables) } }")
     let outcome = camp.hubAnywhere(
@@ -42,7 +42,7 @@ struct InitCheckTests {
     "a database whose pages contradict each other, or that is none, is refused with what to do, and nothing is made")
   func damaged() throws {
     for isNone in [false, true] {
-      let camp = try Camp()
+      let camp = try CommandLineFixture()
       try camp.sql(
         "office.sqlite",
         """

@@ -5,14 +5,14 @@ import Testing
 /// A database with rows before the first bundle of its hub: a site that worked alone, or a site whose hub was lost.
 @Suite("Joining a hub with rows of one's own")
 struct JoiningTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
   private static let tables = """
     CREATE TABLE wells (id TEXT PRIMARY KEY, depth INTEGER, code TEXT UNIQUE);
     CREATE TABLE visits (id INTEGER PRIMARY KEY, well TEXT REFERENCES wells (id), words TEXT, photo TEXT);
     """
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.write(
       "wells.json",
       """
@@ -35,7 +35,7 @@ struct JoiningTests {
     for user in ["ann", "ben"] { camp.hubAnywhere("-C", camp.path(name), "user", "add", user) }
   }
 
-  private func hub(_ hub: String, _ words: String...) -> Camp.Outcome {
+  private func hub(_ hub: String, _ words: String...) -> CommandLineFixture.Outcome {
     camp.hubAnywhere(["-C", camp.path(hub)] + words)
   }
 
@@ -56,7 +56,7 @@ struct JoiningTests {
 
   /// Imports the newest bundle for the device, with the hub's fingerprint as a person compared it.
   @discardableResult private func answer(_ name: String, from place: String, isFirst: Bool = false) throws
-    -> Camp.Outcome
+    -> CommandLineFixture.Outcome
   {
     let made = try hub(place, "emit", "--device", name, "--json").json["emissions"]?.arrayValue?.first
     let file = try #require(made?["file"]?.stringValue)

@@ -9,14 +9,14 @@ import Testing
 /// Keys that are shown, replaced, lost, and protected by passwords, through the commands.
 @Suite("Keys")
 struct KeyTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
   }
 
-  private func fingerprint(_ outcome: Camp.Outcome) throws -> String {
+  private func fingerprint(_ outcome: CommandLineFixture.Outcome) throws -> String {
     try #require(try outcome.json["fingerprint"]?.stringValue)
   }
 
@@ -225,7 +225,9 @@ struct KeyTests {
     try FileManager.default.copyItem(atPath: camp.path("office.sqlite"), toPath: camp.path("copy.sqlite"))
     let settings = String(decoding: try camp.read("thief/satchel.json"), as: UTF8.self)
     try camp.write("thief/satchel.json", settings.replacing("office.sqlite", with: "copy.sqlite"))
-    func thief(_ words: String...) throws -> Camp.Outcome { camp.hubAnywhere(["-C", camp.path("thief")] + words) }
+    func thief(_ words: String...) throws -> CommandLineFixture.Outcome {
+      camp.hubAnywhere(["-C", camp.path("thief")] + words)
+    }
     func answer(from hub: String, fingerprint: String? = nil) throws {
       let emitted = camp.hubAnywhere("-C", camp.path(hub), "emit", "--device", "tablet", "--json")
       let emission = try #require(try emitted.json["emissions"]?.arrayValue?.first)
@@ -413,13 +415,13 @@ struct KeyTests {
 
   @Test("a dataset can ask for encryption, and name who else can open everything")
   func escrow() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.makeOffice()
     let keygen = try StockTool.ageKeygen("-o", camp.path("archivist"), in: camp.root)
     let recipient = try #require(keygen.complaint.split(separator: " ").last).trimmingCharacters(in: .newlines)
     try camp.write(
       "camp.json",
-      Camp.definition.replacing(
+      CommandLineFixture.definition.replacing(
         #""version": 1,"#, with: #""version": 1, "encrypt": "always", "escrow": ["\#(recipient)"],"#))
     #expect(
       camp.hubAnywhere(

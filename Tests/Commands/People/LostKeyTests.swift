@@ -6,14 +6,14 @@ import Testing
 /// these rows.
 @Suite("Keys of the lost time")
 struct LostKeyTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
   private static let devices = ["a", "b"]
 
-  init() throws { camp = try Camp() }
+  init() throws { camp = try CommandLineFixture() }
 
   private func open(_ schema: String, _ tables: String) throws {
     // On a stick, bundles from these devices come before bundles from the hub.
-    try camp.open(schema, Camp.definition(tables), devices: Self.devices)
+    try camp.open(schema, CommandLineFixture.definition(tables), devices: Self.devices)
     try round()
     try camp.backUp()
   }

@@ -6,10 +6,10 @@ import Testing
 /// Other people use the same machine.
 @Suite("Files that others on the machine can read and write")
 struct PrivacyTests {
-  let camp: Camp
+  let camp: CommandLineFixture
   private let files = HostFileSystem()
 
-  init() throws { camp = try Camp() }
+  init() throws { camp = try CommandLineFixture() }
 
   /// Files and folders below a folder that other users have rights to.
   private func open(_ folder: String) throws -> [String] {
@@ -38,7 +38,7 @@ struct PrivacyTests {
   func closed() throws {
     try camp.makeOffice()
     try chmod(0o600, "office.sqlite")
-    try camp.write("camp.json", Camp.definition)
+    try camp.write("camp.json", CommandLineFixture.definition)
     camp.makeHub("hub", over: "office.sqlite")
     for words in [["ann", "tier=1"], ["ben", "tier=2"]] { camp.hub("user", "add", words[0], words[1]) }
     camp.provision("tablet")

@@ -4,10 +4,10 @@ import Testing
 
 @Suite("A device's folder that cannot be made")
 struct ProvisioningFaultTests {
-  let ready: Camp
+  let ready: CommandLineFixture
 
   init() throws {
-    ready = try Camp()
+    ready = try CommandLineFixture()
     try ready.open()
   }
 
@@ -18,7 +18,7 @@ struct ProvisioningFaultTests {
     var number = 0
     while true {
       number += 1
-      let camp = try Camp(copyOf: ready)
+      let camp = try CommandLineFixture(copyOf: ready)
       let fault = TroubledFiles.Fault(at: number)
       camp.platform = Platform(files: TroubledFiles(fault: fault), clock: SystemClock(), random: SystemRandom())
       let outcome = camp.hub("device", "provision", "second", "--user", "ann", "--into", camp.path("second"))
@@ -38,7 +38,7 @@ struct ProvisioningFaultTests {
     #expect(number > 50)
   }
 
-  private func isKnown(_ name: String, _ camp: Camp) throws -> Bool {
+  private func isKnown(_ name: String, _ camp: CommandLineFixture) throws -> Bool {
     try camp.hub("device", "list", "--json").json["devices"]?.arrayValue?.contains { $0["name"]?.stringValue == name }
       ?? false
   }

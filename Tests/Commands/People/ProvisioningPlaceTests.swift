@@ -3,10 +3,10 @@ import Testing
 
 @Suite("Where a device's folder may be made")
 struct ProvisioningPlaceTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
     try camp.makeFolder("elsewhere")
     try FileManager.default.createSymbolicLink(

@@ -7,10 +7,10 @@ import Testing
 
 @Suite("Scopes")
 struct ScopeTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
   }
 
   private static let tree = """

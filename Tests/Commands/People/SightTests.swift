@@ -7,10 +7,10 @@ import Testing
 /// Values that a user may not see are not revealed in another way either.
 @Suite("Sight")
 struct SightTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.sql(
       "office.sqlite",
       """

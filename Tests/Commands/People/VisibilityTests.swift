@@ -5,10 +5,10 @@ import Testing
 /// from the emission before.
 @Suite("Who sees what")
 struct VisibilityTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
   }
 
   private static func definition(_ tables: String) -> String {

@@ -4,8 +4,8 @@ import Testing
 @Suite("Writes that a user may make to a row")
 struct WriteRuleTests {
   /// A hub whose rows `rule` protects, and a tablet with the row `n`, whose status is open.
-  private func camp(_ rule: String) throws -> Camp {
-    let camp = try Camp()
+  private func camp(_ rule: String) throws -> CommandLineFixture {
+    let camp = try CommandLineFixture()
     try camp.sql(
       "office.sqlite",
       """

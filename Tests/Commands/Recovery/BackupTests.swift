@@ -6,10 +6,10 @@ import Testing
 
 /// The backup's file: its content, its owner, and the faults that are found when it is damaged.
 @Suite struct BackupTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 2 WHERE id = 'r1'")
     camp.deliver("tablet", 1)

@@ -5,23 +5,23 @@ import Testing
 /// Work that was pending when a device's folder was copied comes from both copies, and counts once.
 @Suite("Copies of a device with pending changes")
 struct CopyTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open(
       """
       CREATE TABLE counts (id INTEGER PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0, words TEXT, tags TEXT);
       INSERT INTO counts VALUES (1, 0, 'one', '[]'), (2, 0, 'two', '[]');
       """,
-      Camp.definition(
+      CommandLineFixture.definition(
         #"{ "counts": { "conflict": "manual", "keys": "rekey", "columns": { "n": "sum", "tags": "union" } } }"#),
       devices: ["tablet", "phone"])
   }
 
   private func write(_ folder: String, _ sql: String) throws { try camp.sql("\(folder)/data.sqlite", sql) }
 
-  @discardableResult private func deliver(_ folder: String) throws -> Camp.Outcome {
+  @discardableResult private func deliver(_ folder: String) throws -> CommandLineFixture.Outcome {
     camp.hub("import", try camp.export(folder))
   }
 

@@ -7,10 +7,10 @@ import Testing
 /// A device's file that a failing disk, or an interrupted copy, has damaged.
 @Suite("A damaged database")
 struct DamagedDatabaseTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
     try camp.sql(
       "tablet/data.sqlite",

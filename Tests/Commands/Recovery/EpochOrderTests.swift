@@ -70,12 +70,12 @@ struct EpochOrderTests {
 
   @Test("a disagreement that the log shows is found in either order", arguments: meetings, [false, true])
   func sameDisagreement(meeting: Meeting, isEpochFirst: Bool) throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open(
       """
       CREATE TABLE things (id INTEGER PRIMARY KEY, a TEXT, b TEXT, n INTEGER NOT NULL DEFAULT 0);
       INSERT INTO things VALUES (1, '-', '-', 0);
-      """, Camp.definition(#"{ "things": { \#(meeting.rules) } }"#), devices: ["tablet", "phone"])
+      """, CommandLineFixture.definition(#"{ "things": { \#(meeting.rules) } }"#), devices: ["tablet", "phone"])
     for write in meeting.office {
       try camp.sql("office.sqlite", write)
       try camp.answer(meeting.knowsOffice ? "tablet" : "phone")

@@ -6,7 +6,7 @@ import Testing
 /// A tablet's folder is copied, and people work on both. Each story uses only commands.
 struct ForkTests {
   /// The tablet and its copy have both written into one row, and each into its own rows.
-  private func split(_ camp: Camp, delivered: Bool = true) throws {
+  private func split(_ camp: CommandLineFixture, delivered: Bool = true) throws {
     try camp.open()
     if delivered {
       try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('r3', 'hill', 'ann', 3, 'before the copy')")
@@ -23,11 +23,11 @@ struct ForkTests {
     }
   }
 
-  private func export(_ camp: Camp, _ folder: String) throws -> String {
+  private func export(_ camp: CommandLineFixture, _ folder: String) throws -> String {
     try #require(try camp.device(folder, "export", "--json").json["file"]?.stringValue)
   }
 
-  private func rename(_ camp: Camp, _ folder: String, as name: String) throws {
+  private func rename(_ camp: CommandLineFixture, _ folder: String, as name: String) throws {
     let request = camp.path("\(name)-request.satchel")
     let renewed = camp.device(folder, "renew", "--name", name, "--request", request, "--json")
     #expect(renewed.code == 0, "\(renewed.error)")
@@ -36,12 +36,12 @@ struct ForkTests {
     #expect(enrolled.code == 0, "\(enrolled.error)")
   }
 
-  private func bundle(_ camp: Camp, for name: String) throws -> String {
+  private func bundle(_ camp: CommandLineFixture, for name: String) throws -> String {
     try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-\(name)-")
   }
 
   /// Both continue until neither has anything to send, and no write of any side is lost.
-  private func expectPeace(_ camp: Camp, _ devices: [(folder: String, name: String)]) throws {
+  private func expectPeace(_ camp: CommandLineFixture, _ devices: [(folder: String, name: String)]) throws {
     for _ in 0..<2 {
       for device in devices {
         let taken = camp.hub("import", try export(camp, device.folder))
@@ -73,7 +73,7 @@ struct ForkTests {
     "two copies of one tablet: the operator keeps one, the other goes on under a new name, and every edit of both arrives",
     arguments: [1, 2], [1, 2])
   func wholeStory(kept: Int, exports: Int) throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try split(camp)
     // The tablet's bundles come first, and are merged.
     var files: [String: [String]] = [:]
@@ -138,7 +138,7 @@ struct ForkTests {
 
   @Test("keys that both copies gave, and counters that both moved, come out right", arguments: [1, 2])
   func keysAndCounters(kept: Int) throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open(
       """
       CREATE TABLE visits (id INTEGER PRIMARY KEY, place TEXT, people INTEGER NOT NULL);
@@ -200,7 +200,7 @@ struct ForkTests {
 
   @Test("the operator reads whose work a request goes on with before the fingerprint is asked for")
   func claimFirst() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     let request = camp.path("request.satchel")
     let renewed = camp.device("tablet", "renew", "--name", "second", "--request", request, "--json")
@@ -215,7 +215,7 @@ struct ForkTests {
 
   @Test("a renewal that was killed before the database knew of it is completed by the next command")
   func killed() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'mine' WHERE id = 'r1'")
     let former = try export(camp, "tablet")
@@ -246,7 +246,7 @@ struct ForkTests {
 
   @Test("a tablet that was given up for lost and found again delivers what it holds, under a new name")
   func found() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     camp.deliver("tablet", 1)
     camp.hub("device", "revoke", "tablet")
@@ -259,11 +259,13 @@ struct ForkTests {
 
   @Test("what cannot be renewed or settled is said, and nothing is changed")
   func refusals() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     #expect(
       camp.hub("device", "provision", "screen", "--user", "ann", "--into", camp.path("screen"), "--no-keys").code == 0)
-    func reason(_ outcome: Camp.Outcome) throws -> String? { try outcome.json["error"]?["reason"]?.stringValue }
+    func reason(_ outcome: CommandLineFixture.Outcome) throws -> String? {
+      try outcome.json["error"]?["reason"]?.stringValue
+    }
     let before = try camp.everything()
     let request = camp.path("request.satchel")
     #expect(try reason(camp.device("tablet", "renew", "--request", request, "--json")) == "name-needed")

@@ -5,12 +5,12 @@ import Testing
 /// Two copies of one hub are at work, each with the hub's keys.
 @Suite("A device between two copies of one hub")
 struct HubCopyTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
   private let office = "office.sqlite"
   private let tablet = "tablet/data.sqlite"
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
     try camp.carry("tablet", rounds: 2)
     try camp.copy("hub", to: "copy")
@@ -19,7 +19,7 @@ struct HubCopyTests {
     try camp.write("copy/satchel.json", settings.replacing(office, with: "copy.sqlite"))
   }
 
-  @discardableResult private func copy(_ words: String...) -> Camp.Outcome {
+  @discardableResult private func copy(_ words: String...) -> CommandLineFixture.Outcome {
     camp.hubAnywhere(["-C", camp.path("copy")] + words)
   }
 

@@ -8,7 +8,7 @@ struct LedgerRecoveryTests {
   enum Loss: CaseIterable { case deleted, oldCopy, madeByApp }
 
   /// Whatever file replaces the tablet's database, it is repaired.
-  private func lose(_ loss: Loss, on camp: Camp) throws {
+  private func lose(_ loss: Loss, on camp: CommandLineFixture) throws {
     switch loss {
     case .deleted: try camp.remove("tablet/data.sqlite")
     case .oldCopy:
@@ -22,7 +22,7 @@ struct LedgerRecoveryTests {
   }
 
   /// The tablet exports, so that an old copy is recognised as one, and imports from the hub.
-  private func exchange(_ camp: Camp) throws {
+  private func exchange(_ camp: CommandLineFixture) throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = stars + 1 WHERE id = 'r1'")
     try camp.deliver("tablet")
     try camp.answer("tablet")
@@ -30,7 +30,7 @@ struct LedgerRecoveryTests {
 
   @Test("the keys that are revoked", arguments: Loss.allCases)
   func revokedKeys(loss: Loss) throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     try camp.copy("tablet/data.sqlite", to: "old.sqlite")
     #expect(camp.hub("keys", "revoke", "phone").code == 0)
     try exchange(camp)
@@ -43,7 +43,7 @@ struct LedgerRecoveryTests {
 
   @Test("the epochs of the hub: a late bundle of a former one is nothing new", arguments: [Loss.deleted, .madeByApp])
   func formerEpochs(loss: Loss) throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     try exchange(camp)
     let file = try camp.emit("tablet", full: true)
     try FileManager.default.copyItem(atPath: file, toPath: camp.path("late.satchel"))
@@ -57,7 +57,7 @@ struct LedgerRecoveryTests {
 
   @Test("what the hub can read: the next export proves the rows", arguments: Loss.allCases)
   func proof(loss: Loss) throws {
-    let camp = try Camp.watched()
+    let camp = try CommandLineFixture.watched()
     try camp.copy("tablet/data.sqlite", to: "old.sqlite")
     try exchange(camp)
     try lose(loss, on: camp)
@@ -69,8 +69,9 @@ struct LedgerRecoveryTests {
 
   @Test("what columns were called: one got another name, and a new one has its name", arguments: Loss.allCases)
   func renamedColumn(loss: Loss) throws {
-    let camp = try Camp.watched()
-    try camp.write("two.json", Camp.definition.replacingOccurrences(of: "\"version\": 1", with: "\"version\": 2"))
+    let camp = try CommandLineFixture.watched()
+    try camp.write(
+      "two.json", CommandLineFixture.definition.replacingOccurrences(of: "\"version\": 1", with: "\"version\": 2"))
     try camp.write(
       "two.sql",
       """

@@ -3,10 +3,10 @@ import Testing
 
 /// Lost, late, surplus and old files, and lost devices.
 @Suite struct LossTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
   }
 
@@ -113,10 +113,10 @@ import Testing
 
   @Test("a row that was written again after it lost is not an unseen change in a rebuilt database")
   func writtenAgainAfterItLost() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open(
       "CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT, b TEXT); INSERT INTO t VALUES ('1', '-', '-');",
-      Camp.definition(#"{"t": {"conflict": "manual", "merge": "row"}}"#), devices: ["tablet"])
+      CommandLineFixture.definition(#"{"t": {"conflict": "manual", "merge": "row"}}"#), devices: ["tablet"])
     let data = "tablet/data.sqlite"
     try camp.sql(data, "UPDATE t SET b = 'lost'")
     try camp.sql("office.sqlite", "UPDATE t SET a = 'office'")

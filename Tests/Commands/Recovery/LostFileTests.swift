@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Files that are gone from a device")
 struct LostFileTests: PhotoStory {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws { camp = try Self.openCamp() }
 

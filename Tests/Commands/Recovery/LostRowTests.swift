@@ -25,7 +25,7 @@ struct LostRowTests {
 
   /// - Returns: the device's rows, and the conflicts sent to it, after the row was removed from it.
   private func outcome(_ office: String, _ acts: [String], policy: String, importsFirst: Bool) throws -> [String] {
-    let quarrel = try Quarrel(
+    let quarrel = try TwoDeviceFixture(
       Self.schema,
       #""sites": { "visible": "tier <= :tier", "conflict": "\#(policy)" }, "notes": { "conflict": "\#(policy)" }"#)
     let camp = quarrel.camp
@@ -71,7 +71,7 @@ struct LostRowTests {
   func atTheHub() throws {
     for (act, operation) in [("UPDATE sites SET name = 'mine'", "update"), ("DELETE FROM sites", "delete")] {
       for before in Before.allCases {
-        let quarrel = try Quarrel(
+        let quarrel = try TwoDeviceFixture(
           Self.schema, #""sites": { "visible": "tier <= :tier", "conflict": "newest" }, "notes": {}"#)
         let camp = quarrel.camp
         try camp.sql("tablet/data.sqlite", "\(act) WHERE id = 'lake'")
@@ -99,7 +99,7 @@ struct LostRowTests {
   func pendingDelete() throws {
     for before in Before.allCases {
       for after in After.allCases {
-        let quarrel = try Quarrel(Self.schema, #""sites": { "visible": "tier <= :tier" }, "notes": {}"#)
+        let quarrel = try TwoDeviceFixture(Self.schema, #""sites": { "visible": "tier <= :tier" }, "notes": {}"#)
         let camp = quarrel.camp
         try camp.sql("tablet/data.sqlite", "DELETE FROM sites WHERE id = 'lake'")
         try camp.sql("office.sqlite", "UPDATE sites SET tier = 5 WHERE id = 'lake'")
@@ -135,7 +135,7 @@ struct LostRowTests {
     "an area that moved: one decision for all takes the household and its visit, whoever found the disagreement",
     arguments: [true, false])
   func decidedForAll(importsFirst: Bool) throws {
-    let quarrel = try Quarrel(
+    let quarrel = try TwoDeviceFixture(
       Self.schema, #""sites": { "visible": "tier <= :tier" }, "notes": {}"#)
     let camp = quarrel.camp
     try camp.sql(
@@ -163,7 +163,7 @@ struct LostRowTests {
     "a row that its device deleted while it was hidden comes back with the bundle in which its user sees it again",
     arguments: ["own", "given"])
   func deletedWhileHidden(right: String) throws {
-    let quarrel = try Quarrel(
+    let quarrel = try TwoDeviceFixture(
       Self.schema, #""sites": { "visible": "tier <= :tier", "write": "1", "conflict": "newest" }, "notes": {}"#)
     let camp = quarrel.camp
     try camp.sql("tablet/data.sqlite", "DELETE FROM notes WHERE id = 'n'")
@@ -180,7 +180,7 @@ struct LostRowTests {
 
   @Test("no decision on a device makes a row refer to a missing row")
   func decidedWithoutParent() throws {
-    let quarrel = try Quarrel(Self.schema, #""sites": { "visible": "tier <= :tier" }, "notes": {}"#)
+    let quarrel = try TwoDeviceFixture(Self.schema, #""sites": { "visible": "tier <= :tier" }, "notes": {}"#)
     let camp = quarrel.camp
     try camp.sql("tablet/data.sqlite", "INSERT INTO notes VALUES ('m', 'lake', 'mine')")
     try camp.sql("office.sqlite", "UPDATE sites SET tier = 9 WHERE id = 'lake'")

@@ -7,11 +7,11 @@ import Testing
 /// not be accepted.
 @Suite("Histories that part")
 struct PartedHistoryTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
   private let office = "office.sqlite"
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
     try camp.carry("tablet")
     try camp.carry("phone")

@@ -8,10 +8,10 @@ import Testing
 /// kept.
 @Suite("State digests and unseen writes")
 struct ProofTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
   }
 

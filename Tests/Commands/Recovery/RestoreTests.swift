@@ -3,10 +3,10 @@ import Testing
 
 /// A hub that was lost and is restored from a backup, through the commands.
 @Suite struct RestoreTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
   }
 

@@ -15,7 +15,7 @@ private final class TickingClock: WallClock {
 /// Rows that no trigger saw, in bundles that change keys or the version of the dataset.
 @Suite("Unseen writes in bundles that change keys or tables")
 struct UnseenRowTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   private static let definition = """
     { "dataset": "camp", "version": 1, "attributes": { "tier": "integer" },
@@ -23,7 +23,7 @@ struct UnseenRowTests {
     """
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open(
       """
       CREATE TABLE trees (id INTEGER PRIMARY KEY, name TEXT);

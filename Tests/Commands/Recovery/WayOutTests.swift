@@ -5,10 +5,10 @@ import Testing
 /// Each place where a person could look says that histories parted, and what to do next.
 @Suite("The way out of histories that parted")
 struct WayOutTests {
-  private let camp: Camp
+  private let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
     try camp.carry("tablet", rounds: 2)
     try camp.copy("hub", to: "copy")
@@ -19,7 +19,8 @@ struct WayOutTests {
 
   /// Expects the words in `status`, `doctor` and `report`, and the reason in `status --json`.
   private func expect(
-    _ words: String, next: String, _ command: ([String]) -> Camp.Outcome, json member: String, _ reason: String
+    _ words: String, next: String, _ command: ([String]) -> CommandLineFixture.Outcome, json member: String,
+    _ reason: String
   ) throws {
     for outcome in [command(["status"]), command(["doctor"])] {
       #expect(outcome.out.contains(words), "\(outcome.out)")
@@ -35,7 +36,9 @@ struct WayOutTests {
     #expect(hint.contains(next))
   }
 
-  private func tablet(_ words: [String]) -> Camp.Outcome { camp.deviceAnywhere(["-C", camp.path("tablet")] + words) }
+  private func tablet(_ words: [String]) -> CommandLineFixture.Outcome {
+    camp.deviceAnywhere(["-C", camp.path("tablet")] + words)
+  }
 
   @Test("a hub that was set back")
   func setBack() throws {

@@ -10,7 +10,7 @@ private final class HastyClock: WallClock {
   func pause(milliseconds: Int64) {}
 }
 
-extension Camp {
+extension CommandLineFixture {
   /// Runs `body` with the hasty clock.
   fileprivate func inHaste<T>(_ body: () throws -> T) rethrows -> T {
     let usual = platform
@@ -30,7 +30,7 @@ struct EndlessTests {
 
   @Test("a migration that does not end is ended at the hub, which says where, and nothing has changed")
   func atTheHub() throws {
-    let camp = try VersionCamp()
+    let camp = try VersionFixture()
     let before = try camp.office("SELECT sql FROM sqlite_schema ORDER BY name")
     let outcome = try camp.camp.inHaste {
       try camp.tryToApply(
@@ -44,7 +44,7 @@ struct EndlessTests {
 
   @Test("a migration that took too long on a device changes nothing there, and the bundle can be applied again")
   func onADevice() throws {
-    let camp = try VersionCamp()
+    let camp = try VersionFixture()
     try camp.apply(VersionTests.definition(2), Self.costly)
     try camp.write("tablet", "UPDATE reviews SET words = 'mine' WHERE id = 'r1'")
     let bundle = try camp.camp.emit("tablet")
@@ -64,13 +64,13 @@ struct EndlessTests {
 
   @Test("a rule that does not end is ended, and is named", arguments: ["visible", "write"])
   func rule(member: String) throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.sql("office.sqlite", "CREATE TABLE sites (id TEXT PRIMARY KEY)")
     try camp.sql("office.sqlite", "INSERT INTO sites VALUES ('lake')")
     for id in 1...100 { try camp.sql("office.sqlite", "INSERT INTO sites VALUES ('s\(id)')") }
     // WITH RECURSIVE is refused in a rule, so this rule is used instead. It takes some thousand years.
     let rule = "(SELECT count(*) FROM sites a, sites b, sites c, sites d, sites e, sites f, sites g, sites h) > 0"
-    try camp.write("camp.json", Camp.definition("{ \"sites\": { \"\(member)\": \"\(rule)\" } }"))
+    try camp.write("camp.json", CommandLineFixture.definition("{ \"sites\": { \"\(member)\": \"\(rule)\" } }"))
     camp.makeHub("hub", over: "office.sqlite")
     camp.hub("user", "add", "ann")
     let outcomes = camp.inHaste {

@@ -6,11 +6,11 @@ import Testing
 /// Sticks may have file systems with links, pipes and devices, and a courier can put any of them there.
 @Suite("Sticks that hold links and other things that are no files")
 struct HostileStickTests {
-  let camp: Camp
+  let camp: CommandLineFixture
   private let stick: String
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
     stick = camp.path("stick")
     try camp.makeFolder("stick")

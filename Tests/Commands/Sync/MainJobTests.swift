@@ -5,7 +5,7 @@ import Testing
 struct MainJobTests {
   @Test("a change made by any program reaches the hub, and each user's device gets exactly its own rows")
   func roundTrip() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     #expect(try camp.rows("tablet/data.sqlite", "SELECT id FROM sites ORDER BY id") == "hill\nlake")
     #expect(try camp.rows("phone/data.sqlite", "SELECT id FROM sites ORDER BY id") == "cave\nhill\nlake")
@@ -29,7 +29,7 @@ struct MainJobTests {
 
   @Test("a device's own change that was taken as sent is not sent back to it")
   func noEcho() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.sql(
       "tablet/data.sqlite",
@@ -41,7 +41,7 @@ struct MainJobTests {
 
   @Test("where nothing is new, nothing is written")
   func nothingNew() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     camp.device("tablet", "export")
     let before = try camp.everything()
@@ -54,7 +54,7 @@ struct MainJobTests {
 
   @Test("a disagreement is shown side by side, decided at the hub, and the device learns the decision")
   func conflictAtTheHub() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'winter' WHERE id = 'r1'")
@@ -79,7 +79,7 @@ struct MainJobTests {
 
   @Test("a decision made on the device reaches the hub; a second decision changes nothing")
   func conflictOnTheDevice() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'winter' WHERE id = 'r1'")
@@ -102,7 +102,7 @@ struct MainJobTests {
 
   @Test("a grant brings old rows with their children, a revoke takes them, and no row is touched for it")
   func grantAndRevoke() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     camp.hub("user", "set", "ann", "tier=2")
     camp.answer("tablet", 2)
@@ -115,7 +115,7 @@ struct MainJobTests {
 
   @Test("a change outside the write rule is forbidden, and the device gets the true row back")
   func forbidden() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.sql(
       "phone/data.sqlite",
@@ -134,7 +134,7 @@ struct MainJobTests {
 
   @Test("a new device asks, people compare fingerprints on both sides, and nothing goes without that")
   func ceremony() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     let request = camp.path("request.satchel")
     let made = try camp.deviceAnywhere(
@@ -166,7 +166,7 @@ struct MainJobTests {
 
   @Test("bundles of one device in any order: each is taken when it can be, and a repeated one changes nothing")
   func order() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     for number in 2...4 {
       try camp.sql("office.sqlite", "INSERT INTO sites VALUES ('s\(number)', 'New', 1)")
@@ -185,7 +185,7 @@ struct MainJobTests {
 extension MainJobTests {
   @Test("a conflict that a device finds and decides before it exports reaches the hub as decided, with by whom")
   func foundAndDecidedAtOnce() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'winter' WHERE id = 'r1'")
@@ -202,7 +202,7 @@ extension MainJobTests {
 
   @Test("a device whose change lost, and which writes the row again and loses again, keeps both values")
   func lostTwice() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     try camp.open()
     for (number, word) in [(2, "one"), (3, "two")] {
       try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = '\(word)' WHERE id = 'r1'")

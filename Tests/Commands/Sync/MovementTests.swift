@@ -10,10 +10,10 @@ import Testing
 /// never in the moving row itself.
 @Suite("Movements")
 struct MovementTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.sql(
       "office.sqlite",
       """

@@ -8,7 +8,7 @@ import Testing
 /// natural key, and a mark for deletion.
 @Suite("Nine scenarios of keeping in step")
 struct SyncScenarioTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   private static let definition = """
     { "dataset": "camp", "version": 1,
@@ -16,7 +16,7 @@ struct SyncScenarioTests {
     """
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.sql(
       "office.sqlite",
       """

@@ -7,10 +7,10 @@ import Testing
 
 @Suite("One command a stick")
 struct SyncTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
     try FileManager.default.createDirectory(atPath: camp.path("stick"), withIntermediateDirectories: true)
   }
@@ -66,7 +66,7 @@ struct SyncTests {
   private func put(_ obstacle: Obstacle) throws {
     let database = "tablet/data.sqlite"
     switch obstacle {
-    case .triggersGone: try camp.sql(database, Camp.dropTriggers)
+    case .triggersGone: try camp.sql(database, CommandLineFixture.dropTriggers)
     case .columnRenamed: try camp.sql(database, "ALTER TABLE reviews RENAME COLUMN words TO text")
     case .oldCopy, .folder, .brokenLink:
       for suffix in ["", "-wal", "-shm"] { try camp.removeIfThere(database + suffix) }

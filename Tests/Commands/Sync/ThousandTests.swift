@@ -17,7 +17,7 @@ struct ThousandTests {
     try files.list(folder).count { $0.hasSuffix(".satchel") }
   }
 
-  private func rows(_ world: World, _ place: String, _ sql: String) throws -> Int64? {
+  private func rows(_ world: ExchangeFixture, _ place: String, _ sql: String) throws -> Int64? {
     try Database(path: world.folder("\(place)/data.sqlite"), mode: .readOnly).first(sql) { $0.integer(0) }
   }
 
@@ -25,7 +25,7 @@ struct ThousandTests {
     "a thousand bundles later, files, pre-images, sets and logs have the size that the design says; compact brings them back"
   )
   func sizes() throws {
-    let world = try World()
+    let world = try ExchangeFixture()
     let (device, _) = try world.device("tablet", user: "ana", tier: 1)
     _ = try device.importBundle(world.emit(to: device))
     for number in 1...Self.bundles {

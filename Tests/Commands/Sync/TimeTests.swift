@@ -7,13 +7,13 @@ import Testing
 /// A row that the office and a tablet write, each with its own clock. Stamps decide, not wall time.
 @Suite("Clocks that are wrong")
 struct TimeTests {
-  let camp: Camp
+  let camp: CommandLineFixture
   private static let day: Int64 = 86_400_000
   /// The time at which the hub's tools run, by the right clock.
   private let now = SystemClock().milliseconds()
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.sql(
       "office.sqlite",
       "CREATE TABLE notes (id TEXT PRIMARY KEY, words TEXT); INSERT INTO notes VALUES ('n', 'first'), ('m', 'other')")
@@ -149,7 +149,7 @@ struct TimeTests {
 
   // MARK: the hub's own clock
 
-  private func emission(for name: String, at time: Int64) throws -> Camp.Outcome {
+  private func emission(for name: String, at time: Int64) throws -> CommandLineFixture.Outcome {
     try atHub(time) {}
     return camp.hub("emit", "--device", name)
   }

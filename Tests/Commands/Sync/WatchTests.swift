@@ -8,10 +8,10 @@ import Testing
 
 @Suite("Watching for sticks")
 struct WatchTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
     try camp.makeFolder("media")
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
@@ -31,12 +31,13 @@ struct WatchTests {
     }
   }
 
-  private func watch(_ device: String, _ words: String..., during steps: @Sendable () throws -> Void...) -> Camp.Outcome
+  private func watch(_ device: String, _ words: String..., during steps: @Sendable () throws -> Void...)
+    -> CommandLineFixture.Outcome
   {
     let console = CollectingConsole()
     let words = ["-C", camp.path(device), "watch", camp.path("media")] + words
     let code = runDeviceTool(words, console: console, endRequest: Story(steps))
-    return Camp.Outcome(code: code, out: console.outText, error: console.errorText)
+    return CommandLineFixture.Outcome(code: code, out: console.outText, error: console.errorText)
   }
 
   /// A courier plugs in a stick that `sync` has used before.

@@ -8,10 +8,10 @@ import Testing
 /// undelivered work.
 @Suite("A workspace of release 0.1")
 struct UpgradeTests {
-  let camp: Camp
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     let archive = PackageFolder.file("Tests/Workspaces/release-0.1.tar.zst")
     try StockTool.bash("-euc", "zstd -dc '\(archive.path)' | tar -x", in: camp.root)
   }
@@ -20,7 +20,9 @@ struct UpgradeTests {
   private static let devices = ["a", "b", "c"]
 
   /// Runs a command that must succeed.
-  private func check(_ outcome: Camp.Outcome, _ words: String = "", _ place: SourceLocation = #_sourceLocation) {
+  private func check(
+    _ outcome: CommandLineFixture.Outcome, _ words: String = "", _ place: SourceLocation = #_sourceLocation
+  ) {
     #expect(outcome.code == 0, "\(words): \(outcome.out)\(outcome.error)", sourceLocation: place)
   }
 

@@ -3,9 +3,9 @@ import Testing
 /// The records of hub and devices about rows use columns that a later version may not have any more.
 @Suite("Records from before a new version")
 struct VersionMemoryTests {
-  private let camp: VersionCamp
+  private let camp: VersionFixture
 
-  init() throws { camp = try VersionCamp() }
+  init() throws { camp = try VersionFixture() }
 
   private static let script = """
     ALTER TABLE reviews DROP COLUMN stars;
@@ -120,7 +120,7 @@ struct VersionMemoryTests {
 
   @Test("rows of one key that two sides made meet under a migration as at any other time: the later one gets a new key")
   func keys() throws {
-    let camp = try Camp()
+    let camp = try CommandLineFixture()
     func definition(_ version: Int) -> String {
       #"{ "dataset": "camp", "version": \#(version), "tables": { "camps": { "keys": "rekey" }, "notes": { "keys": "rekey" } } }"#
     }

@@ -3,10 +3,10 @@ import Testing
 /// Rules and tables that change with a version, each while a device has pending changes on exactly those rows.
 @Suite("Rows that another version moves")
 struct VersionMovementTests {
-  private let camp: VersionCamp
+  private let camp: VersionFixture
 
   init() throws {
-    camp = try VersionCamp()
+    camp = try VersionFixture()
     try camp.write("tablet", "UPDATE reviews SET words = 'mine' WHERE id = 'r1'")
   }
 

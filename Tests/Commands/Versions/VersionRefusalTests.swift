@@ -4,9 +4,9 @@ import Testing
 /// Faults of a new version, and bundles that wait because a side has an older version.
 @Suite("Versions that cannot be taken, or not yet")
 struct VersionRefusalTests {
-  private let camp: VersionCamp
+  private let camp: VersionFixture
 
-  init() throws { camp = try VersionCamp() }
+  init() throws { camp = try VersionFixture() }
 
   @Test("a rehearsal says what would change, and changes nothing")
   func rehearsal() throws {

@@ -22,9 +22,9 @@ struct VersionTests {
     UPDATE sites SET reviewed = (SELECT count(*) FROM reviews WHERE site = sites.id);
     """
 
-  private let camp: VersionCamp
+  private let camp: VersionFixture
 
-  init() throws { camp = try VersionCamp() }
+  init() throws { camp = try VersionFixture() }
 
   @Test(
     "a migration travels with the next bundle, and changes that were pending on exactly those rows arrive in the new columns"
@@ -188,11 +188,11 @@ struct VersionTests {
 }
 
 /// A camp whose dataset gets new versions.
-struct VersionCamp {
-  let camp: Camp
+struct VersionFixture {
+  let camp: CommandLineFixture
 
   init() throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.open()
     try FileManager.default.createDirectory(atPath: camp.path("stick"), withIntermediateDirectories: true)
   }
@@ -206,7 +206,9 @@ struct VersionCamp {
     try camp.sql(isDevice ? "\(place)/data.sqlite" : place == "office" ? "office.sqlite" : place, sql)
   }
 
-  func tryToApply(_ definition: String, _ migration: String? = nil, _ options: String...) throws -> Camp.Outcome {
+  func tryToApply(_ definition: String, _ migration: String? = nil, _ options: String...) throws
+    -> CommandLineFixture.Outcome
+  {
     try camp.write("next.json", definition)
     var words = ["-C", camp.path("hub"), "dataset", "apply", camp.path("next.json")] + options
     if let migration {

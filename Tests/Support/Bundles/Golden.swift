@@ -22,57 +22,57 @@ public func makeGolden() throws {
   // The triggers use SQLite's clock, so the hub's clock must be about right.
   let clock = SetClock(SystemClock().milliseconds())
   if try !isThere("enrolment", in: target) {
-    let world = try World(random: GoldenRandom(), clock: clock)
+    let world = try ExchangeFixture(random: GoldenRandom(), clock: clock)
     try write(world, into: target)
   }
   if try !isThere("changes-keys", in: target) {
-    let world = try KeyWorld(random: GoldenRandom(20_261_121), clock: clock)
+    let world = try NewKeyFixture(random: GoldenRandom(20_261_121), clock: clock)
     try write(world, into: target)
   }
   if try !isThere("scope-full-migrations", in: target) {
-    let world = try VersionWorld(random: GoldenRandom(20_261_123), clock: clock)
+    let world = try VersionBundleFixture(random: GoldenRandom(20_261_123), clock: clock)
     try write(world, into: target)
   }
   if try !isThere("changes-encrypted", in: target) {
-    let world = try SealedWorld(random: GoldenRandom(20_261_122), clock: clock)
+    let world = try EncryptedFixture(random: GoldenRandom(20_261_122), clock: clock)
     // Discarded like the others, except the identity that opens the encrypted ones: it is public.
     try write(world, into: target, identity: world.identity)
     try world.platform.files.copy(world.identity, to: Paths.join(target, "keys/format-1-sled.identity"), mode: 0o644)
   }
   if try !isThere("changes-attachments", in: target) {
-    let world = try AttachedWorld(random: GoldenRandom(20_261_125), clock: clock)
+    let world = try AttachedFixture(random: GoldenRandom(20_261_125), clock: clock)
     try write(world, into: target)
   }
   if try !isThere("changes-versions", in: target) {
-    let world = try RewrittenWorld(random: GoldenRandom(20_261_127), clock: clock)
+    let world = try RewrittenFileFixture(random: GoldenRandom(20_261_127), clock: clock)
     try write(world, into: target)
   }
   if try !isThere("changes-state", in: target) {
-    let world = try ProvedWorld(random: GoldenRandom(20_261_129), clock: clock)
+    let world = try ProvedRowsFixture(random: GoldenRandom(20_261_129), clock: clock)
     try write(world, into: target)
   }
   if try !isThere("changes-names", in: target) {
-    let world = try NamedWorld(random: GoldenRandom(20_261_131), clock: clock)
+    let world = try NamedKeyFixture(random: GoldenRandom(20_261_131), clock: clock)
     try write(world, into: target)
   }
   if try !isThere("changes-units", in: target) {
-    let world = try UnitWorld(random: GoldenRandom(20_261_130), clock: clock)
+    let world = try UnitFixture(random: GoldenRandom(20_261_130), clock: clock)
     try write(world, into: target)
   }
   if try !isThere("enrolment-proved", in: target) {
-    let world = try RotatedWorld(random: GoldenRandom(20_261_202), clock: clock)
+    let world = try RotatedKeyFixture(random: GoldenRandom(20_261_202), clock: clock)
     try write(world, into: target)
   }
   if try !isThere("changes-brings", in: target) {
-    let world = try ReturnedWorld(random: GoldenRandom(20_261_224), clock: clock)
+    let world = try RestoredHubFixture(random: GoldenRandom(20_261_224), clock: clock)
     try write(world, into: target)
   }
   if try !isThere("changes-original", in: target) {
-    let world = try RenewedWorld(random: GoldenRandom(20_261_225), clock: clock)
+    let world = try RenewedDeviceFixture(random: GoldenRandom(20_261_225), clock: clock)
     try write(world, into: target)
   }
   if try !isThere("backup", in: target) {
-    let world = try BackedUpWorld(random: GoldenRandom(20_261_124), clock: clock)
+    let world = try BackedUpFixture(random: GoldenRandom(20_261_124), clock: clock)
     try write(world, into: target)
   }
 }

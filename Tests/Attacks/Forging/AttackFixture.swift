@@ -10,8 +10,8 @@ import SatchelWorkspace
 import TestSupport
 
 /// A hub with the devices of three users. One device is the attacker: it is enrolled, and signs with its own key.
-final class Lab: Story {
-  let ground: Ground
+final class AttackFixture: Story {
+  let ground: WorkspaceFixture
   let hub: HubWorkspace
   /// The device of the user ann, the attacker.
   let evil: DeviceWorkspace
@@ -59,8 +59,8 @@ final class Lab: Story {
     INSERT INTO trees VALUES (1, 'u1', 'ann', 1), (2, 'u2', 'ben', 2);
     """
 
-  init(random: any RandomSource = SystemRandom(), definition: String = Lab.definition) throws {
-    let ground = try Ground(random: random, clock: .laterThanToday)
+  init(random: any RandomSource = SystemRandom(), definition: String = AttackFixture.definition) throws {
+    let ground = try WorkspaceFixture(random: random, clock: .laterThanToday)
     self.ground = ground
     let hub = try ground.hub("hub", definition: Array(definition.utf8), schema: Self.schema)
     self.hub = hub

@@ -11,8 +11,8 @@ import SatchelWorkspace
 /// A hub and its devices in a folder, with a clock and random numbers that are the same in every run.
 ///
 /// The dataset is small and strange: it has every kind of value, key and name that bundles must carry.
-public struct World: GoldenStory {
-  public let ground: Ground
+public struct ExchangeFixture: GoldenStory {
+  public let ground: WorkspaceFixture
   public let hub: HubWorkspace
 
   public static let definition = """
@@ -41,7 +41,7 @@ public struct World: GoldenStory {
     """
 
   public init(random: any RandomSource = SeededRandom(1), clock: SetClock = .laterThanToday) throws {
-    ground = try Ground(random: random, clock: clock)
+    ground = try WorkspaceFixture(random: random, clock: clock)
     hub = try ground.hub("hub", definition: Array(Self.definition.utf8), schema: Self.schema)
   }
 

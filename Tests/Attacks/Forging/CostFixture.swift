@@ -9,8 +9,8 @@ import SatchelWorkspace
 import TestSupport
 
 /// A hub, a device that signs whatever a test wants, and another device.
-final class CostYard: Story {
-  let ground: Ground
+final class CostFixture: Story {
+  let ground: WorkspaceFixture
   let hub: HubWorkspace
   private let evil: DeviceWorkspace
   let other: DeviceWorkspace
@@ -33,7 +33,7 @@ final class CostYard: Story {
     """
 
   init(clock: SetClock = .laterThanToday) throws {
-    let ground = try Ground(random: SeededRandom(21), clock: clock)
+    let ground = try WorkspaceFixture(random: SeededRandom(21), clock: clock)
     self.ground = ground
     let hub = try ground.hub("hub", definition: Array(Self.definition.utf8), schema: Self.schema)
     self.hub = hub

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A hub, a device and a stick in a folder, used by the real programs. One program is killed at a chosen system call.
-final class CrashWorld {
+final class CrashFixture {
   let folder: TemporaryFolder
 
   /// The calls that change files: a process that dies before one of these has completed all earlier ones.
@@ -61,7 +61,7 @@ final class CrashWorld {
   }
 
   /// A copy of a world in another folder.
-  init(copyOf other: CrashWorld) throws {
+  init(copyOf other: CrashFixture) throws {
     folder = try TemporaryFolder()
     try StockTool.bash("-c", "cp -a \(other.folder.path)/. \(folder.path)/", in: folder.path)
     // The hub's workspace names its database by the other world's path.

@@ -6,7 +6,7 @@ import SatchelSQLite
 import Testing
 
 /// A temporary folder with a hub and devices in it. Tests use the tools' commands, as a person would.
-final class Camp {
+final class CommandLineFixture {
   let root: String
   /// The system as the tools see it. Triggers use SQLite's clock, and do not follow another clock here.
   var platform = Platform.real
@@ -36,7 +36,7 @@ final class Camp {
   }
 
   /// A copy of everything in another camp, in its own folder.
-  convenience init(copyOf other: Camp) throws {
+  convenience init(copyOf other: CommandLineFixture) throws {
     try self.init()
     try FileManager.default.removeItem(atPath: root)
     try FileManager.default.copyItem(atPath: other.root, toPath: root)

@@ -3,9 +3,9 @@ import SatchelPlatform
 import SatchelWorkspace
 
 /// A hub and a device whose rows name files.
-struct AttachedWorld: GoldenStory {
-  let pair: Pair
-  var ground: Ground { pair.ground }
+struct AttachedFixture: GoldenStory {
+  let pair: HubAndDeviceFixture
+  var ground: WorkspaceFixture { pair.ground }
 
   private static let definition = """
     { "dataset": "attached", "version": 1, "attachments": { "file": 1000, "bundle": 5000 },
@@ -19,11 +19,11 @@ struct AttachedWorld: GoldenStory {
     """
 
   init(random: any RandomSource, clock: SetClock) throws {
-    try self.init(on: Ground(random: random, clock: clock), hub: "grove", device: "camera")
+    try self.init(on: WorkspaceFixture(random: random, clock: clock), hub: "grove", device: "camera")
   }
 
-  init(on ground: Ground, hub: String, device: String) throws {
-    pair = try Pair(
+  init(on ground: WorkspaceFixture, hub: String, device: String) throws {
+    pair = try HubAndDeviceFixture(
       on: ground, hub: hub, device: device, user: "ida", definition: Array(Self.definition.utf8), schema: Self.schema)
     try put("old/oak.jpg", "oak", in: pair.hub.folder)
     try put("old/elm \u{e9}.jpg", "elm", in: pair.hub.folder)

@@ -2,13 +2,13 @@ import SatchelCrypto
 import SatchelPlatform
 
 /// A hub and a device that prove their next keys, and a device that proves its former identity.
-struct RotatedWorld: GoldenStory {
-  private let pair: Pair
-  var ground: Ground { pair.ground }
+struct RotatedKeyFixture: GoldenStory {
+  private let pair: HubAndDeviceFixture
+  var ground: WorkspaceFixture { pair.ground }
 
   init(random: any RandomSource, clock: SetClock) throws {
-    pair = try Pair(
-      on: Ground(random: random, clock: clock), hub: "mill", device: "raft", user: "ida",
+    pair = try HubAndDeviceFixture(
+      on: WorkspaceFixture(random: random, clock: clock), hub: "mill", device: "raft", user: "ida",
       definition: Array(#"{ "dataset": "locks", "version": 1, "tables": { "gates": {} } }"#.utf8),
       schema: "CREATE TABLE gates (id TEXT PRIMARY KEY, height REAL); INSERT INTO gates VALUES ('upper', 3.5)")
   }

@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-extension Camp {
+extension CommandLineFixture {
   /// A definition of the dataset `camp` with these tables and no attributes.
   static func definition(_ tables: String) -> String {
     #"{ "dataset": "camp", "version": 1, "tables": \#(tables) }"#

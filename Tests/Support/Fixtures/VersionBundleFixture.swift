@@ -2,17 +2,17 @@ import SatchelCrypto
 import SatchelPlatform
 
 /// A hub whose dataset has had three versions, and a device that has the first.
-struct VersionWorld: GoldenStory {
-  private let pair: Pair
-  var ground: Ground { pair.ground }
+struct VersionBundleFixture: GoldenStory {
+  private let pair: HubAndDeviceFixture
+  var ground: WorkspaceFixture { pair.ground }
 
   private static func definition(_ version: Int) -> [UInt8] {
     Array(#"{ "dataset": "versions", "version": \#(version), "tables": { "camps": {} } }"#.utf8)
   }
 
   init(random: any RandomSource, clock: SetClock) throws {
-    pair = try Pair(
-      on: Ground(random: random, clock: clock), hub: "lodge", device: "raft", user: "liv",
+    pair = try HubAndDeviceFixture(
+      on: WorkspaceFixture(random: random, clock: clock), hub: "lodge", device: "raft", user: "liv",
       definition: Self.definition(1),
       schema: "CREATE TABLE camps (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO camps VALUES (1, 'Oak'), (2, 'Elm')")
   }

@@ -4,7 +4,7 @@ import SatchelPlatform
 import Testing
 
 /// Writes of apps and people that capture does not see.
-extension Camp {
+extension CommandLineFixture {
   static let dropTriggers = ["before_insert", "before_update", "before_delete", "tidy"]
     .map { #"DROP TRIGGER "satchel_\#($0):reviews";"# }.joined(separator: "\n")
 
@@ -15,8 +15,8 @@ extension Camp {
     """
 
   /// A camp whose tablet has one more review, which may be deleted.
-  static func watched() throws -> Camp {
-    let camp = try Camp()
+  static func watched() throws -> CommandLineFixture {
+    let camp = try CommandLineFixture()
     try camp.open()
     try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('r0', 'lake', 'ann', 1, 'cold')")
     camp.deliver("tablet", 1)

@@ -3,13 +3,13 @@ import SatchelPlatform
 
 /// A hub that compares its device's rows with its own, and sends with each line the versions that the row may have
 /// there.
-struct ProvedWorld: GoldenStory {
-  private let pair: Pair
-  var ground: Ground { pair.ground }
+struct ProvedRowsFixture: GoldenStory {
+  private let pair: HubAndDeviceFixture
+  var ground: WorkspaceFixture { pair.ground }
 
   init(random: any RandomSource, clock: SetClock) throws {
-    pair = try Pair(
-      on: Ground(random: random, clock: clock), hub: "abbey", device: "skiff", user: "una",
+    pair = try HubAndDeviceFixture(
+      on: WorkspaceFixture(random: random, clock: clock), hub: "abbey", device: "skiff", user: "una",
       definition: Array(#"{ "dataset": "proofs", "version": 1, "prove": "always", "tables": { "wells": {} } }"#.utf8),
       schema: """
         CREATE TABLE wells (id INTEGER PRIMARY KEY, name TEXT, depth REAL);

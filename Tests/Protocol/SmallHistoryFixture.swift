@@ -10,7 +10,7 @@ import TestSupport
 ///
 /// For each row: all three replicas have it alike in the end. Each written value is in the row, or was overwritten or
 /// deleted by a replica that had it, or is in a conflict.
-final class SmallWorld {
+final class SmallHistoryFixture {
   /// The rules of the table: a policy, and the kind of deletion or the grain of merges.
   static let rules = ["newest", "hub", "device", "manual"].flatMap { policy in
     ["", #", "delete": "soft", "deleted": "gone""#, #", "merge": "row""#].map { #""conflict": "\#(policy)"\#($0)"# }

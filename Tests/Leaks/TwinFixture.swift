@@ -3,7 +3,7 @@ import SatchelSQLite
 import TestSupport
 
 /// The beginning of pairs of hubs: a dataset with rows, users and devices that both have.
-final class TwinGround {
+final class TwinFixture {
   let dataset: RandomDataset
   let twin: TwinHubs
   /// Makes further rows of this kind.

@@ -5,7 +5,7 @@ import SatchelSQLite
 import SatchelWorkspace
 
 /// A folder for workspaces, with a clock and random numbers that are the same in every run.
-public struct Ground {
+public struct WorkspaceFixture {
   public let folder: TemporaryFolder
   public let clock: SetClock
   public let platform: Platform
@@ -28,7 +28,7 @@ public struct Ground {
 
 /// A small history of a hub, on its own ground.
 public protocol Story {
-  var ground: Ground { get }
+  var ground: WorkspaceFixture { get }
 }
 
 extension Story {

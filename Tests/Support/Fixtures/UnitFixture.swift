@@ -2,13 +2,13 @@ import SatchelCrypto
 import SatchelPlatform
 
 /// A stock that a device moves, so that changes belong together: in its bundle, and in the resulting conflict.
-struct UnitWorld: GoldenStory {
-  private let pair: Pair
-  var ground: Ground { pair.ground }
+struct UnitFixture: GoldenStory {
+  private let pair: HubAndDeviceFixture
+  var ground: WorkspaceFixture { pair.ground }
 
   init(random: any RandomSource, clock: SetClock) throws {
-    pair = try Pair(
-      on: Ground(random: random, clock: clock), hub: "weir", device: "cart", user: "ida",
+    pair = try HubAndDeviceFixture(
+      on: WorkspaceFixture(random: random, clock: clock), hub: "weir", device: "cart", user: "ida",
       definition: Array(
         """
         { "dataset": "stocks", "version": 1,

@@ -4,11 +4,11 @@ import SatchelPlatform
 import Testing
 
 /// An office with any tables, ann's tablet and ben's phone, who all write.
-struct Quarrel {
-  let camp: Camp
+struct TwoDeviceFixture {
+  let camp: CommandLineFixture
 
   init(_ schema: String, _ tables: String, attributes: String = #""tier": "integer""#) throws {
-    camp = try Camp()
+    camp = try CommandLineFixture()
     try camp.sql("office.sqlite", schema)
     try camp.write(
       "camp.json", #"{ "dataset": "camp", "version": 1, "attributes": { \#(attributes) }, "tables": { \#(tables) } }"#)

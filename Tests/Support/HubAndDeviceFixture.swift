@@ -4,14 +4,15 @@ import SatchelPlatform
 import SatchelWorkspace
 
 /// A hub and one device, which is enrolled and has no rows yet.
-struct Pair: Story {
-  let ground: Ground
+struct HubAndDeviceFixture: Story {
+  let ground: WorkspaceFixture
   let hub: HubWorkspace
   let device: DeviceWorkspace
 
   /// The random numbers here are drawn in an order that golden bundles depend on.
   init(
-    on ground: Ground, hub hubName: String, device deviceName: String, user: String, definition: [UInt8], schema: String
+    on ground: WorkspaceFixture, hub hubName: String, device deviceName: String, user: String, definition: [UInt8],
+    schema: String
   ) throws {
     self.ground = ground
     hub = try ground.hub(hubName, definition: definition, schema: schema)

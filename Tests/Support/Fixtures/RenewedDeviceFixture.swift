@@ -7,13 +7,13 @@ import SatchelWorkspace
 
 /// A hub that is restored from a backup, and a device that has a new name since. The device signs the export that the
 /// hub lost again, under its new name.
-struct RenewedWorld: GoldenStory {
-  private let pair: Pair
-  var ground: Ground { pair.ground }
+struct RenewedDeviceFixture: GoldenStory {
+  private let pair: HubAndDeviceFixture
+  var ground: WorkspaceFixture { pair.ground }
 
   init(random: any RandomSource, clock: SetClock) throws {
-    pair = try Pair(
-      on: Ground(random: random, clock: clock), hub: "dock", device: "tug", user: "kim",
+    pair = try HubAndDeviceFixture(
+      on: WorkspaceFixture(random: random, clock: clock), hub: "dock", device: "tug", user: "kim",
       definition: Array(#"{ "dataset": "ropes", "version": 1, "tables": { "coils": {} } }"#.utf8),
       schema: "CREATE TABLE coils (id TEXT PRIMARY KEY, metres REAL); INSERT INTO coils VALUES ('hemp', 40.5)")
   }

@@ -3,8 +3,8 @@ import SatchelHub
 import SatchelPlatform
 
 /// A hub of few rows that is copied as a whole.
-struct BackedUpWorld: GoldenStory {
-  let ground: Ground
+struct BackedUpFixture: GoldenStory {
+  let ground: WorkspaceFixture
   private let hub: HubWorkspace
 
   private static let definition = """
@@ -13,7 +13,7 @@ struct BackedUpWorld: GoldenStory {
     """
 
   init(random: any RandomSource, clock: SetClock) throws {
-    ground = try Ground(random: random, clock: clock)
+    ground = try WorkspaceFixture(random: random, clock: clock)
     hub = try ground.hub(
       "shelf", called: "library", definition: Array(Self.definition.utf8),
       schema: "CREATE TABLE books (id TEXT PRIMARY KEY, title TEXT); INSERT INTO books VALUES ('b1', 'Walden')")

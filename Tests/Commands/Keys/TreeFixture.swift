@@ -2,8 +2,8 @@ import Testing
 
 /// Trees and visits as GIS programs write them, at an office, on ann's tablet and on ben's phone. A column of visits
 /// holds a tree's key, and no table declares that.
-struct TreeSurvey {
-  let camp: Camp
+struct TreeFixture {
+  let camp: CommandLineFixture
 
   static let trees = "CREATE TABLE trees (fid INTEGER PRIMARY KEY, name TEXT, tier INTEGER DEFAULT 1);"
   static let visits = "CREATE TABLE visits (fid INTEGER PRIMARY KEY, tree_fid INTEGER, note TEXT);"
@@ -23,7 +23,7 @@ struct TreeSurvey {
     _ schema: String = trees + visits, trees: String = #""keys": "rekey""#,
     visits: String = #""keys": "rekey", "# + toTrees
   ) throws {
-    camp = try Quarrel(schema, #""trees": { \#(trees) }, "visits": { \#(visits) }"#).camp
+    camp = try TwoDeviceFixture(schema, #""trees": { \#(trees) }, "visits": { \#(visits) }"#).camp
   }
 
   /// Each visit with the name of its tree.
@@ -53,8 +53,8 @@ struct TreeSurvey {
   }
 
   /// Makes a hub, or returns why it cannot.
-  static func initialise(_ schema: String, _ tables: String) throws -> Camp.Outcome {
-    let camp = try Camp()
+  static func initialise(_ schema: String, _ tables: String) throws -> CommandLineFixture.Outcome {
+    let camp = try CommandLineFixture()
     try camp.sql("office.sqlite", schema)
     try camp.write("camp.json", #"{ "dataset": "camp", "version": 1, "tables": { \#(tables) } }"#)
     return camp.hubAnywhere(
@@ -62,7 +62,7 @@ struct TreeSurvey {
   }
 
   /// Brings the dataset to version 2.
-  func apply(trees: String, visits: String, migration: String? = nil) throws -> Camp.Outcome {
+  func apply(trees: String, visits: String, migration: String? = nil) throws -> CommandLineFixture.Outcome {
     try camp.write(
       "next.json",
       """

@@ -2,9 +2,9 @@ import SatchelCrypto
 import SatchelPlatform
 
 /// A hub and a device whose rows UNIQUE columns identify. The INTEGER PRIMARY KEY is local on each side.
-struct NamedWorld: GoldenStory {
-  private let pair: Pair
-  var ground: Ground { pair.ground }
+struct NamedKeyFixture: GoldenStory {
+  private let pair: HubAndDeviceFixture
+  var ground: WorkspaceFixture { pair.ground }
 
   private static let definition = """
     { "dataset": "names", "version": 1,
@@ -22,8 +22,8 @@ struct NamedWorld: GoldenStory {
     """
 
   init(random: any RandomSource, clock: SetClock) throws {
-    pair = try Pair(
-      on: Ground(random: random, clock: clock), hub: "arboretum", device: "stylus", user: "ida",
+    pair = try HubAndDeviceFixture(
+      on: WorkspaceFixture(random: random, clock: clock), hub: "arboretum", device: "stylus", user: "ida",
       definition: Array(Self.definition.utf8),
       schema: Self.schema)
   }

@@ -2,12 +2,12 @@ import SatchelCrypto
 import SatchelPlatform
 
 /// Files that rows name: each side makes a new version of one, and one is lost.
-struct RewrittenWorld: GoldenStory {
-  private let world: AttachedWorld
-  var ground: Ground { world.ground }
+struct RewrittenFileFixture: GoldenStory {
+  private let world: AttachedFixture
+  var ground: WorkspaceFixture { world.ground }
 
   init(random: any RandomSource, clock: SetClock) throws {
-    world = try AttachedWorld(on: Ground(random: random, clock: clock), hub: "glade", device: "lens")
+    world = try AttachedFixture(on: WorkspaceFixture(random: random, clock: clock), hub: "glade", device: "lens")
   }
 
   /// Bundles of both directions with rewritten files, and with the request for a missing one.

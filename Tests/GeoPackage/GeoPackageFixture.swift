@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A hub over a database, and devices that began with a template, used by the tools' commands.
-final class Expedition {
+final class GeoPackageFixture {
   let folder: TemporaryFolder
   /// The ending of the databases' names.
   let ending: String

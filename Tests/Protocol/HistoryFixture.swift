@@ -2,7 +2,7 @@ import Foundation
 import SatchelPlatform
 
 /// A folder, in memory if possible, so that the tests wait for no disk. It is deleted with this value.
-final class Playground {
+final class HistoryFixture {
   private let files = HostFileSystem()
   private let root: String
 

@@ -5,13 +5,13 @@ import SatchelSQLite
 
 /// A hub that is restored from a backup. Its device brings an emission of the lost time. Then the two compare their
 /// rows.
-struct ReturnedWorld: GoldenStory {
-  private let pair: Pair
-  var ground: Ground { pair.ground }
+struct RestoredHubFixture: GoldenStory {
+  private let pair: HubAndDeviceFixture
+  var ground: WorkspaceFixture { pair.ground }
 
   init(random: any RandomSource, clock: SetClock) throws {
-    pair = try Pair(
-      on: Ground(random: random, clock: clock), hub: "quay", device: "launch", user: "pia",
+    pair = try HubAndDeviceFixture(
+      on: WorkspaceFixture(random: random, clock: clock), hub: "quay", device: "launch", user: "pia",
       definition: Array(#"{ "dataset": "tides", "version": 1, "prove": "always", "tables": { "marks": {} } }"#.utf8),
       schema: """
         CREATE TABLE marks (id INTEGER PRIMARY KEY, name TEXT, height REAL);

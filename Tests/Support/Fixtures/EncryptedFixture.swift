@@ -4,9 +4,9 @@ import SatchelPlatform
 import SatchelValues
 
 /// A hub and a device that change their keys and encrypt their bundles.
-struct SealedWorld: GoldenStory {
-  private let pair: Pair
-  var ground: Ground { pair.ground }
+struct EncryptedFixture: GoldenStory {
+  private let pair: HubAndDeviceFixture
+  var ground: WorkspaceFixture { pair.ground }
 
   /// The device's age identity, which opens the encrypted bundles.
   var identity: String { pair.device.folder.key("own", "identity") }
@@ -22,8 +22,8 @@ struct SealedWorld: GoldenStory {
     """
 
   init(random: any RandomSource, clock: SetClock) throws {
-    pair = try Pair(
-      on: Ground(random: random, clock: clock), hub: "base", device: "sled", user: "kim",
+    pair = try HubAndDeviceFixture(
+      on: WorkspaceFixture(random: random, clock: clock), hub: "base", device: "sled", user: "kim",
       definition: Array(Self.definition.utf8),
       schema: Self.schema)
   }

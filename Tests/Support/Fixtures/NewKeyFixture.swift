@@ -2,9 +2,9 @@ import SatchelCrypto
 import SatchelPlatform
 
 /// A hub and a device whose apps make the same keys.
-struct KeyWorld: GoldenStory {
-  private let pair: Pair
-  var ground: Ground { pair.ground }
+struct NewKeyFixture: GoldenStory {
+  private let pair: HubAndDeviceFixture
+  var ground: WorkspaceFixture { pair.ground }
 
   private static let definition = """
     { "dataset": "keys", "version": 1,
@@ -22,8 +22,8 @@ struct KeyWorld: GoldenStory {
     """
 
   init(random: any RandomSource, clock: SetClock) throws {
-    pair = try Pair(
-      on: Ground(random: random, clock: clock), hub: "office", device: "phone", user: "ben",
+    pair = try HubAndDeviceFixture(
+      on: WorkspaceFixture(random: random, clock: clock), hub: "office", device: "phone", user: "ben",
       definition: Array(Self.definition.utf8),
       schema: Self.schema)
   }
