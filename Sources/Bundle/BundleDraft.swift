@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// A bundle in the making. Lines and files are added; `seal` signs them; `write` writes the file.
+/// A bundle that is being made. The caller adds lines and files. `seal` signs them, and `write` writes the file.
 public struct BundleDraft: ~Copyable {
   private let platform: Platform
   private let folder: StagingFolder
@@ -27,7 +27,7 @@ public struct BundleDraft: ~Copyable {
     }
   }
 
-  /// - Parameter parent: a folder on the same file system as the bundle's.
+  /// - Parameter parent: a folder on the file system on which the bundle will be.
   public init(in parent: String, platform: Platform) throws(PlatformError) {
     self.platform = platform
     folder = try StagingFolder(in: parent, platform: platform)
@@ -36,13 +36,13 @@ public struct BundleDraft: ~Copyable {
   /// The path at which an entry's file may be built before it is added.
   public func file(_ name: String) -> String { folder.file(name) }
 
-  /// Adds the lines that `body` writes. Adds no entry if it writes none.
+  /// Adds the lines that `body` writes. Adds no entry if `body` writes no line.
   public mutating func addChanges(_ body: (_ line: (ChangeLine) throws -> Void) throws -> Void) throws {
     try addLines(.changes, body)
   }
 
-  /// Adds the lines that `maker` makes from the items that `body` adds, in the items' order. They are made on another
-  /// core.
+  /// Adds the lines that `maker` makes from the items that `body` adds. The lines have the order of the items. Another
+  /// core makes the lines.
   public mutating func addChanges<Maker: ChangeLineMaker>(
     by maker: Maker, _ body: (_ add: (Maker.Item) throws -> Void) throws -> Void
   ) throws {
@@ -104,7 +104,7 @@ public struct BundleDraft: ~Copyable {
     try addLines(.migrations) { line in for migration in migrations { try line(migration) } }
   }
 
-  /// Copies a verified bundle's lines and files about rows, decisions and attached files.
+  /// Copies from a verified bundle the lines about rows, decisions and attached files, and the attached files.
   public mutating func addContents(of bundle: borrowing VerifiedBundle) throws {
     for entry in bundle.entryList {
       guard entry.name.isBlob || [.changes, .resolutions, .attachments].contains(entry.name),
@@ -125,13 +125,13 @@ public struct BundleDraft: ~Copyable {
     entries.append(try staged(.snapshot, at: path))
   }
 
-  /// Adds the database of a backup's files, which was built at `path` in this draft's folder.
+  /// Adds the database with the files of a backup. It was built at `path` in this draft's folder.
   public mutating func addFiles(at path: String) throws {
     entries.append(try staged(.files, at: path))
   }
 
-  /// Copies an attached file into this draft's folder; `addAttachments` decides whether it is carried. nil if it has
-  /// more than `limit` bytes by now.
+  /// Copies an attached file into this draft's folder. The bundle carries the file only if `addAttachments` receives
+  /// it. Returns nil if the file has more than `limit` bytes by now.
   public func stage(_ fd: Int32, limit: Int64) throws -> StagedFile? {
     var entry = try EntryWriter(in: folder)
     var pieces = platform.files.pieces(of: fd)
@@ -145,7 +145,7 @@ public struct BundleDraft: ~Copyable {
     return try entry.finish()
   }
 
-  /// Adds lines about attached files, and the contents of those that the bundle carries.
+  /// Adds lines about attached files, and the contents of the files in `carried`.
   /// - Parameter received: files that came from the other side.
   public mutating func addAttachments(
     _ carried: [CarriedFile], received: [AttachmentLine]
@@ -173,13 +173,13 @@ public struct BundleDraft: ~Copyable {
     public let digest: Digest
   }
 
-  /// An attached file that a bundle is to carry.
+  /// An attached file that a bundle will carry.
   public struct CarriedFile: Sendable {
     let path: AttachmentPath
     let file: StagedFile
     let was: Digest?
 
-    /// - Parameter was: the version that the other side is known to have there; nil: none is known.
+    /// - Parameter was: the version of the file that the other side has; nil: no version is known.
     public init(_ path: AttachmentPath, _ file: StagedFile, was: Digest? = nil) {
       self.path = path
       self.file = file
@@ -187,7 +187,8 @@ public struct BundleDraft: ~Copyable {
     }
   }
 
-  /// Adds a piece of another bundle's file: `bytes` bytes of `source`, or as many as are left.
+  /// Adds a piece of another bundle's file: the next `bytes` bytes of `source`, or all remaining bytes if there are
+  /// fewer.
   mutating func addPart(_ bytes: Int64, of source: any ByteSource) throws {
     var entry = try EntryWriter(in: folder)
     var buffer: [UInt8] = []
@@ -240,8 +241,8 @@ public struct BundleDraft: ~Copyable {
 
   // MARK: sealing
 
-  /// Signs the content; nothing may be added after it. Its time depends only on the number of entries. So a database
-  /// can record the bundle while it is locked, and the file can be compressed afterwards.
+  /// Signs the content. Nothing may be added afterwards. The signing time depends only on the number of entries. So the
+  /// caller can seal the bundle while the database is locked, and compress the file afterwards.
   public mutating func seal(_ manifest: Manifest, with key: borrowing SigningKey) throws -> SealedBundle {
     var manifest = manifest
     manifest.critical = critical + (manifest.body.continuation == nil ? [] : [.continues])
@@ -262,8 +263,8 @@ public struct BundleDraft: ~Copyable {
       heads: [(.signature, signature.fileBytes), (.sums, sumsBytes), (.manifest, manifestBytes)])
   }
 
-  /// Writes the sealed bundle to a new synced file with a temporary name in the draft's folder. The caller renames it
-  /// when its database has a record of it. Returns the file's path.
+  /// Writes the sealed bundle to a new synced file with a temporary name in the draft's folder. Returns the file's
+  /// path. The caller renames the file when its database has a record of the bundle.
   /// - Parameter recipients: the recipients of the encrypted file; empty: it is not encrypted.
   public func write(_ sealed: SealedBundle, for recipients: [AgeRecipient] = []) throws -> String {
     let made = try platform.files.createTemporary(in: folder.path, mode: 0o644)
@@ -291,7 +292,7 @@ public struct BundleDraft: ~Copyable {
 /// A signed bundle that is still in its draft's folder, entry by entry.
 public struct SealedBundle: Sendable {
   public let manifest: Manifest
-  /// The digest of B2SUMS: later bundles name this bundle by it in their `chain`.
+  /// The digest of B2SUMS. Later bundles name this bundle by this digest in their `chain`.
   public let digest: Digest
   /// The small entries before all others.
   let heads: [(name: EntryName, bytes: [UInt8])]
@@ -301,8 +302,9 @@ extension Manifest {
   /// The comment above the signature of every bundle. It is fixed, so that no byte of a bundle can be chosen freely.
   static let untrustedComment = "signature of B2SUMS in a Satchel bundle"
 
-  /// The signature's trusted comment. It contains the key. A reader that meets the sender for the first time checks the
-  /// signature before anything else is read, and compares the key's fingerprint after that.
+  /// The signature's trusted comment. It contains the key. At the first contact with a sender, the reader takes the key
+  /// from this comment. The reader checks the signature before it reads anything else. A person compares the key's
+  /// fingerprint afterwards.
   func trustedComment(signer: PublicKey) -> String {
     "satchel \(kind.rawValue) \(bundle) dataset=\(dataset) from=\(from.id) to=\(to.id) number=\(number) key=\(signer.line)"
   }

@@ -10,7 +10,7 @@ public enum BundleError: ExplainedError, Equatable {
   /// An entry that is unknown, out of order, duplicated, or not a plain file.
   case entry(String, String)
   case tooLarge(String, limit: Int64)
-  /// It is signed with a key that is not trusted here.
+  /// The bundle is signed with a key that is not trusted here.
   case unknownKey(String)
   case badSignature(String)
   case digest(String)
@@ -19,11 +19,11 @@ public enum BundleError: ExplainedError, Equatable {
   case line(entry: String, number: Int, String)
   case newerFormat(String)
   case archive(String)
-  /// It is encrypted for another recipient or in another way; or it could not be encrypted.
+  /// The file is encrypted for another recipient or in another way, or the file could not be encrypted.
   case encryption(AgeError)
   /// There would be more volumes than allowed; the second value is the smallest allowed size of a volume.
   case tooManyVolumes(Int64, least: Int64)
-  /// A row that no reader accepts, so it is not written either.
+  /// The row is too large for every reader, so it is not written either.
   case rowTooLarge(String, limit: Int)
 
   public var code: Reason {

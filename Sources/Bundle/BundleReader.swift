@@ -2,10 +2,11 @@ import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 
-/// The only way to read a bundle: bounded outer decoding, signature, digests, manifest. The result is verified.
+/// Reads and verifies bundles. There is no other way to read a bundle. The reader decodes the file within limits, and
+/// checks the signature, the manifest and the digests.
 ///
-/// Before the signature is checked, only the two entries that prove it are read. Every entry is digested while it
-/// arrives in a staging folder, and parsed only if its digest is the signed one.
+/// Before the signature is checked, only the signature and B2SUMS are read. Every entry after the manifest is digested
+/// while it arrives in a staging folder. An entry is parsed only if its digest is the signed digest.
 public struct BundleReader {
   /// The public key with which a signature must be checked.
   public enum Trust: Sendable {
@@ -29,11 +30,11 @@ public struct BundleReader {
     self.limits = limits
   }
 
-  /// Reads and verifies the file at `path`, keeping its entries in a new folder inside `staging`.
+  /// Reads and verifies the file at `path`, and keeps its entries in a new folder inside `staging`.
   ///
-  /// Throws a `BundleError` if it is refused; then nothing of it is left.
-  /// - Parameter admit: decides by the verified manifest whether to read the rest, and throws if not. So a bundle for
-  ///   another replica, or from a stranger, fills no disk.
+  /// Throws a `BundleError` if the file is refused. Then nothing of it remains in `staging`.
+  /// - Parameter admit: receives the verified manifest, and throws if the rest of the file should not be read. So a
+  ///   bundle for another replica, or from a stranger, does not fill the disk.
   /// - Parameter file: whether to keep the file as it was read, for the workspace.
   public func read(
     _ path: String, trust: Trust, staging: String, file keeping: FileKeeping = .notKept,
@@ -66,7 +67,7 @@ public struct BundleReader {
     try identity(of: path, trust: trust).manifest
   }
 
-  /// A bundle's manifest, the digest of its B2SUMS, and the signature of that with its key.
+  /// A bundle's manifest, the digest of its B2SUMS, the signature of B2SUMS, and the signer's key.
   public struct Identity: Sendable {
     public let manifest: Manifest
     public let digest: Digest
@@ -74,7 +75,7 @@ public struct BundleReader {
     public let signer: PublicKey
   }
 
-  /// A bundle's manifest and unique digest. Nothing after the manifest is read.
+  /// Returns the identity of a bundle. Nothing after the manifest is read.
   public func identity(of path: String, trust: Trust) throws -> Identity {
     try withOpened(path) {
       var tar = try TarReader(from: ZstdSource(limits: limits, $0))
@@ -83,8 +84,8 @@ public struct BundleReader {
     }
   }
 
-  /// The same for a file that may be damaged, missing or no bundle: then nil. Disk errors are thrown, because they say
-  /// nothing about the file.
+  /// Returns the identity of a bundle; nil if the file is damaged, missing, no bundle, or refused for another reason.
+  /// Throws disk errors, because they say nothing about the file.
   public func identityIfSound(of path: String, trust: Trust) throws -> Identity? {
     do { return try identity(of: path, trust: trust) } catch is BundleError {
       return nil
@@ -93,7 +94,7 @@ public struct BundleReader {
     }
   }
 
-  /// The manifest of a file that may be damaged, missing or no bundle: then nil.
+  /// Returns the manifest of a bundle; nil if the file is damaged, missing, no bundle, or refused for another reason.
   public func manifestIfSound(of path: String, trust: Trust) throws -> Manifest? {
     try identityIfSound(of: path, trust: trust)?.manifest
   }

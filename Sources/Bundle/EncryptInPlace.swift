@@ -1,7 +1,7 @@
 import SatchelCrypto
 import SatchelPlatform
 
-/// Encrypts a bundle's file in place, unless it is encrypted already. A file of this name exists all the time.
+/// Encrypts a bundle's file in place, unless it is encrypted already. A file with this name exists at every moment.
 public func encryptInPlace(_ path: String, for recipients: [AgeRecipient], platform: Platform) throws {
   let files = platform.files
   let fd = try files.open(path)
@@ -18,7 +18,7 @@ public func encryptInPlace(_ path: String, for recipients: [AgeRecipient], platf
     try files.sync(aside.fd)
     try files.rename(aside.path, to: path)
   } catch {
-    // The remaining file would be no bundle.
+    // The temporary file is incomplete, so it must not remain.
     try? files.remove(aside.path)
     throw error
   }

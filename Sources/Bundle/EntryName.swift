@@ -25,7 +25,7 @@ public enum EntryName: Hashable, Sendable, Comparable {
   /// nil if no entry of this format has the name.
   public init?(rawValue: String) { self.init(bytes: rawValue.utf8) }
 
-  /// The entry with this name; nil if no entry of this format has it.
+  /// The entry with this name; nil if no entry of this format has the name.
   init?(bytes: some Sequence<UInt8>) {
     let bytes = Array(bytes)
     if let known = Self.fixed.first(where: { $0.text.utf8.elementsEqual(bytes) }) {
@@ -44,7 +44,7 @@ public enum EntryName: Hashable, Sendable, Comparable {
     return false
   }
 
-  /// The name of its file in the folder in which a bundle is made or read, without a path.
+  /// The name of the entry's file, without a path, in the folder in which a bundle is made or read.
   var fileName: String {
     if case .blob(let blob) = self { return "blob-\(blob.digits)" }
     return rawValue
@@ -58,8 +58,8 @@ public enum EntryName: Hashable, Sendable, Comparable {
   private var place: Int { Self.fixed.firstIndex { $0.name == self } ?? Self.fixed.count }
 }
 
-/// The name of an attached file's content in a bundle: the first half of its digest, which is as much as a tar's header
-/// has room for. The whole digest is in B2SUMS.
+/// The name of an attached file's content in a bundle: the first half of its digest. The header of a tar has no room
+/// for more. The whole digest is in B2SUMS.
 public struct BlobName: Hashable, Comparable, Sendable {
   let digits: String
 

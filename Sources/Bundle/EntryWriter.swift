@@ -2,7 +2,7 @@ import Glibc
 import SatchelCrypto
 import SatchelPlatform
 
-/// Writes one entry of a bundle to a file aside, and counts and digests its bytes.
+/// Writes one entry of a bundle to a temporary file, and counts and digests its bytes.
 struct EntryWriter: ~Copyable {
   let path: String
   private let files: any FileSystem
@@ -11,7 +11,7 @@ struct EntryWriter: ~Copyable {
   private var pending: [UInt8] = []
   private(set) var bytes: Int64 = 0
 
-  /// The number of bytes, including those that are not in the file yet.
+  /// The number of bytes, including the bytes that are not in the file yet.
   var written: Int64 { bytes + Int64(pending.count) }
 
   private static let blockBytes = 256 << 10
@@ -50,7 +50,7 @@ struct EntryWriter: ~Copyable {
     try files.seek(fd, to: bytes)
   }
 
-  /// The complete entry; nothing may be written after it.
+  /// Completes the entry and returns it. Nothing may be written afterwards.
   mutating func finish() throws(PlatformError) -> BundleDraft.StagedFile {
     try flush()
     var last = BLAKE2b512()

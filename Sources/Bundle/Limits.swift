@@ -1,7 +1,7 @@
 /// The largest count: 2^53 - 1, up to which every reader of JSON is exact.
 let largestCount: Int64 = (1 << 53) - 1
 
-/// The limits on a reader's cost. Each is checked while bytes arrive, before they are kept.
+/// The limits on the work of a reader. Each limit is checked while bytes arrive, before the bytes are kept.
 public struct BundleLimits: Sendable {
   public var signatureBytes: Int64 = 2 << 10
   public var sumsBytes: Int64 = 256 << 10

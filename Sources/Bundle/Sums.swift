@@ -10,7 +10,7 @@ struct Sums {
 
   subscript(_ name: EntryName) -> Digest? { digests.first { $0.name == name }?.digest }
 
-  /// Reads lines of a digest, two spaces and a name. Names are in order, each once.
+  /// Reads lines. Each line has a digest, two spaces and a name. The names must be in order, each once.
   init(_ bytes: [UInt8]) throws(BundleError) {
     var digests: [(name: EntryName, digest: Digest)] = []
     guard bytes.last == UInt8(ascii: "\n") else { throw .manifest("B2SUMS does not end with a newline") }

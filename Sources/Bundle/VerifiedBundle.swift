@@ -3,13 +3,13 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// A bundle whose signature and digests were checked. Only the reader makes one, and only such a bundle can be
-/// imported.
+/// A bundle whose signature and digests were checked. Only `BundleReader` makes this value, and only a verified bundle
+/// can be imported.
 ///
-/// Its entries are in a staging folder, which is deleted with it.
+/// The entries are in a staging folder, which is deleted with this value.
 public struct VerifiedBundle: ~Copyable {
   public private(set) var manifest: Manifest
-  /// The sender's own name.
+  /// The name that the sender gives itself.
   public let senderName: String
   public let signer: PublicKey
   /// The signer's signature of B2SUMS.
@@ -17,7 +17,7 @@ public struct VerifiedBundle: ~Copyable {
   /// The digest of B2SUMS.
   public let digest: Digest
   private let entries: [Manifest.Entry]
-  /// nil: the reader did not keep it.
+  /// nil: the reader did not keep the file.
   private let keptFile: VerifiedFile?
   private let folder: StagingFolder
   let limits: BundleLimits
@@ -40,7 +40,7 @@ public struct VerifiedBundle: ~Copyable {
     self.platform = platform
   }
 
-  /// The bundle's file, to be kept. The bundle must have been read with `file: .kept`.
+  /// The bundle's file, for the workspace to keep. The bundle must have been read with `file: .kept`.
   public var file: VerifiedFile {
     get throws {
       guard let keptFile else { throw BundleError.archive("its file was not kept when it was read") }
@@ -58,7 +58,7 @@ public struct VerifiedBundle: ~Copyable {
 
   public func has(_ name: EntryName) -> Bool { entries.contains { $0.name == name } }
 
-  /// The path of an entry's file in the staging folder; nil if the bundle has none.
+  /// The path of an entry's file in the staging folder; nil if the bundle has no such entry.
   public func path(of name: EntryName) -> String? { has(name) ? folder.file(name.fileName) : nil }
 
   /// The lines of `changes.jsonl`. They must be read while the bundle exists.
@@ -94,7 +94,7 @@ public struct VerifiedBundle: ~Copyable {
     return try StateEntry(json: platform.files.read(path, limit: StateEntry.mostBytes))
   }
 
-  /// Its migrations, in the order of their versions; none of a version above the bundle's own.
+  /// The bundle's migrations, in the order of their versions. Throws if a version is above the bundle's own version.
   public func migrations() throws -> [Migration] {
     var migrations: [Migration] = []
     try eachLine(.migrations, nil) { bytes throws in

@@ -3,13 +3,13 @@ import SatchelPlatform
 
 /// The file of a verified bundle, byte for byte as it was verified.
 ///
-/// The bytes were copied while they were read. So nothing is read again from the source: a stick may return other bytes
-/// then.
+/// The bytes were copied while they were verified. So nothing is read again from the source, which may be a stick that
+/// returns other bytes the second time.
 public final class VerifiedFile {
   private let files: any FileSystem
-  /// The path at which it was made. The folder is deleted with the bundle.
+  /// The path at which the file was made. Its folder is deleted with the bundle.
   private let home: String
-  /// Its present path.
+  /// The file's present path.
   private var path: String
   public let bytes: Int64
 
@@ -17,8 +17,8 @@ public final class VerifiedFile {
     (home, self.path, self.bytes, self.files) = (path, path, bytes, files)
   }
 
-  /// Puts the file at `target`, replacing any file there, after it is safe on the medium. The first call moves it;
-  /// later calls make copies.
+  /// Puts the file at `target`, after the file is safe on the medium. A file at `target` is replaced. The first call
+  /// moves the file. Later calls make copies.
   public func put(at target: String) throws(PlatformError) {
     guard path == home else { return try files.copy(path, to: target, mode: Self.mode) }
     let fd = try files.open(path)
@@ -47,7 +47,7 @@ public enum FileKeeping: Sendable {
   case notKept
 }
 
-/// The bytes of a file, which are copied while they are read, from a certain time on.
+/// The bytes of a file. From the call of `begin` on, they are also copied while they are read.
 final class CopiedSource: ByteSource {
   private let source: FileSource
   private let files: any FileSystem
@@ -56,7 +56,7 @@ final class CopiedSource: ByteSource {
   private var total: Int64 = 0
   private var copy: (path: String, fd: Int32)?
 
-  /// The bytes up to the end of a manifest are always fewer.
+  /// The limit of `early`. The bytes up to the end of a manifest are always fewer.
   private static let mostEarly = 4 << 20
 
   init(_ fd: Int32, files: any FileSystem) {
@@ -81,7 +81,7 @@ final class CopiedSource: ByteSource {
     return count
   }
 
-  /// Begins to write the copy: the bytes read until now proved the sender.
+  /// Begins to write the copy, from the first byte on. The bytes that were read until now have proved the sender.
   func begin(in folder: borrowing StagingFolder) throws {
     let made = try files.createTemporary(in: folder.path, mode: VerifiedFile.mode)
     copy = made

@@ -2,13 +2,13 @@ import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 
-/// Cuts a bundle's file into volumes: bundles that each hold a piece of the file, for media that are too small for the
-/// whole.
+/// Cuts a bundle's file into volumes, for media that are too small for the whole file. Each volume is a bundle that
+/// holds a piece of the file.
 public struct VolumeCutter {
   private let reader: BundleReader
   private let platform: Platform
 
-  /// - Parameter reader: opens the file if it is encrypted: its decrypted content is cut.
+  /// - Parameter reader: reads the file, and decrypts it if it is encrypted. The decrypted content is cut.
   public init(reader: BundleReader, platform: Platform) {
     self.reader = reader
     self.platform = platform
@@ -19,7 +19,7 @@ public struct VolumeCutter {
   ///
   /// - Parameters:
   ///   - size: the largest size of each volume's file, in bytes.
-  ///   - folder: where the volumes are made.
+  ///   - folder: the folder in which the volumes are made.
   ///   - trust: the sender's keys.
   ///   - recipients: the recipients of each encrypted volume; empty: volumes are not encrypted.
   public func cut(
@@ -59,16 +59,16 @@ public struct VolumeCutter {
       body: .volume(volume))
   }
 
-  /// The bytes of a piece in a volume's file. The rest is for the entries around it, for what compression adds to
-  /// compressed data (3 bytes in 128 KiB), and for encryption (16 bytes in 64 KiB, and a header).
+  /// The number of bytes of a piece in a volume's file. The rest is for the other entries, compression and encryption.
+  /// Compression adds 3 bytes to 128 KiB of compressed data. Encryption adds 16 bytes to 64 KiB, and a header.
   private static func pieceBytes(of size: Int64) -> Int64 { size - size / 2048 - 16 << 10 }
 
-  /// A volume size with which the number of volumes stays in its limit.
+  /// A volume size with which the number of volumes stays within its limit.
   private static func size(of bytes: Int64) -> Int64 { bytes / Manifest.Volume.most / 2047 * 2048 + 32 << 10 }
 }
 
 extension Manifest.Volume {
-  /// The size of all pieces but the last, if this piece has `bytes` bytes; nil if that is impossible.
+  /// The size of each piece but the last, if this piece has `bytes` bytes; nil if that is impossible.
   public func pieceBytes(ofPartWith bytes: Int64) -> Int64? {
     if part < parts {
       let before = bytes.multipliedReportingOverflow(by: parts - 1)

@@ -12,7 +12,7 @@ public enum Capture {
     )
     """
 
-  /// Adds capture to these tables. The database must have none yet; the caller holds the transaction.
+  /// Adds capture to these tables. The database must have no capture yet. The caller holds the transaction.
   public static func install(in database: borrowing Database, tables: [TrackedTable]) throws {
     try database.execute(schema)
     try database.execute("INSERT INTO satchel_capture VALUES (1, 0, 0)")
@@ -51,7 +51,7 @@ public enum Capture {
     if !units.isEmpty { try UnitNumbers.forgetTimes(in: database) }
   }
 
-  /// The triggers that differ from capture's own: dropped by an app, or of a recreated table.
+  /// The triggers of capture that are missing or changed: an app dropped them, or created the table again.
   public static func missingTriggers(in database: borrowing Database, tables: [TrackedTable]) throws -> [Name] {
     var missing: [Name] = []
     for table in tables {

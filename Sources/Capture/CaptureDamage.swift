@@ -2,7 +2,7 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// Damage to a captured database, by which changes may have been missed.
+/// Damage to a captured database. Because of it, capture may have missed changes.
 public struct CaptureDamage: Sendable {
   public enum Kind: String, Sendable {
     /// Triggers are missing or differ from capture's own.
@@ -17,7 +17,7 @@ public struct CaptureDamage: Sendable {
     case table
     /// The table's rows are identified by another key than before.
     case key
-    /// The file holds its texts in UTF-16, from which SQLite reads some of them as other texts.
+    /// The file holds its texts in UTF-16. SQLite reads some of these texts as other texts.
     case encoding
   }
 
@@ -25,7 +25,7 @@ public struct CaptureDamage: Sendable {
   public let table: Name
   /// A description, as the rest of a sentence.
   public let words: String
-  /// The steps before a repair; nil: the repair is enough.
+  /// The steps for a person before a repair; nil: the repair alone is enough.
   public let hint: String?
 
   public var isRepairable: Bool { hint == nil }
@@ -35,7 +35,7 @@ public struct CaptureDamage: Sendable {
 }
 
 extension Capture {
-  /// Finds damage to capture and to the captured tables. Reads the schema alone, which is cheap enough for every
+  /// Finds damage to capture and to the captured tables. It reads only the schema, which is fast enough for every
   /// command.
   public static func damage(
     in database: borrowing Database, tables: [TrackedTable], dataset: DatasetDefinition
@@ -165,8 +165,8 @@ extension Capture {
 }
 
 extension TrackedTable {
-  /// Whether the app created the table again after capture was installed. SQLite then lists it after the table of
-  /// writes. An ALTER TABLE leaves a table in its position, and VACUUM keeps the order.
+  /// Whether the app created the table again after capture was installed. SQLite then lists the new table after the
+  /// table of writes. An ALTER TABLE leaves a table in its position, and VACUUM keeps the order.
   public func isMadeAnew(in database: borrowing Database) throws -> Bool {
     try database.first(
       """
@@ -191,12 +191,12 @@ extension TrackedTable {
     before.columns.filter { !names.isOwn($0) }
   }
 
-  /// The same columns in the table of writes.
+  /// The columns of the app's table in the table of writes, in order.
   func savedWrites(_ writes: TableShape) -> [Name] {
     writes.columns.filter { !names.isOwn($0) }
   }
 
-  /// Whether both tables have columns for units exactly if the dataset has units.
+  /// Whether both tables have their columns for units if the table keeps units, and lack these columns if not.
   func hasUnits(in before: TableShape, _ writes: TableShape) -> Bool {
     before.columns.contains(names.unit) == names.keepsUnits && writes.columns.contains(names.mark) == names.keepsUnits
   }

@@ -5,8 +5,8 @@ import SatchelValues
 /// The names of capture's own objects for one table.
 struct CaptureNames {
   let table: Name
-  /// The control columns of the table of pre-images. If an app's table has columns of these names, they are lengthened
-  /// until they are free.
+  /// The control columns of the table of pre-images. If the app's table has a column of such a name, the control column
+  /// gets a longer name.
   let generation: Name
   let existed: Name
   let stamp: Name
@@ -15,7 +15,8 @@ struct CaptureNames {
   let number: Name
   let written: Name
   let again: Name
-  /// For tables with units: in the table of pre-images the number of the unit, in the table of writes the newest mark.
+  /// For tables with units. `unit` is in the table of pre-images, and holds the number of the unit. `mark` is in the
+  /// table of writes, and holds the newest mark.
   let unit: Name
   let mark: Name
   /// Whether the tables have these two columns.
@@ -44,7 +45,7 @@ struct CaptureNames {
 
   /// The control columns of the table of pre-images, in order.
   var controls: [Name] { always + (keepsUnits ? [unit] : []) }
-  /// The control columns that each table of pre-images has.
+  /// The control columns that each table of pre-images has, with or without units.
   var always: [Name] { [generation, existed, stamp, first] }
 
   /// Whether a column of a table of pre-images, or of writes, is capture's own.
@@ -53,6 +54,6 @@ struct CaptureNames {
   var before: Name { Name("satchel_before_\(table)") }
   var writes: Name { Name("satchel_writes_\(table)") }
 
-  /// The moment ends at the first colon, so no two tables share a trigger's name.
+  /// The moment is the part before the first colon, so no two tables share a trigger's name.
   func trigger(_ moment: String) -> Name { Name("satchel_\(moment):\(table)") }
 }

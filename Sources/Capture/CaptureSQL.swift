@@ -4,8 +4,8 @@ import SatchelValues
 /// The triggers that record one table's writes.
 ///
 /// Every pre-image is saved before the write, never after it: an app's own AFTER triggers may run first and write the
-/// row again. An unneeded pre-image does no harm, because an unchanged row is no change. Of all entries of one row, the
-/// first is its pre-image. So a trigger need not check whether its row was written before, or exists.
+/// row again. An unneeded pre-image does no harm, because an unchanged row is no change. The first entry of a row is
+/// its pre-image. So a trigger need not check whether its row exists, or was written before.
 struct CaptureSQL {
   let info: TableInfo
   let names: CaptureNames
@@ -60,8 +60,8 @@ struct CaptureSQL {
 
   // MARK: contents of entries
 
-  /// The time of the write, and the newest mark if units are kept. It may use only functions that older SQLite builds
-  /// have: any program may write the database.
+  /// The time of the write, and the newest mark if units are kept. This SQL may use only functions that older SQLite
+  /// builds have: any program may write the database.
   private var now: String { "julianday('now')" + (names.keepsUnits ? ", \(UnitNumbers.newestMark)" : "") }
 
   private func save(_ columns: [Name], _ source: String) -> String {
@@ -74,7 +74,8 @@ struct CaptureSQL {
 
   private var saveOld: String { save(columns, "VALUES (\(whole("OLD.")))") }
 
-  /// The new row's value of a column. OR REPLACE replaces a forbidden NULL with the default, but only after this.
+  /// SQL for the value of a column in the new row. OR REPLACE replaces a forbidden NULL with the default, but only
+  /// after the trigger has run.
   private func new(_ column: Int) -> String {
     let value = "NEW.\(quoted(columns[column]))"
     return info.replacements[column].map { "coalesce(\(value), \($0))" } ?? value
@@ -82,14 +83,15 @@ struct CaptureSQL {
 
   private var newKey: String { info.schema.key.map(new).joined(separator: ", ") }
 
-  /// Records that the new row did not exist. If its key had a row, that row was saved just before this, or when it was
-  /// deleted.
+  /// Records that the new row did not exist. If a row with this key existed, that row was saved just before this entry,
+  /// or when the row was deleted.
   private var saveAbsence: [String] {
     if let alias { return saveAbsence(ofKeyFor: alias) }
     return [save(key, "VALUES (0, \(now), \(newKey))")]
   }
 
-  /// Two keys that are equal by the collation may still be two keys.
+  /// Records that no row had the new key, if an update changes the key. The bytes are compared, because keys that are
+  /// equal by the collation may still be two keys.
   private var saveAbsenceOfOther: String {
     let differs = info.schema.key.map { "OLD.\(quoted(columns[$0])) IS NOT \(new($0)) COLLATE BINARY" }
     return save(key, "SELECT 0, \(now), \(newKey) WHERE \(differs.joined(separator: " OR "))")
@@ -97,8 +99,9 @@ struct CaptureSQL {
 
   // MARK: keys that SQLite makes
 
-  /// If SQLite makes the key, NEW holds -1 until then; the same if the writer says -1. So the next key is predicted,
-  /// and an entry for -1 is added. If the prediction is wrong, the entry belongs to no row, and so is no change.
+  /// If SQLite makes the key, NEW holds -1 before the insert. NEW also holds -1 if the writer gives the key -1. So the
+  /// next key is predicted, and an entry for -1 is added. If the prediction is wrong, its entry belongs to no row, and
+  /// so is no change.
   private func saveAbsence(ofKeyFor alias: String) -> [String] {
     let isMade = "NEW.\(alias) IS -1"
     func saveNext(_ key: String) -> String {
@@ -111,7 +114,7 @@ struct CaptureSQL {
       "(SELECT coalesce(max(seq) + 1, 1) FROM sqlite_sequence WHERE name = \(quotedText(info.schema.name.text)))"
     let counted = "max(\(next), \(sequence))"
     // A row that OR IGNORE skips uses up a key, and the sequence shows that only when the statement is done. The
-    // prediction for the last row is in the last entry before this one, or was recorded when the table was compacted.
+    // prediction for the last row is in the newest entries, or was recorded when the table was compacted.
     let noted = "SELECT \(alias) FROM \(writes) WHERE \(quoted(names.number)) = 0"
     let unused =
       "(SELECT max(\(alias)) + 1 FROM (SELECT \(alias) FROM \(newest(saveVictimsOfInsert.count + 3)) UNION ALL \(noted)))"
@@ -125,8 +128,9 @@ struct CaptureSQL {
     "(SELECT \(quotedList(key)) FROM \(writes) ORDER BY \(quoted(names.number)) DESC LIMIT \(count))"
   }
 
-  /// A key that SQLite or a default makes is known only afterwards. The newest entry is the row's own absence, unless a
-  /// trigger of the app wrote something in between.
+  /// SQL for whether the key of the inserted row differs from the newest entry's key. A key that SQLite or a default
+  /// makes is known only after the insert. The newest entry is the row's own absence, unless a trigger of the app wrote
+  /// something in between.
   private var madeKeyIsNew: String {
     "(\(key.map { "+NEW.\(quoted($0))" }.joined(separator: ", "))) IS NOT \(newest(1))"
   }
@@ -138,8 +142,8 @@ struct CaptureSQL {
 
   // MARK: rows that OR REPLACE deletes silently
 
-  /// The table's name in a FROM clause: its own name, because the condition of a partial index may use it. A table may
-  /// also be named `old` or `new`, which have another meaning in a trigger.
+  /// The table's alias in a FROM clause. The alias is the table's own name, because the condition of a partial index
+  /// may use it. A table named `old` or `new` has another alias, because these names have another meaning in a trigger.
   private var row: String {
     ["old", "new"].contains { info.schema.name.isSameInSQL(as: $0) } ? "satchel_row" : table
   }
@@ -151,15 +155,15 @@ struct CaptureSQL {
     return (alias ?? []) + info.uniqueIndexes
   }
 
-  /// If rows have a rowid that is not their key, two of them cannot share a rowid either.
+  /// The name of the rowid, if rows have a rowid that is not their key: two rows cannot share a rowid either.
   private var place: String? { info.rowidAlias == nil ? info.rowid : nil }
 
   private var isAtPlace: String? { place.map { "\(row).\($0) = NEW.\($0)" } }
 
   private var saveVictimsOfInsert: [String] { (uniques.map(matches) + [isAtPlace].compactMap(\.self)).map(saveVictims) }
 
-  /// Only if the new row's index entry changes. This test comes first, because SQLite evaluates it before it searches
-  /// for rows.
+  /// SQL that saves rows only if the updated row's index entry changes. This test comes first, because SQLite evaluates
+  /// it before it searches for rows.
   private var saveVictimsOfUpdate: [String] {
     let isOther =
       "NOT (" + key.map { "\(row).\(quoted($0)) IS OLD.\(quoted($0)) COLLATE BINARY" }.joined(separator: " AND ") + ")"
@@ -170,7 +174,7 @@ struct CaptureSQL {
     return (byIndex + [byPlace].compactMap(\.self)).map(saveVictims)
   }
 
-  /// nil: the row's index entry may depend on any column.
+  /// SQL for whether an update changes the row's index entry; nil: the entry may depend on any column.
   private func differs(_ index: UniqueIndex) -> String? {
     var differences: [String] = []
     for part in index.parts {
@@ -182,14 +186,15 @@ struct CaptureSQL {
     return index.condition == nil ? "(\(differences.joined(separator: " OR ")))" : nil
   }
 
-  /// The rows with which the new row would collide in an index. The new row itself may be outside a partial index: then
-  /// an unneeded row is saved. The newline ends a comment at the end of the condition.
+  /// The condition for rows with which the new row would collide in an index. If the new row itself is outside a
+  /// partial index, an unneeded row is saved. The newlines end SQL comments at the end of expressions and of the
+  /// condition.
   private func matches(_ index: UniqueIndex) -> String {
     let parts = index.parts.map { part in
       let (theirs, ours) =
         switch part.source {
         case .column(let place): ("\(row).\(quoted(columns[place]))", new(place))
-        // NEW's value of a generated column is computed before column types convert the values.
+        // In NEW, a generated column is computed before the column types convert the values.
         case .generated(let name, let sql): ("\(row).\(quoted(name))", "(SELECT \(sql)\n  FROM \(newRow))")
         case .expression(let sql): ("(\(sql)\n  )", "(SELECT \(sql)\n  FROM \(newRow))")
         }
@@ -203,9 +208,9 @@ struct CaptureSQL {
     "(SELECT \(columns.indices.map { "\(new($0)) AS \(quoted(columns[$0]))" }.joined(separator: ", ")))"
   }
 
-  /// Saves every row that shares a UNIQUE value with the new row, for any conflict clause of the statement: triggers
-  /// cannot know it. There is one statement for each index. Each is a look-up, but one statement with OR might scan the
-  /// table.
+  /// Saves every row that shares a UNIQUE value with the new row, whatever conflict clause the statement has: a trigger
+  /// cannot read the clause. There is one statement for each index, and each statement is a look-up. A single statement
+  /// with OR might scan the table.
   private func saveVictims(_ condition: String) -> String {
     save(
       columns,

@@ -19,7 +19,7 @@ struct CaptureTables {
   /// The key column that SQLite fills by itself; nil if there is none.
   var alias: Name? { info.rowidAlias.map { columns[$0] } }
 
-  /// In the table of writes: a row whose key the trigger could only predict.
+  /// A value of `existed` in the table of writes: the trigger could only predict the row's key.
   static let predictedKey = 2
 
   var statements: [String] { [makeBefore] + makeWrites }
@@ -62,7 +62,7 @@ struct CaptureTables {
 
   // MARK: from one table to the other
 
-  /// The approximate number of bytes of writes; NULL: none.
+  /// SQL for the approximate number of bytes of all writes; NULL: there are no writes.
   var writtenBytes: String {
     "SELECT max(\(quoted(names.number))) * \(CaptureTidying.size(of: columns, in: names)) FROM \(writes) WHERE \(quoted(names.number)) > 0"
   }
@@ -72,21 +72,22 @@ struct CaptureTables {
     Self.settle(names, columns: columns, key: key, alias: alias, isSorted: isSorted)
   }
 
-  /// While the target pages stay in the cache, any order is fast, and an app often writes in key order. Beyond that,
-  /// each entry would read and write pages again.
+  /// The most bytes of writes that are moved without sorting. While the target pages stay in the cache, any order is
+  /// fast, and an app often writes in key order. With more bytes, each entry would read and write pages again.
   static let mostUnsorted = 32 << 20
 
   /// SQL for the milliseconds since 1970 of a column that holds a Julian day. An app may replace SQLite's clock with
-  /// its own function. Without a time the write counts as one of 1970, and no time exceeds a stamp's range.
+  /// its own function. A write without a time counts as a write of 1970. No result exceeds the range of a stamp.
   static func milliseconds(_ column: Name) -> String {
     "min(coalesce(CAST((\(quoted(column)) - 2440587.5) * 86400000.0 AS INTEGER), 0), \(Stamp.latestMilliseconds))"
   }
 
-  /// Whether the row of an entry existed before the writes too, if the entry says that it existed. It did not if its
-  /// key, or a lower one, was predicted earlier: SQLite predicts keys above the key of every row. Then a trigger of the
-  /// app wrote the new row before capture could see that it is new, and the predicted key was wrong.
+  /// SQL for whether a row existed before all writes, if its entry records that it existed. The row did not exist if an
+  /// earlier entry predicted its key or a lower key: a predicted key is above the key of every row. In that case a
+  /// trigger of the app wrote the new row before capture could see that the row is new, and the predicted key was
+  /// wrong.
   ///
-  /// If no such row was written, the lists after AND are never built.
+  /// If no such row was written, SQLite never builds the lists after AND.
   private static func wasBefore(_ alias: Name, _ names: CaptureNames) -> String {
     let (writes, number, existed) = (quoted(names.writes), quoted(names.number), quoted(names.existed))
     let key = quoted(alias)
@@ -109,7 +110,7 @@ struct CaptureTables {
   /// Moves all writes into the pre-images. The first entry of a row makes its pre-image in the current generation; each
   /// later entry only raises the stamp. Rows whose key holds NULL are skipped: `status` reports them.
   /// - Parameters:
-  ///   - columns: those of the tracked table, as both tables have them.
+  ///   - columns: the columns of the tracked table that both tables have.
   ///   - alias: the key column that SQLite fills by itself, if there is one.
   ///   - isSorted: whether the rows are sorted by their keys first, which costs as much as all the rest.
   static func settle(_ names: CaptureNames, columns: [Name], key: [Name], alias: Name?, isSorted: Bool = true)
@@ -117,8 +118,8 @@ struct CaptureTables {
   {
     let controls = names.controls
     let (writes, number, existed) = (quoted(names.writes), quoted(names.number), quoted(names.existed))
-    // Milliseconds since 1970 in the upper 48 bits, never before a stamp that this replica has seen, and growing with
-    // each write.
+    // The stamp has milliseconds since 1970 in its upper 48 bits. It is later than each stamp that this replica has
+    // seen, and grows with each write.
     let stamp = """
       max((SELECT stamp + 1 FROM satchel_capture), \(milliseconds(names.written)) << 16)
           + coalesce(\(quoted(names.again)), 0)
@@ -135,8 +136,8 @@ struct CaptureTables {
     }
     var sources = [entries(columns.map { quoted($0) }, where: "\(number) > 0")]
     if let alias {
-      // If a key was predicted, the row with key -1 did not exist either. This matters if entries say that it was
-      // written.
+      // If a key was predicted, the row with the key -1 did not exist either. This matters only if entries record a
+      // write of the row with the key -1.
       let isFirst = "\(number) = (SELECT min(\(number)) FROM \(writes) WHERE \(existed) = \(predictedKey))"
       let isWritten = "EXISTS (SELECT 1 FROM \(writes) WHERE \(number) > 0 AND \(quoted(alias)) = -1)"
       let row = columns.map { "\($0 == alias ? "-1" : "NULL") AS \(quoted($0))" }

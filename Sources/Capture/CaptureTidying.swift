@@ -1,17 +1,17 @@
 import SatchelSQLite
 import SatchelValues
 
-/// Keeps the table of writes from growing with each write to a row that is written again and again.
+/// Keeps the table of writes small if an app writes the same row again and again.
 ///
 /// From time to time a trigger drops the entries of a row. It keeps the first entry, which holds the pre-image. One new
 /// entry replaces the dropped entries, with their count and the time of the last one. The trigger reads the whole
-/// table, so it must run rarely: only if more entries were added since its last run than that run left, and if these
-/// take more than `room` bytes. Its cost is a small part of the writes' cost.
+/// table, so it must run rarely. It runs only if more entries were added since its last run than that run left. The
+/// added entries must also take more than `room` bytes. Its cost is a small part of the writes' cost.
 struct CaptureTidying {
   let names: CaptureNames
   let columns: [Name]
   let key: [Name]
-  /// The key that SQLite counts, if it does: entry 0 holds the greatest predicted key.
+  /// The key column that SQLite counts; nil: there is none. Entry 0 holds the greatest predicted key in this column.
   let counted: Name?
 
   /// The approximate number of added bytes before compaction is worthwhile.
@@ -24,16 +24,16 @@ struct CaptureTidying {
   private var written: String { quoted(names.written) }
   private var again: String { quoted(names.again) }
 
-  /// The last statement of a trigger that adds up to `count` entries. It reads no page unless the interval's end is
-  /// among those entries: the part before AND is evaluated first.
+  /// The last statement of a trigger that adds up to `count` entries. It reads no page unless one of these entries ends
+  /// the interval: the part before AND is evaluated first.
   func occasion(after count: Int) -> String {
     "UPDATE \(writes) SET \(quoted(names.existed)) = NULL WHERE last_insert_rowid() % \(Self.interval) < \(count) AND \(number) = 0"
   }
 
-  /// Entry 0 holds the number of the last entry in `again`, and the number of entries at the last compaction in
-  /// `written`.
+  /// In entry 0, `again` holds the number of the last entry at the last compaction. `written` holds the number of
+  /// entries at that time.
   ///
-  /// The condition reads NEW, so with recursive triggers the body's own updates of that entry fire nothing.
+  /// The condition reads NEW. So the body's own updates of entry 0 fire nothing, even with recursive triggers.
   var trigger: (name: Name, sql: String) {
     let name = names.trigger("tidy")
     let newest = "(SELECT max(\(number)) FROM \(writes))"
@@ -75,14 +75,15 @@ struct CaptureTidying {
   /// The number of the last entry that the body has read.
   private var seen: String { "(SELECT \(again) FROM \(writes) WHERE \(number) = 0)" }
 
-  /// The bytes of an entry, on the average of the last four.
+  /// SQL for the bytes of an entry: the average of the last four entries.
   private var size: String { Self.size(of: columns, in: names) }
 
   static func size(of columns: [Name], in names: CaptureNames) -> String {
     "(SELECT avg(satchel_size) FROM (SELECT 32 + \(sum(columns[...])) AS satchel_size FROM \(quoted(names.writes)) ORDER BY \(quoted(names.number)) DESC LIMIT 4))"
   }
 
-  /// The lengths of these columns, added in halves: SQLite limits the depth of an expression.
+  /// SQL for the sum of the lengths of these columns. The sum is made of halves, because SQLite limits the depth of an
+  /// expression.
   private static func sum(_ columns: ArraySlice<Name>) -> String {
     if columns.count == 1 { return columns.map { "coalesce(length(\(quoted($0))), 0)" }.joined() }
     let middle = columns.startIndex + columns.count / 2

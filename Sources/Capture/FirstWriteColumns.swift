@@ -2,8 +2,8 @@ import SatchelSQLite
 import SatchelValues
 
 extension Capture {
-  /// Gives every table of pre-images of release 0.1 the column for the stamp of the first write. The caller holds the
-  /// transaction.
+  /// Adds the column for the stamp of the first write to every table of pre-images that release 0.1 made. The caller
+  /// holds the transaction.
   public static func addFirstWriteColumns(in database: borrowing Database) throws {
     let tables = try database.all(
       "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'satchel\\_before\\_%' ESCAPE '\\' ORDER BY name"

@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// A row by the index of its table in the dataset and the value of its one key column.
+/// Names a row by the index of its table in the dataset, and by the value of its only key column.
 public struct KeyedRow: Hashable, Sendable {
   public let place: Int
   public let key: Value

@@ -4,7 +4,8 @@ import SatchelValues
 /// The pre-images of one database's tracked tables, and the steps computed from them.
 public enum PreImageStore {
   /// Calls `body` for each row with pre-images of generation `first` or later, with these pre-images, oldest first, and
-  /// the present row. Rows come in the order of their keys, in the spelling of the present or former row.
+  /// the present row. Rows come in the order of their keys. A key has the spelling of the former row, or of the present
+  /// row if there was no former row.
   public static func each(
     _ table: TrackedTable, since first: Generation, in database: borrowing Database,
     _ body: (RowKey, [PreImage], Row?) throws -> Void
@@ -28,8 +29,8 @@ public enum PreImageStore {
     try finishGroup()
   }
 
-  /// Calls `body` for each spelling of one row's key, such as 1 and 1.0, with its pre-images and the present row. Each
-  /// is nil if it has another spelling.
+  /// Calls `body` for each spelling of one row's key, such as 1 and 1.0, with its pre-images and the present row. A
+  /// former or present row with another spelling is nil.
   ///
   /// In a device's steps a changed spelling of a key is a delete and an insert, like any other change of a key.
   static func eachSpelling(
@@ -51,7 +52,7 @@ public enum PreImageStore {
     try statement.bind(key.values)
     guard try statement.step() else { return nil }
     let row = Row(statement.values(from: 0, count: table.schema.columns.count))
-    // The column's collation found the row; it may be another row.
+    // SQLite compared by the column's collation, so the row that it found may have another key.
     return table.schema.key(of: row) == key ? row : nil
   }
 
@@ -64,8 +65,8 @@ public enum PreImageStore {
   ///
   /// - Parameter body: gets the step's place in an order in which all steps can be applied, lowest first. The order is
   ///   by generation; deletes come before inserts, deleted children before their parents, and inserted parents before
-  ///   their children. Steps of one place are applied in the order in which they come. `body` also gets the table's
-  ///   index in `tables`.
+  ///   their children. Steps with the same place are applied in the order in which they come. `body` also gets the
+  ///   table's index in `tables`.
   public static func eachStep(
     _ tables: [TrackedTable], since first: Generation, in database: borrowing Database,
     _ body: (_ place: ApplyOrder, _ table: Int, Step) throws -> Void
@@ -79,7 +80,7 @@ public enum PreImageStore {
     }
   }
 
-  /// The number of steps of each table since generation `first`, and how many of all are of generation `unsent` or
+  /// The number of steps of each table since generation `first`, and the number of all steps of generation `unsent` or
   /// later.
   public static func countSteps(
     _ tables: [TrackedTable], since first: Generation, unsent: Generation, in database: borrowing Database
@@ -116,7 +117,7 @@ public enum PreImageStore {
     try database.using(table.forgetSQL) { try $0.run(key.values) }
     for image in images {
       var values = image.row?.values ?? table.schema.columns.map { _ in .null }
-      // An existing row has its own spelling of the key.
+      // A pre-image with a row has its own spelling of the key.
       if image.row == nil {
         for (place, column) in table.schema.key.enumerated() { values[column] = key.values[place] }
       }
@@ -129,7 +130,7 @@ public enum PreImageStore {
     }
   }
 
-  /// Gives every row of a table that has a key a pre-image by which it did not exist before.
+  /// Saves a pre-image for every row that has a key. By this pre-image the row did not exist before.
   public static func saveAsNew(_ table: TrackedTable, stamp: Stamp, in database: borrowing Database) throws {
     let key = quotedList(table.schema.key.map { table.schema.columns[$0] })
     let controls = quotedList(table.names.always)
@@ -142,7 +143,7 @@ public enum PreImageStore {
       """, ["stamp": .integer(stamp.rawValue)])
   }
 
-  /// Merges each row's pre-images into one: the first version of the row, with the stamp of its last write.
+  /// Merges each row's pre-images into one pre-image: the first version of the row, with the stamp of its last write.
   public static func joinGenerations(
     of table: TrackedTable, into generation: Generation, in database: borrowing Database
   ) throws {
@@ -170,7 +171,8 @@ public enum PreImageStore {
     try database.run("UPDATE \(before) SET \(number) = :generation", ["generation": .integer(generation.rawValue)])
   }
 
-  /// Gives each row without a pre-image one of this generation, by which the row did not exist before.
+  /// Saves a pre-image of this generation for each row without a pre-image. By this pre-image the row did not exist
+  /// before.
   public static func saveOthersAsNew(
     _ table: TrackedTable, generation: Generation, stamp: Stamp, in database: borrowing Database
   ) throws {
@@ -198,9 +200,9 @@ public enum PreImageStore {
     }
   }
 
-  /// Gives the pre-images of a table with a stamp above `limit` new stamps from `first` on, in the same order.
+  /// Gives new stamps, from `first` on, to the pre-images of a table whose stamp is above `limit`. Their order stays.
   ///
-  /// Returns the last stamp that it gave, or `first`.
+  /// Returns the newest stamp of the table's pre-images, or `first` if `first` is newer.
   public static func restamp(
     _ table: TrackedTable, above limit: Stamp, from first: Stamp, in database: borrowing Database
   ) throws -> Stamp {
@@ -220,7 +222,7 @@ public enum PreImageStore {
     return max(first, Stamp(try database.first("SELECT max(\(stamp)) FROM \(before)") { $0.integer(0) } ?? 0))
   }
 
-  /// The newest stamp that any trigger gave.
+  /// The newest stamp of all pre-images.
   public static func newestStamp(_ tables: [TrackedTable], in database: borrowing Database) throws -> Stamp {
     var newest = Stamp.zero
     for table in tables {

@@ -2,7 +2,7 @@ import SatchelSQLite
 import SatchelValues
 
 extension Capture {
-  /// Installs capture again on the present tables. Pre-images stay, in the tables' present columns.
+  /// Installs capture again on the present tables. Pre-images stay, and get the present columns of the tables.
   ///
   /// The caller holds the transaction, and has checked that all damage can be repaired.
   /// - Parameters:
@@ -21,7 +21,7 @@ extension Capture {
       try dropTriggers(of: table.name, in: database)
       try renewWrites(of: table, in: database)
       let mapping = try renewSaved(of: table, known[table.name], in: database)
-      // A migration gives the names that the hub has.
+      // After a migration, the columns have the same names as at the hub.
       let renamed = try known[table.name] == nil ? DeclaredColumns.renamed(in: table.name, mapping, database) : [:]
       mappings[table.name] = mapping
       for trigger in table.captureSQL.triggers { try database.execute(trigger.sql) }
@@ -65,12 +65,13 @@ extension Capture {
     for statement in table.captureSQL.tables.makeWrites { try database.execute(statement) }
   }
 
-  /// Creates the table of pre-images, with the old table's content if that had other columns.
+  /// Creates the table of pre-images again, if it is missing or has other columns. Content of a table with other
+  /// columns is kept.
   private static func renewSaved(
     of table: TrackedTable, _ known: ColumnMapping?, in database: borrowing Database
   ) throws -> ColumnMapping? {
     guard let before = try table.saved(in: database) else {
-      // Its content is found again as missed changes.
+      // The content of the lost table is found again as missed changes.
       try database.execute("DROP TABLE IF EXISTS main.\(quoted(table.names.before))")
       try database.execute(table.captureSQL.tables.makeBefore)
       return nil
@@ -79,7 +80,7 @@ extension Capture {
     let mapping = known ?? ColumnMapping(from: columns, to: table.schema.columns)
     let hasUnits = before.columns.contains(table.names.unit)
     if mapping.isIdentity, hasUnits == table.names.keepsUnits { return nil }
-    // No ALTER TABLE: it fails if any view or trigger of the app has a mistake in it.
+    // ALTER TABLE is not used, because it fails if any view or trigger of the app has a mistake in it.
     let old = "temp.satchel_old"
     try database.execute("CREATE TEMP TABLE satchel_old AS SELECT * FROM main.\(quoted(table.names.before))")
     try database.execute("DROP TABLE main.\(quoted(table.names.before))")
@@ -87,7 +88,7 @@ extension Capture {
     let controls = table.names.controls
     let kept = controls.map { $0 == table.names.unit && !hasUnits ? "NULL" : quoted($0) }
     let defaults = try database.defaults(of: table.schema.columns, in: table.name)
-    // A row that existed when its table got a column had the column's default in it.
+    // If a row existed when its table got a new column, the row had the default of this column.
     let sources = zip(table.schema.columns, defaults).map { column, value in
       mapping.old(column).map { quoted($0) } ?? "CASE WHEN \(quoted(table.names.existed)) THEN \(value ?? "NULL") END"
     }

@@ -11,7 +11,7 @@ struct SavedRow {
   private let first: FirstWrite?
   private let unit: UnitNumber?
 
-  /// In a table of pre-images: a row that existed, and that the hub does not have any more.
+  /// A value of `existed` in a table of pre-images: the row existed, and the hub does not have the row any more.
   static let gone: Int64 = 2
 
   /// Reads the saved columns, the generation, whether the row existed, and the stamps.

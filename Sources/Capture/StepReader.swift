@@ -28,7 +28,7 @@ struct StepReader: ~Copyable {
   private enum Finding {
     case unchanged
     case step(Step)
-    /// No result alone: the row has more pre-images, or its key is spelled differently now.
+    /// The pre-image alone gives no result: the row has more pre-images, or its key is spelled differently now.
     case part
   }
 
@@ -53,7 +53,7 @@ struct StepReader: ~Copyable {
     try finishLast()
   }
 
-  /// The steps of one row by all of its pre-images.
+  /// Calls `body` for each step of one row, from all of its pre-images.
   private func eachStep(of row: RowKey, _ body: (Step) throws -> Void) throws {
     var group: [SavedRow] = []
     defer { images.reset() }

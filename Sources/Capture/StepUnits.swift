@@ -4,8 +4,8 @@ import SatchelValues
 
 /// Groups a device's pending steps into units.
 ///
-/// Steps of one generation are one unit if one transaction wrote them, or if they are of a row and its children,
-/// according to the dataset's rules. A row that several units wrote joins them to one unit.
+/// By the dataset's rules, steps of one generation are one unit if one transaction wrote them, or if they change a row
+/// and its children. If several units wrote the same row, they become one unit.
 public struct StepUnits {
   /// One change of one row: a unit consists of such changes.
   public struct Member: Hashable, Sendable {
@@ -33,7 +33,7 @@ public struct StepUnits {
     }
   }
 
-  /// A property that joins steps.
+  /// A common property that joins steps to one unit.
   private enum Bond: Hashable {
     case written(Generation, UnitNumber)
     case parent(ForeignKey, child: Int, Generation, [Value])
@@ -154,8 +154,8 @@ public struct StepUnits {
     }
   }
 
-  /// Gives each unit its number: the least number that was recorded with its rows. A unit found by references alone
-  /// gets a number above all of those.
+  /// Gives each unit its number: the least number that was recorded with its rows. A unit that is found by references
+  /// alone gets a number above all recorded numbers.
   private mutating func gather() {
     var least: [Int: UnitNumber] = [:]
     for (bond, node) in bonds {
@@ -189,8 +189,8 @@ public struct StepUnits {
     return unit.number
   }
 
-  /// The unit of a step, as a number that is valid for this value alone; nil: the table has no units. A unit may have
-  /// one step.
+  /// The unit of a step, as a number that is valid only in this `StepUnits`; nil: the table has no units. A unit may
+  /// have one step.
   public mutating func unit(of member: Member) -> Int? {
     nodes[member].map { forest.head(of: $0) }
   }

@@ -4,9 +4,9 @@ import SatchelValues
 /// Gives each captured write the number of its unit.
 ///
 /// SQL cannot read where a transaction begins or ends. But SQLite has one writer at a time, so the writes of one
-/// transaction follow each other without a foreign write in between. So writes are one unit as long as no pause between
-/// them is longer than `longestPause`. An app can mark the borders: each row that it inserts into `satchel_unit` begins
-/// a unit, which lasts until the next such row.
+/// transaction follow each other without a write of another program in between. So writes are one unit as long as no
+/// pause between them is longer than `longestPause`. An app can mark the borders: each row that it inserts into
+/// `satchel_unit` begins a unit, which lasts until the next such row.
 ///
 /// The triggers record the newest mark with each write and nothing else. Pauses are found when writes are moved into
 /// the pre-images.
@@ -36,7 +36,7 @@ enum UnitNumbers {
 
   static let names = ["satchel_unit", "satchel_unit_joins", "satchel_unit_times"].map { Name($0) }
 
-  /// Room for the numbers of units that are found by references alone.
+  /// The greatest number of a captured unit. Greater numbers are for units that are found by references alone.
   static let largest: Int64 = 1 << 52
 
   /// The most seconds between two writes of one unit.
@@ -44,7 +44,7 @@ enum UnitNumbers {
   /// When a table of writes is compacted, writes of one row are kept apart by spans of this many seconds.
   static let span = 1
 
-  /// SQL for the newest mark; NULL: no app has marked any.
+  /// SQL for the newest mark; NULL: no app has marked a unit.
   static let newestMark = "(SELECT number FROM satchel_unit WHERE mark ORDER BY number DESC LIMIT 1)"
 
   /// SQL for the unit of one entry of a table of writes.
@@ -99,7 +99,7 @@ enum UnitNumbers {
     try database.run("DELETE FROM satchel_unit_times")
   }
 
-  /// SQL that records which units share a row. It needs the rows' pre-images and the entries.
+  /// SQL that records which units share a row. It reads the rows' pre-images, and the entries of the table of writes.
   /// - Parameter key: the primary key of the tracked table.
   static func join(_ names: CaptureNames, key: [Name]) -> String {
     let isSameRow =

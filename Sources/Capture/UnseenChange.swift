@@ -8,7 +8,7 @@ public protocol KnownTableRows {
   func eachKey(_ body: (RowKey) throws -> Void) throws
 }
 
-/// A row's own changes in the last export: pre-images, and the resulting row.
+/// The changes of one row in the last export: the pre-images, and the resulting row.
 public struct SentRow: Sendable {
   public var images: [PreImage]
   public var row: Row?
@@ -26,7 +26,8 @@ public struct UnseenChange: Sendable {
   /// The change from the last known row to the present row; nil: the row is unchanged, and only its pre-images are
   /// missing.
   public let change: Change?
-  /// Pre-images by which the next export carries it; those of the present generation lack their stamp.
+  /// Pre-images by which the next export carries the change. `added` is the row of one more pre-image, which gets its
+  /// stamp later.
   private let images: [PreImage]
   private let added: Row??
 
@@ -43,7 +44,7 @@ public struct UnseenChange: Sendable {
     self.init(table, key, change, images: images, added: added)
   }
 
-  /// The row is as its export described it, and its pre-images are missing.
+  /// For a row that is as its export described it, but whose pre-images are missing.
   fileprivate init(_ table: Name, _ key: RowKey, of sent: SentRow) {
     let change = Change(from: sent.images[0].hubRow, to: sent.row)
     self.init(table, key, change, images: sent.images, added: nil)
@@ -66,7 +67,7 @@ public struct UnseenChanges {
   private let sent: [RowKey: SentRow]
   /// Rows of the last export whose outcome is unknown.
   private let unclear: Set<RowKey>
-  /// Writes of this generation and later are in no export; at a hub that is all of them.
+  /// The first generation whose writes are in no export. At a hub, all writes are in no export.
   private let unsent: Generation
   private let generation: Generation
 
@@ -83,7 +84,7 @@ public struct UnseenChanges {
     self.generation = generation
   }
 
-  /// Reads every row of the table. The caller holds a transaction.
+  /// Calls `body` for each change that no trigger saw. Reads every row of the table. The caller holds a transaction.
   public func find(in database: borrowing Database, _ body: (UnseenChange) throws -> Void) throws {
     var pending: Set<RowKey> = []
     var found: [UnseenChange] = []
@@ -127,8 +128,8 @@ public struct UnseenChanges {
   private func pendingChange(_ key: RowKey, _ images: [PreImage], _ current: Row?) throws -> UnseenChange? {
     let row = try known.row(key)
     if images[0].hubRow != row {
-      // The exported change of the row builds on a missed change, so all of it is sent again, from the hub's version
-      // on.
+      // The exported change of the row builds on a missed change. So the whole change is sent again, from the hub's
+      // version of the row on.
       let last = sent[key].map { $0.row } ?? row
       let calm = images.map {
         $0.with(row: $0.generation == generation ? last : row)
@@ -137,7 +138,7 @@ public struct UnseenChanges {
       return UnseenChange(
         table.name, key, from: row, to: images[0].hubRow, images: calm, added: isTold ? nil : .some(last))
     }
-    // If an export made after a write does not mention the row, the row had its former value then.
+    // If an export that was made after a write does not contain the row, the row had its former value at that time.
     let isUntold = images[0].generation < unsent && !unclear.contains(key)
     guard let sent = sent[key] ?? (isUntold ? SentRow(images: [], row: row) : nil) else { return nil }
     let place = images.firstIndex { $0.generation >= unsent }
@@ -150,9 +151,9 @@ public struct UnseenChanges {
     return UnseenChange(table.name, key, from: sent.row, to: after, images: images, added: .some(sent.row))
   }
 
-  /// The row's pre-images are missing. Those of its export are restored, even if one export wrote what the next one
-  /// undid, because the hub may have the first of the two. If the exported change was undone since, then that is the
-  /// change.
+  /// The change of an exported row whose pre-images are missing. The pre-images of its export are restored, even if the
+  /// next export undid the change: the hub may have only the first of these two exports. If the row has changed since
+  /// the export, the change is the difference from the exported row.
   private func forgotten(_ key: RowKey, _ sent: SentRow, _ current: Row?) -> UnseenChange? {
     if sent.row == current { return UnseenChange(table.name, key, of: sent) }
     return UnseenChange(table.name, key, from: sent.row, to: current, images: sent.images, added: .some(sent.row))

@@ -33,7 +33,7 @@ private func onTerminal(_ body: ([String], Terminal) -> Int32) -> Never {
   let terminal = Terminal()
   let code = body(Array(CommandLine.arguments.dropFirst()), terminal)
   guard code == ExitCode.done.rawValue, let failure = terminal.failure else { endProcess(code) }
-  // The work is done, but its answer could not be written.
+  // The work is done, but the answer about it could not be written.
   terminal.error(
     """
     The command did its work, but its answer could not be written. \(failure.message)

@@ -25,7 +25,7 @@ public struct ConflictGeometries: Sendable {
     unit = layer?.unit ?? .unknown
   }
 
-  /// The geometry of a row in a column; nil: it has none, or one of an unknown kind.
+  /// The geometry of a row in a column; nil: the row has no geometry there, or a geometry of an unknown kind.
   public static func geometry(_ column: Name, in fields: [Field]) -> Geometry? {
     guard case .blob(let bytes)? = fields.first(where: { $0.name == column })?.value else { return nil }
     return StoredGeometry(bytes)?.geometry
@@ -34,10 +34,11 @@ public struct ConflictGeometries: Sendable {
   /// The change of the hub's geometry since the base.
   public var hubChange: GeometryDifference? { change(from: base, to: hub) }
 
-  /// The change of the device's geometry since the base, or since the hub's if there is no base.
+  /// The change of the device's geometry since the base, or since the hub's geometry if there is no base.
   public var deviceChange: GeometryDifference? { change(from: base ?? hub, to: device) }
 
-  /// The distance of another state of the row, such as the present one, from the base.
+  /// The change from the base to another geometry, such as the row's present geometry. Without a base, the change
+  /// begins at the hub's geometry.
   public func change(to geometry: Geometry) -> GeometryDifference? { change(from: base ?? hub, to: geometry) }
 
   private func change(from before: Geometry?, to after: Geometry?) -> GeometryDifference? {

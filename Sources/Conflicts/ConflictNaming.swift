@@ -7,9 +7,9 @@ import SatchelValues
 extension ConflictID {
   /// The id of the disagreement about one change: a digest of its device, row, values, generation and stamp.
   ///
-  /// Row and generation alone are not enough. A device whose change lost may write the row again before its next
-  /// export, and lose again; both values are kept.
-  /// - Parameter stamp: by the device's own clock, so that hub and device compute the same id.
+  /// Row and generation alone are not enough. If a device's change loses, the device may write the row again before its
+  /// next export, and lose again. Both values are kept.
+  /// - Parameter stamp: the stamp by the device's own clock. So hub and device compute the same id.
   static func of(
     device: ReplicaID, table: Name, key: RowKey, generation: Generation, stamp: Stamp, operation: Operation,
     deviceValues: [Field]?
@@ -34,14 +34,14 @@ extension ConflictID {
 }
 
 extension ConflictRecord {
-  /// The id that the format requires, if the change is this device's.
+  /// The id that the format requires if this device made the change.
   public func name(asChangeOf device: ReplicaID) -> ConflictID {
     .of(
       device: device, table: table, key: key, generation: generation, stamp: stamp, operation: operation,
       deviceValues: deviceValues)
   }
 
-  /// Whether its id is as the format requires, if the change is this device's.
+  /// Whether the record has the id that the format requires if this device made the change.
   public func isNamed(asChangeOf device: ReplicaID) -> Bool {
     let name = name(asChangeOf: device)
     return id == name || id == name.meeting(hubValues ?? [])

@@ -13,8 +13,8 @@ public struct ConflictPackageReport: Sendable {
   public var leftOut = 0
 }
 
-/// Writes the geometries of conflicts into a GeoPackage, so that a GIS shows them. For each layer there is one layer
-/// with the base, one with the hub's geometries, and one with the devices'.
+/// Writes the geometries of conflicts into a GeoPackage, so that a GIS shows them. For each table the file has up to
+/// three layers: the base, the hub's geometries and the devices' geometries.
 ///
 /// The file follows the GeoPackage standard, version 1.2. Each geometry is written from its parsed form: no untrusted
 /// bytes get into the file.
@@ -51,7 +51,7 @@ public struct ConflictPackage {
   /// Writes the file, which must not exist yet.
   /// - Parameters:
   ///   - source: the database with the layers' reference systems.
-  ///   - folder: where the file is written before it gets its name.
+  ///   - folder: the folder in which the file is written before it gets its name.
   public func write(
     to path: String, systemsOf source: borrowing Database, aside folder: String, platform: Platform
   ) throws -> ConflictPackageReport {
@@ -94,7 +94,8 @@ public struct ConflictPackage {
     return report
   }
 
-  /// The geometries of one side of a conflict: the layer's, or all of them if the table is no layer here.
+  /// The geometries of one side of a conflict: in the layer's column, or in all columns if the table is not a layer
+  /// here.
   private func features(of conflict: StoredConflict, _ side: Side, _ report: inout ConflictPackageReport) -> [Feature] {
     let record = conflict.record
     let layer = layer(of: record.table)
@@ -152,7 +153,8 @@ public struct ConflictPackage {
         "x0": side(boxes.map(\.minX).min()), "y0": side(boxes.map(\.minY).min()), "x1": side(boxes.map(\.maxX).max()),
         "y1": side(boxes.map(\.maxY).max()),
       ])
-    // Kinds and dimensions may differ: a table that left the dataset may have changed meanwhile.
+    // The geometries' kinds and dimensions may differ, because a table that left the dataset may have changed
+    // meanwhile.
     try database.run(
       "INSERT INTO gpkg_geometry_columns VALUES (:name, 'geom', 'GEOMETRY', :system, 2, 2)",
       ["name": .string(name.text), "system": .integer(Int64(system))])

@@ -61,7 +61,7 @@ extension ConflictPackage {
     AUTHORITY["EPSG","4326"]]
     """
 
-  /// A layer's table: a feature is one side of one conflict.
+  /// The SQL of a layer's table. Each feature is one side of one conflict.
   static func layerSchema(_ name: Name) -> String {
     """
     CREATE TABLE \(quoted(name)) (

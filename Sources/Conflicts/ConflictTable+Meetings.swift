@@ -2,17 +2,18 @@ import SatchelBundle
 import SatchelSQLite
 import SatchelValues
 
-/// One change may meet one value on its device, when a bundle from the hub comes, and another value at the hub.
+/// One change may meet two values: one on its device when a bundle from the hub comes, and another at the hub.
 extension ConflictTable {
   /// The result of adding a record.
   public enum Addition {
     case new
-    /// The disagreement is known, with this record.
+    /// The table had a record of the disagreement already: this record.
     case known(ConflictRecord)
   }
 
-  /// Adds a conflict. If the same change is known to have met another value, and replaces both values, both records are
-  /// kept. The second record gets its own id, computed from what the change met.
+  /// Adds a conflict. The table may have a record of the same change that met another value. If the change replaces
+  /// both values, both records are kept. The second record gets its own id, computed from the values that the change
+  /// met.
   public static func addMeeting(
     _ record: ConflictRecord, bundle: BundleID?, noted: Int64, since: Cursor? = nil, told: Int64? = nil,
     hidden: HiddenPart = .nothing,

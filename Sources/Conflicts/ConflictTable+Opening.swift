@@ -4,7 +4,7 @@ import SatchelValues
 
 /// Waiting changes that a person must decide from now on.
 extension ConflictTable {
-  /// Opens the waiting later changes of the same rows by the same device: a person decides them.
+  /// Opens the waiting later changes of the same rows by the same device. A person decides these changes.
   public static func openHeld(behind records: [ConflictRecord], in database: borrowing Database) throws {
     for record in records {
       try database.run(
@@ -21,7 +21,7 @@ extension ConflictTable {
     try openUnits(in: database)
   }
 
-  /// Opens the waiting changes of a device's exports from this number on: a person decides them.
+  /// Opens the waiting changes of a device's exports from sequence `number` on. A person decides these changes.
   public static func openHeld(
     of device: ReplicaID, from number: SequenceNumber, in database: borrowing Database
   ) throws {
@@ -34,7 +34,7 @@ extension ConflictTable {
     try openUnits(in: database)
   }
 
-  /// Opens the waiting changes of this table: a person decides them.
+  /// Opens the waiting changes of this table. A person decides these changes.
   public static func openHeld(of table: Name, in database: borrowing Database) throws {
     try database.run(
       "UPDATE satchel_conflicts SET state = 'open', told = NULL WHERE state = 'held' AND table_name = :table",
@@ -42,8 +42,8 @@ extension ConflictTable {
     try openUnits(in: database)
   }
 
-  /// Opens changes that waited for a row which another device was to deliver again. A person decides them. Returns
-  /// their number.
+  /// Opens changes that waited for a row that another device was to deliver again. A person decides these changes.
+  /// Returns their number.
   public static func openAwaiting(in database: borrowing Database) throws -> Int {
     try database.run(
       """
@@ -56,7 +56,7 @@ extension ConflictTable {
     return count
   }
 
-  /// If one change of a unit is open, the unit waits no more: it is decided as a whole.
+  /// Opens the waiting changes of each unit that has an open change, because a unit is decided as a whole.
   private static func openUnits(in database: borrowing Database) throws {
     try database.run(
       """

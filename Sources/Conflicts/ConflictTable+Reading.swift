@@ -15,8 +15,9 @@ extension ConflictTable {
     }
   }
 
-  /// One page of the conflicts in these states, oldest first, and the number of all of them. A unit counts once.
-  /// - Parameter table: nil: all tables.
+  /// One page of the conflicts in these states, oldest first, and the total number of these conflicts. A unit counts
+  /// once.
+  /// - Parameter table: only conflicts of this table; nil: all tables.
   public static func page(
     _ states: [ConflictState], table: Name?, from first: Int64, count: Int64, in database: borrowing Database
   ) throws -> (conflicts: [StoredConflict], total: Int64) {
@@ -37,10 +38,10 @@ extension ConflictTable {
     return (conflicts, total ?? 0)
   }
 
-  /// The conflicts of one device that the other side is not known to have. They were not reported yet, or only by a
-  /// bundle after `number`, which may have been lost. If the row was hidden from the device's user when the change met
-  /// it, its values are left out: the user may see the present row, but not the former one.
-  /// - Parameter user: only this user's changes; nil: those of all users of the device.
+  /// The conflicts of one device that the other side is not known to have. No bundle has reported them, or only a
+  /// bundle after `number`, which may have been lost. The row's values are left out if the row was hidden from the
+  /// device's user when the change met it. The user may see the present row, but not the former row.
+  /// - Parameter user: only this user's changes; nil: the changes of all users of the device.
   public static func untold(
     of device: ReplicaID, by user: String? = nil, after number: Int64, in database: borrowing Database
   ) throws -> [ConflictRecord] {
@@ -94,7 +95,7 @@ extension ConflictTable {
       ["user": .string(user), "number": .integer(number)])
   }
 
-  /// Gives a device's conflicts that the hub is not known to have to the device's new identity.
+  /// Moves a device's conflicts to the device's new identity, if the hub is not known to have them.
   /// - Parameter number: the last export that the hub has acknowledged.
   public static func moveUnsent(
     from former: ReplicaID, to device: ReplicaID, sentUpTo number: Int64, in database: borrowing Database
@@ -115,14 +116,15 @@ extension ConflictTable {
   }
 
   /// Marks this conflict's new state as not yet reported to the other side. The delete of a row that left its user's
-  /// scope is not reported. The same delete of a deleted row is no conflict, and the user must not see the difference.
+  /// scope is not reported. The delete of a row that is deleted at the hub is no conflict. The user must not see the
+  /// difference between the two.
   public static func retell(_ id: ConflictID, in database: borrowing Database) throws {
     try database.run(
       "UPDATE satchel_conflicts SET told = NULL WHERE id = :id AND NOT (kind = 'revoked' AND operation = 'delete')",
       ["id": .string(id.text)])
   }
 
-  /// Takes over the hub's present record of a conflict, and reports it to the other side.
+  /// Takes over the hub's present record of a conflict, and marks it as not yet reported to the other side.
   public static func correct(
     _ record: ConflictRecord, at time: Int64, hidden: HiddenPart, in database: borrowing Database
   ) throws {
@@ -177,7 +179,7 @@ extension ConflictTable {
     ) { $0.integer(0) } ?? 0
   }
 
-  /// The same for a key that may have several spellings in the table.
+  /// The number of this device's changes of a row that wait. The row's key may have several spellings.
   private static func countHeld(
     spelled key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
   ) throws -> Int64 {
@@ -188,7 +190,7 @@ extension ConflictTable {
     return Int64(held.filter { $0 == key }.count)
   }
 
-  /// How many changes of this device wait.
+  /// The number of changes of this device that wait.
   public static func countHeld(of device: ReplicaID, in database: borrowing Database) throws -> Int {
     try database.first(
       "SELECT count(*) FROM satchel_conflicts WHERE state = 'held' AND device = :device",
@@ -210,7 +212,7 @@ extension ConflictTable {
     } ?? nil
   }
 
-  /// Whether a device made a row below rows that had left its user's scope, and the row was accepted all the same.
+  /// Whether a device made a row below rows that had left its user's scope, and the row was accepted nevertheless.
   public static func hasTakenLateInsert(
     _ key: RowKey, of table: Name, device: ReplicaID, user: String, in database: borrowing Database
   ) throws -> Bool {
@@ -228,8 +230,7 @@ extension ConflictTable {
     ) { _ in true } ?? false
   }
 
-  /// The record of a new row that is kept out because another row has its natural key, until a person decides; nil:
-  /// there is none.
+  /// The open record of a new row that is kept out because another row has its natural key; nil: there is none.
   public static func openUniqueInsert(
     _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
   ) throws -> ConflictRecord? {
@@ -245,7 +246,7 @@ extension ConflictTable {
     ) { try stored($0).record }
   }
 
-  /// Whether any new row of a device is kept out in this way.
+  /// Whether any new row of a device is kept out because another row has its natural key.
   public static func keepsInserts(of device: ReplicaID, in database: borrowing Database) throws -> Bool {
     try database.first(
       """
@@ -287,8 +288,8 @@ extension ConflictTable {
     } ?? 0
   }
 
-  /// SQL for the ids of the conflicts that represent themselves or their units. A device may name any conflict as the
-  /// representative: if it is missing, another one takes its place.
+  /// SQL for the ids of conflicts without a unit, and of one conflict for each unit. A device may name any conflict as
+  /// the representative of a unit. If that conflict is missing, another conflict of the unit takes its place.
   private static let heads = """
     SELECT id
     FROM (
@@ -299,8 +300,8 @@ extension ConflictTable {
     WHERE place = 1
     """
 
-  /// The conflicts of a conflict's unit in any state, in the order in which its changes are applied. A conflict without
-  /// a unit is returned alone.
+  /// The conflicts of a conflict's unit in any state, in the order in which the unit's changes are applied. A conflict
+  /// without a unit is returned alone.
   public static func unit(of conflict: StoredConflict, in database: borrowing Database) throws -> [StoredConflict] {
     guard let unit = conflict.record.unit else { return [conflict] }
     return try database.all(
@@ -309,7 +310,7 @@ extension ConflictTable {
     ) { try stored($0) }
   }
 
-  /// Whether a unit waits in which this device changed the row.
+  /// Whether this device changed the row in a unit that waits.
   public static func isInHeldUnit(
     _ key: RowKey, of table: TrackedTable, device: ReplicaID, in database: borrowing Database
   ) throws -> Bool {

@@ -6,9 +6,9 @@ import SatchelValues
 /// A conflict in the table: the record, and its state here.
 public struct StoredConflict: Sendable {
   public let record: ConflictRecord
-  /// The bundle in which it was found; nil if it was found at an import from the hub.
+  /// The bundle in which the conflict was found; nil if it was found at an import from the hub.
   public let bundle: BundleID?
-  /// Milliseconds since 1970 when it was added to this table.
+  /// The time at which the conflict was added to this table, in milliseconds since 1970.
   public let noted: Int64
   public let decision: Decision?
   /// At the hub: whether only a device has reported this conflict.
@@ -35,7 +35,7 @@ public enum HiddenPart: Int64, Sendable {
   case parent = 2
 }
 
-/// `satchel_conflicts`, the same at the hub and on a device: one row for each disagreement.
+/// The table `satchel_conflicts`, which is the same at the hub and on a device. It has one row for each disagreement.
 public enum ConflictTable {
   public static let schema = """
     CREATE TABLE satchel_conflicts (
@@ -85,8 +85,8 @@ public enum ConflictTable {
     noted, decision, decided_by, decided_at, unit
     """
 
-  /// Adds a conflict. A known conflict stays as it is: a decided one is not opened again.
-  /// - Returns: whether it is new.
+  /// Adds a conflict. A known conflict stays as it is, so a decided conflict is not opened again.
+  /// - Returns: whether the conflict is new.
   @discardableResult
   public static func add(
     _ record: ConflictRecord, bundle: BundleID?, noted: Int64, since: Cursor? = nil, told: Int64? = nil,
@@ -124,8 +124,8 @@ public enum ConflictTable {
     return database.changes > 0
   }
 
-  /// Takes over the hub's record of a conflict. If the hub says who decided, that overrules a decision made here. If it
-  /// does not, a decision made here is still on its way to the hub, and holds.
+  /// Takes over the hub's record of a conflict. If that record is resolved, it overrules a decision that was made here.
+  /// If it is not, a decision that was made here is still on its way to the hub, and stays.
   public static func update(
     _ record: ConflictRecord, at time: Int64, hidden: HiddenPart = .nothing, in database: borrowing Database
   ) throws {
@@ -152,7 +152,7 @@ public enum ConflictTable {
       ])
   }
 
-  /// Closes a conflict. A decided conflict stays as it is: the first decision holds.
+  /// Closes a conflict. A decided conflict stays as it is: only the first decision counts.
   /// - Returns: whether this decision is the first.
   public static func resolve(
     _ id: ConflictID, _ decision: Resolution.Decision, by user: String, at time: Int64, note: String?,
@@ -171,7 +171,8 @@ public enum ConflictTable {
     return database.changes > 0
   }
 
-  /// Records that a change and the rows it names have other keys. Its id stays: it is the same disagreement.
+  /// Records that a change and the rows to which it refers have other keys. The conflict keeps its id, because it is
+  /// the same disagreement.
   public static func rename(_ record: ConflictRecord, in database: borrowing Database) throws {
     try database.run(
       """
@@ -195,7 +196,7 @@ public enum ConflictTable {
     ) { _ in true } ?? false
   }
 
-  /// Whether a new row of a device waited or was kept out, and a person let it in.
+  /// Whether a new row of a device waited or was kept out, and a person accepted it.
   public static func wasLetIn(
     _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
   ) throws -> Bool {

@@ -2,15 +2,15 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// Conflicts that are listed, shown and decided together: those of one unit, or a single conflict.
+/// Conflicts that are listed, shown and decided together: the conflicts of one unit, or a single conflict.
 public struct ConflictUnit: Sendable {
-  /// The conflict that represents all of them: for a unit, the change that could not be applied.
+  /// The conflict that represents all members. In a unit, it is the change that could not be applied.
   public let head: StoredConflict
-  /// All of them, including the representative.
+  /// All conflicts, including the representative.
   public let members: [StoredConflict]
   public var isSingle: Bool { head.record.unit == nil }
 
-  /// Whether any of its changes is of this table.
+  /// Whether any of the changes belongs to this table.
   /// - Parameter table: nil: any table.
   public func isAbout(_ table: Name?) -> Bool {
     table.map { table in members.contains { $0.record.table == table } } ?? true
@@ -53,7 +53,7 @@ extension [StoredConflict] {
 }
 
 extension ConflictRecord {
-  /// Why a change is not applied if only another change of its unit prevents it.
+  /// Explains why a change is not applied, if only another change of its unit prevents it.
   public static func words(of unit: ConflictRecord) -> String {
     "It belongs to a unit: the change of \(unit.words) could not be taken."
   }
@@ -63,8 +63,8 @@ extension ConflictRecord {
 }
 
 extension ConflictState {
-  /// The state of a unit, computed from the states of its changes that could not be applied. If one of them needs a
-  /// person, the unit does. A change that lost by a policy does not wait.
+  /// The state of a unit, computed from the states of its changes that could not be applied. If one of these changes
+  /// needs a person, the unit needs a person. A change that lost by a policy does not wait.
   public static func ofUnit(_ states: some Sequence<ConflictState>) -> ConflictState {
     let states = Set(states)
     return states.contains(.open) ? .open : states.contains(.settled) ? .settled : .held

@@ -5,7 +5,7 @@ import SatchelValues
 
 /// Values that were kept when their table had other columns, converted to the present columns.
 extension TableSchema {
-  /// A whole row: values of removed columns are skipped, new columns hold their default.
+  /// Makes a whole row from kept values. Values of removed columns are skipped. New columns get their default.
   public func row(kept fields: [Field], in database: borrowing Database) throws -> Row {
     let present = fields.filter { position(of: $0.name) != nil }
     if present.count == columns.count { return try row(present) }

@@ -15,7 +15,7 @@ public enum MissingParent {
 }
 
 extension ConflictRecord {
-  /// Makes the record of a change whose parent is hidden the same as if the parent were deleted.
+  /// Changes the record of a change whose parent is hidden. Afterwards it is the same as if the parent were deleted.
   mutating func showParentAsMissing() {
     kind = .foreignKey
     note = note.map(MissingParent.forUser)

@@ -4,8 +4,8 @@ import SatchelSQLite
 import SatchelValues
 
 extension ConflictRecord {
-  /// The new rows that wait because they refer to this conflict's row, at any depth. They are accepted with it, if the
-  /// decision accepts the row.
+  /// The new rows that wait because they refer to this conflict's row, at any depth. If the decision accepts this row,
+  /// these rows are accepted too.
   /// - Parameter tables: the dataset's tables.
   public func waitingBelow(_ tables: [TrackedTable], in database: borrowing Database) throws -> [ConflictRecord] {
     guard state != .resolved, state != .settled, let row = newRow(among: tables) else { return [] }
@@ -20,7 +20,7 @@ extension ConflictRecord {
     return below.find(below: [row]).map { found[$0] }
   }
 
-  /// The row that the change makes, with NULL in columns that the record lacks; nil: it makes none.
+  /// The row that the change makes, with NULL in columns that the record lacks; nil: the change makes no row.
   private func newRow(among tables: [TrackedTable]) -> (row: Row, table: Name)? {
     guard operation == .insert, let table = tables.first(where: { $0.name == self.table }) else { return nil }
     let values = Dictionary((deviceValues ?? []).map { ($0.name, $0.value) }) { first, _ in first }

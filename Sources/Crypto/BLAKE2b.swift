@@ -1,6 +1,7 @@
 import CSodium
 
-/// BLAKE2b (RFC 7693, without a key) of 16 to 64 bytes. A shorter digest is no prefix of a longer one.
+/// The BLAKE2b digest of bytes (RFC 7693, without a key). The digest has 16 to 64 bytes. A shorter digest is no prefix
+/// of a longer digest.
 public func blake2b(_ bytes: [UInt8], length: Int) -> [UInt8] {
   precondition((16...64).contains(length), "a length that libsodium offers")
   Sodium.start()
@@ -10,13 +11,14 @@ public func blake2b(_ bytes: [UInt8], length: Int) -> [UInt8] {
   return digest
 }
 
-/// BLAKE2b with 64 bytes over bytes that come in pieces.
+/// Computes a BLAKE2b digest of 64 bytes. The input comes in pieces.
 ///
 ///     var hasher = BLAKE2b512()
 ///     while let piece = try file.next() { hasher.update(piece) }
 ///     let digest = hasher.finish()
 public struct BLAKE2b512: ~Copyable {
-  /// The state needs an alignment of 64. Swift does not give that to a struct whose members it does not know.
+  /// The memory of libsodium's state. The state needs an alignment of 64. Swift does not give this alignment to a
+  /// struct whose members it does not know.
   private let memory: UnsafeMutableRawPointer
 
   public init() {
@@ -31,13 +33,13 @@ public struct BLAKE2b512: ~Copyable {
     bytes.withUnsafeBytes { update($0) }
   }
 
-  /// The bytes are read before the call returns.
+  /// Adds bytes to the input. They are read before the call returns.
   public mutating func update(_ bytes: UnsafeRawBufferPointer) {
     guard let start = bytes.baseAddress else { return }
     crypto_generichash_update(OpaquePointer(memory), start.assumingMemoryBound(to: UInt8.self), UInt64(bytes.count))
   }
 
-  /// The digest of all bytes; the hasher is used up.
+  /// Returns the digest of all bytes. The hasher cannot be used after this call.
   public consuming func finish() -> Digest {
     var digest = [UInt8](repeating: 0, count: Digest.size)
     crypto_generichash_final(OpaquePointer(memory), &digest, Digest.size)

@@ -1,6 +1,6 @@
 import CSodium
 
-/// Base64 as in minisign's files: the standard alphabet with padding.
+/// Base64 in the form of minisign's files: the standard alphabet with padding.
 enum Base64Text {
   static func encode(_ bytes: [UInt8]) -> String {
     Sodium.start()
@@ -9,15 +9,15 @@ enum Base64Text {
     return String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Exactly `count` bytes; nil for any text but the output of `encode`.
+  /// The bytes of a text; nil: `encode` does not write this text for `count` bytes.
   static func decode(_ text: some Collection<UInt8>, count: Int) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: count)
     let isWhole = bytes.withUnsafeMutableBytes { decode(text, into: $0) }
     return isWhole ? bytes : nil
   }
 
-  /// Writes into memory that the caller owns, so that there is no other copy of a secret. Returns false if the text has
-  /// another size.
+  /// Decodes a text into memory that the caller owns, so that there is no other copy of a secret. Returns false if the
+  /// text is malformed, or does not fill the memory exactly.
   static func decode(_ text: some Collection<UInt8>, into memory: UnsafeMutableRawBufferPointer) -> Bool {
     Sodium.start()
     guard let start = memory.baseAddress else { return text.isEmpty }

@@ -5,7 +5,7 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
   public static let size = 64
   public let bytes: [UInt8]
 
-  /// Exactly 64 bytes; nil otherwise.
+  /// Makes a digest from exactly 64 bytes; nil: there are more or fewer bytes.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.size else { return nil }
     self.bytes = bytes
@@ -13,10 +13,10 @@ public struct Digest: Hashable, Sendable, CustomStringConvertible {
 
   init(unchecked bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The digest of bytes in memory; `BLAKE2b512` is for bytes that come in pieces.
+  /// The digest of bytes in memory. For bytes that come in pieces, use `BLAKE2b512`.
   public static func of(_ bytes: [UInt8]) -> Digest { Digest(unchecked: blake2b(bytes, length: size)) }
 
-  /// 128 lower-case digits, as `b2sum` prints them.
+  /// The digest as 128 lower-case digits, as `b2sum` prints it.
   public var hexadecimal: String { Hexadecimal.text(of: bytes) }
 
   /// Accepts only 128 lower-case digits, so that a digest has one spelling.

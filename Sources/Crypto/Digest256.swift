@@ -1,8 +1,8 @@
 import CSodium
 import SatchelValues
 
-/// Thirty-two bytes of BLAKE2b, as four numbers of 64 bits, the most significant first. Digests of this kind can be
-/// added up.
+/// Thirty-two bytes of BLAKE2b, as four numbers of 64 bits. The most significant number is first. Digests of this kind
+/// can be added up.
 ///
 /// The sum of the digests of several rows does not depend on their order, and one changed row changes it.
 public struct Digest256: Hashable, Sendable {
@@ -13,7 +13,7 @@ public struct Digest256: Hashable, Sendable {
 
   private init(words: (UInt64, UInt64, UInt64, UInt64)) { self.words = words }
 
-  /// Exactly 32 bytes; nil otherwise.
+  /// Makes a digest from exactly 32 bytes; nil: there are more or fewer bytes.
   public init?(bytes: [UInt8]) {
     guard bytes.count == Self.size else { return nil }
     func word(_ place: Int) -> UInt64 { bytes[8 * place..<8 * place + 8].reduce(0) { $0 << 8 | UInt64($1) } }
@@ -46,10 +46,10 @@ public struct Digest256: Hashable, Sendable {
 
   public var hexadecimal: String { Hexadecimal.text(of: bytes) }
 
-  /// The first bits, as a number below 2^`count`.
+  /// The first `count` bits as a number, which is below 2^`count`.
   public func first(bits count: Int) -> Int { Int(words.0 >> UInt64(64 - count)) }
 
-  /// The first eight bytes, as a number.
+  /// The first eight bytes as a number.
   public var first64: UInt64 { words.0 }
 
   public static func == (a: Digest256, b: Digest256) -> Bool { a.words == b.words }

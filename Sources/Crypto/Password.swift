@@ -4,14 +4,14 @@ import CSodium
 public final class Password {
   private let secret: SecretBytes
 
-  /// nil for an empty password, which protects nothing.
+  /// nil: the password is empty. An empty password protects nothing.
   public init?(_ bytes: [UInt8]) {
     if bytes.isEmpty { return nil }
     secret = SecretBytes(count: bytes.count)
     secret.memory.copyBytes(from: bytes)
   }
 
-  /// scrypt with libsodium's limits, as minisign uses it. nil if the machine lacks the memory.
+  /// Derives bytes with scrypt, by libsodium's limits as minisign uses them. nil: the machine has too little memory.
   func scrypt(salt: [UInt8], operations: UInt64, memory: UInt64, count: Int) -> SecretBytes? {
     let derived = SecretBytes(count: count)
     let size = secret.memory.count
@@ -23,7 +23,8 @@ public final class Password {
     return derived
   }
 
-  /// scrypt (RFC 7914): it needs `cost` times `blockSize` times 128 bytes of memory. nil if the machine lacks them.
+  /// Derives bytes with scrypt (RFC 7914). It needs `cost` times `blockSize` times 128 bytes of memory. nil: the
+  /// machine has too little memory.
   func scrypt(salt: [UInt8], cost: UInt64, blockSize: UInt32, parallelization: UInt32, count: Int) -> SecretBytes? {
     let derived = SecretBytes(count: count)
     let status = crypto_pwhash_scryptsalsa208sha256_ll(

@@ -1,6 +1,7 @@
 import CSodium
 
-/// Memory for a secret: guarded, kept out of swap and core dumps if the system allows that, and wiped at the end.
+/// Memory for a secret. It is guarded, and wiped at the end. It is kept out of swap and core dumps if the system allows
+/// that.
 struct SecretBytes: ~Copyable {
   private let start: UnsafeMutableRawPointer
   private let count: Int

@@ -1,10 +1,10 @@
 import CSodium
 
-/// The library's one-time start, which chooses the fastest code for this processor. Every function of this module calls
-/// it.
+/// The start of libsodium, which chooses the fastest code for this processor. It happens once. Every function that uses
+/// the library starts it first, directly or by `SecretBytes`.
 enum Sodium {
   private static let started: Void = {
-    // It fails only if the system has no source of random numbers at all; then no key would be safe.
+    // The start fails only if the system has no source of random numbers. Then no key would be safe.
     precondition(sodium_init() >= 0, "libsodium cannot start on this system")
   }()
 

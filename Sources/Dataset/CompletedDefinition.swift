@@ -2,10 +2,9 @@ import SatchelJSON
 import SatchelValues
 
 extension DatasetDefinition {
-  /// Returns the definition with more references, written into its document, because devices need them too.
-  /// - Parameter references: by the name of the table that refers. Columns that a table's `references` names already
-  ///   are
-  ///   skipped.
+  /// Returns the definition with more references. They are written into its document too, because devices need them.
+  /// - Parameter references: each with the name of the table that refers. A column that the table's `references`
+  ///   already names is skipped.
   public func adding(_ references: [(child: Name, reference: DeclaredReference)]) throws -> DatasetDefinition {
     let missing = references.filter { child, reference in
       rules(for: child)?.references.contains { $0.column == reference.column } == false

@@ -43,8 +43,8 @@ public struct DatasetChange: Sendable {
     ].filter { !$0.1 }.map(\.0)
   }
 
-  /// Rows on their way are identified by the former key columns. A migration may rename these columns. Whether they are
-  /// the same columns is checked after it has run.
+  /// Refuses another number of key columns: bundles on their way identify rows by the former columns. A migration may
+  /// rename these columns. So a later check, after the migration, decides whether the columns are the same.
   private static func checkNames(of old: TableRules, becoming new: TableRules?) throws(DatasetError) {
     guard let new, old.key?.count != new.key?.count else { return }
     let present = old.key.map { "by \($0.map(\.text).joined(separator: ", "))" } ?? "by their PRIMARY KEY"
@@ -53,7 +53,8 @@ public struct DatasetChange: Sendable {
       hint: "Leave \"key\" as it is, or make a table of another name and copy the rows into it.")
   }
 
-  /// Bundles on their way hold keys that were changed under the former rule, which another rule could not read.
+  /// Refuses another rule for keys: bundles on their way hold keys that were changed by the former rule. Another rule
+  /// could not read these keys.
   private static func checkKeys(of old: TableRules, becoming new: TableRules?) throws(DatasetError) {
     if old.keys == new?.keys ?? .asIs { return }
     guard new != nil else {

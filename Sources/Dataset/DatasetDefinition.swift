@@ -9,13 +9,13 @@ public struct DatasetDefinition: Sendable {
   public let prove: ProofRule
   /// Whether bundles are encrypted unless a command says otherwise.
   public let encryption: EncryptionRule
-  /// Recipients who can open encrypted bundles beside their sender and their recipient.
+  /// Recipients who can open every encrypted bundle, in addition to its sender and its recipient.
   public let escrow: [AgeRecipient]
-  /// Data about each user beside the name; rules use them as parameters.
+  /// Data about each user, in addition to the name. Rules use these data as parameters.
   public let attributes: [Attribute]
-  /// The most bytes of attached files in one bundle.
+  /// The most bytes of one attached file, and of all attached files in one bundle.
   public let attachments: AttachmentLimits
-  /// In the order of the definition.
+  /// The rules of the tables, in the order of the definition.
   public let tables: [TableRules]
   /// The document from which this was read, byte for byte.
   public let source: [UInt8]
@@ -26,18 +26,18 @@ public struct DatasetDefinition: Sendable {
 
 /// Limits on the attached files of a bundle.
 public struct AttachmentLimits: Hashable, Sendable {
-  /// The size of one file; a larger one is never carried.
+  /// The most bytes of one file. A larger file is never carried.
   public let fileBytes: Int64
-  /// The size of all files in one bundle; the others go with the next ones.
+  /// The most bytes of all files in one bundle. The other files go with the next bundles.
   public let bundleBytes: Int64
 
-  /// The same with a lower limit for one bundle, such as the room on a stick.
+  /// Returns these limits with a lower limit for one bundle, such as the room on a stick.
   public func atMost(_ bytes: Int64?) -> AttachmentLimits {
     AttachmentLimits(fileBytes: fileBytes, bundleBytes: min(bundleBytes, bytes ?? bundleBytes))
   }
 
   public static let usual = AttachmentLimits(fileBytes: 100 << 20, bundleBytes: 1 << 30)
-  /// The largest file of FAT.
+  /// The most bytes of one file on a FAT file system.
   public static let mostFileBytes: Int64 = (4 << 30) - 1
   public static let mostBundleBytes: Int64 = 64 << 30
 }
@@ -47,7 +47,7 @@ public enum SnapshotRule: Hashable, Sendable {
   case first, always, never
   case every(Int64)
 
-  /// Whether the export with this number carries one.
+  /// Whether the export with this number carries the database.
   public func applies(to sequence: SequenceNumber) -> Bool {
     switch self {
     case .first: sequence.rawValue == 1
@@ -65,8 +65,8 @@ public enum ProofRule: Hashable, Sendable {
 
   public static let usual = ProofRule.every(8)
 
-  /// Whether an export carries them.
-  /// - Parameter last: the last export that carried them; nil: none since the last full bundle.
+  /// Whether an export carries the digests.
+  /// - Parameter last: the last export that carried the digests; nil: no export since the last full bundle did.
   public func applies(to sequence: SequenceNumber, after last: SequenceNumber?) -> Bool {
     switch self {
     case .always: true
@@ -113,7 +113,7 @@ public enum Policy: String, Sendable, CaseIterable {
 
 /// How two values of one column become one value with both sides' changes.
 public enum Combination: String, Sendable, CaseIterable {
-  /// A counter: both differences count.
+  /// A counter: the differences of both sides are added.
   case sum
   case max, min
   /// JSON arrays as sets.
@@ -140,17 +140,17 @@ public enum ColumnPolicy: Hashable, Sendable {
 public enum DeleteRule: Hashable, Sendable {
   /// The row is removed.
   case hard
-  /// The row stays, and this column marks it as deleted by any value but NULL and 0.
+  /// The row stays. This column marks the row as deleted if its value is neither NULL nor 0.
   case soft(Name)
   /// Rows of this table cannot be deleted on a device.
   case never
 }
 
-/// The rule for a change whose user had the right to make it then, and has lost that right since.
+/// The rule for a change that its user had the right to make, if the user has lost this right since.
 public enum LateRule: String, Sendable, CaseIterable {
   /// A person decides.
   case conflict
-  /// The change is applied, if the hub's own records show that right.
+  /// The change is applied if the hub's own records show that the user had the right.
   case accept
 }
 
@@ -168,7 +168,8 @@ public enum MergeGrain: String, Sendable, CaseIterable {
 public enum KeyRule: String, Sendable, CaseIterable {
   /// Keys never change: two rows with one key are a disagreement.
   case asIs = "as-is"
-  /// Each replica takes new keys from its own range. Rows that collide all the same are treated as by `rekey`.
+  /// Each replica takes new keys from its own range. If two rows have the same key nevertheless, they are treated as by
+  /// `rekey`.
   case blocks
   /// The row that reaches the hub later gets another key, and references to it follow.
   case rekey
@@ -176,7 +177,7 @@ public enum KeyRule: String, Sendable, CaseIterable {
 
 /// The rule for a new row of a device if another row has its natural key.
 public enum UniqueRule: String, Sendable, CaseIterable {
-  /// They are two rows; the table's policy lets one in.
+  /// They are two rows. The table's policy decides which row enters the table.
   case policy
   /// They are one row that was made twice.
   case fold
@@ -194,7 +195,7 @@ public enum UnitRule: Hashable, Sendable {
 public struct DeclaredReference: Hashable, Sendable {
   public let column: Name
   public let table: Name
-  /// The column of `table` whose values are in `column`; nil: its key column.
+  /// The column of `table` whose values are in `column`; nil: the key column of `table`.
   public let parentColumn: Name?
 
   public init(column: Name, table: Name, parentColumn: Name? = nil) {
@@ -209,13 +210,14 @@ public struct TableRules: Sendable {
   public let name: Name
   /// The columns that identify a row instead of its PRIMARY KEY; nil: the PRIMARY KEY does.
   public let key: [Name]?
-  /// Tables along whose foreign keys visibility is inherited; nil: every table of the dataset to which this one refers.
+  /// The tables from which rows inherit visibility, along the foreign keys; nil: every table of the dataset to which
+  /// this table refers.
   public let parents: [Name]?
-  /// References beside the foreign keys of the database, in the order of the definition.
+  /// References in addition to the foreign keys of the database, in the order of the definition.
   public let references: [DeclaredReference]
   /// Whether a row with several parents is visible with any of them, or only with all.
   public let parentsMatch: ParentsMatch
-  /// An SQL expression; nil: every row that the parents allow.
+  /// The SQL expression for visible rows; nil: every row that the parents allow is visible.
   public let visible: String?
   public let write: WriteRule
   public let conflict: Policy
@@ -230,10 +232,10 @@ public struct TableRules: Sendable {
   public let keys: KeyRule
   /// nil: each change is applied by itself.
   public let unit: UnitRule?
-  /// The number of keys in a range, by `KeyRule.blocks`.
+  /// The number of keys in a range, if the rule is `KeyRule.blocks`.
   public let block: Int64
 
-  /// Enough for a season's work, and 2^53 keys last for very many ranges.
+  /// These are enough keys for the work of a season, and 2^53 keys are enough for very many ranges.
   public static let defaultBlock: Int64 = 10_000
 
   public func policy(of column: Name) -> ColumnPolicy { columns[column] ?? .winner(conflict) }

@@ -21,7 +21,7 @@ public struct DatasetError: ExplainedError {
 
 extension DatasetError {
   /// Returns a hint about a missing name: the name that was probably meant, and all existing names.
-  /// - Parameter owner: has the names, such as "The dataset".
+  /// - Parameter owner: the words for the object that has the names, such as "The dataset".
   public static func hint(for wrong: Name, among names: [Name], of owner: String) -> String {
     let near =
       names.first { $0.isSameInSQL(as: wrong) }?.text ?? suggestion(for: wrong.text, among: names.map(\.text))

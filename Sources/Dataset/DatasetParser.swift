@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelValues
 
 extension DatasetDefinition {
-  /// The largest definition that is read: rules are written by people.
+  /// The most bytes of a definition. People write the rules, so a definition is small.
   public static let maximumBytes = 1 << 20
 
   /// Reads a definition. Throws a `DatasetError` that points at the first error. An unknown member is an error too,
@@ -198,7 +198,7 @@ extension TableRules {
     return names
   }
 
-  /// `["a", "b"]`, of which all must be visible, or `{ "any": ["a", "b"] }`.
+  /// `["a", "b"]` if all parents must be visible, `{ "any": ["a", "b"] }` if one visible parent is enough.
   private static func parents(_ members: Members) throws(DatasetError) -> ([Name]?, ParentsMatch) {
     guard let value = members["parents"] else { return (nil, .all) }
     let place = members.place("parents")

@@ -8,7 +8,7 @@ import SatchelValues
 import SatchelWorkspace
 
 extension DeviceWorkspace {
-  /// The conflicts about this device's changes that are in one of these states, oldest first.
+  /// The conflicts about this device's changes whose state is one of `states`, oldest first.
   public func conflicts(_ states: [ConflictState]) throws -> [StoredConflict] {
     try ConflictTable.list(states, in: session().database)
   }
@@ -51,8 +51,8 @@ extension DeviceWorkspace {
 }
 
 extension DeviceWorkspace {
-  /// Decides all open conflicts, or those of one table, for one side. Skips a row that was changed since, or that the
-  /// decision does not fit.
+  /// Decides all open conflicts, or the open conflicts of one table, for one side. Skips a conflict if its row has
+  /// changed since, or if the decision does not fit the row.
   public func resolveAll(_ policy: Policy, table: Name?, note: String?) throws -> ResolvedAll {
     guard policy == .hub || policy == .device else {
       throw WorkspaceError(
@@ -94,7 +94,7 @@ extension DeviceSession {
     }
   }
 
-  /// The row that a conflict is about, as it is here now; nil if it is not here.
+  /// The present row that a conflict is about; nil: the row or its table is not here.
   private func fields(of conflict: StoredConflict) throws -> [Field]? {
     guard let table = table(conflict.record.table) else { return nil }
     let record = try conflict.record.present(in: table.schema, database)
@@ -129,7 +129,7 @@ extension DeviceSession {
     let values = try EnteredValueReader(table.name, in: database, files: platform.files)
     let decided = try decision.rows(
       for: record, in: table.schema, by: rows.rules, whole: nil, values: values, row: rows.row)
-    // Ordinary writes: the triggers record them, and they travel as any other change.
+    // These are ordinary writes: the triggers record them, and the next export carries them.
     try rows.write(decided, References(of: table, among: tables), in: database)
   }
 

@@ -19,32 +19,33 @@ public struct DeviceStatus: Sendable {
   public let failedImports: [FailedImport]
   /// Bundles that are verified and wait to be applied.
   public let staged: [String]
-  /// Waiting bundles that could not be applied to the database as it was, and why.
+  /// Bundles that wait because they could not be applied to the database, and the reasons.
   public let obstacles: [(file: String, words: String)]
-  /// Bundles of which only some volumes came.
+  /// Bundles that are incomplete: some of their volumes have not come.
   public let volumes: [BundleParts.Waiting]
   /// nil: no bundle from the hub was imported yet.
   public let current: Current?
-  /// Why the database cannot be read, if there was one. nil: it can, or none exists yet.
+  /// The fault of the database; nil: the database has no fault, or none exists yet.
   public let trouble: Trouble?
 
-  /// The fault of the database of a device that had one.
+  /// The fault of a database that this device used before.
   public enum Trouble: Sendable {
-    /// Another program put a new file in its place, with nothing of Satchel in it.
+    /// Another program put a new file in the place of the database. The file has no tables of Satchel.
     case replaced
     /// The file is missing or empty. The text says which.
     case lost(String)
-    /// SQLite cannot read it. The text is SQLite's.
+    /// SQLite cannot read the file. The text is SQLite's message.
     case damaged(String)
   }
 
   /// Counts of the files that rows name.
   public struct Attachments: Sendable {
     public var missing: [MissingAttachment] = []
-    /// The number that the hub is not known to have, and how many of these no export has carried yet.
+    /// The number of files that the hub is not known to have. `notSent`: how many of these no export has carried yet.
     public var waiting = 0
     public var notSent = 0
-    /// The number that the hub has and that are missing here, and how many of these no export has requested yet.
+    /// The number of files that the hub has and that are missing here. `notAsked`: how many of these no export has
+    /// requested yet.
     public var lost = 0
     public var notAsked = 0
   }
@@ -58,27 +59,27 @@ public struct DeviceStatus: Sendable {
     public let notExported: Int
     public let openConflicts: Int64
     public let heldConflicts: Int64
-    /// Rows of this device that the hub did not accept, and about which a person decides.
+    /// Rows of this device that the hub did not accept. A person decides about them.
     public let kept: [KeptRow]
-    /// Damage to capture by which changes may have been missed.
+    /// Damage to capture. Capture may have missed changes because of this damage.
     public let damage: [CaptureDamage]
     /// A trigger of the app that makes every import fail; nil: there is none.
     public let triggerFault: TriggerFault?
-    /// The part of the damage that is missing or changed triggers.
+    /// The triggers of capture that are missing or changed. They are a part of the damage.
     public let missingTriggers: [Name]
-    /// An export that this database has no record of: the database is an old copy of itself.
+    /// The newest export, if this database has no record of it: the database is then an old copy of itself.
     public let unknownExport: SequenceNumber?
     /// Exports that a restored hub lacks and that must be carried to it again.
     public let redelivery: [SequenceNumber]
-    /// Set if the hub sends bundles of another history than this device's; nil: it does not.
+    /// The bundle that shows that the hub has another history than this device; nil: the histories agree.
     public let estrangement: Estrangement?
     /// Changes of former users that the hub is not known to have, oldest first.
     public let sealed: [SealedChanges]
     /// The number of the hub's own bundles that this device carries back, because the hub lost them.
     public let brought: Int
-    /// The number of rows whose key holds NULL, by table. They are not kept in step.
+    /// The number of rows whose key holds NULL, by table. These rows are not kept in step.
     public let namelessRows: [(table: Name, count: Int64)]
-    /// Tables whose new rows get keys from outside this device's range, in words.
+    /// Descriptions of tables whose new rows get keys from outside this device's range.
     public let lostCounts: [String]
     /// For each table with a key range of this device: the range, and how many keys are left.
     public let blocks: [(block: KeyBlock, left: Int64, isShort: Bool)]
@@ -87,8 +88,8 @@ public struct DeviceStatus: Sendable {
     public let hasUntoldKey: Bool
     /// Milliseconds since 1970 of the last export; nil before the first.
     public let lastExport: Int64?
-    /// Milliseconds since 1970 of the newest export that the hub is known to have. The hub had contact with this device
-    /// after that. nil: the hub has none.
+    /// Milliseconds since 1970 of the newest export that the hub is known to have; nil: the hub has none. The last
+    /// contact with the hub was after this time.
     public let acknowledgedExport: Int64?
     /// Milliseconds since 1970 of the newest change or hub bundle that this device has seen.
     public let newestStamp: Int64
@@ -126,7 +127,8 @@ extension DeviceWorkspace {
 }
 
 extension DeviceSession {
-  /// Writes of this generation and later are in no export that could be carried. Exports under a former name cannot be.
+  /// The first generation whose writes are in no export that can be carried. Exports under a former name cannot be
+  /// carried.
   private func unsentGeneration() throws -> Generation {
     if try ExportTable.isEmpty(in: database) { return Generation(state.sequence.rawValue) }
     let carried = try ExportTable.lastWritten(in: database)?.0.rawValue
@@ -134,7 +136,7 @@ extension DeviceSession {
   }
 
   fileprivate func status() throws -> DeviceStatus.Current {
-    // Captured changes of a table with other columns by now cannot be read before a repair.
+    // If a table's columns have changed, its captured changes cannot be read before a repair.
     let readable = tables.filter { table in
       !damage.contains { $0.table == table.name && ![.triggers, .remade].contains($0.kind) }
     }

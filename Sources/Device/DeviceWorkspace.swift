@@ -10,8 +10,8 @@ import SatchelWorkspace
 
 /// A device's workspace: one database that works offline for one user.
 ///
-/// It is opened for one command and closed after it. The workspace's lock keeps commands apart that must not run
-/// together.
+/// A workspace is opened for one command and closed after that command. The workspace's lock prevents commands that
+/// conflict from running together.
 public struct DeviceWorkspace: Sendable {
   public let folder: WorkspaceFolder
   public let configuration: WorkspaceConfiguration
@@ -24,7 +24,7 @@ public struct DeviceWorkspace: Sendable {
 
   /// Opens the workspace in `root`. Throws a `WorkspaceError` if there is none.
   ///
-  /// - Parameter passwords: called if the workspace's keys are behind a password.
+  /// - Parameter passwords: called if a password protects the workspace's keys.
   public static func open(
     _ root: String, platform: Platform, runMode: RunMode = .commit, passwords: any PasswordSource = NoPassword()
   ) throws -> DeviceWorkspace {
@@ -36,8 +36,8 @@ public struct DeviceWorkspace: Sendable {
       keys: WorkspaceKeys(folder, platform: platform, passwords: passwords), runMode: runMode)
   }
 
-  /// Creates a workspace with its own keys in `root`. It has no database yet: the hub's first bundle brings it. If a
-  /// workspace of this name already waits for that bundle, it is returned.
+  /// Creates a workspace with its own keys in `root`. The workspace has no database yet: the hub's first bundle brings
+  /// the database. If a workspace with this name already waits for that bundle, returns that workspace.
   public static func create(
     _ root: String, dataset: String, name: String, database: String = "data.sqlite", platform: Platform,
     runMode: RunMode = .commit
@@ -60,7 +60,7 @@ public struct DeviceWorkspace: Sendable {
     if runMode == .dryRun { return workspace }
     try folder.begin(platform.files)
     try keys.generate(name: name)
-    // Last, because this file makes the folder a workspace.
+    // This file is written last, because it makes the folder a workspace.
     try platform.files.replace(folder.configuration, mode: 0o644, contents: configuration.bytes)
     try folder.finish(platform.files)
     return workspace
@@ -103,8 +103,8 @@ public struct DeviceWorkspace: Sendable {
     return key.publicKey
   }
 
-  /// Opens the database with its state. Throws if the hub's first bundle has not come. Also throws if capture may have
-  /// missed changes: an import would then overwrite them.
+  /// Opens the database with its state. Throws if the hub's first bundle has not come, or if the database is an old
+  /// copy of itself. Also throws if capture may have missed changes: an import would overwrite these changes.
   func session() throws -> DeviceSession {
     let session = try examined()
     if let damage = session.damage.first { throw WorkspaceError.damaged(damage, tool: "satchel") }
@@ -128,7 +128,7 @@ public struct DeviceWorkspace: Sendable {
     case there
     /// No bundle from the hub was ever imported here.
     case initial
-    /// Bundles here show that there was one. The text says what is in its place.
+    /// Bundles here show that there was a database. The text says what is in its place.
     case lost(String)
   }
 
@@ -189,11 +189,11 @@ final class DeviceSession {
   var state: DeviceState
   /// How to handle exports that a restored hub lacks.
   var lost = LostExports.deliveredAgain
-  /// Whether bundles are imported again to rebuild a database. Key changes in these bundles were made long ago.
+  /// Whether bundles are imported again to rebuild a database. Key changes in these bundles have been made already.
   var isRebuilt = false
   /// Whether a person compared the fingerprint of the key that signed the imported bundle.
   var isHubConfirmed = false
-  /// Where the imported bundle comes from.
+  /// The place from which the imported bundle comes.
   var source = BundleSource.named
   /// How this command handles migrations in a bundle.
   var migrations = BroughtMigrations.run
@@ -237,7 +237,8 @@ final class DeviceSession {
     self.database = database
   }
 
-  /// A session on a database that is about to become this device's. It has none of Satchel's tables yet.
+  /// Creates a session on a database that is about to become this device's database. The database has no record of this
+  /// device yet.
   init(
     _ workspace: DeviceWorkspace, beginning database: consuming Database, _ state: DeviceState, _ tables: [TrackedTable]
   )
@@ -261,17 +262,17 @@ final class DeviceSession {
   func table(_ name: Name) -> TrackedTable? { tables.first { $0.name == name } }
 
   var archive: BundleArchive { BundleArchive(folder, platform.files) }
-  /// The prefix of the names of this device's exports, and the prefix of the bundles from its hub.
+  /// The prefixes of file names: `outgoingPrefix` for this device's exports, `incomingPrefix` for bundles from its hub.
   var outgoingPrefix: String { Manifest.namePrefix(dataset: dataset.name, from: state.name, to: state.hubName) }
   var incomingPrefix: String { Manifest.namePrefix(dataset: dataset.name, from: state.hubName, to: state.name) }
 
-  /// The highest export number that the files show and that this database has no record of; nil if there is none.
+  /// The highest export number among the files, if this database has no record of that export; nil: it has the record.
   func unknownExport() throws -> SequenceNumber? {
     let highest = SequenceNumber(try archive.highestOutgoing(outgoingPrefix))
     return highest > state.sequence ? highest : nil
   }
 
-  /// An export from an old copy would reuse a number that already names another export.
+  /// Throws if the database is an old copy of itself: its next export would reuse the number of another export.
   fileprivate func refuseOldCopy() throws {
     guard let highest = try unknownExport() else { return }
     throw WorkspaceError(

@@ -1,9 +1,9 @@
-/// Bytes that end too early, or that are no geometry.
+/// The error for bytes that end too early, or that are no geometry.
 struct UnreadableGeometry: Error {}
 
-/// Reads numbers from bytes, never past the end.
+/// Reads numbers from bytes, and never beyond the end.
 ///
-/// The bytes come with each call: a span cannot be kept, and a copy would cost as much as the reading.
+/// The bytes are passed with each call. A span cannot be kept, and a copy would cost as much as the reading.
 struct ByteReader {
   var place: Int
   let end: Int
@@ -43,7 +43,8 @@ struct ByteReader {
     return bits
   }
 
-  /// The number of items of at least `size` bytes that follow. Throws if too few bytes are left for them.
+  /// Reads the number of the items that follow. Each item has at least `size` bytes. Throws if too few bytes are left
+  /// for the items.
   mutating func count(_ bytes: Span<UInt8>, each size: Int) throws(UnreadableGeometry) -> Int {
     let count = Int(try integer(bytes))
     guard count <= (end - place) / size else { throw UnreadableGeometry() }

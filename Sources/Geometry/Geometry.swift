@@ -1,4 +1,4 @@
-/// One corner of a geometry. A dimension that the geometry lacks is 0.
+/// One corner of a geometry. If the geometry has no Z or no M, this number is 0.
 public struct Position: Hashable, Sendable {
   public var x, y, z, m: Double
 
@@ -6,11 +6,11 @@ public struct Position: Hashable, Sendable {
     (self.x, self.y, self.z, self.m) = (x, y, z, m)
   }
 
-  /// Whether a point with this position is an empty point.
+  /// Whether this position marks an empty point: x or y is NaN.
   var isNowhere: Bool { x.isNaN || y.isNaN }
 }
 
-/// The numbers of a position besides x and y.
+/// Which numbers a position has besides x and y.
 public struct CoordinateDimension: Hashable, Sendable {
   public let hasZ: Bool
   public let hasM: Bool
@@ -19,23 +19,23 @@ public struct CoordinateDimension: Hashable, Sendable {
 
   public init(hasZ: Bool, hasM: Bool) { (self.hasZ, self.hasM) = (hasZ, hasM) }
 
-  /// The count of numbers in a position.
+  /// The number of coordinates in a position.
   var count: Int { 2 + (hasZ ? 1 : 0) + (hasM ? 1 : 0) }
 
-  /// `Z`, `M` or `ZM`; empty for x and y alone.
+  /// The word `Z`, `M` or `ZM`; empty if there are only x and y.
   public var word: String { (hasZ ? "Z" : "") + (hasM ? "M" : "") }
 }
 
-/// A geometry as a value: the content of a GeoPackage's blob, well-known binary or well-known text.
+/// A geometry as a value. It can be read from a GeoPackage's blob, from well-known binary or from well-known text.
 public struct Geometry: Equatable, Sendable {
   public let kind: GeometryKind
   public let dimension: CoordinateDimension
   public let content: Content
 
   public enum Content: Equatable, Sendable {
-    /// The corners of a point, a line or a line of arcs. A point has one corner, and none if it is empty.
+    /// The corners of a point, a line or a line of arcs. A point has one corner, and an empty point has no corner.
     case positions([Position])
-    /// The rings of a polygon, the outer one first.
+    /// The rings of a polygon. The outer ring is first.
     case rings([[Position]])
     case parts([Geometry])
   }
@@ -46,10 +46,10 @@ public struct Geometry: Equatable, Sendable {
     self.content = content
   }
 
-  /// The deepest nesting of geometries: GDAL's own limit.
+  /// The limit on the depth of nested geometries. GDAL has the same limit.
   public static let maximumDepth = 32
 
-  /// Whether it has no position.
+  /// Whether the geometry has no position.
   public var isEmpty: Bool {
     switch content {
     case .positions(let positions): positions.isEmpty
@@ -67,10 +67,10 @@ public struct Geometry: Equatable, Sendable {
     }
   }
 
-  /// `Polygon Z`.
+  /// The kind and the dimension for people: `Polygon Z`.
   public var title: String { dimension.word.isEmpty ? kind.title : "\(kind.title) \(dimension.word)" }
 
-  /// All kinds in it, its own first.
+  /// All kinds in the geometry, its own kind first.
   public var kinds: [GeometryKind] {
     guard case .parts(let parts) = content else { return [kind] }
     return parts.flatMap(\.kinds).reduce(into: [kind]) { if !$0.contains($1) { $0.append($1) } }
@@ -78,7 +78,7 @@ public struct Geometry: Equatable, Sendable {
 }
 
 extension Geometry {
-  /// The fault for which other programs refuse the geometry, in words; nil: there is none.
+  /// The fault because of which other programs refuse the geometry, in words; nil: there is no fault.
   public var fault: String? {
     if positions.contains(where: { !$0.x.isFinite || !$0.y.isFinite || !$0.z.isFinite || !$0.m.isFinite }) {
       return "it has a coordinate that is no number"

@@ -1,13 +1,13 @@
-/// The properties of a geometry in a database, read from as few bytes as possible. The blob is a GeoPackage's (a header
-/// with the bounds, if the writer stored them, and WKB), or SpatiaLite's.
+/// The properties of a geometry in a database, read from as few bytes as possible. The blob has the form of GeoPackage
+/// or of SpatiaLite. GeoPackage's form is a header and WKB, and the header has the bounds if the writer stored them.
 ///
-/// The bytes are untrusted: every read is checked against their end, and nesting is limited to `Geometry.maximumDepth`.
+/// The bytes are untrusted. So no read goes beyond their end, and nesting is limited to `Geometry.maximumDepth`.
 public struct GeometryBlob: Sendable {
   public let isEmpty: Bool
-  /// nil: the geometry is empty.
+  /// The box of the geometry; nil: the geometry is empty.
   public let bounds: GeometryBounds?
 
-  /// nil: the bytes are no geometry.
+  /// Reads the properties from a blob; nil: the bytes are no geometry.
   public init?(_ bytes: Span<UInt8>) {
     if let header = GeoPackageHeader(bytes) {
       if header.isEmpty {
@@ -45,7 +45,7 @@ public struct StoredGeometry: Sendable {
   /// The number of the reference system in the blob.
   public let referenceSystem: Int32
 
-  /// nil: the bytes are no geometry of a database, or one of an unknown kind.
+  /// Reads the geometry in a blob. nil: the bytes have neither form, or the geometry's kind is unknown.
   public init?(_ blob: [UInt8]) {
     let bytes = blob.span
     if let header = GeoPackageHeader(bytes) {
@@ -58,16 +58,16 @@ public struct StoredGeometry: Sendable {
   }
 }
 
-/// The header of a GeoPackage's blob: "GP", a version, flags, the reference system, and the numbers of the bounds.
+/// The header of a blob in a GeoPackage: "GP", a version, flags, the reference system, and the numbers of the bounds.
 struct GeoPackageHeader {
   let referenceSystem: Int32
   let isEmpty: Bool
-  /// nil: the header has no bounds, or they are no box.
+  /// The bounds of the geometry; nil: the header has no bounds, or they are no box.
   let bounds: GeometryBounds?
   /// The position of the WKB; nil: the content belongs to an extension.
   private let start: Int?
 
-  /// nil: the bytes have no such header.
+  /// Reads the header; nil: the bytes have no such header.
   init?(_ bytes: Span<UInt8>) {
     guard bytes.count >= 8, bytes[0] == UInt8(ascii: "G"), bytes[1] == UInt8(ascii: "P"), bytes[2] == 0 else {
       return nil
@@ -82,8 +82,9 @@ struct GeoPackageHeader {
     start = flags & 0x20 == 0 ? reader.place : nil
   }
 
-  /// Reads the bounds, and skips those of Z and M.
-  /// - Parameter code: the kind of bounds: 1 those of x and y, 2 and 3 two numbers more, 4 four more.
+  /// Reads the bounds of x and y, and skips the bounds of Z and M.
+  /// - Parameter code: the kind of bounds. 0: no bounds; 1: the bounds of x and y; 2 and 3: two numbers more; 4: four
+  ///   numbers more.
   private static func box(
     _ bytes: Span<UInt8>, _ code: UInt8, _ reader: inout ByteReader
   ) throws(UnreadableGeometry) -> GeometryBounds? {

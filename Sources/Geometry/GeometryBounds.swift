@@ -2,9 +2,9 @@
 public struct GeometryBounds: Equatable, Sendable {
   public private(set) var minX, maxX, minY, maxY: Double
 
-  /// nil: these numbers are no box.
+  /// A box from its four numbers; nil: these numbers are no box.
   init?(minX: Double, maxX: Double, minY: Double, maxY: Double) {
-    // This also fails if a number is NaN.
+    // The guard also refuses NaN.
     guard minX <= maxX, minY <= maxY else { return nil }
     (self.minX, self.maxX, self.minY, self.maxY) = (minX, maxX, minY, maxY)
   }
@@ -44,14 +44,15 @@ public struct GeometryBounds: Equatable, Sendable {
     box = wider
   }
 
-  /// Arcs, each from one point through a second to a third, where the next arc begins.
+  /// Widens the box by arcs. Each arc goes from one point through a second point to a third point. The next arc begins
+  /// at this third point.
   private static func widen(_ box: inout GeometryBounds?, arcs positions: [Position]) {
     for first in stride(from: 0, to: positions.count - 2, by: 2) {
       widen(&box, arc: positions[first], through: positions[first + 1], to: positions[first + 2])
     }
   }
 
-  /// An arc includes the top, bottom, left or right point of its circle if that point is on the arc.
+  /// Widens the box by one arc: by the top, bottom, left and right points of its circle that are on the arc.
   private static func widen(_ box: inout GeometryBounds?, arc a: Position, through b: Position, to c: Position) {
     let isCircle = a.x == c.x && a.y == c.y
     let (bx, by, cx, cy) = (b.x - a.x, b.y - a.y, c.x - a.x, c.y - a.y)
@@ -64,7 +65,7 @@ public struct GeometryBounds: Equatable, Sendable {
     guard radius.isFinite else { return }
     for (dx, dy) in [(radius, 0), (-radius, 0), (0, radius), (0, -radius)] {
       let (x, y) = (ux + dx, uy + dy)
-      // Points of the arc are on the same side of its chord as its middle point.
+      // A point of the circle is on the arc if it is on the same side of the chord as `b`.
       if isCircle || (cx * y - cy * x).sign == (cx * by - cy * bx).sign { widen(&box, a.x + x, a.y + y) }
     }
   }

@@ -1,12 +1,12 @@
-/// How one geometry became another.
+/// The difference between a geometry and its changed form.
 public enum GeometryDifference: Equatable, Sendable {
   case none
-  /// Another kind, or other dimensions.
+  /// The changed geometry has another kind or another dimension.
   case kind
-  /// It has more or fewer points than before.
+  /// The changed geometry has more or fewer points than before.
   case count(before: Int)
-  /// Points moved: their number, and the largest distance, in units of the layer. The distance is 0 if only Z or M
-  /// changed.
+  /// Points moved. The values are their number, and the largest distance in units of the layer. The distance is 0 if
+  /// only Z or M changed.
   case moved(points: Int, distance: Double)
 
   public init(from before: Geometry, to after: Geometry) {

@@ -1,14 +1,14 @@
 extension Geometry {
-  /// Well-known binary in the form of ISO and GeoPackage, least significant byte first.
+  /// The geometry as well-known binary, in the form of ISO and GeoPackage. The least significant byte is first.
   public var wellKnownBinary: [UInt8] {
     var bytes: [UInt8] = []
     append(to: &bytes)
     return bytes
   }
 
-  /// The geometry in GeoPackage's form, byte for byte as GDAL writes it. It has the bounds, unless it is a point or
-  /// empty, and the bounds of Z if it has Z.
-  /// - Parameter referenceSystem: `srs_id` of the layer.
+  /// The geometry in GeoPackage's form, byte for byte as GDAL writes it. The header has no bounds if the geometry is a
+  /// point or empty. Otherwise it has the bounds, and if there is a Z, the bounds of Z.
+  /// - Parameter referenceSystem: the `srs_id` of the layer.
   public func geoPackageBlob(referenceSystem: Int32) -> [UInt8] {
     let bounds = kind == .point ? nil : GeometryBounds(of: self)
     let hasHeights = bounds != nil && dimension.hasZ
@@ -31,7 +31,7 @@ extension Geometry {
     bytes.append(littleEndian: kind.rawValue + (dimension.hasZ ? 1000 : 0) + (dimension.hasM ? 2000 : 0))
     switch content {
     case .positions(let positions) where kind == .point:
-      // WKB has no other form of an empty point.
+      // Only NaN can mark an empty point in WKB.
       append(positions.first ?? Position(x: .nan, y: .nan, z: .nan, m: .nan), to: &bytes)
     case .positions(let positions): append(positions, to: &bytes)
     case .rings(let rings):

@@ -1,10 +1,10 @@
 /// The kinds of geometry, by their numbers in well-known binary (ISO 13249-3).
 public enum GeometryKind: UInt32, Sendable, CaseIterable {
-  /// Only the type of a layer that accepts every kind.
+  /// This is only the type of a layer that accepts every kind. No geometry has it.
   case geometry = 0
   case point, lineString, polygon, multiPoint, multiLineString, multiPolygon, geometryCollection
   case circularString, compoundCurve, curvePolygon, multiCurve, multiSurface
-  /// Only the types of layers that accept several kinds.
+  /// These are only types of layers that accept several kinds. No geometry has them.
   case curve, surface
   case polyhedralSurface, tin, triangle
 
@@ -42,12 +42,12 @@ public enum GeometryKind: UInt32, Sendable, CaseIterable {
     self = kind
   }
 
-  /// The parts of a geometry of a kind.
+  /// The structure of a geometry's content.
   enum Shape {
     case positions, rings, parts
   }
 
-  /// nil: no geometry has this kind, only a layer's type.
+  /// The structure of a geometry of this kind; nil: this kind is only a type of layers.
   var shape: Shape? {
     switch self {
     case .geometry, .curve, .surface: nil
@@ -57,7 +57,7 @@ public enum GeometryKind: UInt32, Sendable, CaseIterable {
     }
   }
 
-  /// The kind of a part that well-known text writes without a keyword; nil: each part has its keyword.
+  /// The kind of a part that has no keyword in well-known text; nil: each part has its keyword.
   var plainPart: GeometryKind? {
     switch self {
     case .multiPoint: .point
@@ -68,7 +68,7 @@ public enum GeometryKind: UInt32, Sendable, CaseIterable {
     }
   }
 
-  /// Whether a geometry of this kind may have a part of that kind.
+  /// Whether a geometry of this kind may have a part of another kind.
   func mayHold(_ part: GeometryKind) -> Bool {
     switch self {
     case .geometryCollection: true
@@ -79,7 +79,7 @@ public enum GeometryKind: UInt32, Sendable, CaseIterable {
     }
   }
 
-  /// Whether a layer of this type may have a geometry of that kind, by the hierarchy of the GeoPackage standard.
+  /// Whether a layer of this type accepts a geometry of another kind, by the hierarchy in the GeoPackage standard.
   func takes(_ kind: GeometryKind) -> Bool {
     if self == .geometry || self == kind { return true }
     return switch self {

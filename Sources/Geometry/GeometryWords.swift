@@ -8,7 +8,7 @@ extension Geometry {
     return "\(title), \(Self.pointWords(positions.count))"
   }
 
-  /// The same with the bounds: `Polygon, 5 points, x 10 to 20, y 30 to 40`.
+  /// The short words with the bounds: `Polygon, 5 points, x 10 to 20, y 30 to 40`.
   public var words: String {
     guard kind != .point, let bounds = GeometryBounds(of: self) else { return shortWords }
     return """
@@ -20,10 +20,10 @@ extension Geometry {
 }
 
 extension GeometryDifference {
-  /// `1 of 5 points moved, 7.0 m`; nil: nothing differs.
+  /// The difference in words, such as `1 of 5 points moved, 7.0 m`; nil: nothing differs.
   /// - Parameters:
   ///   - after: the changed geometry.
-  ///   - unit: of the layer's coordinates.
+  ///   - unit: the unit of the layer's coordinates.
   public func words(of after: Geometry, in unit: MapUnit) -> String? {
     let count = after.positions.count
     switch self {
@@ -38,7 +38,7 @@ extension GeometryDifference {
   }
 }
 
-/// A coordinate with at most six decimals: a tenth of a metre if the unit is degrees.
+/// A coordinate with at most six decimals. The sixth decimal is a tenth of a metre if the unit is degrees.
 private func shown(_ number: Double) -> String { decimal(number, places: 6, least: 0) }
 
 /// A distance with one decimal, or a short distance with three significant digits.
@@ -51,7 +51,7 @@ private func shownDistance(_ distance: Double) -> String {
   return decimal(distance, places: places, least: 1)
 }
 
-/// A number with `least` to `places` decimals.
+/// A number with at least `least` and at most `places` decimals.
 private func decimal(_ number: Double, places: Int, least: Int) -> String {
   let power = (0..<places).reduce(1.0) { power, _ in power * 10 }
   let scaled = (number.magnitude * power).rounded()

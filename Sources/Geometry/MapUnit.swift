@@ -1,10 +1,10 @@
 /// The unit of a layer's coordinates.
 public enum MapUnit: String, Sendable {
   case metres, degrees
-  /// Another unit, or an unreadable one.
+  /// Another unit, or a unit that cannot be read.
   case unknown
 
-  /// - Parameter definition: a reference system as well-known text, of version 1 or 2.
+  /// - Parameter definition: a reference system as well-known text of version 1 or 2.
   public init(definition: String) {
     let system = ReferenceSystemText(definition)
     if let factor = system.factor(in: ["PROJCS", "PROJCRS"], of: ["UNIT", "LENGTHUNIT"]) {
@@ -16,7 +16,7 @@ public enum MapUnit: String, Sendable {
     }
   }
 
-  /// The unit's sign after a number.
+  /// The text that follows a number in this unit.
   public var sign: String {
     switch self {
     case .metres: "m"
@@ -26,13 +26,14 @@ public enum MapUnit: String, Sendable {
   }
 }
 
-/// The parts of a reference system's text: each has a keyword, arguments in brackets, and parts among them.
+/// The parts of a reference system's text. Each part has a keyword, and arguments in brackets. An argument may be a
+/// part.
 private struct ReferenceSystemText {
   private struct Part {
     let keyword: String
-    /// The enclosing part, and the number of enclosing parts.
+    /// The index of the part that encloses this part; nil: no part encloses it.
     let parent: Int?
-    /// Words, texts and numbers directly in the part.
+    /// The words, texts and numbers that are directly in the part.
     var arguments: [String] = []
   }
 
@@ -57,10 +58,10 @@ private struct ReferenceSystemText {
     }
   }
 
-  /// The size of the unit that the first part with one of these keywords declares for its axes; nil: there is none.
+  /// The size of a unit; nil: there is none. The first part with one of `keywords` declares the unit for its axes.
   func factor(in keywords: [String], of units: [String]) -> Double? {
     guard let system = parts.firstIndex(where: { keywords.contains($0.keyword) }) else { return nil }
-    // Version 2 may give the unit of each axis instead.
+    // A text of version 2 may have a unit in each axis instead.
     let unit = parts.first { part in
       guard units.contains(part.keyword), let parent = part.parent else { return false }
       return parent == system || (parts[parent].keyword == "AXIS" && parts[parent].parent == system)

@@ -1,8 +1,8 @@
 /// Reads a geometry in SpatiaLite's form, which GDAL's spatial SQL writes into GeoPackages.
 ///
-/// The format is "BLOB-Geometry" in SpatiaLite's documentation: 00, the byte order, the reference system, the box, 7C,
-/// the kind and its content, FE. A "TinyPoint" is 00, the byte order with the highest bit set, the reference system,
-/// the dimension, the coordinates, FE.
+/// SpatiaLite's documentation calls the format "BLOB-Geometry". Its bytes are: 00, the byte order, the reference
+/// system, the box, 7C, the kind, the content, FE. The bytes of a "TinyPoint" are: 00, the byte order with the highest
+/// bit set, the reference system, the dimension, the coordinates, FE.
 struct SpatiaLiteReader {
   private var reader: ByteReader
   let referenceSystem: Int32
@@ -19,7 +19,7 @@ struct SpatiaLiteReader {
     let isCompressed: Bool
   }
 
-  /// nil: the marks of the format are missing.
+  /// Reads the beginning of the bytes; nil: the marks of the format are missing.
   init?(_ bytes: Span<UInt8>) {
     guard bytes.count >= 24, bytes[0] == 0, bytes[bytes.count - 1] == 0xfe, bytes[1] & 0x7e == 0 else { return nil }
     reader = ByteReader(from: 2, to: bytes.count - 1, isLittleEndian: bytes[1] & 1 == 1)
@@ -44,7 +44,7 @@ struct SpatiaLiteReader {
     return .whole(bounds: GeometryBounds(minX: minX, maxX: maxX, minY: minY, maxY: maxY))
   }
 
-  /// Whether the geometry is empty, and its box, without reading its coordinates; nil: they must be read.
+  /// Whether the geometry is empty, and its box, without reading the coordinates; nil: the coordinates must be read.
   func shortAnswer(_ bytes: Span<UInt8>) -> (isEmpty: Bool, bounds: GeometryBounds?)? {
     guard case .whole(let bounds) = form else { return nil }
     var reader = reader
@@ -66,7 +66,8 @@ struct SpatiaLiteReader {
     return Geometry(header.kind, header.dimension, try content(bytes, header, depth))
   }
 
-  /// 1 to 7, and 1000 more for Z, 2000 for M, 3000 for both; 1,000,000 more for a line or polygon with short numbers.
+  /// Reads the kind and the dimension from a number. The kind is 1 to 7. Z adds 1000, M adds 2000, and both add 3000. A
+  /// line or polygon with short numbers adds 1,000,000.
   private static func header(_ bytes: Span<UInt8>, _ reader: inout ByteReader) throws(UnreadableGeometry) -> Header {
     let type = try reader.integer(bytes)
     let isCompressed = type >= 1_000_000
@@ -100,7 +101,7 @@ struct SpatiaLiteReader {
     return .positions(position.isNowhere ? [] : [position])
   }
 
-  /// Each part is 69, its kind and its content.
+  /// Reads the parts. Each part has the byte 69, its kind and its content.
   private mutating func parts(_ bytes: Span<UInt8>, _ depth: Int) throws(UnreadableGeometry) -> [Geometry] {
     var parts: [Geometry] = []
     for _ in 0..<(try reader.count(bytes, each: 9)) {
@@ -124,7 +125,7 @@ struct SpatiaLiteReader {
     return positions
   }
 
-  /// A position as short differences from the position before it. M is always stored in full.
+  /// Reads a position that is stored as short differences from the position before it. M is always stored in full.
   private mutating func step(
     _ bytes: Span<UInt8>, from last: Position, _ dimension: CoordinateDimension
   ) throws(UnreadableGeometry) -> Position {

@@ -1,7 +1,7 @@
-/// Reads well-known binary with the Z and M of ISO or of PostGIS, with or without a reference system.
+/// Reads well-known binary. Z and M may have the form of ISO or of PostGIS, and a reference system may be there.
 struct WKBReader {
   private var reader: ByteReader
-  /// The reference system that PostGIS wrote into the geometry; nil: none.
+  /// The reference system that PostGIS wrote into the geometry; nil: there is none.
   private(set) var referenceSystem: Int32?
 
   init(from place: Int, to end: Int) { reader = ByteReader(from: place, to: end, isLittleEndian: true) }
@@ -52,8 +52,8 @@ struct WKBReader {
 }
 
 extension Geometry {
-  /// Reads well-known binary with nothing after it; nil: the bytes have another form.
-  /// - Returns: the geometry, with the reference system if PostGIS wrote one into it.
+  /// Reads well-known binary. nil: the bytes have another form, or more bytes follow.
+  /// - Returns: the geometry, and its reference system if PostGIS wrote a reference system into it.
   public static func wellKnownBinary(_ bytes: [UInt8]) -> (geometry: Geometry, referenceSystem: Int32?)? {
     var reader = WKBReader(from: 0, to: bytes.count)
     guard let geometry = try? reader.geometry(bytes.span), reader.place == bytes.count else { return nil }

@@ -1,18 +1,18 @@
 /// Why a text is no geometry.
 public struct WKTError: Error, Equatable {
-  /// The character of the error, counted from 1.
+  /// The position of the error, as a number of bytes counted from 1.
   public let position: Int
   public let words: String
 }
 
-/// Reads well-known text (ISO 13249-3, as PostGIS, QGIS and GDAL write it).
+/// Reads well-known text (ISO 13249-3), also in the forms that PostGIS, QGIS and GDAL write.
 ///
-/// A geometry of three or four numbers needs no `Z` or `ZM`, and the points of a MULTIPOINT need no brackets. The text
-/// is untrusted: nesting is limited to `Geometry.maximumDepth`.
+/// If positions have three or four numbers, the text needs no `Z` or `ZM`. The points of a MULTIPOINT need no brackets.
+/// The text is untrusted, so nesting is limited to `Geometry.maximumDepth`.
 struct WKTReader {
   private let text: [UInt8]
   private var place = 0
-  /// The dimensions that the text has shown so far; nil: none.
+  /// The dimension that the text has shown so far; nil: it has shown none.
   private var dimension: CoordinateDimension?
 
   init(_ text: [UInt8]) { self.text = text }
@@ -24,7 +24,7 @@ struct WKTReader {
     return geometry.having(dimension ?? .xy)
   }
 
-  /// A geometry with its keyword.
+  /// Reads a geometry with its keyword.
   private mutating func tagged(depth: Int) throws(WKTError) -> Geometry {
     let start = place
     let kind = try keyword()
@@ -46,7 +46,7 @@ struct WKTReader {
       }
       return kind
     }
-    // POINTZ, as some programs write it.
+    // Some programs write POINTZ instead of POINT Z.
     for suffix in ["ZM", "Z", "M"] where word.hasSuffix(suffix) {
       if let kind = GeometryKind(word: String(word.dropLast(suffix.count))), let given = Self.dimension(suffix) {
         try declare(given)
@@ -104,7 +104,7 @@ struct WKTReader {
     return positions
   }
 
-  /// Reads elements in brackets, or EMPTY.
+  /// Reads elements in brackets, or the word EMPTY.
   private mutating func list(_ readElement: (inout Self) throws(WKTError) -> Void) throws(WKTError) {
     if nextWord() == "EMPTY" {
       _ = word()
@@ -132,7 +132,7 @@ struct WKTReader {
     skipSpace()
     let start = place
     while place < text.count, Self.isOfNumber(text[place]) { place += 1 }
-    // Swift reads like `strtod`: the double that is nearest to the digits.
+    // Swift reads the double that is nearest to the digits, like `strtod`.
     let digits = String(decoding: text[start..<place], as: UTF8.self)
     guard let number = Double(digits), number.isFinite else {
       place = start
@@ -147,9 +147,9 @@ struct WKTReader {
   }
 }
 
-/// Words and signs.
+/// Reads words and signs.
 extension WKTReader {
-  /// The next word in capitals; nil: the next item is no word.
+  /// Reads the next word, and returns it in capitals; nil: the next item is no word.
   private mutating func word() -> String? {
     guard let word = nextWord() else { return nil }
     place += word.utf8.count
@@ -187,7 +187,7 @@ extension Geometry {
     self = try reader.read()
   }
 
-  /// The same geometry with another dimension, in all its parts.
+  /// A copy of this geometry with another dimension, also in all its parts.
   fileprivate func having(_ dimension: CoordinateDimension) -> Geometry {
     guard case .parts(let parts) = content else { return Geometry(kind, dimension, content) }
     return Geometry(kind, dimension, .parts(parts.map { $0.having(dimension) }))

@@ -1,5 +1,6 @@
 extension Geometry {
-  /// Well-known text of exactly this geometry: each number in the shortest form that reads back the same.
+  /// The geometry as well-known text, without loss. Each number has the shortest form that reads back as the same
+  /// number.
   public var wellKnownText: String {
     var text = ""
     write(to: &text)
@@ -45,7 +46,7 @@ extension Geometry {
   }
 }
 
-/// A number in the shortest form that reads back the same.
+/// A number in the shortest form that reads back as the same number.
 private func shortest(_ number: Double) -> String {
   let text = number.description
   return text.hasSuffix(".0") ? String(text.dropLast(2)) : text

@@ -42,7 +42,7 @@ extension ClockFault {
     Refusal(.clock, "\(words) Until you decide, nothing is imported or made.", hint: Self.wayOut)
   }
 
-  /// The event, in a sentence or two.
+  /// The fault, in one or two sentences.
   public var words: String {
     switch self {
     case .behind(let now, let last):
@@ -70,16 +70,17 @@ extension HubWorkspace {
     if let fault = try store.clockFault(at: platform.clock.milliseconds()) { throw fault.refusal() }
   }
 
-  /// The same, and records the reading. For commands that give stamps to others or judge the stamps of others.
+  /// Throws a `Refusal` if the hub's clock cannot be right. Otherwise records its reading. For commands that give
+  /// stamps to others or judge the stamps of others.
   func passClock(_ store: HubStore) throws {
     try checkClock(store)
     let now = platform.clock.milliseconds()
-    // A commit costs more than a look. The tolerance is an hour, so a minute's delay does no harm.
+    // A commit costs more than a read. The tolerance is an hour, so a minute's delay does no harm.
     guard runMode == .commit, try now > store.clockReading() + 60_000 else { return }
     try store.writeTransaction(.commit) { try store.saveClockReading(now) }
   }
 
-  /// nil if the hub's clock is right, and was right when rows were written here.
+  /// The fault of the hub's clock, now or when rows were written here. nil if there is none.
   func clockFault(_ store: HubStore) throws -> ClockFault? {
     let now = platform.clock.milliseconds()
     if let fault = try store.clockFault(at: now) { return fault }

@@ -40,7 +40,7 @@ public struct HubStatus: Sendable {
   public let backedUp: Int64?
   /// Devices that may not know yet that the hub was restored from a backup.
   public let unaware: [String]
-  /// Damage to the database that may have let writes go unseen.
+  /// Damage to the database that may have hidden writes from capture.
   public let damage: [CaptureDamage]
   /// A trigger of the app that makes every import fail. nil if there is none.
   public let triggerFault: TriggerFault?
@@ -68,17 +68,17 @@ public struct HubStatus: Sendable {
 
   public struct Device: Sendable {
     public let device: EnrolledDevice
-    /// The newest bundle that was made for it; zero before the first.
+    /// The newest bundle that was made for the device. Zero before the first.
     public let emitted: EmissionNumber
-    /// Numbers of its bundles that never came, the newest twenty ranges. A later bundle brought their changes.
+    /// Numbers of the device's bundles that never came, the newest twenty ranges. A later bundle brought their changes.
     public let missing: [ClosedRange<Int64>]
-    /// The last comparison of its rows. nil if there was none.
+    /// The last comparison of the device's rows. nil if there was none.
     public let proof: StateProof?
-    /// How many of its changes wait.
+    /// How many changes of the device wait.
     public let held: Int
-    /// Whether no more of its changes may wait. Further changes are conflicts for a person to decide.
+    /// Whether no more changes of the device may wait. Further changes are conflicts for a person to decide.
     public let isHeldFull: Bool
-    /// The users it worked for before, and in whose names its changes still count.
+    /// The users for whom the device worked before, and in whose names its changes still count.
     public let formerUsers: [FormerUser]
 
     public struct FormerUser: Sendable {
@@ -129,7 +129,7 @@ extension HubWorkspace {
       })
   }
 
-  /// Without bundles that will never be taken, because their device was revoked.
+  /// The failed imports, without bundles that will never be taken because their device was revoked.
   private func failedImports(_ store: HubStore) throws -> [FailedImport] {
     try failedImports.list().filter { failure in
       guard let origin = failure.origin, let device = try store.device(origin.sender), device.state == .revoked else {
@@ -147,6 +147,6 @@ extension HubWorkspace {
       silent: silent, awaited: try store.awaitedEmissions(), missing: try missingLost(store).compactMap(\.file))
   }
 
-  /// The newest entries of the ledger first.
+  /// The entries of the ledger, the newest first.
   public func log(limit: Int64) throws -> [LedgerEntry] { try Ledger.list(limit: limit, in: examined().database) }
 }

@@ -15,10 +15,11 @@ public struct HubWorkspace: Sendable {
   let platform: Platform
   /// How many changes of one device may wait.
   var mostHeld = HubWorkspace.usualMostHeld
-  /// With `dryRun`, commands say what they would do, and change nothing.
+  /// With `dryRun`, commands report what they would do, and change nothing.
   let runMode: RunMode
 
-  /// Each import looks at all changes that wait, and each takes some kilobytes of memory meanwhile.
+  /// The usual value of `mostHeld`. Each import reads all waiting changes, and each change takes some kilobytes of
+  /// memory meanwhile.
   static let usualMostHeld = 20_000
 
   /// The user name of changes that were made at the hub itself.
@@ -41,7 +42,7 @@ public struct HubWorkspace: Sendable {
       platform: platform, runMode: runMode)
   }
 
-  /// Makes `root` the hub's workspace over an existing database. The database stays in its place, and gets capture and
+  /// Makes `root` the hub's workspace for an existing database. The database stays in its place, and gets capture and
   /// the hub's tables.
   ///
   /// Throws a `DatasetError` if definition and database do not fit, and leaves both as they were.
@@ -82,7 +83,8 @@ public struct HubWorkspace: Sendable {
     return workspace
   }
 
-  /// A workspace whose creation ended after its commit: its database already knows it.
+  /// The workspace, if its creation was interrupted after the commit, so that its database already contains it.
+  /// Otherwise nil.
   private static func committed(_ folder: WorkspaceFolder, _ platform: Platform, _ runMode: RunMode) throws
     -> HubWorkspace?
   {
@@ -129,8 +131,8 @@ public struct HubWorkspace: Sendable {
     try folder.finish(platform.files)
   }
 
-  /// Opens the database. Throws if damage may have let changes go unseen: without a repair, later work would overwrite
-  /// them.
+  /// Opens the database. Throws if damage may have hidden changes from capture. Without a repair, later work would
+  /// overwrite these changes.
   func store() throws -> HubStore {
     let store = try examined()
     if let damage = store.damage.first { throw WorkspaceError.damaged(damage, tool: "satchel-hub") }
@@ -184,7 +186,8 @@ public struct HubWorkspace: Sendable {
     }
   }
 
-  /// As `changing`, for a `body` that may write rows of the dataset and logs them itself: no trigger captures them.
+  /// Runs `body` in one transaction, like `changing`. This `body` may write rows of the dataset and logs them itself,
+  /// because no trigger captures them.
   func applying<T>(_ body: (HubStore) throws -> T) throws -> T {
     try locked {
       let store = try store()

@@ -1,5 +1,5 @@
 /// Base64 with the standard alphabet and padding (RFC 4648, section 4). Each sequence of bytes has one text, and only
-/// that text is decoded: no line breaks, no missing padding, no stray bits below the last byte.
+/// this text is decoded. Line breaks, missing padding, and unused bits that are not zero are refused.
 public enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let invalid: UInt8 = 0xff

@@ -1,8 +1,8 @@
-/// Why a text is not the requested JSON, and where.
+/// Why a text is not the requested JSON, and the place of the error.
 public struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The byte at which reading stopped, counted from 0.
+  /// The position of the byte at which reading stopped, counted from 0.
   public let offset: Int
-  /// What is wrong there, in words for people.
+  /// The fault at this byte, in words for people.
   public let reason: String
 
   public init(offset: Int, reason: String) {

@@ -1,12 +1,13 @@
-/// The limits on a text's cost for its reader. A text beyond a limit is refused with a `JSONError`.
+/// The limits on a text, which keep the cost of reading it low. A text beyond a limit is refused with a `JSONError`.
 public struct JSONLimits: Hashable, Sendable {
-  /// The most nested arrays and objects; at most 1,024, because `JSONValue` is parsed and freed by recursion.
+  /// The limit on the depth of nested arrays and objects. It is at most 1,024, because `JSONValue` is parsed and freed
+  /// by recursion.
   public let maxDepth: Int
-  /// The bytes of one string or key, as written between its quotes.
+  /// The limit on the bytes of one string or key, as written between its quotes.
   public let maxStringBytes: Int
-  /// The bytes of one number's literal.
+  /// The limit on the bytes of one number's literal.
   public let maxNumberBytes: Int
-  /// The elements and members of the whole text, nested ones included.
+  /// The limit on the elements and members of the whole text. Nested elements and members count, too.
   public let maxMembers: Int
 
   public init(

@@ -1,16 +1,16 @@
 /// A number, by the form of its literal.
 public enum JSONNumber: Hashable, Sendable {
-  /// Written without a point and without an exponent.
+  /// A number that is written without a point and without an exponent.
   case integer(Int64)
-  /// Written with a point or an exponent; always finite.
+  /// A number that is written with a point or an exponent. It is always finite.
   case real(Double)
 }
 
 extension JSONScanner {
-  /// The next number, rounded to the nearest `Double` if it is no integer.
+  /// Reads the next number. A number with a point or an exponent is rounded to the nearest `Double`.
   ///
-  /// An integer that does not fit `Int64` and a real that would round to an infinity are refused. `-0` is the integer
-  /// 0; `-0.0` is a real.
+  /// An integer that does not fit `Int64` is refused, and so is a real that would round to an infinity. `-0` is the
+  /// integer 0, and `-0.0` is a real.
   public mutating func readNumber() throws(JSONError) -> JSONNumber {
     skipSpace()
     let bytes = bytes

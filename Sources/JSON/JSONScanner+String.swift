@@ -5,7 +5,7 @@ extension JSONScanner {
     return hasEscapes ? unescape(content) : Array(bytes[content])
   }
 
-  /// Skips a string and checks all of it. Its content may be unescaped afterwards without a further check.
+  /// Skips a string and checks its whole content. So `unescape` needs no further check.
   mutating func passString() throws(JSONError) -> (content: Range<Int>, hasEscapes: Bool) {
     try pass(UInt8(ascii: "\""), else: "expected a string")
     let bytes = bytes
@@ -91,7 +91,7 @@ extension JSONScanner {
     }
   }
 
-  /// The UTF-16 code unit at `i`, if there is a whole `\u` and four hexadecimal digits.
+  /// The UTF-16 code unit that is written at `i` as `\u` and four hexadecimal digits; nil: another text is there.
   private func codeUnit(at i: Int) -> UInt32? {
     guard i + 6 <= bytes.count, bytes[i] == UInt8(ascii: "\\"), bytes[i + 1] == UInt8(ascii: "u") else { return nil }
     var unit: UInt32 = 0

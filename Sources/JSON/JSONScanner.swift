@@ -3,10 +3,10 @@ public enum JSONKind: Hashable, Sendable {
   case object, array, string, number, bool, null
 }
 
-/// Reads one JSON text from bytes, token by token, exactly as in RFC 8259.
+/// Reads one JSON text from bytes, token by token, exactly as RFC 8259 defines JSON.
 ///
-/// No byte order mark, no trailing comma, no comment, no ill-formed UTF-8, no lone surrogate. The caller decides about
-/// duplicate keys. The caller requests the value that it expects, and a text with another value is refused:
+/// It refuses a byte order mark, a trailing comma, a comment, ill-formed UTF-8 and a lone surrogate. The caller decides
+/// about duplicate keys. The caller requests the kind of value that it expects, and a value of another kind is refused:
 ///
 ///     var scanner = JSONScanner(bytes)
 ///     try scanner.beginArray()
@@ -20,8 +20,7 @@ public struct JSONScanner: Sendable {
   var index = 0
   private var depth = 0
   private var members = 0
-  /// Whether the last token opened an array or object: only then may its end or its first member follow without a
-  /// comma.
+  /// Whether the last token opened an array or an object. Only then may the first member follow without a comma.
   private var justOpened = false
 
   public init(_ bytes: [UInt8], limits: JSONLimits = .init()) {
@@ -29,10 +28,10 @@ public struct JSONScanner: Sendable {
     self.limits = limits
   }
 
-  /// The byte to be read next, for a caller's own errors.
+  /// The position of the next byte, for the errors of the caller.
   public var offset: Int { index }
 
-  /// The kind of the next value, which stays unread.
+  /// The kind of the next value. The value stays unread.
   public mutating func peek() throws(JSONError) -> JSONKind {
     skipSpace()
     guard index < bytes.count else { throw error("the text ends before a value") }
@@ -47,13 +46,13 @@ public struct JSONScanner: Sendable {
     }
   }
 
-  /// Enters an object; `nextKey` follows.
+  /// Enters an object. The caller calls `nextKey` next.
   public mutating func beginObject() throws(JSONError) {
     try open(UInt8(ascii: "{"), else: "expected an object")
   }
 
-  /// The key of the object's next member, whose value must be read next. nil after the last one; then the scanner has
-  /// left the object.
+  /// The key of the object's next member. The caller must read the member's value next. nil: there is no further
+  /// member, and the scanner has left the object.
   public mutating func nextKey() throws(JSONError) -> [UInt8]? {
     guard try advanceToMember() else { return nil }
     let key = try readString()
@@ -61,13 +60,13 @@ public struct JSONScanner: Sendable {
     return key
   }
 
-  /// Enters an array; `nextElement` follows.
+  /// Enters an array. The caller calls `nextElement` next.
   public mutating func beginArray() throws(JSONError) {
     try open(UInt8(ascii: "["), else: "expected an array")
   }
 
-  /// Whether the array has another element, which must be read next. False after the last one; then the scanner has
-  /// left the array.
+  /// Whether the array has another element. The caller must read this element next. False: there is no further element,
+  /// and the scanner has left the array.
   public mutating func nextElement() throws(JSONError) -> Bool {
     try advance(to: UInt8(ascii: "]"), else: "expected ',' or ']'")
   }
@@ -84,7 +83,7 @@ public struct JSONScanner: Sendable {
     guard passWord("null") else { throw error("expected null") }
   }
 
-  /// Skips one value of any kind, with all checks of reading it.
+  /// Skips one value of any kind, and checks it as if it were read.
   public mutating func skipValue() throws(JSONError) {
     var open: [JSONKind] = []
     repeat {
@@ -143,7 +142,7 @@ extension JSONScanner {
     justOpened = true
   }
 
-  /// Steps to the next member, or out of the container at its closing bracket.
+  /// Steps to the next member and returns true. At the closing bracket, leaves the container and returns false.
   private mutating func advance(to bracket: UInt8, else reason: String) throws(JSONError) -> Bool {
     skipSpace()
     guard index < bytes.count else { throw error("the text ends inside an array or object") }

@@ -1,11 +1,11 @@
-/// The loop over bytes that takes most of the time. It is separate so that the compiler makes tight code of it.
+/// The loop over bytes that takes most of the time. It is separate, so that the compiler makes fast code from it.
 enum JSONText {
-  /// The first byte from `start` on that needs unescaping or a check in a string: a quote, a backslash, a control
-  /// character, or anything that is not ASCII.
+  /// The position of the first byte from `start` on that is not plain; the end if all are plain. Such a byte is a
+  /// quote, a backslash, a control character, or not ASCII.
   static func endOfPlain(_ bytes: Span<UInt8>, from start: Int) -> Int {
     var i = start
-    // Eight bytes a turn: most strings need no second look. The load checks its bounds. It counts as unsafe for types
-    // with padding or with invalid bit patterns; these types have neither.
+    // Each turn checks eight bytes, because most strings have only plain bytes. The load checks its bounds. It counts
+    // as unsafe because types may have padding or invalid bit patterns. `UInt64` has neither.
     let raw = unsafe bytes.bytes
     while i <= raw.byteCount &- 8, isPlain(unsafe raw.unsafeLoadUnaligned(fromByteOffset: i, as: UInt64.self)) {
       i &+= 8
@@ -18,8 +18,8 @@ enum JSONText {
     return i
   }
 
-  /// Whether all eight bytes are plain. The top bit of a byte in each term is set if the byte is not. A borrow can set
-  /// it wrongly, but only above a byte for which it is set rightly.
+  /// Whether all eight bytes are plain. If a byte is not plain, a term of `odd` sets the top bit of this byte. A borrow
+  /// can also set the top bit of a plain byte, but only above a byte that is not plain.
   @inline(__always)
   private static func isPlain(_ word: UInt64) -> Bool {
     let ones: UInt64 = 0x0101_0101_0101_0101

@@ -1,25 +1,26 @@
-/// Appends JSON to bytes in one canonical form: the same calls make the same bytes, on every machine.
+/// Appends JSON to bytes in one canonical form. The same calls make the same bytes on every machine.
 ///
-/// There is no white space, and commas are added automatically. Only characters that must be escaped are escaped. A
-/// real is the shortest text that reads back as the same number; it always has a point or an exponent, so no integer
-/// looks like one.
+/// The output has no white space. The writer adds the commas. Only characters that must be escaped are escaped. A real
+/// is written as the shortest text that reads back as the same number. This text always has a point or an exponent, so
+/// a real never looks like an integer.
 ///
-/// The calls must come in a valid order (`key` before each value of an object, an end for each beginning): the writer
-/// does not check it.
+/// The calls must come in a valid order: `key` before each value of an object, and an end for each beginning. The
+/// writer does not check the order.
 public struct JSONWriter: Sendable {
   public private(set) var bytes: [UInt8] = []
   private var needsComma = false
 
-  /// - Parameter capacity: the number of bytes for which there is room from the beginning.
+  /// - Parameter capacity: the number of bytes for which the writer makes room at the beginning.
   public init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-  /// Forgets the output and keeps the memory.
+  /// Drops the output, and keeps its memory for new output.
   public mutating func reset() {
     bytes.removeAll(keepingCapacity: true)
     needsComma = false
   }
 
-  /// Returns the output as the only copy, and begins again with memory for as much, up to a MiB.
+  /// Returns the output without copying it, and begins again. The new memory is as large as the returned output, up to
+  /// a MiB.
   public mutating func take() -> [UInt8] {
     var taken: [UInt8] = []
     taken.reserveCapacity(min(bytes.count, 1 << 20))
@@ -28,7 +29,7 @@ public struct JSONWriter: Sendable {
     return taken
   }
 
-  /// Ends a line of JSON lines: the next value begins a new text.
+  /// Ends a line of a text in JSON Lines. The next value begins a new line.
   public mutating func endLine() {
     bytes.append(0x0a)
     needsComma = false
@@ -44,7 +45,7 @@ public struct JSONWriter: Sendable {
     needsComma = false
   }
 
-  /// A key from bytes that are well-formed UTF-8.
+  /// Writes a key from bytes. The bytes must be well-formed UTF-8.
   public mutating func key(bytes name: [UInt8]) {
     separate()
     quote(name)
@@ -52,26 +53,26 @@ public struct JSONWriter: Sendable {
     needsComma = false
   }
 
-  /// Complete JSON bytes, with all commas that they need.
+  /// Appends prepared JSON. The bytes must already have all commas that they need.
   mutating func raw(_ made: [UInt8]) {
     bytes.append(contentsOf: made)
     needsComma = false
   }
 
-  /// The same for bytes that are made in place.
+  /// Appends prepared JSON like `raw`, but `make` writes the bytes directly into the output.
   mutating func appendMade(_ capacity: Int, _ make: (inout OutputSpan<UInt8>) -> Void) {
     bytes.append(addingCapacity: capacity, initializingWith: make)
     needsComma = false
   }
 
-  /// A key with its quotes and its colon, as `encodedKey` made it.
+  /// Writes a key from the bytes that `encodedKey` returned, with its quotes and its colon.
   public mutating func key(encoded name: [UInt8]) {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
     bytes.append(contentsOf: name)
     needsComma = false
   }
 
-  /// The output of `key`, for a caller that writes it again and again.
+  /// The output of `key`, for a caller that writes the key again and again.
   public static func encodedKey(_ name: String) -> [UInt8] {
     var writer = JSONWriter()
     writer.key(name)
@@ -83,14 +84,14 @@ public struct JSONWriter: Sendable {
     needsComma = true
   }
 
-  /// A string from bytes that are well-formed UTF-8.
+  /// Writes a string from bytes. The bytes must be well-formed UTF-8.
   public mutating func string(utf8 text: [UInt8]) {
     separate()
     quote(text)
   }
 
-  /// Writes a string of ASCII that needs no escape, as nearly all are, in one go. Returns false, and writes nothing,
-  /// for any other bytes.
+  /// Writes a string of ASCII that needs no escape, with one append. Nearly all strings are of this kind. Returns
+  /// false, and writes nothing, for all other strings.
   mutating func plainString(utf8 text: [UInt8]) -> Bool {
     let letters = text.span
     guard JSONText.endOfPlain(letters, from: 0) == letters.count else { return false }
@@ -109,7 +110,7 @@ public struct JSONWriter: Sendable {
     separate()
     if number < 0 { bytes.append(UInt8(ascii: "-")) }
     var rest = number.magnitude
-    // 10^19 is the last power that fits, and no magnitude here has 20 digits.
+    // 10^19 is the largest power of ten that fits into `bound`, and no magnitude here has 20 digits.
     var count = 1
     var bound: UInt64 = 10
     while count < 19, rest >= bound {
@@ -125,7 +126,7 @@ public struct JSONWriter: Sendable {
     }
   }
 
-  /// A finite number.
+  /// Writes a number, which must be finite.
   public mutating func real(_ number: Double) {
     precondition(number.isFinite, "JSON has no infinities")
     separate()
@@ -144,7 +145,7 @@ public struct JSONWriter: Sendable {
 }
 
 extension JSONWriter {
-  /// Writes the comma that a value or key needs before it. Anything after a finished value needs a comma.
+  /// Writes the comma before a value or a key, if it needs a comma. The next value or key then needs a comma.
   private mutating func separate() {
     if needsComma { bytes.append(UInt8(ascii: ",")) }
     needsComma = true
@@ -162,9 +163,8 @@ extension JSONWriter {
   }
 
   /// - Parameters:
-  ///   - first, last: the bytes before and after the quotes. Everything is appended at once, because each append must
-  ///     make
-  ///     room.
+  ///   - first, last: the bytes before and after the quotes. Everything is appended at once, because each append costs
+  ///     time to make room.
   private mutating func quote(_ text: String, after first: UInt8?, before last: UInt8?) {
     let letters = text.utf8.span
     // Nearly all names and words need no escape.

@@ -1,6 +1,7 @@
-/// Well-formed UTF-8 by table 3-7 of The Unicode Standard: no overlong forms, no surrogates, nothing above U+10FFFF.
+/// Checks for well-formed UTF-8, by table 3-7 of The Unicode Standard: no overlong forms, no surrogates, nothing above
+/// U+10FFFF.
 enum UTF8Sequences {
-  /// The length of the sequence of two to four bytes that begins at `i`; 0 if it is not well-formed.
+  /// The length of the sequence of two to four bytes that begins at `i`; 0 if the sequence is not well-formed.
   static func length(in bytes: [UInt8], at i: Int) -> Int {
     switch bytes[i] {
     case 0xc2...0xdf: continues(bytes, i + 1) ? 2 : 0
@@ -14,7 +15,7 @@ enum UTF8Sequences {
     }
   }
 
-  /// Whether all of `bytes` is well-formed and holds no NUL, at which C would cut it.
+  /// Whether `bytes` are well-formed, and have no NUL. C would cut the text at a NUL.
   static func isTextWithoutNUL(_ bytes: [UInt8]) -> Bool {
     var i = JSONText.endOfPlain(bytes.span, from: 0)
     while i < bytes.count {

@@ -2,13 +2,14 @@ import SatchelDataset
 import SatchelJSON
 import SatchelValues
 
-/// Combines two values that started from a common value, if the column has a rule for that, so that no change is lost.
+/// Combines two values that started from a common value, by the column's rule, so that no change is lost.
 ///
 /// - Parameters:
-///   - base: the device's start value; NULL for a row that it made.
+///   - base: the value from which the device started; NULL if the device made the row.
 ///   - hub: the value that the change meets.
 ///   - device: the device's new value.
-/// - Returns: nil if these values cannot be combined, such as texts that are to be added: then a person decides.
+/// - Returns: the combined value; nil if these values cannot be combined, such as texts in a counter. A person decides
+///   then.
 public func combine(_ how: Combination, base: Value, hub: Value, device: Value) -> Value? {
   switch how {
   case .sum: sum(base, hub, device)
@@ -18,16 +19,16 @@ public func combine(_ how: Combination, base: Value, hub: Value, device: Value) 
   }
 }
 
-/// Whether both sides counted, and what they make together is more than a counter can hold.
+/// Whether both sides changed a counter, and the result of both changes is more than a counter can hold.
 ///
-/// Then the side that counted later is lost, also if both made the same value.
+/// The change of the later side is then lost, even if both sides made the same value.
 func exceeds(_ how: Combination, base: Value, hub: Value, device: Value) -> Bool {
   guard how == .sum, hub != base, device != base else { return false }
   let areNumbers = [base, hub, device].allSatisfy { number($0) != nil }
   return areNumbers && sum(base, hub, device) == nil
 }
 
-/// A counter: both differences count. NULL counts as 0.
+/// The value of a counter: the differences of both sides are added. NULL counts as 0.
 private func sum(_ base: Value, _ hub: Value, _ device: Value) -> Value? {
   switch (number(base), number(hub), number(device)) {
   case (.integer(let base), .integer(let hub), .integer(let device)):
@@ -62,7 +63,7 @@ private func real(_ number: Number) -> Double {
   }
 }
 
-/// The greater value; any value is greater than NULL. nil for values that have no order.
+/// The greater value; nil for values that have no order. Every value is greater than NULL.
 private func greater(_ a: Value, _ b: Value) -> Value? {
   switch (a, b) {
   case (.null, _): b
@@ -73,8 +74,8 @@ private func greater(_ a: Value, _ b: Value) -> Value? {
   }
 }
 
-/// Sets, as JSON arrays. An element that either side removed is out, and an element that either side added is in. The
-/// hub's order stays, and the device's new elements follow.
+/// Combines two sets, which are JSON arrays. An element that one side removed is not in the result. An element that one
+/// side added is in the result. The hub's elements keep their order, and the device's new elements follow.
 private func union(_ base: Value, _ hub: Value, _ device: Value) -> Value? {
   guard let before = ElementSet(base)?.elements, let theirs = ElementSet(hub)?.elements,
     let ours = ElementSet(device)?.elements
@@ -89,7 +90,7 @@ private func union(_ base: Value, _ hub: Value, _ device: Value) -> Value? {
   return ElementSet(merged).value
 }
 
-/// The elements of a column that is a set: those of a JSON array; NULL has none.
+/// The elements of a value in a column of sets: the elements of a JSON array. NULL is an empty set.
 public struct ElementSet: Sendable {
   public let elements: [JSONValue]
 
@@ -108,7 +109,7 @@ public struct ElementSet: Sendable {
 
   var value: Value { .text(JSONValue.array(elements).compactBytes) }
 
-  /// The value without the `removed` elements, except those in `kept`; nil: it has none of them.
+  /// The value without the `removed` elements, except those in `kept`; nil: the set has none of these elements.
   public func removing(_ removed: [JSONValue], butNot kept: ElementSet?) -> Value? {
     let gone = Set(removed).subtracting(kept?.elements ?? [])
     let rest = elements.filter { !gone.contains($0) }

@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// A change that met another change: the columns that disagree, and the policies' result.
+/// The disagreement of a change with another change: the columns that disagree, and the result of the policies.
 public struct Disagreement: Hashable, Sendable {
   public let kind: ConflictKind
   public let state: ConflictState

@@ -15,12 +15,13 @@ public struct MergeResult: Hashable, Sendable {
 
 /// Merges a device's change of one row with the row as the hub has it.
 ///
-/// Pure and total: equal inputs give equal results. A losing value is in the disagreement's columns. Equal changes and
-/// changes of different columns never disagree.
+/// The function is pure and total: equal inputs give equal results. A column whose value loses is in the disagreement.
+/// Equal changes never disagree, except if a counter cannot hold their sum. Changes of different columns disagree only
+/// if the table merges whole rows.
 /// - Parameters:
 ///   - hub: the present row; nil if it is missing.
 ///   - others: the changes of everyone but the device since the device saw the row.
-///   - stamp: when the device made its change.
+///   - stamp: the stamp of the device's change.
 public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: OthersChanges, by rules: MergeRules)
   -> MergeResult
 {
@@ -38,7 +39,7 @@ public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: Oth
     }
     return meet(.insertInsert, meetings.filter { $0.value != hub[$0.column] }, at: stamp, onto: hub, others, by: rules)
   case (.delete(let was), _):
-    // Only the device has changed this row. It is marked as deleted, if the table has a column for that.
+    // Only the device has changed this row. The row is marked as deleted, if the table has a column for that.
     guard let hub, rules.deleted != nil else { return MergeResult(row: nil) }
     return MergeResult(row: isDeleted(hub, by: rules) ? hub : marked(hub, like: was, by: rules))
   case (.update, nil): return gone(at: stamp, others, by: rules)
@@ -52,34 +53,35 @@ public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: Oth
   }
 }
 
-/// One column of a device's change, on its way into the hub's row.
+/// One column of a device's change, which meets the hub's row.
 private struct Meeting {
   let column: Int
   /// The device's start value.
   let was: Value
   let value: Value
-  /// The newest stamp of others' changes that it meets; nil: no other user has changed it.
+  /// The newest stamp of the changes by others that this column meets; nil: there are no such changes.
   let others: Stamp?
 }
 
 /// The merged value of a counter or a set that no other device changed, if the hub's value differs from the device's
 /// start value.
 ///
-/// The device then counted from a change that never reached the hub, so only its difference is added. Returns nil if
-/// the device's value can be used as it is.
+/// The device then started from a value that never reached the hub, so only the device's difference is added. Returns
+/// nil if the device's value can be used as it is.
 private func difference(_ meeting: Meeting, onto hub: Value, by rules: MergeRules) -> Value? {
   guard rules.countsDifferences(of: meeting.column), let how = rules.combination(of: meeting.column), hub != meeting.was
   else { return nil }
   return combine(how, base: meeting.was, hub: hub, device: meeting.value)
 }
 
-/// Whether both sides added to a counter, and the sum is more than it can hold.
+/// Whether both sides added to a counter, and the sum is more than the counter can hold.
 private func isBeyondCounting(_ meeting: Meeting, onto hub: Value, by rules: MergeRules) -> Bool {
   guard let how = rules.combination(of: meeting.column) else { return false }
   return exceeds(how, base: meeting.was, hub: hub, device: meeting.value)
 }
 
-/// Writes a device's values into the hub's row, except clashing columns that a policy gives to the hub.
+/// Writes a device's values into the hub's row. If a column clashes and its policy decides for the hub, the hub's value
+/// stays.
 private func meet(
   _ kind: ConflictKind, _ meetings: [Meeting], at stamp: Stamp, onto hub: Row, _ all: OthersChanges,
   by rules: MergeRules
@@ -116,7 +118,7 @@ private func meet(
 
 // MARK: rows that are deleted
 
-/// Whether a row exists and is marked as deleted: any value but NULL and 0 in the table's column for that.
+/// Whether a row is marked as deleted: the table's column for that has a value that is neither NULL nor 0.
 private func isDeleted(_ row: Row, by rules: MergeRules) -> Bool {
   guard let column = rules.deleted else { return false }
   switch row[column] {
@@ -125,8 +127,8 @@ private func isDeleted(_ row: Row, by rules: MergeRules) -> Bool {
   }
 }
 
-/// The result for a change if one side deletes what the other side changes, whether deleted rows are removed or marked;
-/// nil: that is not the case.
+/// The result for a change if one side deletes a row that the other side changes; nil: that is not the case. The table
+/// may remove deleted rows or mark them.
 private func mergeDelete(
   _ change: Change, at stamp: Stamp, onto hub: Row?, others: OthersChanges, by rules: MergeRules
 ) -> MergeResult? {
@@ -147,7 +149,7 @@ private func mergeDelete(
 
   func deleteMeetsUpdate(_ deleted: Row?, _ newest: Stamp) -> MergeResult {
     let verdict = decide(rules.policy(for: others), device: stamp, hub: newest)
-    // A person decides about a newer update that arrives after the deletion, as if it had arrived before it.
+    // The update is newer than the deletion. A person decides, as if the deletion had arrived first.
     let isUndecided = verdict.winner == .hub && rules.table == .newest && others.judge == .policies
     return MergeResult(
       row: verdict.winner == .device ? deleted : hub,
@@ -168,7 +170,8 @@ private func applying(_ changes: [ColumnChange], to row: Row) -> Row {
   return row
 }
 
-/// No change of a device restores a deleted row: if the policy would restore it, a person decides.
+/// The result for a change of a deleted row. No change of a device restores the row: if the policy would restore it, a
+/// person decides.
 private func gone(leaving row: Row? = nil, at stamp: Stamp, _ others: OthersChanges, by rules: MergeRules)
   -> MergeResult
 {
@@ -176,14 +179,14 @@ private func gone(leaving row: Row? = nil, at stamp: Stamp, _ others: OthersChan
   return MergeResult(row: row, disagreement: Disagreement(kind: .updateDelete, state: stateOfLoss(by: verdict)))
 }
 
-/// State of a conflict whose device change cannot be applied, whoever wins by policy. If the device would have won, a
-/// person decides.
+/// The state of a conflict whose change by a device cannot be applied, whichever side wins by policy. If the device
+/// would have won, a person decides.
 public func stateOfLoss(by verdict: (winner: Winner, state: ConflictState)) -> ConflictState {
   verdict.winner == .hub ? verdict.state : .open
 }
 
 extension Policy {
-  /// State of a change that lost without a comparison: if the hub wins anyway, no decision is needed.
+  /// The state of a change that lost without a comparison. If the hub wins by policy anyway, no decision is needed.
   public var stateOfUncompared: ConflictState { self == .hub ? .settled : .open }
 }
 

@@ -18,7 +18,7 @@ public struct MergeRules: Sendable {
   }
 }
 
-/// The changes of everyone but the device to a row since the device saw it.
+/// The changes to one row that all others made since the device saw the row.
 public struct OthersChanges: Sendable {
   /// The newest stamp of each changed column.
   public var columns: [Int: Stamp]
@@ -28,8 +28,8 @@ public struct OthersChanges: Sendable {
   public var newest: Stamp
   /// How differing values are decided.
   public var judge: Judge
-  /// With `judge` `stamps`: the columns that the policies decide all the same, because the device is known not to have
-  /// seen others' writes there. They are among `columns`.
+  /// The columns that the policies decide although `judge` is `stamps`, because the device has certainly not seen the
+  /// writes of others there. These columns are among `columns`.
   public var disputed: Set<Int> = []
 
   /// How to decide between a device's value and another value.
@@ -37,7 +37,8 @@ public struct OthersChanges: Sendable {
     /// By the table's policies: the device is known not to have seen the other value.
     case policies
     /// By the stamps: the hub was set back, and the device may have seen the other value, or a value that the hub has
-    /// lost. A change made after seeing another change has the greater stamp, so it wins in any order of arrival.
+    /// lost. If a change was made after its replica saw another change, it has the greater stamp. So it wins in any
+    /// order of arrival.
     case stamps
   }
 
@@ -50,20 +51,21 @@ public struct OthersChanges: Sendable {
 
   public var isEmpty: Bool { columns.isEmpty && !presence }
 
-  /// The part of these changes that one change meets. A deletion meets every write to the row, even earlier ones than
-  /// the emission on which it was made: the row may have left the user's scope, been changed, and come back.
+  /// The part of these changes that one change meets. A deletion meets every write to the row, even writes before the
+  /// emission on which the deletion was made. The row may have left the user's scope, been changed, and come back.
   public func meeting(_ change: Change, onto hub: Row?) -> OthersChanges {
     guard case .delete(let was) = change, let hub else { return self }
     var others = self
     for column in was.values.indices where others.columns[column] == nil {
-      // Columns of another type on the device hold the same values in another form.
+      // If a column has another type on the device, the column holds the same values in another form.
       if hub[column] != was[column], !hub[column].saysSame(as: was[column]) { others.columns[column] = newest }
     }
     return others
   }
 
-  /// The same for a change of a row that two replicas made and that was joined. The device had seen all of the other
-  /// row when it made its own. So a column counts only if its value differs from the one from which the change started.
+  /// The part of these changes that one change meets, for a row that two replicas made and that was joined. A column
+  /// counts only if its value differs from the value from which the device's change started: the device has seen the
+  /// row with these values. Whether the row was inserted or deleted does not count for updates and deletes.
   public func meetingFolded(_ change: Change, onto hub: Row?) -> OthersChanges {
     if hub == nil { return self }
     if case .insert = change { return self }
@@ -76,7 +78,7 @@ public struct OthersChanges: Sendable {
 }
 
 extension MergeRules {
-  /// Whether stamps may decide between two values.
+  /// Whether a policy of the table or a column compares stamps.
   public var comparesStamps: Bool { table == .newest || columns.contains(.winner(.newest)) }
 
   /// How both sides' values of a column become one value; nil if one of the two values wins.
@@ -93,14 +95,14 @@ extension MergeRules {
     }
   }
 
-  /// The rules for a device's change. An inserted row without a first write existed before its device joined: the start
-  /// of its counters and sets is unknown.
+  /// The rules for a device's change. If a row is inserted without a first write, the row existed before its device
+  /// joined. Then the start values of its counters and sets are unknown.
   /// - Parameter first: the first write of the change.
   public func forChange(_ change: Change, first: FirstWrite?) -> MergeRules {
     if case .insert = change, first == nil { withoutDifferences } else { self }
   }
 
-  /// The same rules for counters and sets with an unknown start: a person decides about them as about any other value.
+  /// These rules, but with the table's policy for counters and sets, because their start values are unknown.
   private var withoutDifferences: MergeRules {
     var rules = self
     rules.columns = columns.indices.map { countsDifferences(of: $0) ? .winner(table) : columns[$0] }
@@ -128,8 +130,8 @@ extension MergeRules {
     return others.judge == .stamps && !others.disputed.contains(column) ? .newest : winner(of: column)
   }
 
-  /// The policy of a column that both sides changed and whose values cannot be combined. A person chooses between
-  /// values that cannot be added up.
+  /// The policy of a column that both sides changed and whose values cannot be combined. If the column's rule combines
+  /// values, a person decides.
   func winner(of column: Int) -> Policy {
     if grain == .row { return table }
     if case .winner(let policy) = columns[column] { return policy }

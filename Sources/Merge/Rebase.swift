@@ -10,14 +10,14 @@ public struct Rebased: Sendable {
     public let met: Row?
   }
 
-  /// The row as the device is to have it.
+  /// The row that the device is to have; nil: no row.
   public let row: Row?
   /// Pre-images as if the changes had been made on the hub's row; each keeps its generation and stamp.
   public let images: [PreImage]
   public let conflicts: [Lost]
 }
 
-/// The hub's report of others' writes to a row since the device had it.
+/// The hub's report of the writes that others made to a row since the device had the row.
 public struct ToldWrites: Sendable {
   /// The newest stamp of each written column.
   public let columns: [Int: Stamp]
@@ -27,7 +27,7 @@ public struct ToldWrites: Sendable {
   /// - Parameters:
   ///   - stamp: the stamp of the row.
   ///   - number: the emission that the device has.
-  ///   - isWhole: whether the hub lists this emission among the device's possible ones.
+  ///   - isWhole: whether the hub lists this emission among the emissions that the device may have.
   public init(
     _ writes: [OthersWrite], in schema: TableSchema, beside stamp: Stamp, on number: EmissionNumber, isWhole: Bool
   ) {
@@ -61,8 +61,8 @@ public func rebase(
     moved.append(image.with(row: row))
     guard let change = pending[image.generation] else { continue }
     if row == nil, case .delete(let was) = change {
-      // The row is deleted or out of scope: the deletion is sent to the hub all the same. It may restore a row whose
-      // deletion was seen.
+      // The row is deleted or out of scope, but the deletion is still sent to the hub: the hub may restore a row whose
+      // deletion the device has seen.
       moved = moved.map { $0.with(row: was, isGone: true) }
       continue
     }
@@ -80,7 +80,7 @@ public func rebase(
 extension OthersChanges {
   /// The changes of others to a row, derived from the start values of a change: a value that differs now was changed by
   /// another writer.
-  /// - Parameter stamp: of the row's newest change.
+  /// - Parameter stamp: the stamp of the row's newest change.
   public static func difference(meeting change: Change, onto row: Row?, at stamp: Stamp) -> OthersChanges {
     var others = OthersChanges(newest: stamp)
     guard let row else {
@@ -98,7 +98,8 @@ extension OthersChanges {
   }
 }
 
-/// The changes of others to a row since the device had it, from the hub's report, or else from the values.
+/// The changes of others to a row since the device had the row. They come from the hub's report if possible, or else
+/// from the values.
 private func difference(
   from base: Row?, to incoming: Row?, at stamp: Stamp, _ told: ToldWrites?
 ) -> OthersChanges {

@@ -2,14 +2,13 @@ import SatchelValues
 
 /// The part of a change that remains after another copy of the same database delivered its own change of the same row.
 ///
-/// Both changes begin at the same row, and the other one may be a part of this one.
+/// Both changes begin at the same row. `delivered` may be a part of `change`.
 /// - Parameters:
 ///   - change: the change to reduce.
 ///   - delivered: the other copy's change.
 ///   - isReplayed: whether `change` was already replayed on a row that contains `delivered`.
-/// - Returns: the change from the row that `delivered` made; an update without columns if nothing remains; nil if the
-///   two
-///   changes cannot begin at one row.
+/// - Returns: the rest of the change, which begins at the row that `delivered` made; an update without columns if
+///   nothing remains; nil if the two changes cannot begin at one row.
 public func remainder(of change: Change, after delivered: Change, isReplayed: Bool, by rules: MergeRules) -> Change? {
   switch (change, delivered) {
   case (.insert(let row), .insert(let made)): return Change(from: made, to: row) ?? .update([])
@@ -32,7 +31,8 @@ private func remainder(
   let kept = changes.map { change in
     delivered[change.column].map { remainder(of: change, after: $0, isReplayed: isReplayed, by: rules) } ?? change
   }
-  // A column that only the other copy changed was changed back here. A replay cannot show that.
+  // If only the other copy's change has a column, this copy changed the column back. A replayed change cannot show
+  // that.
   let undone = isReplayed ? [] : made.filter { !changed.contains($0.column) }
   return (kept + undone.map { ColumnChange(column: $0.column, was: $0.value, value: $0.was) })
     .filter { $0.was != $0.value }.sorted { $0.column < $1.column }

@@ -4,7 +4,7 @@ extension Disagreement {
   /// The disagreement of a change that is not applied, because it belongs to a unit.
   ///
   /// Columns that would have been merged are not applied either: the hub's value stays in each column.
-  /// - Parameter state: of the unit.
+  /// - Parameter state: the state of the unit.
   public func inUnit(_ change: Change, state: ConflictState) -> Disagreement {
     var winners = winners.mapValues { _ in Winner.hub }
     if case .update(let changes) = change, kind == .updateUpdate || kind == .unit {

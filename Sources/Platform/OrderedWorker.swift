@@ -1,6 +1,7 @@
 import Glibc
 
-/// Applies a function to one piece of work after another on another core, and returns the results in the pieces' order.
+/// Applies a function to pieces of work, one after another, on a thread of its own. Returns the results in the order of
+/// the pieces.
 ///
 ///     var worker = OrderedWorker(state: Parser()) { parser, lines in parser.parse(lines) }
 ///     for lines in batches {
@@ -9,13 +10,13 @@ import Glibc
 ///     }
 ///     while let parsed = worker.take() { use(parsed) }
 ///
-/// The function has its piece and its own state, and nothing else. Files, clock and randomness stay with the caller's
-/// thread, in one order that a simulation can repeat. The caller limits the number of pieces. A single piece starts no
-/// thread. If the system cannot start a thread, the caller's thread does all the work.
+/// The function uses its piece and its state, and nothing else. Only the caller's thread uses files, clock and
+/// randomness, so a simulation can repeat their order. The caller limits the number of pieces. The thread starts only
+/// when two pieces are there. If the system cannot start a thread, the caller's thread does all the work.
 public struct OrderedWorker<State: Sendable, Piece: Sendable, Product: Sendable>: ~Copyable {
   private let queue: WorkQueue<State, Piece, Product>
   private var worker: Worker = .none
-  /// The number of pieces put whose results were not taken yet.
+  /// The number of pieces that were put, and whose results were not taken yet.
   public private(set) var count = 0
 
   private enum Worker {
@@ -35,7 +36,7 @@ public struct OrderedWorker<State: Sendable, Piece: Sendable, Product: Sendable>
     pthread_join(thread, nil)
   }
 
-  /// Drops all pieces but the one in work.
+  /// Drops all pieces except the piece in work.
   func giveUp() { queue.end() }
 
   /// Adds a piece to the work.
@@ -54,7 +55,7 @@ public struct OrderedWorker<State: Sendable, Piece: Sendable, Product: Sendable>
   }
 
   private func start() -> Worker {
-    // Signals are for the caller's thread, which waits for them.
+    // The new thread must receive no signals, because the caller's thread waits for them.
     var all = sigset_t()
     var before = sigset_t()
     unsafe sigfillset(&all)
@@ -75,12 +76,13 @@ public struct OrderedWorker<State: Sendable, Piece: Sendable, Product: Sendable>
   }
 }
 
-/// A queue of any type: a thread is started with a single address.
+/// A queue of any type. It is a class, because a thread gets a single address as its argument.
 private class AnyWorkQueue {
   func run() {}
 }
 
-/// The data of both threads, used only with the mutex; the state is used by the worker alone.
+/// The data that both threads share. They use it only with the mutex. `state` is an exception: only the thread that
+/// does the work uses it.
 @safe
 private final class WorkQueue<State: Sendable, Piece: Sendable, Product: Sendable>: AnyWorkQueue, @unchecked Sendable {
   private var state: State
@@ -115,7 +117,8 @@ private final class WorkQueue<State: Sendable, Piece: Sendable, Product: Sendabl
   }
 
   private func wait() { unsafe pthread_cond_wait(change, mutex) }
-  /// Called without the mutex: a thread that wakes would otherwise have to wait for it, and wake twice.
+  /// Wakes the waiting threads. It is called without the mutex: otherwise a thread would wake, wait for the mutex, and
+  /// wake a second time.
   private func tell() { unsafe pthread_cond_broadcast(change) }
 
   func put(_ piece: Piece) {
@@ -130,13 +133,13 @@ private final class WorkQueue<State: Sendable, Piece: Sendable, Product: Sendabl
     }
   }
 
-  /// Drops the pieces on the queue.
+  /// Ends the work and drops the pieces on the queue.
   func end() {
     locked { isOver = true }
     tell()
   }
 
-  /// Works on the first piece, if no other thread was started.
+  /// Does the work for the first piece in the caller's thread. It is called only if no other thread was started.
   func workHere() -> Product { work(&state, pieces.removeFirst()) }
 
   override func run() {

@@ -1,9 +1,9 @@
-/// The interfaces to the machine that the modules above may use. A test passes simulated ones.
+/// The interfaces to the machine that other modules may use. Tests pass simulated interfaces.
 public struct Platform: Sendable {
   public var files: any FileSystem
   public let clock: any WallClock
   public let random: any RandomSource
-  /// Receives the progress of a command; nil: nothing does.
+  /// Receives the progress of a command; nil: no progress is reported.
   public var progress: (any ProgressObserver)?
 
   public init(files: any FileSystem, clock: any WallClock, random: any RandomSource) {

@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// An operation that the system refused, and its path.
+/// An operation that the system refused, with the path of its file.
 public enum PlatformError: Error, Hashable, Sendable {
   case missing(path: String)
   case exists(path: String)
@@ -15,7 +15,7 @@ public enum PlatformError: Error, Hashable, Sendable {
   case link(path: String)
   /// More bytes than the caller is ready to hold.
   case tooLarge(path: String, limit: Int)
-  /// This process, or the machine, has as many open files as it may.
+  /// This process, or the machine, already has as many open files as it may have.
   case tooManyFiles(path: String)
   /// Another holder has the lock.
   case locked(path: String)
@@ -23,7 +23,7 @@ public enum PlatformError: Error, Hashable, Sendable {
 }
 
 extension PlatformError {
-  /// The file or folder of the error.
+  /// The path of the file or folder that the error is about.
   public var path: String {
     switch self {
     case .missing(let path), .exists(let path), .permissionDenied(let path), .noSpace(let path), .readOnly(let path),
@@ -52,7 +52,7 @@ extension PlatformError {
     }
   }
 
-  /// The same error about another path. An error of a file that is written aside is reported for the intended file.
+  /// This error with another path. An error of a temporary file is reported with the path of the intended file.
   public func about(_ path: String) -> PlatformError {
     switch self {
     case .missing: .missing(path: path)

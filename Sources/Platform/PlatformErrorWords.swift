@@ -2,7 +2,7 @@ import Glibc
 import SatchelValues
 
 extension PlatformError: ExplainedError, CustomStringConvertible {
-  /// What was wrong, and where.
+  /// The fault and its place.
   public var message: String {
     switch self {
     case .missing(let path): "\(path): there is no such file or folder."

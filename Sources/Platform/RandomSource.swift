@@ -12,7 +12,7 @@ extension RandomSource {
   public func identifier<I: Identifier>(_ type: I.Type = I.self) -> I { I(random: bytes(16)) }
 }
 
-/// The kernel's generator, by `getentropy`: it is glibc's call to `getrandom(2)` that Swift imports.
+/// The kernel's generator, by `getentropy`. This is the function of glibc over `getrandom(2)` that Swift imports.
 public struct SystemRandom: RandomSource {
   public init() {}
 

@@ -1,7 +1,8 @@
 /// A wall time as text in UTC, for people and for file names.
 ///
-/// Days become dates with `civil_from_days`, described by Howard Hinnant in "chrono-Compatible Low-Level Date
-/// Algorithms" (https://howardhinnant.github.io/date_algorithms.html): years that begin in March put the leap day last.
+/// A date is computed from a number of days with `civil_from_days`. Howard Hinnant describes it in "chrono-Compatible
+/// Low-Level Date Algorithms" (https://howardhinnant.github.io/date_algorithms.html). Its years begin in March, so the
+/// leap day is the last day of a year.
 public enum UTCTime {
   /// The form for people: `2026-01-31T08:05:09Z`. Fractions of a second are dropped.
   public static func text(milliseconds: Int64) -> String {
@@ -9,22 +10,22 @@ public enum UTCTime {
     return "\(t.year)-\(t.month)-\(t.day)T\(t.hour):\(t.minute):\(t.second)Z"
   }
 
-  /// The basic form, safe in the file names of every file system, FAT among them: `20260131T080509Z`.
+  /// The form for file names: `20260131T080509Z`. It is safe on every file system, also on FAT.
   public static func fileName(milliseconds: Int64) -> String {
     let t = Parts(milliseconds: milliseconds)
     return "\(t.year)\(t.month)\(t.day)T\(t.hour)\(t.minute)\(t.second)Z"
   }
 
-  /// Milliseconds since 1970 at the end of a day, `2026-01-31`, in UTC; nil if the text is no day.
+  /// The end of a day such as `2026-01-31` in UTC, in milliseconds since 1970; nil if the text is no day.
   public static func endOfDay(_ text: String) -> Int64? {
     milliseconds(of: text + "T00:00:00Z").map { $0 + 86_400_000 }
   }
 
-  /// Milliseconds since 1970 of a time in the form for people; nil if the text has another form.
+  /// A time in the form for people, as milliseconds since 1970; nil if the text has another form.
   public static func milliseconds(of text: String) -> Int64? {
     guard isText(text) else { return nil }
     let numbers = text.utf8.split { !(48...57).contains($0) }.map { $0.reduce(0) { $0 * 10 + Int64($1) - 48 } }
-    // The days of a date, by the inverse of `civil`: `days_from_civil` of the same page.
+    // The number of days of a date, by `days_from_civil` from the same page. It is the inverse of `civil`.
     let year = numbers[1] <= 2 ? numbers[0] - 1 : numbers[0]
     let era = floorDivide(year, by: 400)
     let yearOfEra = year - era * 400

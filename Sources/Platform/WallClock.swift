@@ -1,6 +1,6 @@
 import Glibc
 
-/// The civil time. It may jump, and go backwards: nothing is ordered by it.
+/// The civil time. It may jump, and may go backwards, so nothing is ordered by it.
 public protocol WallClock: Sendable {
   /// Milliseconds since 1970-01-01T00:00:00Z.
   func milliseconds() -> Int64
@@ -14,14 +14,14 @@ public struct SystemClock: WallClock {
 
   public func milliseconds() -> Int64 {
     var now = timespec()
-    // It fails only for a clock that does not exist or for an invalid address.
+    // The call fails only for a clock that does not exist, or for an invalid address.
     _ = unsafe clock_gettime(CLOCK_REALTIME, &now)
     return Int64(now.tv_sec) * 1000 + Int64(now.tv_nsec) / 1_000_000
   }
 
   public func pause(milliseconds: Int64) {
     var rest = timespec(tv_sec: Int(milliseconds / 1000), tv_nsec: Int(milliseconds % 1000) * 1_000_000)
-    // A signal ends it early: then it waits for the rest.
+    // A signal ends the call early. Then the loop waits for the rest of the time.
     var left = timespec()
     while unsafe nanosleep(&rest, &left) != 0, errno == EINTR { rest = left }
   }

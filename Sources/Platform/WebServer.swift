@@ -18,9 +18,9 @@ public struct WebRequest {
   /// The part of the address after the question mark.
   public let query: [(name: String, value: String)]
   private let headers: [(name: String, value: String)]
-  /// The fields of a POST, without the files in the form: see `WebIntake`.
+  /// The fields of a POST. The files in the form are not among them: see `WebIntake`.
   public let form: [Field]
-  /// The receiver of those files.
+  /// The receiver of the files in the form; nil: they were discarded.
   public let files: (any WebFiles)?
 
   public init(
@@ -36,13 +36,14 @@ public struct WebRequest {
     self.files = files
   }
 
-  /// A header by its name, in lower case; nil if it is missing. A header that occurs twice counts as missing.
+  /// The value of a header; nil: the header is missing. A header that occurs twice counts as missing.
+  /// - Parameter name: the header's name in lower case.
   public func header(_ name: String) -> String? {
     let found = headers.filter { $0.name.lowercased() == name }
     return found.count == 1 ? found[0].value : nil
   }
 
-  /// The value of a name in the form or the address; nil: there is none.
+  /// The value of a field in the form, or else of a name in the address; nil: there is none.
   public func value(_ name: String) -> String? {
     form.last { $0.name == name }?.text ?? query.last { $0.name == name }?.value
   }
@@ -61,37 +62,37 @@ public struct WebResponse: Sendable {
   }
 }
 
-/// Receives the files of one form, piece by piece as they arrive. The server releases it after the answer, or when the
-/// browser hangs up.
+/// Receives the files of one form, piece by piece as they arrive. The server releases the receiver after the answer, or
+/// when the browser closes the connection.
 public protocol WebFiles: AnyObject {
-  /// The following pieces belong to a file which the browser gives this name.
+  /// Begins a file. The browser gives this name to it, and the next pieces belong to it.
   func begin(_ name: String) throws
   func append(_ bytes: [UInt8]) throws
-  /// The answer if one of these calls failed. No more pieces follow then.
+  /// The answer to the browser if `begin` or `append` failed. No more pieces follow then.
   func answer(to error: any Error) -> WebResponse
 }
 
-/// How to handle a request's body. It is decided when only the headers are there.
+/// How to handle a request's body. The decision is made when only the headers are there.
 public enum WebIntake {
-  /// Nothing of it is read, and the browser may have to wait behind others.
+  /// Nothing of the body is read, and the request counts as not admitted: its connection may be closed for a new one.
   case refused(WebResponse)
-  /// It has none; if it has one, that is discarded. `answer` gives the answer.
+  /// The request needs no body. A body that comes is discarded. The function `answer` makes the answer.
   case nothing
-  /// It is read to its end and discarded, because browsers show no answer before that.
+  /// The body is read to its end and discarded, because browsers show no answer before the end of the body.
   case thrownAway(WebResponse)
   /// - Parameters:
-  ///   - mostBytes: the most bytes of its fields together, which are kept in memory.
-  ///   - files: receives the files in it; nil: they are discarded.
+  ///   - mostBytes: the limit on the bytes of all fields together. Fields are kept in memory.
+  ///   - files: receives the files in the form; nil: they are discarded.
   case form(mostBytes: Int, files: (any WebFiles)?)
 }
 
 /// The interface to browsers on this machine.
 public protocol WebServer: Sendable {
-  /// Answers requests to this machine's own address, one after another, until an end is requested. The present answer
-  /// is completed.
+  /// Answers requests to this machine's own address, one after another, until an end is requested. Then the present
+  /// answer is still completed.
   ///
   /// - Parameters:
-  ///   - port: 0: any that is free.
+  ///   - port: the port to listen at; 0: any free port.
   ///   - ready: is called with the port, before the first request.
   ///   - receive: is called once for each request, before `answer`.
   func serve(

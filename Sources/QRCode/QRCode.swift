@@ -2,14 +2,14 @@ import CQRCode
 
 /// A QR code (ISO/IEC 18004), as a square of dark and light modules.
 public struct QRCode: Sendable {
-  /// Modules on each side, without the margin.
+  /// The number of modules on each side, without the margin.
   public let size: Int
   private let dark: [Bool]
 
-  /// The smallest code that holds `text`, with a seventh of it repairable; nil if the text is too long for any (more
-  /// than 2 kB).
+  /// Makes the smallest code that holds `text`. A reader can repair at least a seventh of the code. nil: the text is
+  /// too long for every code (more than 2 kB).
   public init?(_ text: String) {
-    // As large as the largest code needs: `qrcodegen_BUFFER_LEN_MAX`, which Swift does not import.
+    // The size is `qrcodegen_BUFFER_LEN_MAX`, which the largest code needs. Swift does not import this constant.
     var buffer = [UInt8](repeating: 0, count: 3918)
     var code = buffer
     guard
@@ -22,13 +22,13 @@ public struct QRCode: Sendable {
     dark = (0..<size * size).map { qrcodegen_getModule(code, Int32($0 % size), Int32($0 / size)) }
   }
 
-  /// Outside the code everything is light: a reader needs a margin of four modules.
+  /// Whether a module is dark. Outside the code every module is light, because a reader needs a margin of four modules.
   public func isDark(_ x: Int, _ y: Int) -> Bool {
     (0..<size).contains(x) && (0..<size).contains(y) && dark[y * size + x]
   }
 
-  /// The code with its margin in lines of text, two modules a character. Light modules are drawn, because most
-  /// terminals are dark; with `colour` it is black on white on every terminal.
+  /// The code with its margin in lines of text. Each character shows two modules, one above the other. Light modules
+  /// are drawn, because most terminals are dark. With `colour`, the code is black on white on every terminal.
   public func text(colour: Bool) -> String {
     let margin = -4..<size + 4
     let lines = stride(from: margin.lowerBound, to: margin.upperBound, by: 2).map { y in

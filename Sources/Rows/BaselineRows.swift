@@ -5,8 +5,8 @@ import SatchelValues
 
 /// The last known rows, in their own database, built from bundles and logs.
 ///
-/// Its tables have the columns, types and defaults of the present tables, and no other constraint: rows pass through
-/// states that an app would not allow.
+/// Its tables have the columns, types and defaults of the present tables. They have no other constraints, because rows
+/// pass through states that an app would not allow.
 public final class BaselineRows {
   private let database: Database
   public let tables: [BaselineTable]
@@ -21,7 +21,7 @@ public final class BaselineRows {
 
   public func table(_ name: Name) -> BaselineTable? { tables.first { $0.name == name } }
 
-  /// Sets the dataset version of the rows that follow: columns may have had other names in it.
+  /// Sets the dataset version of the rows that follow. In that version, columns may have had other names.
   public func expect(version: Int64, _ former: FormerColumns) {
     for table in tables { table.expect(version: version, former) }
   }
@@ -30,9 +30,9 @@ public final class BaselineRows {
 /// One table of the last known rows.
 public final class BaselineTable: KnownTableRows {
   public let table: TrackedTable
-  /// A row's values in columns that are not given.
+  /// The default values of a row's columns.
   private let defaults: Row
-  /// The columns of the source of the rows.
+  /// Maps the columns of the rows' source to the columns of this table.
   private var mapping: ColumnMapping
   /// Finds the present name of a column by its name in the source's version; nil if the column is gone.
   private var present: (Name) -> Name? = { $0 }
@@ -106,12 +106,12 @@ public final class BaselineTable: KnownTableRows {
     while try keys.step() { try body(RowKey(keys.values(from: 0, count: schema.key.count))) }
   }
 
-  /// Sets a row to a known value; nil: it did not exist.
+  /// Sets the last known state of a row; nil: the row did not exist.
   public func set(_ key: RowKey, _ row: Row?) throws {
     if let row { try replace.run(row.values) } else { try deletion.run(key.values) }
   }
 
-  /// A row of named values. Values of removed columns are skipped; new columns hold their default.
+  /// Makes a row from named values. Values of removed columns are skipped. New columns get their default.
   public func row(of fields: [Field]) -> Row { laid(fields, over: defaults) }
 
   /// `row` with other values in the named columns.
@@ -124,7 +124,7 @@ public final class BaselineTable: KnownTableRows {
     return row
   }
 
-  /// Copies all rows of the table of the same name in another database.
+  /// Copies all rows from the table with the same name in another database.
   public func fill(from snapshot: borrowing Database) throws {
     guard let columns = try table.carriedColumns(in: snapshot) else { return }
     expect(columns: columns)

@@ -7,7 +7,7 @@ public struct KeyBlock: Hashable, Sendable {
   public let table: Name
   public let first: Int64
   public let last: Int64
-  /// The emission with which it was given; zero: the hub's own.
+  /// The emission with which the hub gave this range; zero: the range is the hub's own.
   public let number: EmissionNumber
 
   public init(table: Name, first: Int64, last: Int64, number: EmissionNumber) {
@@ -22,15 +22,16 @@ public struct KeyBlock: Hashable, Sendable {
   /// The number of keys left if SQLite's next key is `next`.
   public func left(from next: Int64) -> Int64 { next < first ? last - first + 1 : max(0, last - next + 1) }
 
-  /// Whether less than a tenth is left.
+  /// Whether less than a tenth of the keys is left.
   public func isShort(from next: Int64) -> Bool { left(from: next) < (last - first + 1) / 10 }
 }
 
-/// `satchel_blocks`, the same at the hub and on a device: the ranges of keys that replicas were given.
+/// The table `satchel_blocks`, which is the same at the hub and on a device. It holds the ranges of keys that replicas
+/// got.
 ///
-/// A replica stays in its range by SQLite's own count of an AUTOINCREMENT table, which continues from where it is set
-/// and never goes back. A range is above every key that its replica knows. If rows with greater keys come, a new range
-/// comes with them.
+/// A replica stays in its range because SQLite counts the keys of an AUTOINCREMENT table. The count continues from the
+/// value to which it is set, and never goes back. A range is above every key that its replica knows. If rows with
+/// greater keys come, a new range comes with them.
 public enum BlockTable {
   public static let schema = """
     CREATE TABLE satchel_blocks (
@@ -54,7 +55,7 @@ public enum BlockTable {
       ])
   }
 
-  /// Adds a range whose other data are unknown here. A range with the same first key stays as it is.
+  /// Adds a range, unless a range with the same first key is known. A known range stays as it is.
   public static func takeOver(_ block: KeyBlock, of replica: ReplicaID, in database: borrowing Database) throws {
     let isKnown = try database.first(
       "SELECT 1 FROM satchel_blocks WHERE table_name = :table AND first_key = :first",
@@ -74,7 +75,8 @@ public enum BlockTable {
     ) { block($0) }
   }
 
-  /// The ranges that a replica does not know while it holds this emission, in the order in which they were given.
+  /// The ranges that a replica got after emission `number`, by table. In each table they are in the order of their
+  /// keys.
   public static func given(
     to replica: ReplicaID, after number: EmissionNumber, in database: borrowing Database
   ) throws -> [KeyBlock] {
@@ -124,8 +126,8 @@ extension TrackedTable {
     return last == Int64.max ? last : last + 1
   }
 
-  /// Describes that SQLite takes keys from below this replica's range; nil: it does not. SQLite loses its count if a
-  /// table is dropped.
+  /// Describes the problem that SQLite takes keys below this replica's range; nil: there is no such problem. SQLite
+  /// loses its count if a table is dropped.
   public func lostCount(for replica: ReplicaID, in database: borrowing Database) throws -> String? {
     guard rules.keys == .blocks, let block = try BlockTable.newest(of: name, for: replica, in: database) else {
       return nil
@@ -136,7 +138,7 @@ extension TrackedTable {
       "new rows of \(name) get keys from \(next) on, and the keys for this database are \(block.first) to \(block.last)"
   }
 
-  /// If SQLite has lost its count, sets it behind every known key of this replica's range.
+  /// If SQLite has lost its count, sets the count behind all used keys of this replica's range.
   public func resumeCount(for replica: ReplicaID, in database: borrowing Database) throws {
     guard try lostCount(for: replica, in: database) != nil, let alias = info.rowidAlias,
       let block = try BlockTable.newest(of: name, for: replica, in: database)

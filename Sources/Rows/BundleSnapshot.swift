@@ -11,11 +11,13 @@ public enum BundleSnapshot {
 
   /// Opens the database and checks that it holds only these tables, their indexes, and the stamps of rows.
   ///
-  /// The schema is compared before SQLite evaluates any of it. Values are limited, and so is the time of all checks.
+  /// The schema is compared before SQLite evaluates any part of it. The size of values and the time of all checks are
+  /// limited.
   ///
-  /// Throws a `BundleError` if it is no sound database, or holds anything else. Returns nil if the bundle carries none.
+  /// Throws a `BundleError` if the file is not a sound database, or holds anything else. Returns nil if the bundle has
+  /// no such entry.
   /// - Parameters:
-  ///   - tables: give the columns that identify their rows.
+  ///   - tables: the tables, with the columns that identify their rows.
   ///   - declared: the generated columns of the tables here. Another generated column is refused unless it is cheap to
   ///     compute. nil if there are no tables to compare with.
   ///   - look: compares more of the schema, such as columns.
@@ -43,7 +45,8 @@ public enum BundleSnapshot {
     TimeLimit(milliseconds: 600_000 + (try database.pageBytes() >> 20) * 1_000, by: clock)
   }
 
-  /// A value that is computed may be four times as large as the file, or have a MiB: a small file costs little.
+  /// A computed value may be four times as large as the file. A value of 1 MiB is always allowed, because it costs
+  /// little.
   private static let leastLimit: Int64 = 1 << 20
 
   private static func refusal(_ error: SQLiteError, limit: Int64) -> any Error {
@@ -87,8 +90,8 @@ extension BundleSnapshot {
 }
 
 extension BundleSnapshot {
-  /// Refuses a generated column that differs from the column here, before it is computed. One call of a function may
-  /// take hours, and nothing can end it.
+  /// Refuses a generated column that may take long and differs from the column here. The column is refused before it is
+  /// computed. One call of a function may take hours, and nothing can end the call.
   private static func check(_ columns: [GeneratedColumn], _ declared: [GeneratedColumn]) throws {
     for column in columns where !column.isLinear && !declared.contains(where: { column.isDeclared(as: $0) }) {
       throw problem(
@@ -97,7 +100,8 @@ extension BundleSnapshot {
     }
   }
 
-  /// A table with the columns that identify its rows: those of the dataset, or else its PRIMARY KEY.
+  /// The schema of a table, with the columns that identify its rows: the columns that the dataset names, or else the
+  /// PRIMARY KEY.
   private static func schema(of rules: TableRules, in database: borrowing Database) throws -> TableSchema {
     guard let info = try database.tableInfo(rules.name) else { throw problem("has no table \(rules.name)") }
     guard let columns = rules.key else {

@@ -4,14 +4,14 @@ import SatchelValues
 
 /// Keeps the local keys of one table's rows while an import removes rows and inserts them again.
 ///
-/// Programs on this replica refer to rows by a local key: an R-tree, the relations of a GIS project. So a row that
-/// comes back in the same command gets its former key, and no new row gets it meanwhile.
+/// Programs on this replica refer to rows by a local key. Examples are an R-tree and the relations of a GIS project. So
+/// a row that is inserted again in the same command gets its former local key. No new row gets that key meanwhile.
 ///
-/// The keys are in a temporary table. All tables of rows on one connection share it, and a rollback applies to it too.
-/// Rows left in it from earlier transactions do no harm: a key counts only while no row has it.
+/// The keys are in a temporary table. All `RowTable` values on one connection share it, and a rollback applies to it
+/// too. Rows that remain in it from earlier transactions do no harm: a kept key is used only while no row has it.
 public final class LocalPrimaryKeys {
-  /// SQL for the local key of a row to insert, whose columns are the parameters `?1`, `?2` and so on. NULL: SQLite
-  /// makes one.
+  /// SQL for the local key of a row that is inserted. The row's columns are the parameters `?1`, `?2` and so on. NULL:
+  /// SQLite makes a key.
   let valueSQL: String
   /// The local key's name, quoted.
   let column: String
@@ -51,7 +51,7 @@ public final class LocalPrimaryKeys {
       "SELECT 1 FROM sqlite_temp_schema WHERE type = 'table' AND name = :name", ["name": .string(name)]
     ) { _ in true }
     if isThere != nil { return }
-    // Without types, as in the table of pre-images: 1 and 1.0 are one key.
+    // The columns have no types, as in the table of pre-images. So 1 and 1.0 are one key.
     try database.execute(
       """
       CREATE TABLE \(kept) (
@@ -63,8 +63,8 @@ public final class LocalPrimaryKeys {
       """)
   }
 
-  /// SQL for a new key. SQLite's own choice may be the key of a row that is removed at the moment. NULL if no row was
-  /// removed, or if no greater number exists.
+  /// SQL for a new key. SQLite's own choice could be the key of a row that is removed and will be inserted again. NULL:
+  /// no row was removed, or no greater number exists.
   private static func newKeySQL(_ table: TrackedTable, _ column: String, beside kept: String) -> String {
     let counted =
       table.info.isAutoincrement
@@ -92,6 +92,6 @@ public final class LocalPrimaryKeys {
     return try reading.step() ? reading.integer(0) : nil
   }
 
-  /// Gives a row that is about to be inserted this local key, if it is free then.
+  /// Gives this local key to a row that is about to be inserted, if no row has the key then.
   func assign(_ place: Int64, to key: RowKey) throws { try assigning.run(key.values + [.integer(place)]) }
 }

@@ -3,14 +3,14 @@ import SatchelValues
 
 /// The obstacle that keeps a row out of its table: an index, or a UNIQUE or PRIMARY KEY in the table's declaration.
 public enum Obstruction {
-  /// It was made by CREATE INDEX, and has a name by which it can be dropped.
+  /// An index that CREATE INDEX made. It can be dropped by its name.
   case index(String)
-  /// It belongs to the declaration of the table. In SQLite's words: which columns.
+  /// A constraint in the table's declaration. The text names its columns in SQLite's words.
   case declaration(String)
 }
 
 extension RowTable {
-  /// Finds what keeps a row out, by SQLite's own answer; nil: nothing does. Nothing is changed.
+  /// Inserts the row on trial, and returns the obstacle that SQLite reports; nil: there is none. Nothing is changed.
   public func obstruction(to row: Row, in database: borrowing Database) throws -> Obstruction? {
     do {
       try database.savepoint(.dryRun) { try write(.insert(row), of: schema.key(of: row)) }
@@ -18,7 +18,7 @@ extension RowTable {
     } catch let error as SQLiteError where error.kind == .unique { return obstruction(named: error.message) }
   }
 
-  /// SQLite names an index over expressions, and otherwise the columns that are indexed.
+  /// SQLite's message names an index over expressions by its name. It names other indexes by their columns.
   private func obstruction(named message: String) -> Obstruction {
     for name in table.info.unsupportedIndexes where message.hasSuffix("index '\(name)'") { return .index(name) }
     for index in table.info.uniqueIndexes where !index.name.hasPrefix("sqlite_autoindex_") {
@@ -27,7 +27,7 @@ extension RowTable {
     return .declaration(message.split(separator: ": ").last.map(String.init) ?? message)
   }
 
-  /// The end of SQLite's message about a value that is taken in an index.
+  /// The end of SQLite's message that a value is already in an index.
   private func suffix(of index: UniqueIndex) -> String {
     let columns = index.parts.compactMap(\.column).map { "\(name).\(schema.columns[$0])" }
     return columns.count < index.parts.count ? "index '\(index.name)'" : ": " + columns.joined(separator: ", ")

@@ -2,7 +2,7 @@ import SatchelBundle
 import SatchelCapture
 import SatchelValues
 
-/// Changed keys, and how references to them change. All of them change at once: 5 may become 6 while 6 becomes 7.
+/// Changed keys, and how references to them change. All keys change at once: 5 may become 6 while 6 becomes 7.
 public struct PrimaryKeyMap: Sendable {
   /// One row's old key and new key.
   public struct Entry: Hashable, Sendable {

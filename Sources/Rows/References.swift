@@ -6,7 +6,7 @@ import SatchelValues
 /// parent table may not exist.
 public final class ReferenceLookup {
   public let key: ForeignKey
-  /// The table that refers.
+  /// The table with the foreign key.
   public let child: Name
   private let sql: String
   private var prepared: KeptStatement?
@@ -37,7 +37,7 @@ public final class ReferenceLookup {
         + (key.parent == child.name ? " AND NOT (\(own))" : ""))
   }
 
-  /// The collation of a column's UNIQUE index; nil: compares bytes.
+  /// The collation of a column's UNIQUE index; nil: the index compares bytes.
   private static func collation(of column: Name, in parent: TableInfo) -> String? {
     guard let position = parent.schema.position(of: column) else { return nil }
     let parts = parent.uniqueIndexes.flatMap(\.parts).filter { $0.column == position }
@@ -57,7 +57,7 @@ public final class ReferenceLookup {
 public struct References {
   public let parents: [ReferenceLookup]
   public let children: [ReferenceLookup]
-  /// Lookups of the row to which the children refer, in the order of the children.
+  /// For each lookup in `children`, in the same order: the lookup of the row to which a child refers.
   private let answers: [ReferenceLookup]
 
   public init(of table: TrackedTable, among tables: [TrackedTable]) {
@@ -70,7 +70,7 @@ public struct References {
   }
 
   /// Returns the first table in which `row` refers to a missing row; nil: there is none.
-  /// - Parameter before: the former row. References that it had already are skipped.
+  /// - Parameter before: the former row. References that the former row had already are skipped.
   public func missingParent(
     of row: Row, changedFrom before: Row?, in database: borrowing Database
   ) throws -> Name? {
@@ -83,7 +83,7 @@ public struct References {
     return nil
   }
 
-  /// Returns a table with rows that refer to `row` by values that it loses; nil: there is none.
+  /// Returns a table with rows that refer to `row` by values that `row` loses; nil: there is none.
   /// - Parameters:
   ///   - row: a row of this table.
   ///   - after: the row after the change; nil: it is deleted.
@@ -93,8 +93,8 @@ public struct References {
     try table(referringTo: row, butNot: after, schema, in: database) { _, _ in true }
   }
 
-  /// The same after the row was written. Children that find another parent, which spells the same value differently, do
-  /// not count.
+  /// Returns the same as `tableWithChildren`, but after the row was written. Children that find another parent do not
+  /// count. Such a parent spells the same value differently.
   public func tableWithOrphans(
     of row: Row, becoming after: Row?, _ schema: TableSchema, in database: borrowing Database
   ) throws -> Name? {

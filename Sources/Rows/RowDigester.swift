@@ -3,11 +3,11 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// Makes the digests of one table's rows, by which two databases compare them. `docs/FORMAT.md` describes the bytes.
+/// Makes the digests of one table's rows. Two databases compare rows by digests. `docs/FORMAT.md` describes the bytes.
 ///
 /// The digest of a row is the BLAKE2b-256 of one line of canonical JSON. The line has the table's name, the row's key,
-/// and its columns in the order of their names' bytes. So the declared order of columns does not count, and neither
-/// does a row's stamp.
+/// and its columns in the order of their names' bytes. So the digest does not depend on the declared order of columns,
+/// or on a row's stamp.
 public struct RowDigester: Sendable {
   private let line: RowLine
   /// The row's key alone.
@@ -15,7 +15,7 @@ public struct RowDigester: Sendable {
   private let names: [String]
   private var writer = JSONWriter(capacity: 512)
 
-  /// - Parameter columns: only these columns count; nil: all columns of the table.
+  /// - Parameter columns: only these columns are in the digest; nil: all columns of the table.
   public init(_ schema: TableSchema, columns: Set<Name>? = nil) {
     let counted = schema.columns.enumerated().sorted { $0.element < $1.element }
       .filter { columns?.contains($0.element) ?? true }
@@ -42,7 +42,7 @@ public struct RowDigester: Sendable {
     line = RowLine(places, end: (counted.isEmpty ? before : []) + Array("}}".utf8))
   }
 
-  /// The names of the columns that count, in the order of a row's line.
+  /// The names of the columns in the digest, in the order of a row's line.
   public var columnNames: [Name] { names.map { Name($0) } }
 
   public mutating func digest(of row: Row) -> Digest256 {
@@ -58,7 +58,8 @@ public struct RowDigester: Sendable {
     return (Digest256.of(writer.bytes), digest(of: row))
   }
 
-  /// The same for the current row of a query with the table's columns in their order.
+  /// Like `digests(of:)` for a row, but for the current row of a query. The query has the table's columns in their
+  /// order.
   public mutating func digests(of query: borrowing Statement) -> (key: Digest256, row: Digest256) {
     writer.reset()
     keyLine.write({ query.value($0) }, into: &writer)

@@ -5,11 +5,12 @@ import SatchelValues
 
 /// Reads and writes single rows of one tracked table, with statements that are prepared once.
 ///
-/// Each statement sets what happens if a UNIQUE value is taken. Otherwise an `ON CONFLICT` in the app's schema could
-/// delete or drop rows silently. It is set only if the schema has such a clause. The setting applies to triggers too,
-/// and would refuse their INSERT OR REPLACE into derived tables.
+/// If the app's schema has an `ON CONFLICT` clause, inserts and updates say OR ABORT. Otherwise the clause could delete
+/// or drop rows silently. Without such a clause, these statements do not say OR ABORT. OR ABORT would apply to triggers
+/// too, and would refuse their INSERT OR REPLACE into derived tables.
 ///
-/// A row is found by the key's collation. It is used only if its key is the same, however its numbers are spelled.
+/// SQLite finds a row by the key's collation. The row is used only if its key is the same. Numbers in the key may be
+/// spelled differently.
 public final class RowTable {
   public let table: TrackedTable
   /// How changes of these rows are merged.
@@ -20,13 +21,13 @@ public final class RowTable {
   public let nameBytes: [UInt8]
   private let select: Statement
   private let insertion: Statement
-  /// Updates by the columns that they write, as far as they were needed.
+  /// The update statements that were needed until now, by the columns that they write.
   private var updates: [[Int]: KeptStatement] = [:]
   /// The text before the assignments of an update.
   private let updateHead: String
   private let deletion: Statement
   private let meeting: Statement
-  /// nil: the table has no local key, or incoming rows are new here.
+  /// nil: the table has no local key that can be written, or the rule is `numbered`.
   private let localKeys: LocalPrimaryKeys?
   /// The affinities of the key's columns, in the key's order.
   private let keyAffinities: [Comparison.Affinity]
@@ -34,7 +35,7 @@ public final class RowTable {
 
   /// The rule for local keys of rows that are removed and inserted again.
   public enum LocalKeyRule: Sendable {
-    /// Rows keep them.
+    /// Rows keep their local keys.
     case kept
     /// Rows are only inserted, and SQLite numbers them in order.
     case numbered
@@ -104,7 +105,7 @@ public final class RowTable {
     if writes.isOn { report(RowKey(schema.key.map { query.value($0) })) }
   }
 
-  /// Reports a write to those who follow the connection's writes.
+  /// Reports a write to the observers of the connection's writes.
   /// - Parameter columns: the columns that an update wrote; nil: the row came or went.
   private func report(_ key: RowKey, columns: [Int]? = nil) {
     if writes.isOn { writes.report(.init(table: name, key: key, columns: columns)) }
@@ -136,10 +137,10 @@ public final class RowTable {
     if let change = Change(from: before, to: after) { try write(change, of: key) }
   }
 
-  /// Changes the row with this key, which must be as the change expects. Its key stays, but its numbers may get another
-  /// spelling.
+  /// Changes the row with this key. The row must be as the change expects. Its key stays, but numbers in the key may
+  /// get another spelling.
   ///
-  /// Throws an `SQLiteError` of the kind `constraint` if a new row would have another key than it says.
+  /// Throws an `SQLiteError` of the kind `constraint` if the table would store a new row under another key.
   public func write(_ change: Change, of key: RowKey) throws {
     switch change {
     case .insert(let row):
@@ -167,10 +168,11 @@ public final class RowTable {
     if !others.isEmpty { try update(of: others).statement.run(key.values + others.map { row[$0] }) }
   }
 
-  /// Only changed columns are written. Then SQLite skips the indexes of other columns, which would be half of the work.
+  /// Returns the statement that writes these columns. Only changed columns are written. Then SQLite skips the indexes
+  /// of other columns, which would be half of the work.
   private func update(of columns: [Int]) throws -> KeptStatement {
     if let known = updates[columns] { return known }
-    // After the key's own parameters.
+    // These parameters follow the parameters of the key.
     let assignments = columns.enumerated()
       .map { "\(quoted(schema.columns[$1])) = ?\(schema.key.count + $0 + 1)" }.joined(separator: ", ")
     let made = KeptStatement(try select.prepareAnother("\(updateHead) \(assignments) WHERE \(table.isKeySQL)"))
@@ -197,7 +199,7 @@ extension RowTable {
 }
 
 extension Comparison.Affinity {
-  /// Whether a column may store another value, and not just another spelling, than the given one.
+  /// Whether a column may store another value than the given value, and not only another spelling.
   fileprivate func mayChange(_ value: Value) -> Bool {
     switch (self, value) {
     case (.numeric, .text), (.integer, .text), (.real, .text), (.text, .integer), (.text, .real): true
@@ -223,8 +225,8 @@ extension RowTable {
 }
 
 extension RowTable {
-  /// The keys of the rows that hold a UNIQUE value of `row`, found by SQL itself. Nothing is changed. Empty if the row
-  /// fails for another reason.
+  /// The keys of the rows that hold a UNIQUE value of `row`. SQLite itself finds these rows. Nothing is changed. Empty
+  /// if the row fails for another reason.
   public func rivals(of row: Row, in database: borrowing Database) throws -> [RowKey] {
     var rivals: [RowKey] = []
     do {

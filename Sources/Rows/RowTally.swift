@@ -11,7 +11,7 @@ public struct RowTally: Sendable {
   /// The most disagreements that a dry run lists one by one.
   public static let mostShown = 100
 
-  /// In the order of the first rows of each table.
+  /// In the order in which the first row of each table was counted.
   public private(set) var tables: [(table: Name, counts: Counts)] = []
 
   public init() {}

@@ -8,7 +8,7 @@ public struct RowsBelow {
   private struct Reference: Hashable {
     let child: Name
     let key: ForeignKey
-    /// Folded, because a reference may spell them differently.
+    /// The values are folded, because a reference may spell them differently.
     let values: [Value]
   }
 
@@ -34,7 +34,7 @@ public struct RowsBelow {
     rows.append((row, table))
   }
 
-  /// The numbers of the rows that refer to one of these, at any depth: parents before their children.
+  /// The numbers of the rows that refer to one of `parents`, at any depth. Parents come before their children.
   public func find(below parents: [(row: Row, table: Name)]) -> [Int] {
     var found: [Int] = []
     var seen: Set<Int> = []

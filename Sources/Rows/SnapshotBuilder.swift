@@ -4,7 +4,7 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// Builds a database of chosen rows in a fresh file. Hidden rows were never in the file, not even in its free pages.
+/// Builds a database of chosen rows in a new file. Other rows were never in the file, not even in its free pages.
 ///
 /// The file has the dataset's tables and their indexes as the source declares them, its `application_id` and
 /// `user_version`, and a table `satchel_stamps` with the newest stamp of each row that was ever changed.
@@ -14,21 +14,22 @@ public final class SnapshotBuilder {
   private let stamps: Statement
 
   public static let stampTable = "satchel_stamps"
-  /// The columns that it always has.
+  /// The columns that the table `satchel_stamps` always has.
   public static let stampColumns = ["table_name", "key", "stamp"]
 
   private let saysOthers: Bool
 
-  /// - Parameter saysOthers: whether each row's stamp lists the writes of others since the device's last contact.
+  /// - Parameter saysOthers: whether each row's stamp also lists the writes by others than the device, since the
+  ///   device's last contact.
   public init(
     at path: String, like original: borrowing Database, tables: [TrackedTable], saysOthers: Bool = false
   ) throws {
     self.saysOthers = saysOthers
     database = try Database(path: path, mode: .create)
-    // Free bytes within pages are zero, however the library was built. Otherwise they would show other rows, and differ
-    // from run to run.
+    // With `secure_delete`, free bytes within pages are zero, however the library was built. Otherwise these bytes
+    // would show other rows, and differ from run to run.
     try database.execute("PRAGMA secure_delete = ON; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-    // Rows are accepted as they are: a row that breaks a CHECK is a row all the same.
+    // Rows are accepted as they are, even if a row breaks a CHECK.
     try database.execute("PRAGMA ignore_check_constraints = ON")
     for pragma in ["application_id", "user_version"] {
       let number = try original.first("PRAGMA \(pragma)") { $0.integer(0) } ?? 0
@@ -68,14 +69,14 @@ public final class SnapshotBuilder {
     try RowTable(table, in: database, localKeys: .numbered)
   }
 
-  /// - Parameter others: writes of others than the device, since its last contact about the row.
+  /// - Parameter others: writes to the row by others than the device, since the device's last contact about the row.
   public func addStamp(_ stamp: Stamp, _ others: [OthersWrite], of key: RowKey, in table: Name) throws {
     let known = [.string(table.text), .text(canonicalKey(key)), .integer(stamp.rawValue)] as [Value]
     let written = others.isEmpty ? Value.null : .text(OthersWriteCoding.json(others))
     try stamps.run(saysOthers ? known + [written] : known)
   }
 
-  /// Throws a `BundleError` if a row is larger than its readers accept.
+  /// Throws a `BundleError` if a row is larger than readers accept.
   public func refuseLargeRows(of tables: [TrackedTable]) throws {
     let limit = BundleSnapshot.mostRowBytes
     for table in tables {
@@ -95,7 +96,7 @@ public final class SnapshotBuilder {
 }
 
 extension SnapshotBuilder {
-  /// The newest stamp of a row, in a database that a builder made; zero if it was never changed.
+  /// The newest stamp of a row, in a database that a builder made; zero if the row was never changed.
   public static func stamp(of key: RowKey, in table: Name, database: borrowing Database) throws -> Stamp {
     try database.first(
       "SELECT stamp FROM \(stampTable) WHERE table_name = :table AND key = :key",
@@ -103,7 +104,7 @@ extension SnapshotBuilder {
     ) { Stamp($0.integer(0)) } ?? .zero
   }
 
-  /// Writes of others than the device to a row since its last contact; nil: the database does not say.
+  /// The writes to a row by others than the device, since the device's last contact; nil: the database does not say.
   public static func others(
     of key: RowKey, in table: Name, database: borrowing Database
   ) throws -> [OthersWrite]? {

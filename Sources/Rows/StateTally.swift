@@ -3,16 +3,16 @@ import SatchelCrypto
 import SatchelSQLite
 import SatchelValues
 
-/// Adds up the digests of one table's rows, and keeps those of the requested rows.
+/// Adds up the digests of one table's rows, and keeps the digests of the requested rows.
 public struct StateTally {
   private var digester: RowDigester
   public private(set) var table: StateEntry.Table
   private let asked: Set<Int>
-  /// The rows in the requested sums. nil: they are more than a bundle may list.
+  /// The rows in the requested sums. nil: there are more rows than a bundle may list.
   public private(set) var answer: [RowKey: Digest256]? = [:]
 
   /// - Parameters:
-  ///   - columns: only these columns count; nil: all columns of the table.
+  ///   - columns: only these columns are in the digests; nil: all columns of the table.
   ///   - asked: the sums whose rows are requested one by one.
   public init(_ schema: TableSchema, columns: Set<Name>? = nil, asked: [Int] = []) {
     digester = RowDigester(schema, columns: columns)
@@ -43,7 +43,7 @@ public struct StateTally {
 
   private mutating func keep(_ key: RowKey, _ digest: Digest256) {
     answer?[key] = digest
-    // Pending rows are removed again, so a few more than the limit are kept meanwhile.
+    // Pending rows are removed again, so more rows than the limit are kept meanwhile.
     if let count = answer?.count, count > 2 * StateEntry.mostRows { answer = nil }
   }
 }

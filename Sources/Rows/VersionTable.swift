@@ -3,7 +3,8 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// `satchel_versions`, the same at the hub and on a device: the versions of the dataset that this database had.
+/// The table `satchel_versions`, which is the same at the hub and on a device. It holds the versions of the dataset
+/// that this database had.
 public enum VersionTable {
   public static let schema = """
     CREATE TABLE satchel_versions (
@@ -64,7 +65,7 @@ public enum VersionTable {
   }
 }
 
-/// The changes of columns from version to version, by which data of an older version can be read.
+/// The changes of columns from version to version. With them, data of an older version can be read.
 public struct FormerColumns: Sendable {
   /// For each version, the changes that lead to it.
   fileprivate let steps: [(version: Int64, tables: JSONValue)]

@@ -2,28 +2,32 @@ import CSQLite
 import SatchelValues
 
 extension Database {
-  /// Runs `body` in a write transaction that brings foreign rows into these tables. Triggers are off, because their
-  /// effects come as rows too. Triggers that maintain derived tables stay on, because derived tables are not carried:
-  /// an R-tree, an index for full-text search. Other connections are not affected.
+  /// Runs `body` in a write transaction that writes rows into these tables as they are.
   ///
-  /// - Throws: a `TriggerError` if a trigger that stays on cannot run, a busy error as `writeTransaction` does, and the
+  /// Triggers are off, because their effects come as rows too. Triggers that maintain a derived table stay on, because
+  /// derived tables are not carried: an R-tree or a full-text index, for example. Other connections are not affected.
+  ///
+  /// - Throws: a `TriggerError` if a trigger that stays on cannot run, the busy error of `writeTransaction`, and the
   ///   errors of `body`. Nothing has changed then.
   public func applyTransaction<T>(_ runMode: RunMode = .commit, to tracked: [Name], _ body: () throws -> T) throws -> T
   {
     while true {
-      // Before the transaction: if the schema changes inside it, rolling back a savepoint ends every open query.
+      // The triggers are copied before the transaction. If the schema changes inside a transaction, rolling back a
+      // savepoint ends every open query.
       let version = try schemaVersion()
       let triggers = try derivedTableTriggers(of: tracked) + contentsTriggers(of: tracked)
       let result: T? = try awake(triggers) {
         try writeTransaction(runMode) { try schemaVersion() == version ? withoutTriggers(body) : nil }
       }
-      // nil: another program changed tables or triggers in the moment before this connection had the lock.
+      // nil: another program changed tables or triggers before this connection had the lock.
       if let result { return result }
     }
   }
 
-  /// The same if `change` first changes tables, in the same transaction and with every trigger on. It returns the
-  /// tables that `body` is to write. `body` rolls back no savepoint.
+  /// Runs `change`, and then `body` as above, in one write transaction.
+  /// - Parameters:
+  ///   - change: changes tables, with every trigger on. Returns the tables that `body` is to write.
+  ///   - body: must not roll back a savepoint, because the schema has changed in the transaction.
   public func applyTransaction<T>(
     _ runMode: RunMode = .commit, after change: () throws -> [Name], _ body: () throws -> T
   ) throws -> T {
@@ -43,8 +47,8 @@ extension Database {
   /// A number that changes when a program changes tables, indexes or triggers.
   public func schemaVersion() throws -> Int64 { try first("PRAGMA main.schema_version") { $0.integer(0) } ?? 0 }
 
-  /// Runs `body` with a copy of each trigger in this connection's own temporary schema, where `withoutTriggers` lets it
-  /// fire.
+  /// Runs `body` with a copy of each trigger in this connection's own temporary schema. `withoutTriggers` does not stop
+  /// the copies.
   private func awake<T>(_ triggers: [DerivedTableTrigger], _ body: () throws -> T) throws -> T {
     var copied: [Name] = []
     func dropCopies() throws {
@@ -52,7 +56,7 @@ extension Database {
     }
     do {
       for trigger in triggers {
-        // The stored text begins with CREATE TRIGGER, however the app wrote it.
+        // SQLite stores every trigger with CREATE TRIGGER at the beginning, whatever the app wrote there.
         guard let head = Array(SQLTokens(trigger.sql).prefix(2)).last else { continue }
         let rest = String(decoding: Array(trigger.sql.utf8)[head.end...], as: UTF8.self)
         try execute("CREATE TEMP TRIGGER" + rest)
@@ -67,7 +71,8 @@ extension Database {
     }
   }
 
-  /// If a write that fired triggers fails, the error names them: it may be theirs.
+  /// Returns an error that names the triggers, if the failed write fired triggers: one of them may be the cause.
+  /// Returns every other error as it is.
   private func explained(_ error: any Error, _ triggers: [DerivedTableTrigger]) -> any Error {
     guard let error = error as? SQLiteError, let sql = error.sql, error.mayBeOfTrigger else { return error }
     let culprits = triggers.filter { sql.utf8.holds(" \(quoted($0.table)) ".utf8) }
@@ -81,7 +86,8 @@ extension Database {
 }
 
 extension SQLiteError {
-  /// Whether a statement in a trigger may have failed like this, and not only the disk or another program.
+  /// Whether a statement in a trigger may have caused this error. If not, the disk or another program is the cause, for
+  /// example.
   fileprivate var mayBeOfTrigger: Bool {
     switch kind {
     case .other, .constraint, .unique, .foreignKey: true
@@ -93,8 +99,8 @@ extension SQLiteError {
 }
 
 extension Collection where Element: Equatable {
-  /// Whether these elements occur together in a row. The standard library has this in another module, which a static
-  /// program would carry for this alone.
+  /// Whether the elements of `part` occur here one directly after the other. The standard library has this function in
+  /// another module. A static program would contain that whole module for this function alone.
   fileprivate func holds(_ part: some Collection<Element>) -> Bool {
     if part.isEmpty { return true }
     return indices.contains { self[$0...].starts(with: part) }

@@ -1,28 +1,28 @@
 import CSQLite
 import SatchelValues
 
-/// The rights of a statement from a dataset's rules: read these tables, call ordinary functions, nothing else.
+/// The rights of a statement from a dataset's rules. It may read these tables and call ordinary functions, nothing
+/// else.
 public final class ReadAuthorizer {
   private let tables: Set<[UInt8]>
-  /// Functions of the program, which ordinary rules may not call.
+  /// Functions of the program that these statements may call. Ordinary rules may call no such function.
   private let ownFunctions: Set<[UInt8]>
 
   /// Why a statement was refused, in words; nil if none was.
   public private(set) var refusal: String?
 
-  /// The columns that statements read, by their tables' names; all in small ASCII letters.
+  /// The columns that statements read, by the names of their tables. All names are in small ASCII letters.
   private var columns: [[UInt8]: Set<[UInt8]>] = [:]
 
-  /// Table and function names are compared like SQLite does: without the case of ASCII letters.
+  /// Names of tables and functions are compared as in SQLite: the case of ASCII letters does not count.
   /// - Parameter ownFunctions: functions of the program that the statements may call.
   public init(tables: some Sequence<String>, ownFunctions: some Sequence<Name> = EmptyCollection()) {
     self.tables = Set(tables.map { Array($0.utf8).asciiLowercased })
     self.ownFunctions = Set(ownFunctions.map { Array($0.text.utf8).asciiLowercased })
   }
 
-  /// The positions of a table's columns on which the results of statements depend that were prepared under this
-  /// authorizer. All columns, if they also read something else of the table, such as a generated column, which may
-  /// depend on any.
+  /// The positions of a table's columns that statements prepared under this authorizer read. All columns, if such a
+  /// statement also reads something else of the table: a generated column, for example, may depend on any column.
   public func dependencies(on table: TableSchema) -> Set<Int> {
     var read = columns[Array(table.name.text.utf8).asciiLowercased] ?? []
     let places = table.columns.indices.filter { read.remove(Array(table.columns[$0].text.utf8).asciiLowercased) != nil }
@@ -56,7 +56,7 @@ public final class ReadAuthorizer {
     case SQLITE_SELECT, SQLITE_RECURSIVE:
       return true
     case SQLITE_READ:
-      // A subquery in FROM is read under an empty name.
+      // SQLite reports a subquery in FROM under an empty name.
       guard let first, !first.isEmpty else { return true }
       let table = Array(first.utf8).asciiLowercased
       if let second { columns[table, default: []].insert(Array(second.utf8).asciiLowercased) }
@@ -81,15 +81,16 @@ extension [UInt8] {
 }
 
 extension Database {
-  /// Runs `body` with every statement prepared in it under `authorizer`.
+  /// Runs `body`. Every statement that `body` prepares has only the rights that `authorizer` gives.
   public func authorized<T: ~Copyable>(by authorizer: ReadAuthorizer, _ body: () throws -> T) throws -> T {
-    // Double quotes enclose a name. A misspelt column must not become a text that is greater than any number.
+    // Double quotes may enclose only names. Otherwise a misspelt column would be read as a text, which is greater than
+    // any number.
     satchel_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 0)
     defer { satchel_db_config(handle, SQLITE_DBCONFIG_DQS_DML, 1) }
     return try watched(by: Watch { action, first, second, _ in authorizer.allows(action, first, second) }, body)
   }
 
-  /// Runs `body`, and passes each action of a statement prepared in it to `watch`.
+  /// Runs `body`, and passes each action of the statements that `body` prepares to `watch`.
   func watched<T: ~Copyable>(by watch: Watch, _ body: () throws -> T) throws -> T {
     sqlite3_set_authorizer(
       handle,

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// Foreign statements may run for ever. These functions end them.
+/// Statements that other people wrote may run for ever. These functions end them.
 extension Database {
   /// The number of steps of SQLite's virtual machine between two checks: far below a millisecond of usual work.
   private static let stepsBetweenLooks: Int32 = 1_000
@@ -20,10 +20,10 @@ extension Database {
     return try withExtendedLifetime(bound, body)
   }
 
-  /// Limits the values that this connection reads and makes: a larger one ends its statement with an error of the kind
-  /// `tooLarge`.
+  /// Limits the size of the values that this connection reads and makes. A larger value ends its statement with an
+  /// error of the kind `tooLarge`.
   ///
-  /// - Returns: the limit before.
+  /// - Returns: the former limit.
   @discardableResult public func limitValues(toBytes limit: Int32) -> Int32 {
     sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, limit)
   }

@@ -15,8 +15,8 @@ public struct Database: ~Copyable {
     case create
   }
 
-  /// How long a connection waits for another writer before it reports that it is busy: longer than apps usually do, so
-  /// that apps come first.
+  /// How long a connection waits for another writer before it throws a busy error. Apps usually wait for a shorter
+  /// time, so this connection lets them come first.
   public static let busyTimeoutMilliseconds: Int32 = 10_000
 
   /// Opens the database at `path`. SQLite reads the file's content only at the first statement.
@@ -31,8 +31,8 @@ public struct Database: ~Copyable {
     sqlite3_busy_timeout(handle, Self.busyTimeoutMilliseconds)
   }
 
-  /// SQLite counts every byte that it allocates, under a lock. Satchel does not use the count. If another part of the
-  /// process used SQLite before, it is too late: then SQLite goes on counting.
+  /// Turns off SQLite's count of allocated bytes. Satchel does not use the count, and counting needs a lock. If another
+  /// part of the process used SQLite before, SQLite continues to count.
   private static let countsNoMemory: Int32 = satchel_config_memstatus(0)
 
   init(name: String, flags: Int32) throws(SQLiteError) {
@@ -53,12 +53,14 @@ public struct Database: ~Copyable {
 
   /// Prepares the connection for the work of one whole command: many rows in one transaction.
   ///
-  /// Rows are written as they are, so foreign keys have no effect. Commits survive a power cut: with FULL, a power cut
-  /// could bring back a transaction's journal, and so undo the transaction after the other side has received its
-  /// result. An import writes several indexes at once, in the order of random keys: with the usual 2 MiB of cache each
-  /// row would read and write its pages again. Deleted rows leave no bytes in the file, however the library was built.
-  /// The data to undo a single row stay in memory, up to 64 KiB; the data to undo a statement that writes very many go
-  /// into a file.
+  /// Rows are written as they are, so foreign keys have no effect. EXTRA makes commits survive a power cut. With FULL,
+  /// a power cut could bring back a transaction's journal. It could so undo the transaction after the other side has
+  /// received its result.
+  ///
+  /// An import writes several indexes at once, in the order of random keys. With the usual 2 MiB of cache, each row
+  /// would read and write its pages again. Deleted rows leave no bytes in the file, whatever the library's build
+  /// options are. The data to undo a single row stay in memory, up to 64 KiB. The data to undo a statement that writes
+  /// very many rows go into a file.
   public func prepareForCommand() throws(SQLiteError) {
     try execute(
       "PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON; PRAGMA synchronous = EXTRA; PRAGMA temp_store = FILE; PRAGMA cache_size = -\(Self.cacheKibibytes)"
@@ -72,13 +74,13 @@ public struct Database: ~Copyable {
     if sqlite3_exec(handle, sql, nil, nil, nil) != SQLITE_OK { throw failure(sql) }
   }
 
-  /// Prepares one statement. Text after it is an error: two statements in place of one are a mistake or an attack.
+  /// Prepares one statement. Text after the statement is an error: a second statement is a mistake or an attack.
   public func prepare(_ sql: String) throws(SQLiteError) -> Statement { try Statement.prepare(sql, on: handle) }
 
   // MARK: cached statements
 
-  /// Runs one statement with named parameters to its end. Its preparation is kept for the next time, as in all
-  /// following functions.
+  /// Runs one statement with named parameters to its end. The prepared statement is kept for the next call. All
+  /// following functions keep theirs too.
   public func run(_ sql: String, _ parameters: KeyValuePairs<String, Value> = [:]) throws {
     try using(sql, parameters) { while try $0.step() {} }
   }
@@ -106,11 +108,11 @@ public struct Database: ~Copyable {
     try using(sql, parameters) { try $0.step() ? body($0) : nil }
   }
 
-  /// Calls `body` with the statement for this text, ready to step, and resets it for its next use.
+  /// Calls `body` with the prepared statement for this text. Then resets the statement for its next use.
   public func using<T>(
     _ sql: String, _ parameters: KeyValuePairs<String, Value> = [:], _ body: (borrowing Statement) throws -> T
   ) throws -> T {
-    // Removed while it is in use: the same text inside `body` gets another statement.
+    // A statement in use is not in the cache. So the same text inside `body` gets another statement.
     let kept = try cache.take(sql) ?? KeptStatement(prepare(sql))
     defer {
       kept.statement.reset()
@@ -121,14 +123,15 @@ public struct Database: ~Copyable {
     return try body(kept.statement)
   }
 
-  /// Writes a copy to `path`, where no file may exist: every table, view and trigger, every row under its rowid, and
-  /// nothing of deleted rows. Indexes are copied in their order, even those that only the app could sort.
+  /// Writes a copy of the database to `path`. No file may exist there. The copy has every table, view and trigger, and
+  /// every row under its rowid. It has no bytes of deleted rows. Indexes are copied in their order, even if only the
+  /// app could sort them.
   public func copy(to path: String) throws {
     try withStandIns { try run("VACUUM main INTO :path", ["path": .string(path)]) }
   }
 
-  /// Returns free pages to the file system. Other readers and writers wait meanwhile. Returns why it did not happen;
-  /// nil: it did.
+  /// Returns free pages to the file system. Other readers and writers wait meanwhile.
+  /// - Returns: why SQLite could not do it, if a function or a collation of the app is missing; nil: it is done.
   public func shrink() throws -> String? {
     do {
       try execute("VACUUM")

@@ -2,10 +2,10 @@ import SatchelValues
 
 /// SQLite's own checks of a file, as far as they are possible without the app.
 extension Database {
-  /// The findings of SQLite's own check of the whole file, in its words; empty if everything is sound.
+  /// The faults that SQLite's own check of the whole file finds, in SQLite's words; empty if everything is sound.
   ///
-  /// If a table names a function or a collation which only the app has, only its pages are checked: without the app,
-  /// the order of its indexes cannot be checked. Values of another type than their column's are no damage.
+  /// If a table names a function or a collation which only the app has, only the table's pages are checked: the order
+  /// of the table's indexes cannot be checked without the app. A value whose type does not fit its column is no damage.
   public func integrityFaults() throws -> [String] {
     do { return try faults(ofCheck: "integrity_check(\(Self.mostLines))") } catch let error as SQLiteError
       where error.lackingName != nil
@@ -27,8 +27,8 @@ extension Database {
     return found
   }
 
-  /// The first five faults that one of SQLite's checks finds. Lines about single values are left out unless `wanted`
-  /// accepts them. No more lines than these are held in memory.
+  /// The first five faults that one of SQLite's checks finds. Only lines that `wanted` accepts count. By default, lines
+  /// about single values do not count. No more than these five lines are held in memory.
   private func faults(ofCheck check: String, wanted: (String) -> Bool = { !isOfOneValue($0) }) throws -> [String] {
     var found: [String] = []
     try each("PRAGMA \(check)") { row in
@@ -38,11 +38,11 @@ extension Database {
     return found
   }
 
-  /// There may be many lines about values, with damage among them.
+  /// The most lines that a check returns. Lines about damage may come after very many lines about values.
   private static let mostLines = 1_000_000
 
-  /// SQLite's finding of contradictory pages, in its words; nil if it can read everything. Constraints of tables are
-  /// not checked: rows are accepted as they are.
+  /// The first fault that SQLite finds in the pages, in SQLite's words; nil if SQLite can read everything. Constraints
+  /// of tables are not checked: rows are accepted as they are.
   public func brokenPage() throws -> String? { try brokenPages().first }
 
   private func brokenPages() throws -> [String] {
@@ -60,8 +60,9 @@ extension Database {
     return found.isEmpty
   }
 
-  /// For each of these tables, the number of rows that refer to a missing row in another one of them. A reference that
-  /// cannot be checked at all is not counted: with foreign keys on, no app can write to such a table.
+  /// The number of each table's rows that refer to a missing row of one of these tables. Tables without such rows are
+  /// left out. A table whose references cannot be checked is left out too: with foreign keys on, no app can write to
+  /// such a table.
   public func foreignKeyFaults(among tables: [Name]) throws -> [(Name, Int)] {
     try tables.compactMap { table in
       var count = 0
@@ -76,8 +77,8 @@ extension Database {
   }
 }
 
-/// Whether a line of SQLite's check is about a value that its column's declaration would not have accepted, or would
-/// have changed. Such rows are read and written as any others.
+/// Whether a line of SQLite's check is about a single value that does not fit the declaration of its column. Rows with
+/// such values are read and written like all other rows.
 private func isOfOneValue(_ line: String) -> Bool {
   if line.hasPrefix("CHECK constraint failed in ") { return true }
   let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)

@@ -10,14 +10,15 @@ private final class ProgramFunction {
   func run(_ arguments: [Value], _ context: OpaquePointer?) {
     do { sqlite3_result_int(context, try answer(arguments) ? 1 : 0) } catch {
       sqlite3_result_error(context, "\(error)", -1)
-      // The statement ends with the error that a statement of the answer had: an interrupt, for example.
+      // If a statement inside `answer` failed, the calling statement ends with the same error code: an interrupt, for
+      // example.
       if let error = error as? SQLiteError { sqlite3_result_error_code(context, error.code) }
     }
   }
 }
 
 extension Database {
-  /// Adds an SQL function with any number of arguments, which is true or false.
+  /// Adds an SQL function with any number of arguments. Its result is true or false.
   ///
   /// Neither triggers nor views can call it. If `answer` throws, the statement that calls the function fails.
   public func addFunction(_ name: Name, _ answer: @escaping ([Value]) throws -> Bool) {

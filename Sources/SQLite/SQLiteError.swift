@@ -19,10 +19,10 @@ public struct SQLiteError: Error, CustomStringConvertible {
       code: sqlite3_extended_errcode(connection), message: String(cString: sqlite3_errmsg(connection)), sql: sql)
   }
 
-  /// Contradictory pages, which SQLite's check has found before any statement read them.
+  /// An error for contradictory pages that SQLite's check found before any statement read them.
   public init(corrupt message: String) { self.init(code: SQLITE_CORRUPT, message: message) }
 
-  /// A row breaks a rule of its table which SQLite does not check.
+  /// An error for a row that breaks a rule of its table which SQLite does not check.
   public init(constraint message: String) { self.init(code: SQLITE_CONSTRAINT, message: message) }
 
   public var description: String { message }
@@ -31,7 +31,7 @@ public struct SQLiteError: Error, CustomStringConvertible {
   public enum Kind: Sendable {
     case busy, full, readOnly, cannotOpen, notADatabase, corrupt, inputOutput
     case unique, foreignKey, constraint
-    /// The statement's time was over: `Database.bounded`.
+    /// `Database.bounded` ended the statement.
     case interrupted
     /// A value is larger than the connection accepts.
     case tooLarge
@@ -54,8 +54,7 @@ public struct SQLiteError: Error, CustomStringConvertible {
     case SQLITE_IOERR: return .inputOutput
     case SQLITE_INTERRUPT: return .interrupted
     case SQLITE_TOOBIG: return .tooLarge
-    // A value of the wrong type in a STRICT table and a text that is no integer in a rowid are refused rows like any
-    // other.
+    // SQLite also refuses a row if a value has the wrong type for a STRICT table, or if a rowid is no integer.
     case SQLITE_CONSTRAINT, SQLITE_MISMATCH: return .constraint
     default: return .other
     }
@@ -63,8 +62,8 @@ public struct SQLiteError: Error, CustomStringConvertible {
 }
 
 extension SQLiteError {
-  /// Whether the machine failed, because of room, rights, open files, or another program: it says nothing about the
-  /// file.
+  /// Whether the machine caused the error: room, rights, open files, or another program. Such an error is no sign of
+  /// damage to the file.
   public var isOfTheMachine: Bool { [.busy, .full, .readOnly, .cannotOpen, .inputOutput].contains(kind) }
 }
 

@@ -2,7 +2,8 @@ import CSQLite
 import SatchelValues
 
 extension Database {
-  /// Runs `body` in one transaction that has the write lock from its beginning: all of it is kept, or nothing.
+  /// Runs `body` in one transaction that has the write lock from its beginning. Either all writes of `body` are kept,
+  /// or none.
   ///
   /// Throws a busy error if another writer holds the lock for longer than the busy timeout.
   public func writeTransaction<T>(_ runMode: RunMode = .commit, _ body: () throws -> T) throws -> T {

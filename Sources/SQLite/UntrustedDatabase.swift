@@ -12,7 +12,8 @@ extension Database {
     return database
   }
 
-  /// The same without a check of its pages. The caller compares the schema first, and then calls `requireSound`.
+  /// Opens an untrusted file as `untrusted` does, but without a check of its pages. The caller compares the schema
+  /// first, and then calls `requireSound`.
   public static func hardened(path: String) throws -> Database {
     let database = try Database(path: path, mode: .readOnly)
     satchel_db_config(database.handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -20,7 +21,7 @@ extension Database {
     satchel_db_config(database.handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     satchel_db_config(database.handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0)
     sqlite3_limit(database.handle, SQLITE_LIMIT_ATTACHED, 0)
-    // Rows are accepted whether they obey a CHECK or not, so none is computed.
+    // Rows are accepted even if they break a CHECK, so no CHECK is computed.
     try database.execute(
       """
       PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA query_only = ON;

@@ -1,13 +1,13 @@
 import CSQLite
 import SatchelValues
 
-/// Wipes bytes of deleted rows. A command's connection overwrites deleted rows with zeros. But pages that SQLite
-/// rearranged before hold copies of them, and so may pages that an app wrote.
+/// Wipes bytes of deleted rows. A command's connection overwrites deleted rows with zeros. But copies of deleted rows
+/// may remain in pages that SQLite rearranged before, or that an app wrote.
 extension Database {
   /// Rewrites the whole file, so that it holds rows and nothing else, and empties the write-ahead log.
   ///
-  /// Returns false if that did not happen: another program is reading, the disk is full, the file is large, or a table
-  /// of the app would change. Nothing has changed then.
+  /// Returns false if one of these steps was not possible: another program is reading, the disk is full, the file is
+  /// large, or a table of the app would lose its rowids. No row has changed in any case.
   public func wipe() throws -> Bool {
     guard try isSmall(), try keepsRowNumbers() else {
       try emptyLog()
@@ -26,21 +26,23 @@ extension Database {
     try patient { try first("PRAGMA wal_checkpoint(TRUNCATE)", [:]) { $0.integer(0) == 0 } ?? true }
   }
 
-  /// A reader may take as long as it likes, and nothing that was promised to another side waits for this.
+  /// Runs `body` with a short busy timeout. Another program may read for a long time, and wiping is not urgent: no
+  /// other replica waits for it.
   private func patient<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
     sqlite3_busy_timeout(handle, 500)
     defer { sqlite3_busy_timeout(handle, Self.busyTimeoutMilliseconds) }
     return try body()
   }
 
-  /// The cost of an import must not depend on the size of a large file. This many bytes take about half a second.
+  /// Whether the file is small enough to be rewritten: the cost of an import must not depend on the size of a large
+  /// file. Rewriting a file of this size takes about half a second.
   private func isSmall() throws -> Bool {
     let pages = try first("PRAGMA page_count") { $0.integer(0) } ?? 0
     return try pages * (first("PRAGMA page_size") { $0.integer(0) } ?? 0) <= 64 << 20
   }
 
-  /// Whether all rows keep their rowids when the file is rewritten. Tables without a key and without an index may lose
-  /// them.
+  /// Whether all rows keep their rowids when the file is rewritten. A table without a key and without an index may lose
+  /// its rowids.
   private func keepsRowNumbers() throws -> Bool {
     try first(
       """

@@ -1,14 +1,14 @@
-/// The path of a file below a workspace's `files/`, as a row names it: names of folders and the file's name, joined by
-/// `/`. Any medium can hold each name.
+/// The path of a file below a workspace's `files/`, as a row names the file. It has names of folders and the file's
+/// name, joined by `/`. Any medium can hold each name.
 public struct AttachmentPath: Hashable, Comparable, Sendable, CustomStringConvertible {
   private let name: Name
 
   public static let mostBytes = 512
-  /// The limit for one name: a file that is kept beside another one has a longer name, and media allow 255.
+  /// The limit for one name, in bytes. Media allow 255, but a file that is kept beside another file gets a longer name.
   static let mostNameBytes = 200
 
-  /// nil if the text is no such path: an absolute one, one with `..`, with a name that begins with a point, or with
-  /// characters that media refuse.
+  /// nil: the text is no such path. An absolute path is refused, and a path with `..`. A name may not begin with a
+  /// point, and may not have characters that media refuse.
   public init?(_ text: String) {
     guard text.utf8.count <= Self.mostBytes else { return nil }
     let names = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -21,7 +21,7 @@ public struct AttachmentPath: Hashable, Comparable, Sendable, CustomStringConver
     let (point, space) = (UInt8(ascii: "."), UInt8(ascii: " "))
     if first == point || first == space || last == point || last == space { return false }
     if bytes.contains(where: { #"\:*?"<>|"#.utf8.contains($0) }) { return false }
-    // Windows gives these names to devices whatever ending follows, and drops spaces before it.
+    // Windows gives these names to devices, whatever ending follows. It also drops spaces before the ending.
     var beginning = bytes.prefix { $0 != point }.map { (65...90).contains($0) ? $0 | 0x20 : $0 }
     while beginning.last == space { beginning.removeLast() }
     return !isReserved(beginning)
@@ -32,13 +32,14 @@ public struct AttachmentPath: Hashable, Comparable, Sendable, CustomStringConver
 
   public static func < (a: AttachmentPath, b: AttachmentPath) -> Bool { a.name < b.name }
 
-  /// The names on the way, the file's own name last.
+  /// The names of the folders from the top, and then the file's own name.
   public var names: [String] {
     text.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: Array($0), as: UTF8.self) }
   }
 
-  /// The path for another content of this path: in the same folder, with `~` and the beginning of the digest before the
-  /// ending.
+  /// The path of a second file that is kept beside this file. It is in the same folder, and `~` and the beginning of
+  /// the digest are before the ending.
+  /// - Parameter digest: the digest of the second file.
   public func beside(_ digest: some StringProtocol) -> AttachmentPath? {
     let bytes = Array(text.utf8)
     let folder = bytes.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
@@ -49,7 +50,7 @@ public struct AttachmentPath: Hashable, Comparable, Sendable, CustomStringConver
 }
 
 extension AttachmentPath {
-  /// The path in a column; nil if it holds none.
+  /// The path in a column's value; nil: the value is no path.
   public init?(_ value: Value) {
     guard case .text(let bytes) = value, let text = String(validating: bytes, as: UTF8.self) else { return nil }
     self.init(text)

@@ -1,7 +1,7 @@
-/// An error that a person can act on: what was wrong and where, and what to do next.
+/// An error with words that help a person: the fault, its place, and the next step.
 public protocol ExplainedError: Error {
   var code: Reason { get }
-  /// What was wrong, and where, in one or two sentences.
+  /// The fault and its place, in one or two sentences.
   var message: String { get }
   /// The next step; nil if there is no particular advice.
   var hint: String? { get }

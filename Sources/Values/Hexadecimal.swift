@@ -1,4 +1,4 @@
-/// Lower-case hexadecimal text, two digits a byte.
+/// Lower-case hexadecimal text, with two digits for each byte.
 public enum Hexadecimal {
   private static let digits = Array("0123456789abcdef".utf8)
 
@@ -17,12 +17,12 @@ public enum Hexadecimal {
     return text
   }
 
-  /// Sixteen digits as bytes, the highest first.
+  /// The sixteen digits of a number, as UTF-8 bytes. The highest digit is first.
   public static func utf8(of bits: UInt64) -> [UInt8] {
     utf8(of: (0..<8).lazy.map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) })
   }
 
-  /// The number of sixteen digits; nil: these are no such digits.
+  /// The number that sixteen digits show; nil: the bytes are not sixteen lower-case digits.
   @inlinable public static func bits(of digits: some Collection<UInt8>) -> UInt64? {
     if digits.count != 16 { return nil }
     var bits: UInt64 = 0
@@ -36,7 +36,7 @@ public enum Hexadecimal {
     return bits
   }
 
-  /// nil if it is no such text.
+  /// The bytes of a hexadecimal text; nil: the text has other characters or an odd length.
   public static func bytes(of text: some StringProtocol) -> [UInt8]? {
     let values = text.utf8.compactMap { digits.firstIndex(of: $0).map(UInt8.init) }
     guard values.count == text.utf8.count, values.count % 2 == 0 else { return nil }

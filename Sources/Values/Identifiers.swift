@@ -29,25 +29,26 @@ extension Identifier {
   public var description: String { text }
 }
 
-/// One replica of a dataset: a device, or the hub.
+/// The id of one replica of a dataset: a device, or the hub.
 public struct ReplicaID: Identifier {
   public let text: String
   public init(unchecked text: String) { self.text = text }
 }
 
-/// One bundle, for ever.
+/// The id of one bundle. No other bundle ever gets it.
 public struct BundleID: Identifier {
   public let text: String
   public init(unchecked text: String) { self.text = text }
 }
 
-/// One history of a hub; a hub restored from a backup begins a new one.
+/// The id of one unbroken history of a hub. A hub that is restored from a backup begins a new epoch.
 public struct Epoch: Identifier {
   public let text: String
   public init(unchecked text: String) { self.text = text }
 }
 
-/// One period of a device's folder: renewed when it is provisioned, enrolled or restored.
+/// The id of one period of a device's folder. A folder begins a new incarnation when it is created, and when its device
+/// gets a new identity.
 public struct Incarnation: Identifier {
   public let text: String
   public init(unchecked text: String) { self.text = text }

@@ -1,7 +1,7 @@
 /// A name of a table, column, user or device, compared as bytes.
 ///
-/// Swift's strings are equal if they are canonically equivalent; SQLite's are not. With a `String` as a dictionary's
-/// key, two tables could become one.
+/// Two strings in Swift are equal if they are canonically equivalent. In SQLite they are different names. So two tables
+/// could become one in a dictionary whose keys are strings.
 public struct Name: Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   public let text: String
 
@@ -19,7 +19,7 @@ extension Name: Hashable, Comparable {
   }
   public static func < (a: Name, b: Name) -> Bool { a.text.utf8.lexicographicallyPrecedes(b.text.utf8) }
 
-  /// Names of the same bytes have the same hash; two names that only look the same may share it.
+  /// Names of the same bytes have the same hash. Two different names that look the same may have one hash, too.
   public func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
 

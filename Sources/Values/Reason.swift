@@ -66,7 +66,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case copied
   /// The database is damaged.
   case corrupt
-  /// SQLite counts the keys of a table, so two devices give one key to two rows.
+  /// SQLite assigns the keys of a table, so two devices can give one key to two rows.
   case countedKeys = "counted-keys"
   /// The database was changed from outside, and changes may have been missed.
   case damaged
@@ -98,7 +98,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case forgotten
   /// The bundle is from a copy of a device.
   case fork
-  /// A former user of the device wrote it too long ago.
+  /// A former user of the device wrote the changes, and the device changed its user too long ago.
   case formerUser = "former-user"
   /// Earlier bundles are missing.
   case gap
@@ -130,7 +130,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case keyTooLarge = "key-too-large"
   /// The password of a key is wrong.
   case keyWrongPassword = "key-wrong-password"
-  /// The key belongs to someone else.
+  /// The key already has another owner.
   case knownKey = "known-key"
   /// A killed command left a file behind.
   case leftover
@@ -188,7 +188,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case noHubKey = "no-hub-key"
   /// The workspace has no key of its own.
   case noKey = "no-key"
-  /// The row to which it refers is not there.
+  /// The row refers to a row that is not there.
   case noParent = "no-parent"
   /// The recipient of encrypted bundles is not known yet.
   case noRecipient = "no-recipient"
@@ -196,7 +196,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case noRecovery = "no-recovery"
   /// A column looks like a reference that nothing declares.
   case noReference = "no-reference"
-  /// There is and was no such row.
+  /// There is no such row, and there never was.
   case noRow = "no-row"
   /// There is no room left.
   case noSpace = "no-space"
@@ -278,7 +278,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case otherRole = "other-role"
   /// A request has the id of this hub.
   case ownId = "own-id"
-  /// The bundle is from a copy of a device that does not keep the name.
+  /// The bundle is from a copy of a device, and this copy does not keep the device's name.
   case parted
   /// A password may not be empty.
   case passwordEmpty = "password-empty"
@@ -376,13 +376,13 @@ public enum Reason: String, CaseIterable, Sendable {
   case truncated
   /// The creation of a workspace was interrupted.
   case unfinished
-  /// The conflict is about a unit, which is decided as one.
+  /// The conflict is about a unit, and a unit is decided as a whole.
   case unit
   /// The bundle was made on an emission that the hub does not know.
   case unknownEmission = "unknown-emission"
   /// The bundle is signed with a key that is not trusted here.
   case unknownKey = "unknown-key"
-  /// A request says something that no key proves.
+  /// A request contains a statement that no key proves.
   case unproved
   /// The device does not know its hub yet.
   case untrustedHub = "untrusted-hub"
@@ -390,8 +390,8 @@ public enum Reason: String, CaseIterable, Sendable {
   case usage
   /// There is no room for more pieces of incomplete bundles.
   case volumesFull = "volumes-full"
-  /// The bundle is of another dataset.
+  /// The bundle belongs to another dataset.
   case wrongDataset = "wrong-dataset"
-  /// The bundle is of a kind that is not imported here.
+  /// Bundles of this kind are not imported here.
   case wrongKind = "wrong-kind"
 }

@@ -4,10 +4,10 @@ public struct Row: Hashable, Sendable {
 
   public init(_ values: [Value]) { self.values = values }
 
-  /// The approximate memory of its texts and blobs, in bytes.
+  /// The approximate memory of the row's values, in bytes.
   public var byteCount: Int { values.reduce(0) { $0 + $1.byteCount } }
 
-  // Inlined into the caller's code, so that a value which is only read is not retained.
+  // The subscript is inlined into the caller's code, so that reading a value does not retain the value.
   @inlinable public subscript(column: Int) -> Value {
     get { values[column] }
     set { values[column] = newValue }
@@ -16,13 +16,13 @@ public struct Row: Hashable, Sendable {
 
 /// A reference from columns of one table to columns of another.
 public struct ForeignKey: Hashable, Sendable {
-  /// Positions in the referring table.
+  /// The positions of the reference's columns in the table that refers.
   public let columns: [Int]
   public let parent: Name
-  /// Names in the parent table.
+  /// The names of the columns in the parent table to which the reference leads.
   public let parentColumns: [Name]
-  /// Whether the delete of a row deletes the rows that refer to it. SQLite does so for ON DELETE CASCADE. For a
-  /// reference that only the dataset declares, an app does so.
+  /// Whether the delete of a row deletes the rows that refer to it. SQLite deletes them for ON DELETE CASCADE. If only
+  /// the dataset declares the reference, an app deletes them.
   public let deletesChildren: Bool
 
   public init(columns: [Int], parent: Name, parentColumns: [Name], deletesChildren: Bool = false) {
@@ -33,12 +33,12 @@ public struct ForeignKey: Hashable, Sendable {
   }
 }
 
-/// The structure of one table for everything above SQL: its columns, its key, its references.
+/// The structure of one table for all modules above SQL: its columns, its key and its references.
 public struct TableSchema: Hashable, Sendable {
   public let name: Name
-  /// The columns that are stored and can be written: generated columns are excluded.
+  /// The columns that are stored and can be written. Generated columns are not among them.
   public let columns: [Name]
-  /// Positions of the primary key's columns, in the key's order.
+  /// The positions of the primary key's columns, in the key's order.
   public let key: [Int]
   public let foreignKeys: [ForeignKey]
 

@@ -1,8 +1,9 @@
-/// The values of a row's primary key, in the key's own order, in one row's spelling.
+/// The values of a row's primary key, in the key's own order, as one row spells them.
 ///
 /// SQLite holds one row for the numbers 1 and 1.0, so they are one key here, too. Two keys are the same if their texts
-/// and blobs have the same bytes and their numbers are equal. A column without a type keeps the spelling, so a row may
-/// change it, and it stays the same row. Texts that are only equal by a collation are different keys.
+/// and blobs have the same bytes and their numbers are equal. A column without a type stores 1 and 1.0 as they were
+/// written. So a write may replace 1 by 1.0, and the row stays the same row. Texts that are equal only by a collation
+/// are different keys.
 ///
 /// https://sqlite.org/datatype3.html, section 4.2.
 public struct RowKey: Sendable {

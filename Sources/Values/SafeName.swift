@@ -5,8 +5,8 @@ public func isSafeName(_ name: String) -> Bool {
   return bytes.allSatisfy { isLetterOrDigit($0) || $0 == 45 || $0 == 95 } && !isReserved(bytes)
 }
 
-/// Names that Windows gives to devices: a stick's folder of such a name cannot be opened there. A digit may be a
-/// superscript.
+/// Whether Windows reserves a name for its own devices. Windows cannot open a folder with a reserved name on a stick.
+/// The digit in a reserved name may be a superscript.
 func isReserved(_ name: [UInt8]) -> Bool {
   let text = String(decoding: name, as: UTF8.self)
   if ["con", "prn", "aux", "nul", "conin$", "conout$"].contains(text) { return true }

@@ -1,4 +1,5 @@
-/// The candidate that was probably meant: the nearest one within two edits, and nearer than a new word would be.
+/// The candidate that the person probably meant; nil: no candidate is near enough. It is the nearest candidate within
+/// two edits, and it needs fewer edits than it has letters.
 public func suggestion(for word: String, among candidates: [String]) -> String? {
   let near = candidates.map { (candidate: $0, distance: editDistance(word, $0)) }
     .filter { $0.distance <= 2 && $0.distance < $0.candidate.drop { $0 == "-" }.count }
@@ -10,12 +11,12 @@ public func didYouMean(_ word: String, among candidates: [String]) -> String {
   suggestion(for: word, among: candidates).map { "; did you mean '\($0)'?" } ?? ""
 }
 
-/// The number of letters to add, drop, change or swap with their neighbour to make one word of the other (the "optimal
-/// string alignment" distance).
+/// The number of edits that make one word from another word. An edit adds, drops or changes a letter, or swaps two
+/// neighbours (the "optimal string alignment" distance).
 public func editDistance(_ a: String, _ b: String) -> Int {
   let a = Array(a.unicodeScalars)
   let b = Array(b.unicodeScalars)
-  // a larger difference needs no exact count, which saves work on long words
+  // A larger distance needs no exact count. This saves work on long words.
   if abs(a.count - b.count) > 2 { return abs(a.count - b.count) }
   var beforeLast: [Int] = []
   var last = Array(0...b.count)

@@ -1,21 +1,21 @@
 /// The value of one column of one row, with its SQLite storage class.
 ///
-/// Two values are equal only if copies of them cannot be distinguished: 1 is not 1.0, -0.0 is not 0.0, and text is its
-/// bytes, whatever Unicode treats as equal.
+/// Two values are equal only if they have the same storage class and the same bits: 1 is not 1.0, and -0.0 is not 0.0.
+/// Texts are compared as bytes, even if Unicode treats two texts as equal.
 public enum Value: Sendable {
   case null
   case integer(Int64)
   case real(Double)
-  /// Bytes that should be UTF-8, but that SQLite never checked.
+  /// The bytes of a text. They should be UTF-8, but SQLite never checks that.
   case text([UInt8])
   case blob([UInt8])
 
-  /// Text from a Swift string, as its UTF-8 bytes.
+  /// The text of a Swift string, as UTF-8 bytes.
   public static func string(_ text: String) -> Value { .text(Array(text.utf8)) }
 
   public var isNull: Bool { if case .null = self { true } else { false } }
 
-  /// The approximate memory of its text or blob, in bytes.
+  /// The approximate memory of the value, in bytes.
   public var byteCount: Int {
     switch self {
     case .text(let bytes), .blob(let bytes): bytes.count
@@ -48,7 +48,7 @@ extension Value: Hashable {
 }
 
 extension Value {
-  /// Whether both are the same to a person: a number may be stored as a number, or as the text that shows it.
+  /// Whether both values look the same to a person. A number and the text that shows this number look the same.
   public func saysSame(as other: Value) -> Bool {
     if self == other { return true }
     return switch (shown, other.shown) {

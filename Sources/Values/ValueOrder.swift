@@ -1,6 +1,6 @@
 extension Value {
-  /// Whether SQLite sorts this value before another, by the collation BINARY: NULL, then numbers, then texts by their
-  /// bytes, then blobs.
+  /// Whether SQLite sorts this value before another value. The collation is BINARY. Its order is NULL, numbers, texts
+  /// by their bytes, blobs.
   ///
   /// https://sqlite.org/datatype3.html, section 4.1.
   public func isBeforeInSQL(_ other: Value) -> Bool {
@@ -25,7 +25,8 @@ extension Value {
 }
 
 extension Int64 {
-  /// A double cannot hold every whole number, nor a whole number every double: they are compared by their exact values.
+  /// Whether this number is less than a double. A conversion could round one of the two numbers, so their exact values
+  /// are compared.
   fileprivate func isBefore(_ other: Double) -> Bool {
     if other >= 0x1p63 { return true }
     if other < -0x1p63 { return false }

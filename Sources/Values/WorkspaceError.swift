@@ -1,4 +1,4 @@
-/// Why a workspace could not be opened or made, or why a command failed. Nothing has changed.
+/// Why a workspace could not be opened or made, or why a command failed. Nothing was changed.
 public struct WorkspaceError: ExplainedError {
   public let code: Reason
   public let message: String
@@ -13,12 +13,12 @@ public struct WorkspaceError: ExplainedError {
 
 /// Why a genuine bundle was not imported here.
 public struct Refusal: ExplainedError {
-  /// The place of the refused file from now on.
+  /// The place of a refused file.
   public enum Keeping: Sendable {
-    /// It stays in place, for later. `status` names it until it is accepted.
+    /// The file stays in place, because it may be imported later. `status` names it until it is accepted.
     case inPlace
-    /// It stays in place, and `status` does not name it as failed: it is for another workspace, its sender is not
-    /// confirmed yet, or `status` names it as waiting.
+    /// The file stays in place, and `status` does not name it as failed. The file is for another workspace, or its
+    /// sender is not confirmed yet, or `status` already names it as waiting.
     case unnoted
     /// A copy goes to quarantine, because a person must look at it.
     case quarantine

@@ -3,16 +3,16 @@ import SatchelPlatform
 
 /// One request while its body arrives. It belongs to the server's thread.
 final class Exchange {
-  /// The most fields and files of a form: two for each column that a table can have, and more.
+  /// The limit on the fields and files of a form. A table can have 2000 columns, and a form has two fields for each.
   private static let mostFields = 5000
 
   private(set) var form: [WebRequest.Field] = []
   private(set) var files: (any WebFiles)?
-  /// The answer, whatever else comes; nil: nothing has failed so far.
+  /// The answer that is already certain, whatever else arrives; nil: nothing has failed so far.
   private(set) var failure: WebResponse?
   private var left: Int
   private var fields = 0
-  /// The parser of a form's body; nil: it is no form.
+  /// The parser of a form's body; nil: the body is no form.
   private var parser: OpaquePointer?
 
   init(_ connection: OpaquePointer, mostBytes: Int, files: (any WebFiles)?) {
@@ -29,8 +29,8 @@ final class Exchange {
       }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  /// Reads the body and keeps nothing of it.
-  /// - Parameter answer: the answer, whatever comes; nil: the answer to a request without a body.
+  /// Makes an exchange that reads the body and keeps nothing of it.
+  /// - Parameter answer: the answer, whatever arrives; nil: the request is answered as a request without a body.
   init(throwingAwayFor answer: WebResponse?) {
     left = 0
     failure = answer
@@ -70,7 +70,7 @@ final class Exchange {
     } catch { return end(with: files.answer(to: error)) }
   }
 
-  /// Nothing of the request is kept.
+  /// Sets the final answer, and drops everything that the request brought.
   private func end(with answer: WebResponse) -> MHD_Result {
     failure = answer
     form = []

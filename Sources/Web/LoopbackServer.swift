@@ -2,7 +2,7 @@ import CMicroHTTPD
 import Glibc
 import SatchelPlatform
 
-/// A web server for browsers on this machine alone, by libmicrohttpd.
+/// A web server for browsers on this machine only, made with libmicrohttpd.
 public struct LoopbackServer: WebServer {
   public init() {}
 
@@ -10,7 +10,8 @@ public struct LoopbackServer: WebServer {
     port: UInt16, until end: any EndRequest, ready: (_ port: UInt16) -> Void,
     receive: @escaping @Sendable (WebRequest) -> WebIntake, answer: @escaping @Sendable (WebRequest) -> WebResponse
   ) throws(PlatformError) {
-    // Called before the server has a thread, so that signals reach the caller's thread and not the server's.
+    // The first call of `comes` blocks the signals. It comes before the server starts its thread, so the signals reach
+    // only the caller's thread.
     if try end.comes(within: 0) { return }
     let answering = Answering(receive: receive, answer: answer)
     let address = "127.0.0.1:\(port)"
@@ -39,14 +40,14 @@ public struct LoopbackServer: WebServer {
           }
         })
     else { throw PlatformError.other(operation: "listen at", path: address, errno: errno == 0 ? EADDRINUSE : errno) }
-    // Ends the thread, after its present answer.
+    // This call ends the server's thread after the present answer.
     defer { withExtendedLifetime(answering) { MHD_stop_daemon(daemon) } }
     ready(satchel_http_port(daemon))
     while try !end.comes(within: 60_000) {}
   }
 }
 
-/// The data of the server's thread.
+/// The data that the server's thread uses.
 private final class Answering: @unchecked Sendable {
   /// Only the server's thread uses it.
   let connections = Connections()
@@ -60,7 +61,8 @@ private final class Answering: @unchecked Sendable {
     self.answer = answer
   }
 
-  /// Called first when the headers are there, then for each piece of the body, and at last with no bytes.
+  /// Handles one step of a request. It is called first when the headers are there, then for each piece of the body, and
+  /// last with no bytes.
   func handle(
     _ connection: OpaquePointer, _ path: String, _ method: String, _ bytes: UnsafePointer<CChar>?,
     _ count: UnsafeMutablePointer<Int>, _ place: UnsafeMutablePointer<UnsafeMutableRawPointer?>
@@ -100,7 +102,7 @@ private final class Answering: @unchecked Sendable {
   }
 }
 
-/// All values of a kind, such as the headers.
+/// All values of one kind in a request, such as the headers.
 private func values(of connection: OpaquePointer, _ kind: MHD_ValueKind) -> [(name: String, value: String)] {
   var found: [(name: String, value: String)] = []
   withUnsafeMutablePointer(to: &found) { found in

@@ -3,9 +3,9 @@ import SatchelValues
 
 extension PublicKey {
   /// Throws a `Refusal` unless this is the key whose fingerprint a person has compared. The message never shows the
-  /// key's own fingerprint: a person in a hurry would enter it next.
+  /// key's own fingerprint, because a person in a hurry would enter that fingerprint next.
   /// - Parameters:
-  ///   - what: the signed thing, in one word.
+  ///   - what: the kind of the signed file, in one word.
   ///   - hint: what to do if another key signed it.
   public func requireFingerprint(_ compared: String, of what: String, hint: String) throws {
     guard let words = PublicKey.normalisedFingerprint(compared) else {

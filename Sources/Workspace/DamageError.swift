@@ -2,7 +2,8 @@ import SatchelCapture
 import SatchelValues
 
 extension WorkspaceError {
-  /// The database was damaged in a way by which changes may have been missed. Nothing is carried before they are found.
+  /// The error for a damaged database whose changes may have been missed. Nothing is carried before these changes are
+  /// found.
   public static func damaged(_ damage: CaptureDamage, tool: String) -> WorkspaceError {
     WorkspaceError(
       damage.code, "The database was changed from outside: \(damage.words).",

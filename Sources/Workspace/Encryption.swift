@@ -9,8 +9,8 @@ public enum Encryption: Sendable {
   case always
   case asTheDatasetSays
 
-  /// The recipients of a bundle: the other side, the sender, who may need it again, and those that the dataset names.
-  /// Empty: the bundle is not encrypted.
+  /// The recipients of a bundle: the other side, the sender, and the recipients that the dataset names. The sender may
+  /// need the bundle again. Empty: the bundle is not encrypted.
   /// - Parameter other: the other side's recipient; nil if it is not known.
   public func recipients(
     _ other: AgeRecipient?, name: String, _ dataset: DatasetDefinition, _ keys: WorkspaceKeys

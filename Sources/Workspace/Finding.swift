@@ -9,7 +9,7 @@ import SatchelValues
 public struct Finding: Sendable {
   public let code: Reason
   public let message: String
-  /// The way out; nil if `doctor --repair` mends it.
+  /// The advice for a person; nil if `doctor --repair` repairs the fault.
   public let hint: String?
 
   public init(_ code: Reason, _ message: String, hint: String? = nil) {
@@ -53,8 +53,8 @@ public struct DoctorReport: Sendable {
   public var findings: [Finding] = []
   /// Tables with changes that no trigger saw.
   public var unseen: [Unseen] = []
-  /// Tables that were created again, or whose file was, and the number of known rows that they lack. These rows are put
-  /// back.
+  /// Tables that were created again, alone or with their file, and the number of known rows that each table lacked.
+  /// These rows were put back.
   public var restored: [(table: Name, count: Int)] = []
   /// Whether everything that can be repaired was repaired.
   public var isRepaired = false
@@ -77,7 +77,7 @@ public struct DoctorReport: Sendable {
 
 /// The checks of `doctor` in every workspace.
 extension DoctorReport {
-  /// Checks the folder: files that a command left behind, and who can read the secret key.
+  /// Checks the folder: remains of killed commands, missing folders, and files that other users can read.
   public mutating func check(_ folder: WorkspaceFolder, _ keys: WorkspaceKeys, platform: Platform) throws {
     for path in try folder.leftovers(platform.files) {
       add(Finding(.leftover, "\(path) was left behind by a command that was killed."))
@@ -101,7 +101,7 @@ extension DoctorReport {
     }
   }
 
-  /// SQLite's own check of the file.
+  /// Adds the faults that SQLite's own check of the file finds.
   public mutating func checkFile(_ database: borrowing Database, at path: String) throws {
     for fault in try database.integrityFaults() { add(Self.broken(path, fault)) }
   }
@@ -125,7 +125,7 @@ extension DoctorReport {
     }
   }
 
-  /// A file that SQLite cannot read to its end.
+  /// The finding for a file that SQLite cannot read to its end.
   public static func broken(_ path: String, _ words: String) -> Finding {
     Finding(
       .corrupt, "The database \(path) is damaged: \(words).",

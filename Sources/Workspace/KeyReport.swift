@@ -2,9 +2,9 @@ import SatchelCrypto
 
 /// The output of `keys show` about a workspace's keys.
 public struct KeyReport: Sendable {
-  /// The key that signs.
+  /// The present signing key.
   public let key: PublicKey
-  /// The recipient to whom others encrypt bundles for this workspace.
+  /// The recipient for which others encrypt bundles for this workspace.
   public let recipient: AgeRecipient
   /// The next signing key; nil: there is none.
   public let next: PublicKey?
@@ -13,7 +13,7 @@ public struct KeyReport: Sendable {
   public let isProtected: Bool
   /// Revoked keys, as far as this workspace knows.
   public let revoked: [PublicKey]
-  /// At a device, the key of its hub; nil: it knows none yet.
+  /// At a device, the key of its hub; nil: the device knows no key yet.
   public let hub: PublicKey?
 
   public init(_ keys: WorkspaceKeys, unaware: [String], revoked: [PublicKey], hub: PublicKey? = nil) throws {

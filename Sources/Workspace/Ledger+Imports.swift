@@ -2,7 +2,7 @@ import SatchelCrypto
 import SatchelSQLite
 import SatchelValues
 
-/// Questions to the ledger about imported bundles.
+/// Reads facts about imported bundles from the ledger.
 extension Ledger {
   /// The numbers of the hub's bundles that were imported.
   public static func importedEmissions(in database: borrowing Database) throws -> Set<Int64> {
@@ -25,7 +25,7 @@ extension Ledger {
     ) { $0.optionalText(0).flatMap { Digest(hexadecimal: $0) } }.compactMap(\.self)
   }
 
-  /// The digests under which a bundle was imported, or found stale; nil if release 0.1 recorded none.
+  /// The digests under which a bundle was imported, or found stale. A digest is nil if release 0.1 recorded none.
   public static func digests(of bundle: BundleID, in database: borrowing Database) throws -> [String?] {
     try database.all(
       "SELECT digest FROM satchel_ledger WHERE direction = 'in' AND bundle = :bundle AND verdict IN ('imported', 'stale')",
@@ -34,7 +34,7 @@ extension Ledger {
   }
 
   /// The sender and the number of an imported export. nil if it was not imported.
-  /// - Parameter digest: the first digits of its digest.
+  /// - Parameter digest: the first digits of the export's digest.
   public static func export(
     _ bundle: BundleID, digest: String, in database: borrowing Database
   ) throws -> (sender: String, number: Int64)? {
@@ -51,7 +51,7 @@ extension Ledger {
     ) { ($0.text(0), $0.integer(1)) }
   }
 
-  /// The imported exports that have no remark.
+  /// The imported exports whose entries have no `detail`.
   public static func exports(
     in database: borrowing Database
   ) throws -> [(bundle: BundleID, sender: String?, number: Int64?)] {
@@ -74,7 +74,7 @@ extension Ledger {
     ) { $0.text(0) }
   }
 
-  /// At most two imported bundles that a person may mean.
+  /// The imported bundles that fit a person's name for a bundle, at most two. Two: the name is ambiguous.
   /// - Parameter name: SENDER/NUMBER, or the beginning of an id.
   public static func imported(named name: String, in database: borrowing Database) throws -> [BundleID] {
     let words = name.split(separator: "/")

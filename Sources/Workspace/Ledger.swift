@@ -11,18 +11,18 @@ public enum Verdict: String, Sendable {
   case repeated
   /// Replaced by a newer bundle: nothing changed.
   case stale
-  /// A volume of a bundle whose other volumes have not come yet: it is kept. The ledger does not record it.
+  /// A volume, while other volumes of its bundle are missing. The volume is kept. The ledger does not record it.
   case part
   /// A hub's own bundle that a device brought back: it is kept until all bundles of the lost time are here.
   case collected
-  /// A bundle from a restored hub that lacks exports of this device: nothing changed, and those exports must be carried
-  /// again.
+  /// A bundle from a restored hub that lacks exports of this device. Nothing changed, and the device must deliver those
+  /// exports again.
   case redeliver
   /// Made here, to be carried.
   case written
   case refused
 
-  /// Whether a bundle with this verdict needs no carrying any more.
+  /// Whether a bundle with this verdict need not be carried any more.
   public var isTaken: Bool {
     switch self {
     case .imported, .repeated, .stale, .part, .collected: true
@@ -43,11 +43,11 @@ public struct LedgerEntry: Sendable {
   public let number: Int64?
   public let digest: String?
   public let verdict: Verdict
-  /// The number of changes that it carried.
+  /// The number of changes that the bundle carried.
   public let changes: Int64
-  /// The number of new conflicts that it brought.
+  /// The number of new conflicts that the bundle brought.
   public let conflicts: Int64
-  /// For a refused bundle: why. For an imported one: that its file is not kept any more.
+  /// For a refused bundle: the reason. For an imported bundle: the remark that its file is not kept any more.
   public let detail: String?
 
   public enum Direction: String, Sendable {
@@ -56,7 +56,7 @@ public struct LedgerEntry: Sendable {
   }
 }
 
-/// `satchel_ledger`: a row for every bundle that was ever made or seen here.
+/// The table `satchel_ledger`: a row for every bundle that was ever made or seen here.
 public enum Ledger {
   public static let schema = """
     CREATE TABLE satchel_ledger (
@@ -99,9 +99,8 @@ public enum Ledger {
       ])
   }
 
-  /// Records a refused file. If the same file is refused again for the same reason, it is recorded once, provided its
-  /// digest is known.
-  /// - Parameter digest: of the file's beginning; nil: it was not read.
+  /// Records a refused file. A file that is refused again for the same reason is recorded once, if its digest is known.
+  /// - Parameter digest: the digest of the file's beginning; nil: the file was not read.
   public static func addRefusal(
     file: String, _ digest: Digest? = nil, reason: String, at time: Int64, in database: borrowing Database
   ) throws {
@@ -120,14 +119,14 @@ public enum Ledger {
   /// The ledger's knowledge about a bundle's id.
   public enum Knowledge: Sendable {
     case nothing
-    /// The same bundle was imported before, or a newer one had replaced it.
+    /// The same bundle was imported before, or a newer bundle had replaced it.
     case taken
     /// Another bundle of the same sender has the id.
     case other
   }
 
-  /// Returns the ledger's knowledge about a bundle. Its id alone proves nothing: a carrier can read the ids of other
-  /// bundles.
+  /// Returns the ledger's knowledge about a bundle. The id alone proves nothing, because a carrier can read the ids of
+  /// other bundles.
   public static func knowledge(
     of bundle: BundleID, _ digest: Digest, from peer: String, in database: borrowing Database
   ) throws -> Knowledge {
@@ -142,7 +141,7 @@ public enum Ledger {
     return known.contains { $0.peer == peer } ? .other : .nothing
   }
 
-  /// Whether a bundle was imported before, or a newer one had replaced it.
+  /// Whether a bundle was imported before, or a newer bundle had replaced it.
   public static func hasTaken(_ bundle: BundleID, in database: borrowing Database) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_ledger WHERE bundle = :bundle AND verdict IN ('imported', 'stale')",
@@ -157,7 +156,7 @@ public enum Ledger {
     ) { _ in true } ?? false
   }
 
-  /// Milliseconds since 1970 when the bundle of this number for a device was made; nil if that is not known.
+  /// The time at which the bundle with this number was made for a device, in milliseconds since 1970; nil: not known.
   public static func written(_ number: Int64, for peer: String, in database: borrowing Database) throws -> Int64? {
     try database.first(
       "SELECT at FROM satchel_ledger WHERE peer = :peer AND kind = 'scope' AND number = :number AND direction = 'out'",
@@ -165,7 +164,7 @@ public enum Ledger {
     ) { $0.integer(0) }
   }
 
-  /// The newest entries first.
+  /// The entries of the ledger, newest first.
   public static func list(limit: Int64, in database: borrowing Database) throws -> [LedgerEntry] {
     try database.all(
       """

@@ -1,4 +1,4 @@
-/// The source of a password, if a workspace's keys are behind one.
+/// The source of the password that protects a workspace's keys.
 public protocol PasswordSource: Sendable {
   /// The password, without the end of its line; nil if no person can be asked. Every call returns the same password.
   func password() throws -> [UInt8]?

@@ -12,11 +12,13 @@ public struct WorkspaceConfiguration: Sendable {
   public let database: String
   /// The incarnation of this folder; nil at a hub.
   public let incarnation: Incarnation?
-  /// The former id of this device, until the hub answers it under its new name; nil: it has none, or has the answer.
+  /// The former id of this device, until the hub answers the device under its new name; nil: there is none, or the hub
+  /// has answered.
   public let continues: ReplicaID?
   /// The id of this device before it got its present name; nil: it had none.
   public let former: ReplicaID?
-  /// The signature of a key of the former id that proves it, as a file; nil: there is none.
+  /// The proof that this device continues the former id: a signature by a key of that id, as a file; nil: there is
+  /// none.
   public let proof: String?
   /// Whether rows of this device wait to join with the rows of its hub's first bundle.
   public let joins: Bool
@@ -55,7 +57,7 @@ public struct WorkspaceConfiguration: Sendable {
       former: predecessor, proof: proof)
   }
 
-  /// The device whose history this one continues; nil: it began its own.
+  /// The device whose history this device continues; nil: it began its own history.
   public var predecessor: ReplicaID? { continues ?? former }
 
   private static let maximumBytes = 64 << 10

@@ -16,7 +16,7 @@ public struct WorkspaceFolder: Sendable {
   public var sent: String { path("bundles/sent") }
   /// Bundles put here to be imported.
   public var inbox: String { path("bundles/inbox") }
-  /// Bundles of a newer dataset version than the hub's: they wait until the hub has that version.
+  /// Bundles that cannot be imported yet, such as bundles of a newer dataset version than the hub's version.
   public var waiting: String { path("bundles/inbox/waiting") }
   /// Verified bundles that wait to be applied.
   public var staged: String { path("bundles/staged") }
@@ -38,7 +38,7 @@ public struct WorkspaceFolder: Sendable {
   /// The path of a key's file, from its owner and its suffix.
   public func key(_ name: String, _ runMode: String) -> String { Paths.join(keys, "\(name).\(runMode)") }
 
-  /// The path of a bundle that was made here: in the outbox, or among those that need no carrying any more.
+  /// The path of a bundle that was made here: in the outbox, or in `sent`.
   public func place(ofOutgoing name: String, _ files: any FileSystem) throws -> String {
     let kept = Paths.join(sent, name)
     let waiting = Paths.join(outbox, name)

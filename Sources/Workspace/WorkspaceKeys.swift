@@ -2,7 +2,7 @@ import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 
-/// The keys of a workspace: its own, and the public keys of those it trusts.
+/// The keys of a workspace: its own keys, and the public keys of replicas that it trusts.
 ///
 ///     keys/own.key  own.pub            signs; a minisign pair
 ///     keys/own.identity  own.recipient opens encrypted bundles; an age pair, the newest identity first
@@ -43,7 +43,7 @@ public struct WorkspaceKeys: Sendable {
     for secret in ["key", "identity"] { try files.removeIfThere(folder.key(Self.own, secret)) }
   }
 
-  /// Whether they were deleted on purpose: a file records that, so it differs from a loss.
+  /// Whether the secret keys were deleted on purpose. A file records the deletion, so that it differs from a loss.
   public func areDiscarded() throws -> Bool { try files.kind(folder.key(Self.own, "none")) != nil }
 
   /// The key that signs. Throws a `WorkspaceError` if it is missing, if others can read it, or if its password is
@@ -61,7 +61,7 @@ public struct WorkspaceKeys: Sendable {
     return try publicKey(at: path)
   }
 
-  /// The recipient to whom others encrypt bundles for this workspace.
+  /// The recipient for which others encrypt bundles for this workspace.
   public func recipient() throws -> AgeRecipient {
     let path = folder.key(Self.own, "recipient")
     guard let recipient = AgeRecipient(try text(path)) else {
@@ -145,7 +145,7 @@ public struct WorkspaceKeys: Sendable {
   }
 
   /// Throws a `WorkspaceError` if a key of this workspace is missing, open to others, or damaged. Keys behind a
-  /// password are only checked from outside.
+  /// password are not decrypted for the check.
   public func check() throws {
     if try areDiscarded() {
       _ = try ownKey()
@@ -195,8 +195,8 @@ public struct WorkspaceKeys: Sendable {
       .map { try publicKey(at: Paths.join(folder.formerKeys, $0)) }
   }
 
-  /// Withdraws trust in all keys of a replica, present and former. The keys are kept where no command looks for them by
-  /// itself.
+  /// Withdraws trust in all keys of a replica, present and former. The keys are kept under a name that no command uses
+  /// by itself.
   public func renounce(_ name: String) throws {
     for key in try [trusted(as: name)].compactMap(\.self) + former(of: name) {
       try retire(key, of: Self.renounced(name))
@@ -219,7 +219,7 @@ public struct WorkspaceKeys: Sendable {
   }
 }
 
-/// Replaces old keys in steps, each of which leaves working keys.
+/// Replaces old keys in steps. After each step the keys work.
 extension WorkspaceKeys {
   /// The next signing key; nil if there is none.
   public func nextKey() throws -> PublicKey? { try trusted(as: Self.next) }
@@ -256,7 +256,7 @@ extension WorkspaceKeys {
     }
   }
 
-  /// Makes new pairs at once, if the old key is lost or stolen. The old key announces nothing.
+  /// Makes new pairs at once, if the old key is lost or stolen. The old key does not announce the new key.
   public func replaceLost(name: String) throws -> PublicKey {
     try retire(ownKey())
     let key = try makeSigningKey(Self.next, of: name)
@@ -315,9 +315,9 @@ extension WorkspaceKeys {
     return try files.kind(path) != nil && SigningKey.isProtected(fileBytes: files.read(path, limit: Self.maximumBytes))
   }
 
-  /// Puts the secret keys behind a password, or removes the password. If the command is killed, the user runs it again;
-  /// then some files have the new password already.
-  /// - Parameter new: nil: none.
+  /// Puts the secret keys behind a password, or removes the password. If the command is killed, the user runs it again.
+  /// Some files then have the new password already.
+  /// - Parameter new: the new password; nil: no password.
   public func setPassword(_ new: Password?, name: String) throws {
     let known = try identities(orBehind: new)
     for role in [Self.own, Self.next] where try files.kind(folder.key(role, "key")) != nil {

@@ -1,13 +1,13 @@
 import SatchelPlatform
 import SatchelValues
 
-/// Creates a workspace in such a way that an interrupted creation is recognised and started again.
+/// Creates a workspace. An interrupted creation is recognised and started again.
 extension WorkspaceFolder {
   /// This file exists from the first step to the last.
   private var unfinished: String { path("satchel.unfinished") }
 
-  /// Throws if a workspace cannot be made here, because there is one, or because other files have its names. An
-  /// unfinished workspace is removed.
+  /// Throws if a workspace cannot be made here. Either there is a workspace already, or other files have the names that
+  /// a workspace needs. An unfinished workspace is removed.
   public func checkVacant(_ files: any FileSystem, _ runMode: RunMode) throws {
     if try isUnfinished(files) {
       if runMode == .commit { try undoCreation(files) }
@@ -42,7 +42,8 @@ extension WorkspaceFolder {
 
   public func isUnfinished(_ files: any FileSystem) throws -> Bool { try files.kind(unfinished) != nil }
 
-  /// Removes what `begin` and a failed creation left, and nothing that a person had here, such as an app's database.
+  /// Removes the files that `begin` and a failed creation left. Files that a person had here stay, such as an app's
+  /// database.
   public func undoCreation(_ files: any FileSystem) throws {
     try sweep(files)
     for name in ["bundles", "keys"] { try files.removeTree(path(name)) }

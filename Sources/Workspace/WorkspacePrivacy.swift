@@ -9,8 +9,8 @@ import SatchelValues
 extension WorkspaceFolder {
   private var bundlesRoot: String { path("bundles") }
 
-  /// The platform for commands in this workspace. Closes what is too open, as far as this user may do that.
-  /// - Parameter database: its path.
+  /// The platform for commands in this workspace. Closes files that are too open, if this user may close them.
+  /// - Parameter database: the path of the database.
   public func guarded(_ platform: Platform, database: String, _ runMode: RunMode) throws -> Platform {
     var platform = platform
     let mode = try databaseMode(at: database, platform.files)
@@ -18,12 +18,12 @@ extension WorkspaceFolder {
     for place in [bundlesRoot, attached] {
       platform.files = platform.files.limitingModes(below: place, to: mode)
     }
-    // An obstacle, such as a read-only medium, must not hide the rest; doctor reports it.
+    // An obstacle, such as a read-only medium, must not stop the command. `doctor` reports open files.
     if runMode == .commit { try? closeBundles(platform.files) }
     return platform
   }
 
-  /// The mode of the database's file. If the file cannot be read, the mode that its bundles still show.
+  /// The mode of the database's file. If that file cannot be read, the mode that `bundles/` still shows.
   public func databaseMode(at database: String, _ files: any FileSystem) throws -> UInt32 {
     do { return try files.permissions(database) & 0o666 } catch {
       let isThere = try files.kind(bundlesRoot) == .directory
@@ -44,8 +44,8 @@ extension WorkspaceFolder {
     return files.rules.mode(mode, ofFolder: bundlesRoot) != mode
   }
 
-  /// Removes rights on `bundles/` that the database does not give. The workspace is of an earlier release, or the
-  /// database was closed to others since.
+  /// Removes rights on `bundles/` that the database does not give. Such rights exist if the workspace is of an earlier
+  /// release, or if the database was closed to others later.
   private func closeBundles(_ files: any FileSystem) throws {
     // The folder is closed first, then each file in it.
     if try isOpen(files) { try close(bundlesRoot, files) }
@@ -66,7 +66,7 @@ extension WorkspaceFolder {
     }
   }
 
-  /// Keeps a copy of a database for people to examine. It gets its mode before the first row is in it.
+  /// Keeps a copy of a database for people to examine. The copy gets its mode before the first row is in it.
   /// - Parameter path: below `bundles/`; a copy that a stopped command left is replaced.
   public func keep(_ database: borrowing Database, at path: String, _ files: any FileSystem) throws {
     try files.makeDirectory(Paths.parent(of: path), mode: 0o755)

@@ -22,20 +22,21 @@ public struct AttachmentLine: Hashable, Sendable {
     self.content = content
   }
 
-  /// A line for a file that came, from texts in a database; nil if they are no path and digest.
+  /// Makes the line of a received file from two texts of a database. nil if the texts are not a path and a digest.
   public init?(received path: String, digest: String) {
     guard let path = AttachmentPath(path), let digest = Digest(hexadecimal: digest) else { return nil }
     self.init(path: path, digest: digest, content: .has)
   }
 
-  /// Lines are in the order of their paths' bytes: first the files, then the received ones.
+  /// Lines about carried files come first, then lines about received files. Both are in the order of their paths'
+  /// bytes.
   static func precedes(_ a: AttachmentLine, _ b: AttachmentLine) -> Bool {
     a.isFile == b.isFile ? (a.path, a.digest.hexadecimal) < (b.path, b.digest.hexadecimal) : a.isFile
   }
 
   public var isFile: Bool { content != .has }
 
-  /// The version that the file replaces; nil: the sender knows of none.
+  /// The version that the file replaces; nil: the sender knows no version.
   public var was: Digest? {
     if case .file(_, let was) = content { was } else { nil }
   }
@@ -84,8 +85,8 @@ extension AttachmentLine: BundleLine {
 }
 
 extension VerifiedBundle {
-  /// The bundle's lines about attached files. Each carried content has a line, and each line that promises content has
-  /// it.
+  /// Returns the bundle's lines about attached files. Throws if a carried content has no line, or if the bundle lacks
+  /// the content that a line promises.
   public func attachments() throws -> [AttachmentLine] {
     var lines: [AttachmentLine] = []
     var named: Set<BlobName> = []
@@ -115,8 +116,8 @@ extension VerifiedBundle {
     return bytes
   }
 
-  /// The path of the file with the content of a line's file. It is valid while the bundle exists. nil if the bundle
-  /// does not carry the file.
+  /// The path of the staged file that has the content of the line's file. The path is valid while the bundle exists.
+  /// nil if the bundle does not carry the file.
   public func path(of line: AttachmentLine) -> String? {
     line.isFile ? path(of: .blob(BlobName(of: line.digest))) : nil
   }

@@ -16,8 +16,9 @@ struct BatchSize: Sendable {
   }
 
   var isFull: Bool { items >= Self.mostItems || bytes >= Self.mostBytes }
-  /// Whether it holds large blobs.
+  /// Whether the batch holds large blobs.
   var isLarge: Bool { bytes > 1 << 20 }
-  /// The most batches in progress while the next one is filled: one in work and one waiting; none of large blobs.
+  /// The most batches in progress while the next batch is filled. The number is 2: one in work and one waiting. If the
+  /// batch holds large blobs, the number is 0.
   var mostAtOnce: Int { isLarge ? 0 : 2 }
 }

@@ -7,7 +7,7 @@ struct LineWriter: Sendable {
   private var writer = JSONWriter()
   private let limit = BundleLimits().lineBytes
 
-  /// Returns the line's number of bytes.
+  /// Writes a line. Returns the number of its bytes.
   @discardableResult
   mutating func write(_ line: some BundleLine) throws(BundleError) -> Int {
     let before = writer.bytes.count
@@ -18,12 +18,12 @@ struct LineWriter: Sendable {
     return count
   }
 
-  /// Everything written since the last `take`.
+  /// All bytes that were written since the last `take` or `beginAnew`.
   var bytes: [UInt8] { writer.bytes }
 
   mutating func beginAnew() { writer.reset() }
 
-  /// Returns the same bytes and begins a new buffer.
+  /// Returns `bytes` and begins a new buffer.
   mutating func take() -> [UInt8] { writer.take() }
 }
 
@@ -46,9 +46,9 @@ final class LineTally {
 /// An object that is one line of JSON in a bundle.
 protocol BundleLine {
   func write(into writer: inout JSONWriter)
-  /// The row or object of the line, for people.
+  /// The name of the line's row or object, for messages to people.
   var rowName: String { get }
-  /// The feature that a reader must support to accept the line.
+  /// The feature that a reader must support to accept the line; nil: none.
   var critical: Manifest.Critical? { get }
 }
 

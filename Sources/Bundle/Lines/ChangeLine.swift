@@ -14,14 +14,14 @@ public struct ChangeLine: Hashable, Sendable {
     case row([Field])
     /// From the hub: the row left this user's scope.
     case gone
-    /// A row's key changed. Either the hub decided that and reports it to the device, or the device decided and reports
-    /// it to the hub. `number` is the emission of the change: a replica that has received this emission or a later one
-    /// knows it.
+    /// The key of a row changed. The hub reports its own decision to the device, or the device reports its own decision
+    /// to the hub. `number` is the emission of the change. A replica that has received this emission or a later
+    /// emission knows the change.
     case rekey(to: RowKey, number: EmissionNumber)
     /// From the hub: from emission `number` on, the device may use the keys from the line's key to `last`.
     case block(last: RowKey, number: EmissionNumber)
 
-    /// Whether the line is about keys and no row.
+    /// Whether the line is about keys and not about a row.
     public var isAboutKeys: Bool {
       switch self {
       case .rekey, .block: true
@@ -38,12 +38,12 @@ public struct ChangeLine: Hashable, Sendable {
   /// From a device: the first write of its change; nil: not known.
   public let first: FirstWrite?
   public let content: Content
-  /// From the hub: the first eight bytes of the digests that the row may have on the device, one for each possible
-  /// emission of the device; nil: the row may be missing there. Empty: the hub does not say.
+  /// From the hub: the first eight bytes of each digest that the row may have on the device. There is one element for
+  /// each possible emission of the device. A nil element: the row may be missing there. Empty: the hub does not say.
   public var before: [UInt64?] = []
-  /// From the hub, with a row: the writes of others than the device; nil: the hub does not say.
+  /// From the hub, with a row: the writes that the device did not make; nil: the hub does not say.
   public var others: [OthersWrite]?
-  /// From a device: the unit of its generation to which the change belongs; nil: none.
+  /// From a device: the unit of the generation to which the change belongs; nil: none.
   public var unit: UnitNumber?
 
   public init(
@@ -130,7 +130,7 @@ public struct LineProblem: Error {
 }
 
 extension TableSchema {
-  /// A whole row from named values, which must be exactly the table's columns, in any order.
+  /// Makes a whole row from named values. The names must be exactly the table's columns, in any order.
   public func row(_ fields: [Field]) throws(LineProblem) -> Row {
     if let row = rowInOrder(fields) { return row }
     var values = [Value?](repeating: nil, count: columns.count)
@@ -145,8 +145,8 @@ extension TableSchema {
     return Row(values.compactMap(\.self))
   }
 
-  /// The row, if the named values are the table's columns in their order, as a sender with the same schema has them;
-  /// otherwise nil.
+  /// The row, if the names are the table's columns in the table's order; otherwise nil. A sender with the same schema
+  /// uses this order.
   public func rowInOrder(_ fields: [Field]) -> Row? {
     guard fields.count == columns.count, zip(fields, columns).allSatisfy({ $0.name == $1 }) else { return nil }
     return Row(fields.map(\.value))

@@ -6,7 +6,7 @@ struct KnownNames {
   private var texts = KnownTexts()
   private var names: [Name] = []
 
-  /// A name, and its index among the known names; nil if there is no room for it.
+  /// A name, and its index among the known names. The index is nil if there is no room for the name.
   typealias Known = (name: Name, place: Int?)
 
   mutating func nextKey(in scanner: inout JSONScanner) throws(JSONError) -> Known? {
@@ -119,12 +119,12 @@ extension JSONWriter {
   }
 }
 
-/// The set of known texts that occurred, by index.
+/// The set of the known texts that occurred already, by their indexes.
 struct SeenPlaces {
   static let capacity = UInt64.bitWidth
   private var bits: UInt64 = 0
 
-  /// Returns whether the index was missing. It is below `capacity`.
+  /// Adds an index, which must be below `capacity`. Returns whether the index was missing.
   mutating func insert(_ place: Int) -> Bool {
     defer { bits |= 1 << place }
     return bits & 1 << place == 0
@@ -156,16 +156,17 @@ extension JSONScanner {
     return RowKey(values)
   }
 
-  /// Named values with distinct names.
+  /// Reads named values. Throws if a name occurs twice.
   mutating func readFields() throws -> [Field] {
     var names = KnownNames()
     return try readFields(named: &names)
   }
 
-  /// The same, if some of the names may be known.
+  /// Reads named values like `readFields()`, but some of the names may be known already.
   mutating func readFields(named names: inout KnownNames) throws -> [Field] {
     var fields: [Field] = []
-    // Their indexes show duplicates at once. Comparing each name with each other name took an eighth of an import.
+    // The indexes of known names show duplicates at once. Comparing each name with each other name took an eighth of an
+    // import.
     var seen = SeenPlaces()
     var areCounted = true
     try beginObject()

@@ -19,7 +19,7 @@ struct ChangeLineParser {
 
   private enum Operation: String, CaseIterable {
     case insert, update, delete, row, gone, rekey, block
-    /// Stored once, as above.
+    /// Stored once, like `Member.all`.
     static let all = allCases
   }
 
@@ -74,7 +74,7 @@ struct ChangeLineParser {
     }
   }
 
-  /// A line while its members arrive.
+  /// A line of which some members may not be read yet.
   private struct Draft {
     var seen = SeenPlaces()
     var table: Name?
@@ -140,7 +140,7 @@ struct ChangeLineParser {
 }
 
 extension JSONScanner {
-  /// The first eight bytes of digests, as sixteen digits each; null means that the row is missing.
+  /// Reads the first eight bytes of digests, as sixteen digits each. null means that the row is missing.
   fileprivate mutating func readShortDigests() throws -> [UInt64?] {
     var digests: [UInt64?] = []
     try beginArray()

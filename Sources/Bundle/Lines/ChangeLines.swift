@@ -3,14 +3,14 @@ import SatchelPlatform
 
 /// The lines of a verified bundle's `changes.jsonl`, read once and in order.
 ///
-/// An import holds the database's write lock meanwhile, and others wait. So another core parses the next lines while
-/// the rows of the last lines are written: parsing is a quarter of an import's work.
+/// An import holds the database's write lock while it reads the lines, and other writers wait. So another core parses
+/// the next lines while this core writes the rows of the last lines. Parsing is a quarter of the work of an import.
 public final class ChangeLines {
   private var reader: LineReader?
   private var worker: OrderedWorker<ChangeLineParser, Batch, Parsed>
   /// The first lines, if they were read ahead.
   private var ahead: Parsed?
-  /// Processed lines that are to be handed back.
+  /// Processed lines. The next batch carries them back to the thread that made them.
   private var used: [ChangeLine] = []
   private let manifest: Manifest
   private let progress: (any ProgressObserver)?
@@ -31,7 +31,7 @@ public final class ChangeLines {
 
   private struct Parsed: Sendable {
     var lines: [ChangeLine] = []
-    /// The problem of the line after them.
+    /// The problem of the line after `lines`.
     var problem: LineProblem?
     let size: BatchSize
     /// The bytes of the lines, also to be freed on the thread that made them.
@@ -55,15 +55,15 @@ public final class ChangeLines {
     return parsed
   }
 
-  /// Parses the first lines in advance, which are all lines of a small bundle, and parses the following lines
-  /// meanwhile. Throws a `BundleError` if a line is not valid.
+  /// Parses the first lines in advance. In a small bundle these are all lines. Another core then parses the following
+  /// lines. Throws a `BundleError` if one of the first lines is not valid.
   public func readAhead() throws {
     ahead = try next()
     if let ahead, let problem = ahead.problem { try naming(ahead.lines.count + 1) { throw problem } }
   }
 
   /// Calls `body` for each line. Throws a `BundleError` with the line's number if the line is not valid, or if `body`
-  /// throws a `LineProblem`. Also throws if the number of lines differs from the manifest's.
+  /// throws a `LineProblem`. Also throws if the number of lines differs from the number in the manifest.
   public func each(_ body: (ChangeLine) throws -> Void) throws {
     while let parsed = try next() {
       for line in parsed.lines {

@@ -156,7 +156,7 @@ extension JSONWriter {
 /// A replica's own records may have any value that SQLite accepts. A bundle's lines have other limits.
 private let ownLimits = JSONLimits(maxStringBytes: Int(Int32.max))
 
-/// Named values as one JSON object, as in lines and in tables that people read.
+/// Writes and reads named values as one JSON object, as in lines and in tables that people read.
 public enum FieldsCoding {
   public static func json(_ fields: [Field]) -> [UInt8] {
     var writer = JSONWriter(capacity: 32 * fields.count)

@@ -1,7 +1,7 @@
 import Glibc
 import SatchelPlatform
 
-/// Reads a file line by line, in bounded memory. Each line ends with a newline, the last one too.
+/// Reads a file line by line, in bounded memory. Every line must end with a newline, including the last line.
 struct LineReader: ~Copyable {
   private let files: any FileSystem
   private let fd: Int32

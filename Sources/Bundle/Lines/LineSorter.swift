@@ -4,9 +4,9 @@ import SatchelValues
 
 /// Sorts lines by their places, in bounded memory.
 ///
-/// Lines are written to an entry's file as they come; lines of one place are kept together as far as memory allows.
-/// Mostly they come in order: one generation, parents before children. Then that file is the entry. Otherwise the runs
-/// of each place are copied to another file.
+/// Lines are written to an entry's file as they come. As far as memory allows, lines of one place are kept together.
+/// Lines mostly come in order: one generation, and parents before children. Then that file is the entry. Otherwise the
+/// runs of lines are copied to another file, in the order of their places.
 struct LineSorter: ~Copyable {
   /// Lines of several places wait for more lines of each place. Lines of a single place need not wait.
   private static let mostBuffered = 4 << 20
@@ -47,7 +47,7 @@ struct LineSorter: ~Copyable {
     buffered = 0
   }
 
-  /// The file with all lines in order; none may be added after it.
+  /// Returns the file with all lines in order. No line may be added afterwards.
   mutating func finish(in folder: borrowing StagingFolder) throws(PlatformError) -> BundleDraft.StagedFile {
     try spill()
     if !zip(runs, runs.dropFirst()).allSatisfy({ $0.place < $1.place }) { try sort(in: folder) }

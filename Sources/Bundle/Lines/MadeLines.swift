@@ -1,6 +1,6 @@
 import SatchelPlatform
 
-/// Makes lines on another core, from items that the caller reads from its database meanwhile.
+/// Makes lines of changes on another core. Meanwhile the caller reads the next items from its database.
 public protocol ChangeLineMaker: Sendable {
   associatedtype Item: Sendable
 
@@ -59,7 +59,7 @@ struct MadeLines<Maker: ChangeLineMaker>: ~Copyable {
     return lines
   }
 
-  /// - Parameter use: gets finished lines, of this item or of earlier ones.
+  /// - Parameter use: receives finished lines of this item or of earlier items.
   mutating func add(_ item: Maker.Item, _ use: (Lines) throws -> Void) throws {
     batch.items.append(item)
     batch.size.add(Maker.byteCount(of: item))
@@ -75,7 +75,7 @@ struct MadeLines<Maker: ChangeLineMaker>: ~Copyable {
     batch = Batch()
   }
 
-  /// Returns whether there were finished lines.
+  /// Passes the lines of one batch to `use`. Returns whether there was a batch.
   @discardableResult
   private mutating func take(_ use: (Lines) throws -> Void) throws -> Bool {
     guard let lines = worker.take() else { return false }

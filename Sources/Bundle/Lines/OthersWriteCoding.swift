@@ -1,7 +1,8 @@
 import SatchelJSON
 import SatchelValues
 
-/// The writes of others to a row, in lines and snapshots: an object with a member for each column.
+/// The JSON form of the writes of others to a row, in lines and snapshots. It is an object with a member for each
+/// column.
 public enum OthersWriteCoding {
   public static func json(_ writes: [OthersWrite]) -> [UInt8] {
     var writer = JSONWriter()

@@ -2,15 +2,15 @@ import SatchelCrypto
 import SatchelJSON
 import SatchelValues
 
-/// The content of `state.json`: digests of a device's rows as it had them from the hub, including its own acknowledged
-/// changes.
+/// The content of `state.json`: digests of a device's rows. The rows are as they came from the hub, with the device's
+/// own acknowledged changes.
 public struct StateEntry: Hashable, Sendable {
   /// The rows of one table: their number, and 64 sums of their digests.
   public struct Table: Hashable, Sendable {
     public static let sumCount = 64
 
     public let name: Name
-    /// The columns that count, in the order of their names' bytes.
+    /// The columns that the row digests cover, in the order of their names' bytes.
     public let columns: [Name]
     public private(set) var rows: Int64 = 0
     public private(set) var sums = [Digest256](repeating: .zero, count: Self.sumCount)
@@ -37,7 +37,7 @@ public struct StateEntry: Hashable, Sendable {
     public func differences(from other: Table) -> [Int] { sums.indices.filter { sums[$0] != other.sums[$0] } }
   }
 
-  /// Some of a table's sums.
+  /// A request of the hub for the rows in some of a table's sums.
   public struct Question: Hashable, Sendable {
     public let table: Name
     /// In ascending order.
@@ -70,7 +70,7 @@ public struct StateEntry: Hashable, Sendable {
     }
   }
 
-  /// The most rows in all answers of one bundle. An answer that would exceed it is left out.
+  /// The most rows in all answers of one bundle. An answer that would exceed this number is left out.
   public static let mostRows = 10_000
   public static let mostBytes = 16 << 20
 
@@ -103,7 +103,7 @@ extension StateEntry {
     return writer.bytes
   }
 
-  /// Throws a `BundleError` if the bytes are not a device's output.
+  /// Throws a `BundleError` if the bytes are not a valid `state.json`.
   init(json bytes: [UInt8]) throws(BundleError) {
     let document: JSONValue
     do { document = try JSONValue.parse(bytes, limits: JSONLimits()) } catch {

@@ -3,20 +3,21 @@ import SatchelJSON
 import SatchelValues
 
 extension Manifest {
-  /// A device's description of its former identity, before it got another name and other keys. The device still has
-  /// that identity's rows, and all changes that the hub is not known to have.
+  /// A device's description of its former identity, from the time before it got another name and other keys. The device
+  /// still has the rows of that identity. It also has all changes that the hub is not known to have.
   public struct Continuation: Hashable, Sendable {
     /// The former device id.
     public let device: ReplicaID
-    /// The highest of its exports that the hub is known to have.
+    /// The highest sequence among the exports of the former device that the hub is known to have.
     public let acknowledged: SequenceNumber
-    /// The emission that its database holds.
+    /// The emission that the device's database holds.
     public let received: EmissionNumber
-    /// Its exports from the last acknowledged one on, in order; at most the newest `Changes.longestChain`. From them
-    /// the hub finds which of several copies' histories this is, and how much of it was merged.
+    /// The exports of the former device, in order: the last acknowledged export and the later exports. At most the
+    /// newest `Changes.longestChain`. If the former device was copied, the hub finds from this chain which copy's
+    /// history this is. The hub also finds how much of the history was merged.
     public let chain: [Changes.Link]
-    /// A signature of this by a key of the former device; nil: an earlier version made the request, or that key is
-    /// lost.
+    /// The signature of the statement `KeyStatement.continuation` by a key of the former device. nil: an earlier
+    /// version made the request, or that key is lost.
     public let proof: Signature?
 
     public init(
@@ -52,7 +53,7 @@ extension [Manifest.Changes.Link] {
       })
   }
 
-  /// Whether they are in order, and no more than a manifest may hold.
+  /// Whether the links are in order, and are not more than a manifest may hold.
   var isInOrder: Bool {
     count <= Manifest.Changes.longestChain && zip(self, dropFirst()).allSatisfy { $0.sequence < $1.sequence }
   }

@@ -1,15 +1,15 @@
 import SatchelCrypto
 import SatchelValues
 
-/// The text that the holder of a key signs with that key to prove the possession. The signature of the bundle proves
-/// nothing of this: another key made it.
+/// A statement that the holder of a key signs with that key, to prove the possession of the key. The signature of the
+/// bundle does not prove this, because another key made that signature.
 public enum KeyStatement: Hashable, Sendable {
-  /// Later bundles of this replica may be signed with `next`, and `next` signs that.
+  /// Later bundles of this replica may be signed with `next`. The key `next` signs this statement.
   case rotation(dataset: String, replica: ReplicaID, next: PublicKey)
-  /// The device with `key` goes on with the history of `former`, and a key of `former` signs that.
+  /// The device with `key` continues the history of the device `former`. A key of `former` signs this statement.
   case continuation(dataset: String, device: ReplicaID, former: ReplicaID, key: PublicKey)
 
-  /// The signed message, which is the trusted comment too.
+  /// The signed message. It is also the trusted comment of the signature.
   var text: String {
     switch self {
     case .rotation(let dataset, let replica, let next):
@@ -25,7 +25,7 @@ public enum KeyStatement: Hashable, Sendable {
     try key.sign(message: Array(text.utf8), trustedComment: text, untrustedComment: Self.untrustedComment)
   }
 
-  /// Whether the signature is one of exactly this statement by this key.
+  /// Whether this key made the signature, and made it of exactly this statement.
   public func isSigned(_ signature: Signature, by key: PublicKey) -> Bool {
     guard let comment = try? key.verify(signature, message: Array(text.utf8)) else { return false }
     return comment.utf8.elementsEqual(text.utf8)
@@ -44,10 +44,10 @@ extension Manifest {
 }
 
 extension Manifest.Continuation {
-  /// Whether a former key signed that this device continues the history that it names.
+  /// Whether a key of the former identity signed the statement that the device continues its history.
   /// - Parameters:
   ///   - device: the requesting device, with the key `key`.
-  ///   - former: the keys of its former identity.
+  ///   - former: the keys of the device's former identity.
   public func isProved(for device: ReplicaID, _ key: PublicKey, in dataset: String, by former: [PublicKey]) -> Bool {
     guard let proof else { return false }
     let statement = KeyStatement.continuation(dataset: dataset, device: device, former: self.device, key: key)

@@ -26,7 +26,7 @@ public struct Manifest: Hashable, Sendable {
     public let bytes: Int64
   }
 
-  /// Features that a reader must support to read the bundle at all, beside the first version of format 1.
+  /// Features that a reader must support to read the bundle, in addition to the first version of format 1.
   public enum Critical: String, Sendable, CaseIterable {
     /// Lines about keys: `rekey` and `block`.
     case keys
@@ -36,7 +36,7 @@ public struct Manifest: Hashable, Sendable {
     case attachments
     /// Digests of the rows that a device holds.
     case state
-    /// Lines with the versions of a row that a device must have, and conflicts of the kind `unseen`.
+    /// Lines with the versions of a row that the device may have, and conflicts of the kind `unseen`.
     case unseen
     /// Rows of some tables are identified by other columns than their PRIMARY KEY.
     case names
@@ -48,7 +48,7 @@ public struct Manifest: Hashable, Sendable {
       features.map(\.rawValue).sorted().joined(separator: " ")
     }
 
-    /// The features in a text, as far as they are known here.
+    /// The features in a text. Features that this version does not know are left out.
     public static func features(in text: String) -> Set<Critical> {
       Set(text.split(separator: " ").compactMap { Critical(rawValue: String($0)) })
     }
@@ -66,7 +66,7 @@ public struct Manifest: Hashable, Sendable {
   public struct Rotation: Hashable, Sendable {
     public let key: PublicKey
     public let recipient: AgeRecipient
-    /// The key's own signature of the announcement; nil: the bundle was made by a version that did not sign it.
+    /// The announcement's signature by `key`; nil: the bundle was made by a version that did not sign it.
     public let proof: Signature?
 
     public init(key: PublicKey, recipient: AgeRecipient, proof: Signature?) {
@@ -76,7 +76,7 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
-  /// Revoked keys; the list with the highest number counts.
+  /// A list of revoked keys. Only the list with the highest number is valid.
   public struct Revocations: Hashable, Sendable {
     public let number: Int64
     public let keys: [PublicKey]
@@ -94,7 +94,7 @@ public struct Manifest: Hashable, Sendable {
     /// The bundle that was cut.
     public let of: BundleID
     public let whole: BundleKind
-    /// Its sequence or number.
+    /// The sequence or the emission number of the whole bundle.
     public let number: Int64
     /// From 1 to `parts`.
     public let part: Int64
@@ -123,23 +123,24 @@ public struct Manifest: Hashable, Sendable {
     /// The emission that the device's database held.
     public let received: EmissionNumber
     public let sequence: SequenceNumber
-    /// The device's exports before this one, in order, from the last acknowledged one on; at most the newest
+    /// The device's earlier exports, in order: the last acknowledged export and the later exports. At most the newest
     /// `longestChain`.
     public let chain: [Link]
-    /// Attached files that the device requests: the hub is known to have them, the device's rows name them, and they
-    /// are missing there. In order, each once, at most as many as a bundle carries.
+    /// Attached files that the device requests. The hub is known to have these files, and the device's rows name them.
+    /// They are missing on the device. In order, each once, at most as many as a bundle carries.
     public let lost: [AttachmentPath]
-    /// All changes of this export were made after this earlier export: this one holds everything since, and exports
-    /// between the two may be left out. nil: the bundle was made by a version without this member; then it is the first
-    /// export of the chain.
+    /// The sequence of an earlier export. This export contains all changes since that export, so the exports between
+    /// the two may be left out. nil: the bundle was made by a version without this member. Then the first export of the
+    /// chain is the base.
     public var base: SequenceNumber?
-    /// The emission `received`, with the hub's signature. nil: the bundle was made by a version that did not name it.
+    /// The emission `received`, with the hub's signature. nil: the bundle was made by a version without this member.
     public var proof: EmissionProof?
-    /// Emissions of earlier histories that the device has and the hub is not known to have. Their files come beside
-    /// this bundle.
+    /// Digests of emissions of earlier histories. The device has these emissions, and the hub is not known to have
+    /// them. Their files come beside this bundle.
     public var brings: [Digest] = []
-    /// If this export was made under the device's former name and signed again under the present one: the digest of the
-    /// original. Other exports name the original in their chains. nil: it was not signed again.
+    /// The digest of the original of this export. The device made the original under its former name, and signed the
+    /// export again under its present name. Other exports name the original in their chains. nil: this export was not
+    /// signed again.
     public var original: Digest?
     /// Columns that an app on the device renamed, so that their names differ from the hub's.
     public var renamed: [RenamedColumn] = []
@@ -149,7 +150,7 @@ public struct Manifest: Hashable, Sendable {
     /// An earlier export of the device.
     public struct Link: Hashable, Sendable {
       public let sequence: SequenceNumber
-      /// The digest of its B2SUMS.
+      /// The digest of the export's B2SUMS.
       public let digest: Digest
 
       public init(sequence: SequenceNumber, digest: Digest) {
@@ -170,9 +171,9 @@ public struct Manifest: Hashable, Sendable {
       self.lost = lost
     }
 
-    /// Whether nothing is missing between `merged`, the last export that a hub has, and this one: it is the next, or
-    /// its base goes back far enough. It holds all changes since the first export of its chain, and may lack only the
-    /// changes of that export itself.
+    /// Whether no change is missing between `merged`, the last export that a hub has, and this export. This export must
+    /// be the next export, or its base must not be later than `merged`. Without `base`, the first export of the chain
+    /// is the base. This export may lack only the changes of that first export itself.
     public func reaches(back merged: SequenceNumber) -> Bool {
       if let base { return base <= merged }
       return sequence <= merged.next || chain.first.map { $0.sequence <= merged } ?? false
@@ -185,21 +186,21 @@ public struct Manifest: Hashable, Sendable {
 
     public let epoch: Epoch
     public let number: EmissionNumber
-    /// The emission on which it builds; 0 for a full one.
+    /// The emission on which this emission builds; 0: this emission is full.
     public let after: EmissionNumber
     public let extent: Extent
     /// The device's highest merged sequence.
     public let acknowledged: SequenceNumber
-    /// The digest of that export's B2SUMS. It shows the device that the export was its own and not a copy's. nil: the
-    /// hub does not say.
+    /// The digest of B2SUMS of the export `acknowledged`. It shows the device that it made that export itself, and not
+    /// a copy of the device. nil: the hub does not say.
     public let acknowledgedDigest: Digest?
-    /// The emissions that the device may have when it imports this one, in order; with any other it refuses it. nil:
-    /// the bundle was made by a version that did not name them.
+    /// The emissions that the device may have when it imports this emission, in order. With any other emission, the
+    /// device refuses this bundle. nil: the bundle was made by a version without this member.
     public var follows: [EmissionLink]?
     /// The hub's epochs before this one, in the order of their text; nil: the bundle was made by a version that did not
     /// name them.
     public var former: [Epoch]?
-    /// Emissions of earlier histories whose files have come to the hub.
+    /// Digests of emissions of earlier histories. The files of these emissions have come to the hub.
     public var collected: [Digest] = []
     /// The sums whose rows the hub requests one by one, in the device's next bundle.
     public var compare: [StateEntry.Question] = []
@@ -220,7 +221,7 @@ public struct Manifest: Hashable, Sendable {
   /// The state of a hub when it was copied whole.
   public struct Backup: Hashable, Sendable {
     public let epoch: Epoch
-    /// The number of changes that it had committed.
+    /// The number of changes that the hub had committed.
     public let cursor: Cursor
 
     public init(epoch: Epoch, cursor: Cursor) {
@@ -252,7 +253,7 @@ public struct Manifest: Hashable, Sendable {
   public let to: Party
   /// The user for whom the device works.
   public let user: String
-  /// When it was made by the sender's clock, for people: `2026-01-31T08:05:09Z`.
+  /// The time at which the sender made the bundle, by the sender's clock, for people: `2026-01-31T08:05:09Z`.
   public let created: String
   public let stamp: Stamp
   /// The number of lines, by entry; empty entries are left out of the bundle.
@@ -265,9 +266,10 @@ public struct Manifest: Hashable, Sendable {
   public internal(set) var blobs: Int64 = 0
   /// The critical features that the content uses. Set from the content when the bundle is sealed.
   public internal(set) var critical: [Critical] = []
-  /// The critical features that the sender can read: bundles for it may use no others. Empty: the sender does not say.
+  /// The critical features that the sender can read. Bundles for the sender may use no others. Empty: the sender does
+  /// not say.
   public var understands: Set<Critical> = []
-  /// The recipient to whom bundles for the sender may be encrypted; nil: it does not say.
+  /// The recipient for which bundles to the sender may be encrypted; nil: the sender does not say.
   public var recipient: AgeRecipient?
   public var rotation: Rotation?
   public var revoked: Revocations?
@@ -292,7 +294,7 @@ public struct Manifest: Hashable, Sendable {
     self.body = body
   }
 
-  /// The same with another name for the sender: each side has its own names for its devices.
+  /// Returns this manifest with another name for the sender. Each side has its own names for its devices.
   public func from(_ name: String) -> Manifest {
     var manifest = self
     manifest.from = Party(id: from.id, name: name)
@@ -309,8 +311,8 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
-  /// The number in the signature's comment: a sequence, an emission's number, a volume's, a backup's count of changes,
-  /// 0 for a request.
+  /// The number in the signature's comment: the sequence, the emission's number, the volume's part or the backup's
+  /// cursor. 0 for a request.
   public var number: Int64 {
     switch body {
     case .changes(let changes): changes.sequence.rawValue
@@ -321,7 +323,7 @@ public struct Manifest: Hashable, Sendable {
     }
   }
 
-  /// Whether it contains anything but acknowledgements: only such a bundle needs an answer.
+  /// Whether the bundle contains anything but acknowledgements. If not, it needs no answer.
   public var saysAnything: Bool {
     if changes + conflicts + resolutions + blobs > 0 || rotation != nil { return true }
     return switch body {
@@ -357,7 +359,7 @@ public struct Manifest: Hashable, Sendable {
 public enum BundleKind: String, Sendable, CaseIterable {
   case changes, scope, enrolment, volume, backup
 
-  /// A person's word for such a file, as it follows "This is ".
+  /// The words for a file of this kind, as they follow "This is " in a message.
   public var words: String {
     switch self {
     case .changes: "a device's export"

@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// The members of a manifest, read with errors that name them.
+/// Reads the members of a manifest. Errors name the member.
 struct ManifestFields {
   let object: JSONValue
 
@@ -19,7 +19,7 @@ struct ManifestFields {
     return number
   }
 
-  /// A count.
+  /// Reads a count of at least `least`.
   func natural(_ name: String, from least: Int64 = 0) throws(BundleError) -> Int64 {
     let number = try integer(name)
     guard number >= least, number <= largestCount else { throw .manifest("\(name) is out of range") }
@@ -117,7 +117,7 @@ struct ManifestFields {
     return chain
   }
 
-  /// The critical features that the sender can read, as far as they are known here.
+  /// The critical features that the sender can read. Features that this version does not know are left out.
   func understood() throws(BundleError) -> Set<Manifest.Critical> {
     guard let value = object["understands"] else { return [] }
     guard let list = value.arrayValue, list.count <= 100, list.allSatisfy({ $0.stringValue != nil }) else {

@@ -2,8 +2,8 @@ import SatchelCrypto
 import SatchelJSON
 import SatchelValues
 
-/// The members of manifests about the history to which a bundle belongs. A number never identifies a bundle: number and
-/// digest together do.
+/// The members of manifests about the history to which a bundle belongs. A number alone does not identify a bundle. The
+/// number and the digest together identify it.
 extension Manifest {
   /// One emission, by its number and by the digest of its B2SUMS.
   public struct EmissionLink: Hashable, Comparable, Sendable {
@@ -22,8 +22,8 @@ extension Manifest {
 
   /// The emission that a device imported last, with the hub's own signature of it.
   ///
-  /// The signature proves that the hub made the emission, even to a hub that has no record of it: then that hub was set
-  /// back, or it is a copy. The reader must check the signature before it acts on this member.
+  /// The signature proves that the hub made the emission, even if the hub has no record of it. A hub without the record
+  /// was set back, or it is a copy. The reader must check the signature before it acts on this member.
   public struct EmissionProof: Hashable, Sendable {
     public let digest: Digest
     /// The emission's `B2SUMS.minisig`. nil: the device does not have it any more.
@@ -42,14 +42,14 @@ extension Manifest.Changes {
 }
 
 extension Manifest.Scope {
-  /// The most emissions that a device may have: more than ten years of daily bundles without an answer.
+  /// The most emissions that `follows` may name: more than ten years of daily bundles without an answer.
   public static let mostFollowed = 4_096
   /// The most tables that are compared row by row at a time.
   public static let mostCompared = 1_000
   /// The most earlier epochs that a manifest names.
   public static let mostEpochs = 1_024
-  /// The largest step from the last number within one epoch. A larger step is a mistake, or a thief's attempt to be the
-  /// last.
+  /// The largest step from the last number within one epoch. A larger step is a mistake, or a thief's attempt to take
+  /// the last number.
   public static let longestJump: Int64 = 1_000_000
 }
 

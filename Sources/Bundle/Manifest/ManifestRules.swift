@@ -97,7 +97,7 @@ extension Manifest.Body {
     return nil
   }
 
-  /// The entries that a bundle of this kind must carry after its manifest, and those that it may carry.
+  /// The entries that a bundle of this kind must carry after its manifest, and the entries that it may carry.
   fileprivate func entries(_ critical: [Manifest.Critical]) -> (required: [EntryName], allowed: [EntryName]) {
     switch self {
     case .changes: ([], [.changes, .resolutions, .conflicts, .snapshot, .attachments, .state])

@@ -5,9 +5,9 @@ extension Manifest.Changes {
   /// A column that an app on the device renamed.
   public struct RenamedColumn: Hashable, Sendable {
     public let table: Name
-    /// Its name at the hub.
+    /// The column's name at the hub.
     public let from: Name
-    /// Its name on the device.
+    /// The column's name on the device.
     public let to: Name
 
     public init(table: Name, from: Name, to: Name) {

@@ -1,6 +1,6 @@
 import SatchelPlatform
 
-/// The target of a bundle's bytes: a file, or another sink behind compression or encryption.
+/// The target of a bundle's bytes: a file, or a sink that compresses or encrypts the bytes and passes them on.
 protocol ByteSink: AnyObject {
   func write(_ bytes: [UInt8]) throws
   /// Ends the output: buffered bytes are passed on.

@@ -29,7 +29,7 @@ struct TarHeader {
     }
     let nameBytes = block[..<100]
     let end = nameBytes.firstIndex(of: 0) ?? nameBytes.endIndex
-    // A prefix would be part of the name. GNU's header may have the map of a sparse file in its place.
+    // A prefix would be part of the name. GNU's header may have the map of a sparse file in the place of the prefix.
     let hasMore = [nameBytes[end...], block[157..<257], block[345...]].contains { $0.contains { $0 != 0 } }
     name = Array(nameBytes[..<end])
     kind =
@@ -48,15 +48,16 @@ struct TarHeader {
     return digits.reduce(0) { $0 << 3 | Int64($1 - 48) }
   }
 
-  /// The number of a file beyond 8 GiB, which has no room for octal digits.
+  /// The size of a file beyond 8 GiB, for which the field has too few octal digits.
   private static func binary(_ field: ArraySlice<UInt8>) -> Int64? {
     guard field.first == 0x80, field.dropFirst().prefix(3).allSatisfy({ $0 == 0 }) else { return nil }
     let number = field.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     return Int64(exactly: number)
   }
 
-  /// The size among the records of a pax header, each of the form `<length> <name>=<value>\n`. Only times are allowed
-  /// beside it, and they are ignored. A name, a link or a map of a sparse file would change the entry.
+  /// The size among the records of a pax header; nil if there is none. Each record has the form `<length>
+  /// <name>=<value>\n`. The records may also contain times, which are ignored. All other records are refused. A name, a
+  /// link or a map of a sparse file would change the entry.
   static func paxSize(_ records: [UInt8]) throws(BundleError) -> Int64? {
     var size: Int64?
     var rest = records[...]

@@ -16,8 +16,8 @@ struct TarReader: ~Copyable {
 
   init(from stream: ZstdSource) { self.stream = stream }
 
-  /// The next entry's header; nil at the tar's end, after which nothing may follow. The entry before must be read to
-  /// its end.
+  /// The next entry's header; nil at the end of the tar. Throws if anything follows the end. The previous entry must
+  /// have been read to its end.
   mutating func next() throws -> TarHeader? {
     precondition(rest == 0 && padding == 0, "an entry is read to its end before the next one begins")
     guard var header = try header() else { return nil }
@@ -55,7 +55,7 @@ struct TarReader: ~Copyable {
     return over == 0 ? 0 : TarHeader.blockBytes - over
   }
 
-  /// The header in the next block; nil if the zeros at the end begin, which are read to the last.
+  /// The header in the next block; nil if the zeros at the end of the tar begin there. Then all these zeros are read.
   private mutating func header() throws -> TarHeader? {
     guard try stream.read(into: &block, count: block.count) == block.count else { throw BundleError.truncated }
     if block.contains(where: { $0 != 0 }) { return try TarHeader(block) }
@@ -67,7 +67,7 @@ struct TarReader: ~Copyable {
     return nil
   }
 
-  /// The size that a pax header gives for the following entry; nil if it gives none.
+  /// The size that a pax header gives for the following entry; nil if the header gives no size.
   private mutating func paxSize(_ header: TarHeader) throws -> Int64? {
     guard header.size <= Self.maximumPaxBytes else {
       throw BundleError.notABundle("it has a pax header of \(header.size) bytes")

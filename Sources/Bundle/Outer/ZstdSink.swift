@@ -4,16 +4,16 @@ import CZstd
 final class ZstdSink: ByteSink {
   private let sink: any ByteSink
   private let context: OpaquePointer
-  /// Passed on when it is full. Otherwise the timing of threads would show in the output.
+  /// The buffer is passed on only when it is full. Otherwise the timing of threads would show in the output.
   private var packed = [UInt8](repeating: 0, count: 128 << 10)
   private var filled = 0
   private var hasBegun = false
 
-  /// Balances speed and size for lines of JSON; readers do not care.
+  /// Balances speed and size for lines of JSON. Readers accept any level.
   private static let level: Int32 = 3
 
-  /// From this many bytes on, a thread or two are worthwhile. Each thread takes this much at a time, with some of the
-  /// bytes before it. The output is hardly larger, and does not depend on the threads' timing.
+  /// If more than this number of bytes will come, threads compress them. Each thread takes this number of bytes at a
+  /// time, with some of the bytes before them. The output is hardly larger, and does not depend on the threads' timing.
   private static let shareOfThread: Int32 = 1 << 20
   private static let threads: Int32 = 2
 
@@ -23,7 +23,7 @@ final class ZstdSink: ByteSink {
     ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, Self.level)
     ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
     if bytes > Self.shareOfThread {
-      // A library that was built without threads refuses both, and works alone.
+      // A library that was built without threads refuses both parameters, and works without threads.
       ZSTD_CCtx_setParameter(context, ZSTD_c_nbWorkers, Self.threads)
       ZSTD_CCtx_setParameter(context, ZSTD_c_jobSize, Self.shareOfThread)
     }
@@ -46,7 +46,7 @@ final class ZstdSink: ByteSink {
     try sink.finish()
   }
 
-  /// If the system cannot start threads, the library fails at the first byte. It can work alone.
+  /// If the system cannot start threads, the library fails at the first byte. Then the library is set to work alone.
   private func beginAlone(unlessThreadsTake bytes: [UInt8]) {
     var output = ZSTD_outBuffer()
     let code = bytes.withUnsafeBytes { source in
@@ -58,7 +58,7 @@ final class ZstdSink: ByteSink {
     ZSTD_CCtx_setParameter(context, ZSTD_c_nbWorkers, 0)
   }
 
-  /// Returns the number of bytes that are held back.
+  /// Returns the number of bytes that the library still holds back.
   private func pack(_ bytes: [UInt8], _ operation: ZSTD_EndDirective) throws -> Int {
     var taken = 0
     var rest = 0

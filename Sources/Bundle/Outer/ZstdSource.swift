@@ -11,7 +11,7 @@ final class ZstdSource: ByteSource {
   private var packedBytes: Int64 = 0
   private var unpackedBytes: Int64 = 0
 
-  /// The window of a frame, and so its memory: 2^23 bytes. Level 3 refers back 2 MiB.
+  /// The base-2 logarithm of a frame's largest window, which bounds the memory: 2^23 bytes. Level 3 refers back 2 MiB.
   static let windowLog: Int32 = 23
   private static let magic: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd]
 
@@ -32,7 +32,7 @@ final class ZstdSource: ByteSource {
 
   func read(into buffer: inout [UInt8]) throws -> Int { try read(into: &buffer, count: buffer.count) }
 
-  /// Fills the first `count` bytes of `buffer`. Fewer come only at the end of the frame.
+  /// Fills the first `count` bytes of `buffer`. Fewer bytes come only at the end of the frame.
   func read(into buffer: inout [UInt8], count: Int) throws -> Int {
     precondition(count <= buffer.count, "the buffer has room for what is asked")
     var filled = 0
@@ -43,7 +43,7 @@ final class ZstdSource: ByteSource {
     return filled
   }
 
-  /// Checks that nothing follows the frame. The rest of the frame itself is not checked.
+  /// Checks that the frame has no more content, and that nothing follows the frame.
   func finish() throws {
     // The frame's own end may not have been read yet.
     var rest = [UInt8](repeating: 0, count: 1)

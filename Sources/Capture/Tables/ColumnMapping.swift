@@ -7,8 +7,8 @@ public struct ColumnMapping: Sendable {
   /// The former and present name of each column that still exists.
   private let pairs: [(old: Name, new: Name)]
 
-  /// Columns of one name are the same. A missing name and a new name in the same position count as one column. If that
-  /// is wrong, its values differ, and so are found.
+  /// Columns with the same name are one column. A missing name and a new name in the same position also count as one
+  /// column. If this is wrong, the values of the column differ, and the difference is found.
   public init(from old: [Name], to current: [Name]) {
     let same = old.filter { current.contains($0) }.map { (old: $0, new: $0) }
     let renamed = zip(old, current).filter { !current.contains($0) && !old.contains($1) }.map { (old: $0, new: $1) }
@@ -21,14 +21,15 @@ public struct ColumnMapping: Sendable {
     self.pairs = pairs
   }
 
-  /// Both, one after the other: a column that was removed and added again under its name is another column.
+  /// Returns this mapping, followed by `next`. A column that was removed and added again under the same name is another
+  /// column.
   public func then(_ next: ColumnMapping) -> ColumnMapping {
     ColumnMapping(
       old, next.current,
       pairs.compactMap { pair in next.pairs.first { $0.old == pair.new }.map { (old: pair.old, new: $0.new) } })
   }
 
-  /// Whether each column is in its former position.
+  /// Whether each column has its former name and position.
   public var isIdentity: Bool { old == current && pairs.count == old.count && renamed.isEmpty }
 
   /// Columns whose name changed.

@@ -2,7 +2,7 @@ import SatchelSQLite
 import SatchelValues
 
 /// Follows the columns of some tables through a script, statement by statement. The final state alone does not show
-/// whether a column was removed and another one renamed, or only one was renamed.
+/// which columns were removed and which columns were renamed.
 public final class ColumnTrail {
   private let tables: [TrackedTable]
   private var columns: [Name: [Name]]
@@ -17,7 +17,8 @@ public final class ColumnTrail {
     mappings = columns.mapValues { ColumnMapping(from: $0, to: $0) }
   }
 
-  /// Called after each statement. A table that is missing at the moment may come back.
+  /// Records the changes of the columns. It is called after each statement. A table that is missing at the moment may
+  /// come back.
   public func look(at database: borrowing Database) throws {
     for tracked in tables {
       let table = tracked.name

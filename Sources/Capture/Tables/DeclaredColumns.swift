@@ -4,7 +4,8 @@ import SatchelValues
 /// `satchel_columns`: how the columns of tracked tables were declared when capture was installed.
 ///
 /// The tables of pre-images have no types, so that values keep their storage class. An app may recreate a table with
-/// other types. The values then differ, although the columns and the triggers are the same. Only this record shows it.
+/// other types. The values then differ, although the columns and the triggers are the same. Only this record shows the
+/// change.
 enum DeclaredColumns {
   static let schema = """
     CREATE TABLE satchel_columns (
@@ -35,8 +36,8 @@ enum DeclaredColumns {
     }
   }
 
-  /// The name at the hub, by the name here, of columns whose names differ. A column that has its old name again is not
-  /// included.
+  /// The columns whose names here and at the hub differ: the name at the hub, by the name here. A column that has its
+  /// old name again is not included.
   static func renamed(in table: Name, _ mapping: ColumnMapping?, _ database: borrowing Database) throws -> [Name: Name]
   {
     guard try database.hasTable("satchel_columns") else { return [:] }
@@ -108,8 +109,9 @@ struct ChangedColumn {
 }
 
 extension ChangedColumn {
-  /// Whether SQLite numbers new rows now, and did not, or the other way round: the type INTEGER alone makes it do so,
-  /// and types such as INT compare and hold values in the same way. Returns the words; nil: it is as it was.
+  /// Returns words for a change of the key's type by which SQLite begins or ceases to number new rows; nil: there is no
+  /// such change. SQLite numbers new rows only if the type is INTEGER. Types such as INT compare and hold values in the
+  /// same way, so no other check finds this change.
   static func changedNumbering(of table: TrackedTable, _ mapping: ColumnMapping, _ database: borrowing Database) throws
     -> String?
   {

@@ -5,7 +5,8 @@ import SatchelValues
 extension TableInfo {
   /// Returns the table with references that the dataset declares, as if the database declared them.
   /// - Returns: the table, and the references that were added. A reference that the database declares too is not added.
-  /// - Throws: a `DatasetError` if a column is missing, or if the parent has no such single column to refer to.
+  /// - Throws: a `DatasetError` if a column is missing, or if the parent has no single column to which the reference
+  ///   can refer.
   func referring(
     by references: [DeclaredReference], of dataset: DatasetDefinition, at place: String, in database: borrowing Database
   ) throws -> (table: TableInfo, added: [ForeignKey]) {
@@ -21,7 +22,8 @@ extension TableInfo {
     return added.isEmpty ? (self, []) : (with(foreignKeys: schema.foreignKeys + added), added)
   }
 
-  /// nil: the parent is missing or has no usable key. Another check reports that for the parent itself.
+  /// The reference as a foreign key; nil: the parent is missing or has no usable key. Another check reports this fault
+  /// of the parent.
   private func foreignKey(
     _ reference: DeclaredReference, of dataset: DatasetDefinition, at place: String, in database: borrowing Database
   ) throws -> ForeignKey? {
@@ -43,7 +45,7 @@ extension TableInfo {
       deletesChildren: true)
   }
 
-  /// Returns the position of the column whose values each identify one row.
+  /// Returns the position of the column to which a reference refers. Each value of this column identifies one row.
   private func column(
     referredToBy reference: DeclaredReference, at place: String, in database: borrowing Database
   ) throws -> Int {
@@ -93,7 +95,7 @@ extension TableInfo {
       switch (own.affinity, other.affinity) {
       case (.none, _): true
       case (.text, .text): true
-      // Whole numbers have one spelling as texts, and new keys follow it.
+      // A whole number has only one spelling as a text, and new keys are written in this spelling.
       case (.text, _): parent.rowidAlias == target
       case (_, .text), (_, .none): false
       default: true

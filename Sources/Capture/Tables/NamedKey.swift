@@ -4,9 +4,10 @@ import SatchelValues
 
 /// Tables whose rows are identified by UNIQUE columns, from the dataset's `key`, and not by their PRIMARY KEY.
 ///
-/// An INTEGER PRIMARY KEY beside those is local: each database chooses its own, and no bundle carries it.
+/// An INTEGER PRIMARY KEY beside these columns is local: each database assigns its own keys, and no bundle carries
+/// them.
 enum NamedKey {
-  /// The table with its rows identified by the rules.
+  /// Returns the table with the key that the rules name.
   ///
   /// Throws a `DatasetError` if the columns cannot identify rows, or if anything else in the table depends on its local
   /// key.
@@ -14,7 +15,7 @@ enum NamedKey {
     guard let columns = rules.key else { return info }
     let place = "tables.\(rules.name).key"
     let key = try positions(of: columns, in: info, at: place)
-    // Rows are then identified as they would be without the rule.
+    // The rule names the PRIMARY KEY, so rows are identified as without the rule.
     if key == info.schema.key { return info }
     if let column = key.first(where: { $0 == info.rowidAlias }) {
       throw DatasetError(
@@ -33,7 +34,7 @@ enum NamedKey {
     return info.named(by: key)
   }
 
-  /// The table with exactly this name, with its rows identified as the dataset says; nil: there is no such table.
+  /// The table with exactly this name, with the key that the dataset names; nil: there is no such table.
   ///
   /// Throws a `DatasetError` as `apply` does.
   static func info(
@@ -67,7 +68,8 @@ enum NamedKey {
     RENAME). docs/GEOPACKAGE.md shows it for a layer.
     """
 
-  /// SQLite would not use an index with another collation than its columns to find a row by its key.
+  /// Refuses a key without a suitable UNIQUE index. SQLite would not find a row by an index that has another collation
+  /// than its columns.
   private static func checkIndex(
     of key: [Int], _ info: TableInfo, at place: String, in database: borrowing Database
   ) throws {
@@ -90,7 +92,7 @@ enum NamedKey {
         """)
   }
 
-  /// An index or a reference over a local key would differ from replica to replica.
+  /// Refuses an index or a reference over a local key, because it would differ from replica to replica.
   private static func checkLocalKey(of info: TableInfo, at place: String) throws {
     guard let local = info.rowidAlias else { return }
     let name = info.schema.columns[local]
@@ -106,7 +108,7 @@ enum NamedKey {
     }
   }
 
-  /// The dataset can have no rule for a column that is not carried.
+  /// Refuses a rule of the dataset for a local key, because the key is not carried.
   static func refuseLocal(_ column: Name, of info: TableInfo, at place: String) throws {
     guard column == info.localKey else { return }
     throw DatasetError(
@@ -114,7 +116,7 @@ enum NamedKey {
       hint: "Name a column that is carried.")
   }
 
-  /// A reference by a local key would point to another row on each replica.
+  /// Refuses a reference by a local key, because it would point to another row on each replica.
   static func checkReferences(among tables: [TrackedTable], in database: borrowing Database) throws {
     let local = tables.filter { $0.info.localKey != nil }
     if local.isEmpty { return }
@@ -148,8 +150,8 @@ extension TrackedTable {
     return info.schema.columns.enumerated().filter { $0.offset != local }.map(\.element)
   }
 
-  /// Whether the table in another database has this key's columns, and may be identified by them. A snapshot has the
-  /// sender's declaration of the table.
+  /// Whether the table in another database has the columns of this table's key, so that they can identify its rows. A
+  /// snapshot has the table as its sender declared it.
   public func hasSameKey(in database: borrowing Database) throws -> Bool {
     guard let theirs = try database.tableInfo(name) else { return false }
     if info.isNamedByColumns {

@@ -26,7 +26,8 @@ extension TrackedTable {
     return columns
   }
 
-  /// References to a row whose key changes must be able to follow, by one column that is compared as bytes.
+  /// Checks that rows of a table can fold. If the key of a row changes, references must follow. So the key must be one
+  /// column that is compared as bytes.
   static func checkFold(_ info: TableInfo, at place: String) throws {
     func refuse(_ problem: String, _ hint: String) -> DatasetError { DatasetError(place, problem, hint: hint) }
     let policyDecides = "Leave it out: the table's policy then decides."

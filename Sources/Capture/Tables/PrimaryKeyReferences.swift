@@ -40,7 +40,7 @@ public struct PrimaryKeyReferences: Sendable {
     }
   }
 
-  /// False: no key of this dataset ever changes.
+  /// Whether no key of this dataset ever changes.
   public var isEmpty: Bool { columns.allSatisfy(\.isEmpty) }
 }
 
@@ -48,7 +48,7 @@ extension TrackedTable {
   /// Whether a row of this table may get another key, because another row has its key.
   public var givesNewKeys: Bool { rules.keys != .asIs }
 
-  /// Whether a row's key may change later, for either reason. The key is then a single column.
+  /// Whether a row's key may change later, by the rule for keys or by folding. The key is then a single column.
   public var renamesRows: Bool { givesNewKeys || folds }
 
   /// The value that is a row's key, if the key may change later; nil in other tables.
@@ -78,7 +78,7 @@ extension TrackedTable {
       ?? 0
   }
 
-  /// The greatest key of a row that is there, below this one; nil: there is none.
+  /// The greatest key of a present row below `key`; nil: there is no such row.
   public func greatestRow(below key: Int64, in database: borrowing Database) throws -> Int64? {
     guard let alias = info.rowidAlias else { return nil }
     let column = quoted(schema.columns[alias])
@@ -87,7 +87,7 @@ extension TrackedTable {
     ) { $0.optionalInteger(0) } ?? nil
   }
 
-  /// The table of this one's pre-images.
+  /// The name of the table that holds the pre-images of this table.
   public var savedName: Name { names.before }
 
   /// The greatest number that was ever a key here, as far as this database knows; 0 if there was none.

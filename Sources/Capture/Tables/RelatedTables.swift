@@ -41,8 +41,8 @@ extension DatasetDefinition {
     let key: Name
   }
 
-  /// nil: the dataset lacks one of the tables, the column has another declared reference, or the column cannot hold the
-  /// parent's key.
+  /// The reference that a relation declares; nil: the dataset lacks one of the tables, the column has another declared
+  /// reference, or the column cannot hold the parent's key.
   private func reference(
     for relation: Relation, in database: borrowing Database
   ) throws -> (child: Name, reference: DeclaredReference)? {
@@ -60,7 +60,8 @@ extension DatasetDefinition {
     return (child.name, reference)
   }
 
-  /// The table to which a relation refers. A mapping table that refers to it by a local key cannot be carried.
+  /// The table to which a relation refers. Throws if the mapping table refers to it by a local key: such a mapping
+  /// table cannot be carried.
   private func target(
     of relation: Relation, _ parent: TableRules, _ child: TableRules, in database: borrowing Database
   ) throws -> TableSchema? {

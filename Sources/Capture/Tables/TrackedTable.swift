@@ -16,8 +16,8 @@ public struct TrackedTable: Sendable {
   public var keepsUnits: Bool { names.keepsUnits }
   var captureSQL: CaptureSQL { CaptureSQL(info: info, names: names) }
 
-  /// SQLite allows a result 2,000 columns. The pre-images of a table have four more columns than the app's table, and
-  /// the entry's number.
+  /// The most columns of a table. SQLite allows 2,000 columns in a result. The pre-images of a table have four more
+  /// columns than the app's table, and the entry's number.
   static let maximumColumns = 1_995
 
   /// Finds the dataset's tables in a database, parents before their children.
@@ -47,7 +47,7 @@ public struct TrackedTable: Sendable {
     return try parentsFirst(tables)
   }
 
-  /// Names all tables without a key at once, so that a person can mend them together.
+  /// Throws an error that names all tables without a key, so that a person can mend them together.
   private static func checkKeys(_ dataset: DatasetDefinition, in database: borrowing Database) throws {
     let keyless = try dataset.tables.filter { $0.key == nil }.map(\.name).filter { name in
       guard let info = try database.tableInfo(name) else { return false }
@@ -161,7 +161,7 @@ public struct TrackedTable: Sendable {
     }
   }
 
-  /// Only a key that SQLite makes by itself can change without affecting the app.
+  /// Checks the rule for keys. Only a key that SQLite makes by itself can change without an effect on the app.
   private static func check(_ rule: KeyRule, of info: TableInfo, at place: String) throws {
     if rule == .asIs { return }
     guard let key = info.rowidAlias else {
@@ -226,7 +226,8 @@ extension TrackedTable {
   public var keepsSpellings: Bool {
     schema.key.contains { column in
       let type = info.types[column]
-      // In a table that is not STRICT, a column of the type ANY stores whole numbers as integers.
+      // The type ANY counts in every table, although it keeps spellings only in a STRICT table. In other tables it
+      // stores whole numbers as integers.
       return Comparison.Affinity(ofDeclared: type) == .none || type.uppercased() == "ANY"
     }
   }
@@ -243,12 +244,12 @@ extension TrackedTable {
 }
 
 extension TrackedTable {
-  /// All rows that have a key, with all columns, in no order.
+  /// All rows that have a key, with all columns, in no particular order.
   public var namedRowsSQL: String {
     "SELECT \(quotedList(schema.columns)) FROM \(quoted(name)) WHERE NOT (\(isNamelessSQL))"
   }
 
-  /// The same in the order of their keys.
+  /// All rows that have a key, with all columns, in the order of their keys.
   public var namedRowsInOrderSQL: String {
     "\(namedRowsSQL) ORDER BY \(quotedList(schema.key.map { schema.columns[$0] }))"
   }
@@ -260,7 +261,8 @@ extension TrackedTable {
     try database.first("SELECT count(*) FROM \(quoted(name))") { $0.integer(0) } ?? 0
   }
 
-  /// The number of rows whose key holds NULL. SQLite allows that in old-style tables; such a row cannot be carried.
+  /// The number of rows whose key holds NULL. SQLite allows such a key if a table is neither STRICT nor WITHOUT ROWID.
+  /// A row with such a key cannot be carried.
   public func namelessRows(in database: borrowing Database) throws -> Int64 {
     try database.first("SELECT count(*) FROM \(quoted(name)) WHERE \(isNamelessSQL)") { $0.integer(0) } ?? 0
   }

@@ -3,7 +3,7 @@ import SatchelPlatform
 
 /// The result of a finished command: text for people, and the same content as one JSON document for programs.
 struct Answer {
-  /// Members of the JSON document, behind `ok` and `command`.
+  /// Members of the JSON document, after `ok` and `command`.
   var members: [JSONValue.Member]
   /// For people: lines that end with a newline. Empty if there is nothing to say.
   var text: TerminalText
@@ -25,14 +25,14 @@ struct Answer {
 }
 
 extension Console {
-  /// The command's result, for people.
+  /// Shows the result of a command.
   func show(_ text: TerminalText) { out(text.string) }
-  /// Warnings, errors and questions, for people.
+  /// Shows warnings, errors and questions for people.
   func warn(_ text: TerminalText) { error(text.string) }
 }
 
 extension CommandSpec where Context == CommandContext {
-  /// A command that ends in one answer, printed in the form that the command line asks for.
+  /// A command that ends in one answer, printed in the form that the command line requests.
   init(
     _ path: [String], summary: String, discussion: String, arguments: [ArgumentSpec] = [], options: [OptionSpec] = [],
     examples: [Example] = [], changesData: Bool = false,

@@ -13,7 +13,7 @@ final class AskedPassword: PasswordSource {
   private let prompt: String
   private let known = Mutex<[UInt8]?>(nil)
 
-  /// - Parameter file: its first line is the password.
+  /// - Parameter file: the file whose first line is the password. nil: the person is asked.
   init(_ context: CommandContext, file: String?, prompt: String = "Password of the keys: ") {
     self.context = context
     self.file = file
@@ -38,7 +38,7 @@ final class AskedPassword: PasswordSource {
 }
 
 extension ParsedCommand {
-  /// Where the password of the workspace's keys comes from.
+  /// The source of the password of the workspace's keys.
   func passwords(_ context: CommandContext) -> AskedPassword {
     AskedPassword(
       context,

@@ -4,14 +4,14 @@ import SatchelPlatform
 struct CommandContext {
   var platform: Platform
   let console: any Console
-  /// Asks whether a person or the system wants an endless command to end.
+  /// Shows whether a person or the system has requested the end of an endless command.
   var endRequest: any EndRequest = EndBySignal()
   /// Shows pages to browsers on this machine. nil if this tool shows none.
   var webServer: (any WebServer)?
 }
 
 extension CommandContext {
-  /// The same context, but no link is followed below a folder that others may have filled.
+  /// This context, but no link is followed below a folder that others may have filled.
   func confined(below folder: String) -> CommandContext {
     var context = self
     context.platform = platform.confined(below: folder)
@@ -22,6 +22,6 @@ extension CommandContext {
 typealias Command = CommandSpec<CommandContext>
 
 extension ParsedCommand {
-  /// A typed path, relative to the folder that the command works in.
+  /// A typed path, relative to the folder in which the command works.
   func path(_ typed: String) -> String { directory == "." ? typed : Paths.join(directory, typed) }
 }

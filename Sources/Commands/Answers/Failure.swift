@@ -14,7 +14,7 @@ struct Failure {
   let hint: String?
   let code: ExitCode
 
-  /// Turns the errors of all modules into words and exit codes. This is the only place that does.
+  /// Turns the errors of all modules into words and exit codes. No other place does this.
   init(_ error: any Error) {
     switch error {
     case BundleError.archive(let words):
@@ -107,7 +107,7 @@ struct Failure {
     self.code = code
   }
 
-  /// One line or two. Names of files and rows in them may come from anyone, so they are made safe.
+  /// The failure in one or two lines. Names of files and rows in it may come from anyone, so they are made safe.
   var text: TerminalText { "\(message)\n" + (hint.map { "\($0)\n" } ?? "") }
 
   var json: JSONValue {

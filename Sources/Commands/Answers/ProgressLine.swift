@@ -39,7 +39,7 @@ final class ProgressLine: ProgressObserver {
     if let text { console.error(isWatched ? "\r\u{1B}[K\(text)" : text + "\n") }
   }
 
-  /// Removes the line: the answer follows.
+  /// Removes the line, because the answer follows.
   func finish() {
     let isDrawn = state.withLock { state in
       defer { state.isDrawn = false }
@@ -48,7 +48,7 @@ final class ProgressLine: ProgressObserver {
     if isDrawn { console.error("\r\u{1B}[K") }
   }
 
-  /// `Reading: 40 %, 12.3 MB/s, 20 s left`.
+  /// The progress in words, such as `Reading: 40 %, 12.3 MB/s, 20 s left`.
   static func words(_ progress: Progress, milliseconds: Int64) -> String {
     let rate = Double(progress.done) * 1000 / Double(max(1, milliseconds))
     let (name, isBytes): (String, Bool) =

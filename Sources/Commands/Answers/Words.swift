@@ -5,7 +5,7 @@ import SatchelValues
 
 /// The form of numbers, times and values in answers to people.
 enum Words {
-  /// `1 change`, `12 changes`.
+  /// A number and its noun, such as `1 change` or `12 changes`.
   static func count(_ number: some BinaryInteger, _ one: String, _ many: String? = nil) -> String {
     "\(number) \(number == 1 ? one : many ?? one + "s")"
   }
@@ -70,7 +70,7 @@ enum Words {
     fields.map { "\($0.name)=\(value($0.value))" }.joined(separator: " ")
   }
 
-  /// `2, 5-7`: missing numbers, as ranges.
+  /// Missing numbers as ranges, such as `2, 5-7`.
   static func ranges(_ ranges: [ClosedRange<Int64>]) -> String {
     ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ", ")
   }
@@ -78,7 +78,7 @@ enum Words {
   /// The silence after which a device is reported, in milliseconds.
   static let usualSilence: Int64 = 30 * 86_400_000
 
-  /// `reviews 10, photos 2`.
+  /// The counts of tables, such as `reviews 10, photos 2`.
   static func tables(_ counts: [(table: Name, count: Int)]) -> String {
     counts.map { "\($0.table) \($0.count)" }.joined(separator: ", ")
   }

@@ -16,7 +16,7 @@ enum ConflictCSV {
     CSV.text([names] + conflicts.flatMap { lines($0, layers) })
   }
 
-  /// Geometries in full, other bytes in short.
+  /// A cell of the file. Geometries are in full, and other bytes in short.
   private static func cell(_ name: Name, _ fields: [Field]?) -> String {
     guard let fields, let field = fields.first(where: { $0.name == name }), !field.value.isNull else { return "" }
     return ConflictGeometries.geometry(name, in: fields)?.wellKnownText ?? Words.value(field.value)

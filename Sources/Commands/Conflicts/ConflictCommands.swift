@@ -6,7 +6,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// `conflicts`, which both tools have: the disagreements, side by side, and the decision.
+/// The command `conflicts` of both tools: it shows the disagreements side by side, and takes decisions.
 struct ConflictCommands: Sendable {
   let tool: String
   let list: @Sendable (_ states: [ConflictState], ParsedCommand, CommandContext) throws -> [StoredConflict]

@@ -38,7 +38,7 @@ struct ConflictView {
     return "\(record.table) [\(Words.key(record.key))]\(more)"
   }
 
-  /// A conflict with everything that belongs to it.
+  /// A conflict in words, with all changes of its unit and the rows that wait for it.
   static func text(_ shown: ShownConflict, layers: [Layer], width: Int) -> TerminalText {
     var text: TerminalText = "Conflict \(shown.conflict.record.id)\n"
     if shown.isUnit { text += "A unit of \(Words.count(shown.parts.count, "change")), decided as one.\n" }
@@ -87,7 +87,7 @@ struct ConflictView {
     "Only \(device) says so: this hub has not found it. The values are as \(device) reports them; the row now is true."
   }
 
-  /// `stars: 4 before, 3 at the hub, 5 on the device`.
+  /// The values of a column in words, such as `stars: 4 before, 3 at the hub, 5 on the device`.
   static func sides(of name: Name, in record: ConflictRecord) -> TerminalText {
     "\(name): \(cell(name, record.baseValues)) before, \(cell(name, record.hubValues)) at the hub, \(cell(name, record.deviceValues)) on the device"
   }
@@ -107,7 +107,7 @@ struct ConflictView {
 
   static let takenLate = "The change was accepted: the user had the right when the change was made."
 
-  /// The new rows that wait for the conflict's row.
+  /// The new rows that wait for the conflict's row, in words.
   static func text(below: [ConflictRecord]) -> TerminalText {
     if below.isEmpty { return "" }
     let lines = below.map { record -> TerminalText in
@@ -116,7 +116,7 @@ struct ConflictView {
     return "These rows refer to it, and come back with it:\n" + lines.joined()
   }
 
-  /// The identity of a conflict and of its row.
+  /// The identity of a conflict and of its row, as JSON.
   static func found(_ record: ConflictRecord) -> JSONValue {
     [
       "id": .string(record.id.text), "kind": .string(record.kind.rawValue), "state": .string(record.state.rawValue),
@@ -140,7 +140,7 @@ struct ConflictView {
     }
   }
 
-  /// A unit as one conflict, with all its changes.
+  /// A unit as one conflict with all its changes, as JSON.
   static func json(_ unit: ConflictUnit, layers: [Layer]) -> JSONValue {
     var members = ConflictView(conflict: unit.head, layers: layers).members()
     if !unit.isSingle {
@@ -150,7 +150,7 @@ struct ConflictView {
     return .object(members)
   }
 
-  /// The same with the rows as they are now.
+  /// A conflict as JSON, with the rows as they are now. If it is a unit, with all its changes.
   static func json(_ shown: ShownConflict, layers: [Layer]) -> JSONValue {
     var members = ConflictView(conflict: shown.conflict, layers: layers).members(row: shown.row)
     members += [.init(name: "row", value: .fields(shown.row)), .init(name: "row_mark", value: .string(shown.mark))]

@@ -14,7 +14,7 @@ extension ConflictGeometries {
     let change: GeometryDifference?
   }
 
-  /// All present states; the row as it is now is the last.
+  /// The states of the geometry that exist. The state in the present row comes last.
   func sides(row: [Field]?) -> [Side] {
     let now = row.flatMap { Self.geometry(column, in: $0) }
     func side(_ name: String, _ place: String, _ geometry: Geometry?, _ change: GeometryDifference?) -> Side? {
@@ -32,12 +32,12 @@ extension ConflictGeometries {
     sides(row: row).map { "\(column) \($0.place): \(words(of: $0.geometry, $0.change))\n" as TerminalText }.joined()
   }
 
-  /// `Polygon, 5 points, x 0 to 9, y 0 to 9; 1 of 5 points moved, 7.0 m`.
+  /// A geometry in words, such as `Polygon, 5 points, x 0 to 9, y 0 to 9; 1 of 5 points moved, 7.0 m`.
   func words(of geometry: Geometry, _ change: GeometryDifference?) -> String {
     geometry.words + (words(change, of: geometry).map { "; \($0)" } ?? "")
   }
 
-  /// The effect of the device's change on the geometry, or else of the hub's; empty: none.
+  /// The effect of the device's change on the geometry, or else the effect of the hub's change. Empty if there is none.
   var move: String { words(deviceChange, of: device) ?? words(hubChange, of: hub) ?? "" }
 
   func json(row: [Field]?) -> JSONValue {
@@ -66,7 +66,8 @@ extension ConflictGeometries {
 }
 
 extension ConflictView {
-  /// `: 1 of 5 points moved, 7.0 m`, behind the row's name; empty if no geometry differs.
+  /// The moves of the geometries, such as `: 1 of 5 points moved, 7.0 m`. These words follow the row's name. Empty if
+  /// no geometry differs.
   var moves: String {
     let moves = geometries().map(\.move).filter { !$0.isEmpty }
     return moves.isEmpty ? "" : ": \(moves.joined(separator: "; "))"

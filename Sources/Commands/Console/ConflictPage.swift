@@ -46,8 +46,8 @@ extension ConsoleSite {
       """
   }
 
-  /// Enter in a field presses the first button, which does nothing if no column was chosen. A unit is decided as a
-  /// whole, so it has no choice for each column.
+  /// The form for the decision. Enter in a field presses the first button. For a single conflict, this button does
+  /// nothing if no column was chosen. A unit is decided as a whole, so it has no choice for each column.
   private static func form(_ shown: ShownConflict, _ parts: [Markup]) -> Markup {
     let columns: Markup =
       shown.isUnit ? "" : "<button name=\"keep\" value=\"columns\">Keep the chosen value of each column</button>\n"
@@ -91,7 +91,7 @@ extension ConsoleSite {
       """
   }
 
-  /// The geometries in words. The full text of each can be opened.
+  /// The geometries in words. The full text of each geometry can be opened.
   private static func geometries(_ found: [ConflictGeometries], _ row: [Field]?) -> Markup {
     if found.isEmpty { return "" }
     let items = found.flatMap { geometries in
@@ -150,7 +150,7 @@ extension ConsoleSite {
       case "hub": return value(record.hubValues)
       case "device": return value(record.deviceValues)
       case "null": return EnteredField(name, .known(.null))
-      // A page in a browser reads no files of this machine.
+      // A page in a browser must not read files of this machine.
       case "own": return EnteredField(name, .words(request.value("own\(place)") ?? "", file: nil))
       default: return nil
       }

@@ -5,22 +5,22 @@ import Synchronization
 /// Admits only the browser of the person who started the console. Other users of the machine do not know the token.
 /// Pages of other sites can neither read an answer nor start an action.
 ///
-/// A session has two secrets: a cookie, and the folder of all its pages. Cookies know no ports, so the browser would
-/// send the cookie to any server on this machine. Because the cookie is for that folder alone, the browser sends it
-/// only to a server whose address has the folder's name.
+/// A session has two secrets: a cookie, and the folder of all its pages. A cookie is valid for all ports, so the
+/// browser would send it to any server on this machine. Because this cookie is for that folder alone, the browser sends
+/// it only in requests for an address with the folder's name.
 final class ConsoleGate: Sendable {
   private struct State {
     var port: UInt16 = 0
-    /// nil after the token was used.
+    /// The token, until it is used. Then nil.
     var token: String?
   }
 
   /// The verdict on a request.
   enum Verdict {
     case refused(WebResponse)
-    /// It has the token that begins the session.
+    /// The request has the token that begins the session.
     case enters(token: String)
-    /// It belongs to the session, and requests this page.
+    /// The request belongs to the session, and requests this page.
     case admitted(page: String)
   }
 
@@ -48,7 +48,7 @@ final class ConsoleGate: Sendable {
   /// The port is in the name, so that two consoles on this machine have different cookies.
   private var cookie: String { "satchel-\(state.withLock { $0.port })" }
 
-  /// Judges a request by its first lines. It changes nothing, so it can be called again.
+  /// Judges a request by its first lines. This changes nothing, so it can be called again.
   func verdict(on request: WebRequest) -> Verdict {
     if let refusal = refusal(of: request) { return .refused(refusal) }
     if request.method == "GET", request.path == "/", let token = request.value("token") {
@@ -70,9 +70,10 @@ final class ConsoleGate: Sendable {
     return .admitted(page: String(request.path.dropFirst(folder.count)))
   }
 
-  /// nil if the request uses the console's own address and comes from the console's own pages.
+  /// The refusal of a request. nil if the request uses the console's own address and comes from the console's own
+  /// pages.
   private func refusal(of request: WebRequest) -> WebResponse? {
-    // A foreign site name that resolves to this machine still arrives as its own name.
+    // Another site's name may resolve to this machine, but the request still contains that name.
     guard let host = request.header("host"), names.contains(host) else {
       return .refusal(403, "This console is only known under its address on this machine.")
     }
@@ -131,7 +132,7 @@ extension WebResponse {
       status: status, headers: [("Content-Type", "text/html; charset=utf-8")], body: Array(page.markup.text.utf8))
   }
 
-  /// Redirects after a completed action, so that a reload of the page does not repeat it.
+  /// Redirects after a completed action, so that a reload of the page does not repeat the action.
   static func seeOther(_ address: String) -> WebResponse {
     WebResponse(status: 303, headers: [("Location", address)], body: [])
   }

@@ -7,11 +7,11 @@ struct ConsoleSite: Sendable {
   let context: CommandContext
   let gate: ConsoleGate
 
-  /// The most that a form's fields may hold together: as much as a row.
+  /// The most bytes that all fields of a form may hold together: as many as a row may have.
   private static let mostBytes = 64 << 20
 
-  /// Rejects a request that the gate does not admit, or that is too large. No byte of it is stored before. Only forms
-  /// have a body.
+  /// Decides about a request before any byte of its body is stored. Rejects a request that the gate does not admit, or
+  /// that is too large. Only forms have a body.
   func receive(_ request: WebRequest) -> WebIntake {
     let verdict = gate.verdict(on: request)
     if case .refused(let answer) = verdict { return .refused(Self.sealed(answer)) }
@@ -83,8 +83,8 @@ struct ConsoleSite: Sendable {
     }
   }
 
-  /// A page with links to all others. All pages are in one folder, below the session's secret, so a link names only the
-  /// page.
+  /// A page with links to all other pages. All pages are in one folder, below the session's secret, so a link names
+  /// only the page.
   func frame(_ title: String, _ content: Markup, status: Int = 200) -> WebResponse {
     Self.frame(title, content, status: status)
   }
@@ -112,11 +112,11 @@ extension WebRequest {
     return value
   }
 
-  /// As `value`, but nil for an empty field.
+  /// Like `value`, but nil for an empty field.
   func filled(_ name: String) -> String? { value(name).flatMap { $0.isEmpty ? nil : $0 } }
 }
 
-/// Text as a part of an address.
+/// Text, encoded as a part of an address.
 func percentEncoded(_ text: String) -> String {
   let plain = Array("-._~".utf8)
   return text.utf8.map { byte in

@@ -12,8 +12,8 @@ final class ConsoleUpload: WebFiles {
   /// The paths of the received files, by name. An empty file is left out.
   private(set) var paths: [String: String] = [:]
 
-  /// - Parameter bytes: the size that the browser announces; nil if it announces none. Throws if there is no room for
-  ///   that.
+  /// - Parameter bytes: the size that the browser announces; nil if it announces none.
+  /// - Throws: if there is no room for that size.
   init(_ bytes: Int64?, in folder: WorkspaceFolder, platform: Platform) throws {
     let free = try platform.files.freeBytes(folder.inbox)
     guard bytes ?? 0 < free else {

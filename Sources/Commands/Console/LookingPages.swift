@@ -3,7 +3,7 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// Why a row is as it is, and which users see it.
+/// The pages about the history of a row, and about the rows that a user sees.
 extension ConsoleSite {
   func history(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     let tables = try hub.status().tables.map(\.table)
@@ -104,7 +104,7 @@ extension ConsoleSite {
       titles: ["User", "Attributes", "Last day", "Devices"],
       rows: users.map { user in
         let own = devices.filter { $0.user == user.name }.map { "\($0.name): \(Words.age(of: $0.heard, now: now))" }
-        // The end of a day is the beginning of the next day.
+        // `expires` is the beginning of the day after the last day.
         let last = user.expires.map { String(UTCTime.text(milliseconds: $0 - 1).prefix(10)) } ?? ""
         return [user.name, Words.fields(user.attributes), last, own.joined(separator: "\n")]
       })

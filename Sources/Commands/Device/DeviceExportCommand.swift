@@ -57,7 +57,7 @@ extension DeviceTool {
     }
   }
 
-  /// Copies files that the hub must have before the newest export to the same folder. Returns the words for people.
+  /// Copies earlier files that the hub needs to the same folder as the newest export. Returns the words for people.
   private static func deliver(
     _ files: [String], _ command: ParsedCommand, _ context: CommandContext
   ) throws -> TerminalText {
@@ -92,6 +92,6 @@ extension Platform {
     return path
   }
 
-  /// Follows a link: the path of a stick is often a link.
+  /// Whether a path is a folder. Follows a link, because the path of a stick is often a link.
   func isFolder(_ path: String) throws -> Bool { try files.kind(Paths.join(path, ".")) == .directory }
 }

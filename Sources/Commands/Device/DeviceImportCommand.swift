@@ -87,7 +87,8 @@ extension DeviceTool {
     }
   }
 
-  /// Imports bundles. - Parameter open: gives the path of a named bundle; nil if the bundle was taken meanwhile.
+  /// Imports bundles.
+  /// - Parameter open: gives the path of a named bundle. Returns nil if the bundle was taken meanwhile.
   private static func take(
     _ names: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand, lost: LostExports = .deliveredAgain,
     migrations: BroughtMigrations = .run,
@@ -133,7 +134,7 @@ extension DeviceTool {
     Rehearsal.extend(text(report), json(report), report.verdict, by: report.tally, report.found, command)
   }
 
-  /// The export that the hub is not known to have.
+  /// The export to carry, if the hub is not known to have it.
   private static func due(_ workspace: DeviceWorkspace, _ command: ParsedCommand) throws -> [Syncing.Outgoing] {
     guard let before = try working(workspace) else {
       guard let stranded = try workspace.stranded() else {
@@ -165,15 +166,15 @@ extension DeviceTool {
     return [.init(to: hub, file: report.file, words: "bundle \(report.sequence), \(Words.count(total, "change")).")]
   }
 
-  /// nil if there is no usable database.
+  /// The status of the device's data. nil if there is no usable database.
   private static func working(_ workspace: DeviceWorkspace) throws -> DeviceStatus.Current? {
     do { return try workspace.status().current } catch let error as SQLiteError
       where error.kind == .corrupt || error.kind == .notADatabase
     { return nil }
   }
 
-  /// The finished exports in the outbox, if this device cannot export now. If they cannot be read either, the failure
-  /// is enough.
+  /// The finished exports in the outbox, if this device cannot export now. If the exports cannot be read either, the
+  /// list is empty, because the failure is enough.
   private static func made(_ workspace: DeviceWorkspace, before failure: Failure) -> [Syncing.Outgoing] {
     guard let stranded = try? workspace.stranded(), stranded.files.count > 1 else { return [] }
     return [delivery(of: stranded, because: failure)]

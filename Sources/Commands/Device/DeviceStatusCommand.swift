@@ -161,7 +161,7 @@ extension DeviceTool {
 
   /// The next steps, the most urgent first.
   static func steps(_ status: DeviceStatus, _ current: DeviceStatus.Current) -> [String] {
-    // Nothing else can be done until that is repaired.
+    // Nothing else can be done until the damage is repaired.
     if let hint = current.damage.compactMap(\.hint).first { return [hint] }
     if !current.damage.isEmpty || !current.lostCounts.isEmpty || current.unknownExport != nil {
       return ["satchel doctor, which says what went by unseen; then satchel doctor --repair"]
@@ -190,7 +190,7 @@ extension DeviceTool {
     return steps
   }
 
-  /// The fixed word for programs.
+  /// The state as a fixed word for programs.
   private static func word(_ trouble: DeviceStatus.Trouble?) -> String {
     switch trouble {
     case nil: "initial"
@@ -275,7 +275,7 @@ extension DeviceTool {
 }
 
 extension Estrangement {
-  /// Its name in the list of facts.
+  /// The title of the estrangement in the list of facts.
   fileprivate var title: String { isOtherHub ? "Other hub" : "Other history" }
 
   fileprivate var json: JSONValue {

@@ -4,9 +4,9 @@ import SatchelCrypto
 struct RequestWords {
   let request: String
   let key: PublicKey
-  /// The hub that the request is for: `hub`, or `new hub`.
+  /// The hub for which the request is: `hub`, or `new hub`.
   var hub = "hub"
-  /// The key's owner and kind: `its new key`.
+  /// The key's owner and kind, such as `its new key`.
   let whose: String
   /// The next step after the hub has enrolled the device: a sentence.
   let next: String

@@ -22,7 +22,7 @@ public struct ArgumentSpec: Sendable {
     self.help = help
   }
 
-  /// Its part of the usage line.
+  /// The argument's part of the usage line.
   var usage: String {
     switch arity {
     case .one: name

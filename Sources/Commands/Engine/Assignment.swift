@@ -3,7 +3,7 @@ public struct Assignment: Hashable, Sendable {
   public let name: String
   public let value: String
 
-  /// Splits at the first `=`. nil if there is none, or no name before it.
+  /// Splits at the first `=`. nil if there is no `=`, or no name before it.
   public init?(_ word: String) {
     // Bytes, not characters: an equals sign followed by a combining mark is one character, and still a separator.
     let bytes = word.utf8

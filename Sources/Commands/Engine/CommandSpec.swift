@@ -1,19 +1,20 @@
-/// One command, as a value that describes itself. Parsing, help and usage errors are made from it alone.
+/// One command, as a value that describes itself. Parsing, help and usage errors use only this value.
 ///
-/// `Context` is the type that the tool's commands share. The engine only passes it on.
+/// `Context` is the type that the tool's commands share. The engine only passes a context on.
 public struct CommandSpec<Context>: Sendable {
   public typealias Run = @Sendable (_ command: ParsedCommand, _ context: inout Context) throws -> ExitCode
 
-  /// The words that name it: `["user", "add"]`.
+  /// The words that name the command: `["user", "add"]`.
   public let path: [String]
   /// One line for the list of commands, without a full stop.
   public let summary: String
-  /// The description, in plain words. An empty line parts paragraphs; a line that begins with a space stays as it is.
+  /// The description, in plain words. An empty line separates paragraphs. A line that begins with a space stays as it
+  /// is.
   public let discussion: String
   public let arguments: [ArgumentSpec]
   public let options: [OptionSpec]
   public let examples: [Example]
-  /// Whether it changes data; if so, it takes `--dry-run`.
+  /// Whether the command changes data. If so, it takes `--dry-run`.
   public let changesData: Bool
   public let run: Run
 
@@ -31,7 +32,7 @@ public struct CommandSpec<Context>: Sendable {
     self.run = run
   }
 
-  /// Its name as people write it: `user add`.
+  /// The command's name as people write it: `user add`.
   public var name: String { path.joined(separator: " ") }
 }
 

@@ -6,7 +6,7 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
   case refused = 3
   case busy = 4
 
-  /// Its line in every command's help.
+  /// The line of this code in every command's help.
   public var meaning: String {
     switch self {
     case .done: "done"

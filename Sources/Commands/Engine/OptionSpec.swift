@@ -1,13 +1,13 @@
 /// An option of a command.
 public struct OptionSpec: Sendable {
   public enum Kind: Hashable, Sendable {
-    /// It is either given or absent.
+    /// The option is either given or absent.
     case flag
-    /// It takes a value, shown in help by this name: `--to PATH`.
+    /// The option takes a value, shown in help by this name: `--to PATH`.
     case value(String)
   }
 
-  /// Its name without the hyphens: `to`.
+  /// The option's name without the hyphens: `to`.
   public let long: String
   public let short: Character?
   public let kind: Kind
@@ -29,15 +29,15 @@ public struct OptionSpec: Sendable {
     self.required = required
   }
 
-  /// The ways to write it.
+  /// The ways to write the option.
   var spellings: [String] { (short.map { ["-\($0)"] } ?? []) + ["--\(long)"] }
 
   var valueName: String? { if case .value(let valueName) = kind { valueName } else { nil } }
 
-  /// `--to PATH`.
+  /// The option as help shows it, such as `--to PATH`.
   var withValueName: String { "--\(long)" + (valueName.map { " \($0)" } ?? "") }
 
-  /// Its part of the usage line.
+  /// The option's part of the usage line.
   var usage: String { (required ? withValueName : "[\(withValueName)]") + (repeatable ? "..." : "") }
 }
 
@@ -60,6 +60,6 @@ extension OptionSpec {
 }
 
 extension CommandSpec {
-  /// Its own options, then those of every command.
+  /// The command's own options, then the options of every command.
   var allOptions: [OptionSpec] { options + (changesData ? [.dryRun] : []) + OptionSpec.common }
 }

@@ -1,10 +1,11 @@
 /// A command line that fits its command.
 ///
-/// Reading an argument or option that the command does not declare is a mistake in the program, and stops it.
+/// If the program reads an argument or option that the command does not declare, this is a mistake in the program, and
+/// stops it.
 public struct ParsedCommand: Sendable {
   /// The command's path.
   public let path: [String]
-  /// `-C DIR`; `.` when it is not given.
+  /// The value of `-C DIR`; `.` if it is not given.
   public let directory: String
   private let arguments: [String: [String]]
   private let values: [String: [String]]
@@ -41,7 +42,7 @@ public struct ParsedCommand: Sendable {
     return given
   }
 
-  /// The value of `--name`; the last one of a repeatable option.
+  /// The value of `--name`. For a repeatable option, the last value.
   public func value(_ name: String) -> String? { values(name).last }
 
   /// The values of `--name`, in the order given.

@@ -7,7 +7,7 @@ public enum Invocation<Context>: Sendable {
 }
 
 extension ToolSpec {
-  /// Reads a command line, without the tool's own name. Throws when it fits no command.
+  /// Reads a command line, without the tool's own name. Throws if the line fits no command.
   ///
   /// The longest run of words that names a command is the command. Options may be anywhere, and `--` ends them. Help is
   /// given whatever else is wrong.
@@ -34,12 +34,12 @@ extension ToolSpec {
 
   private func help(for found: Lookup<Context>) throws(UsageError) -> String {
     if let command = found.command { return help(command) }
-    // `help exprot` names no command; plain `help` and `help user` name a list of them.
+    // `help exprot` names no command. Plain `help` and `help user` name a list of commands.
     if found.rest.firstArgument != nil { throw found.failure }
     return help(under: found.path)
   }
 
-  /// Adds to a usage error what it lacks: the usage line of this command, and where to read on.
+  /// Adds the missing parts to a usage error: the usage line of this command, and where to read on.
   func complete(_ error: UsageError, for command: CommandSpec<Context>) -> UsageError {
     let reading = "Read '\(name) help \(command.name)'."
     let hint = error.hint.map { $0 + "\n" + reading } ?? reading

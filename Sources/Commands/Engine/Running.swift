@@ -3,7 +3,7 @@ import SatchelPlatform
 /// A command line that failed, with all that is needed to report it in words or as the one JSON document.
 public struct CommandFailure {
   public let tool: String
-  /// The command's path; empty when the words named none.
+  /// The command's path. Empty if the words named no command.
   public let command: [String]
   /// A `UsageError` of the engine or the command, or any other error that the command threw.
   public let error: any Error

@@ -6,7 +6,7 @@ public struct ToolSpec<Context>: Sendable {
   public let name: String
   public let summary: String
   public let version: String
-  /// In the order of the help; commands with the same first word are next to each other.
+  /// The commands in the order of the help. Commands with the same first word are next to each other.
   public let commands: [CommandSpec<Context>]
 
   public init(name: String, summary: String, version: String, commands: [CommandSpec<Context>]) {

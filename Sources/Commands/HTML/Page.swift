@@ -28,7 +28,7 @@ struct Page {
     """
   }
 
-  /// Allows the page's own style, and forms that return to the page's own site. Nothing else.
+  /// Allows the page's own style, and forms that return to the page's own site. It allows nothing else.
   static let policy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'"
 
   private static let style: Markup = """

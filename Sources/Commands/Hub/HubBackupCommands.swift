@@ -116,7 +116,7 @@ extension HubTool {
     }
   }
 
-  /// The part of `restore` that works in the present workspace. nil if the command is to make a hub from a backup.
+  /// The part of `restore` that works in the present workspace. nil if the command makes a hub from a backup.
   private static func restoreHere(_ command: ParsedCommand, _ context: CommandContext) throws -> Answer? {
     let (isInPlace, isEnd) = (command.flag("in-place"), command.flag("finish"))
     let names = command.arguments("FILE") + command.arguments("DIR")

@@ -132,7 +132,7 @@ extension HubTool {
       }
       let emitted: EmitReport
       do { emitted = try hub.emit(to: device.name) } catch {
-        // A device enrolled without a bundle would only block the next attempt.
+        // A device that is enrolled without a bundle would only block the next attempt.
         try hub.withdraw(device)
         throw error
       }
@@ -152,7 +152,7 @@ extension HubTool {
     }
   }
 
-  /// Shows what the request takes over, before the fingerprint is confirmed.
+  /// Shows which device the request continues, before the fingerprint is confirmed.
   private static func show(_ claim: ContinuationClaim?, _ command: ParsedCommand, _ context: CommandContext) throws {
     guard let claim else { return }
     guard let device = claim.device, let user = claim.user else {
@@ -170,8 +170,7 @@ extension HubTool {
       hint: "If you know that it is true, for example because \(device) lost its key, add: --continues \(device)")
   }
 
-  /// The comparison by a person: the typed text, read from the device, must be the fingerprint of the key in the
-  /// request.
+  /// Lets a person compare: the typed text, read from the device, must be the fingerprint of the key in the request.
   private static func compare(_ fingerprint: String, _ command: ParsedCommand, _ context: CommandContext) throws {
     var typed = command.value("fingerprint")
     if typed == nil, context.console.traits.interactive {

@@ -30,7 +30,7 @@ extension HubTool {
       let hub = try open(command, context)
       try command.checkDelivery(to: .folder, context)
       var names = try chosen(command, hub)
-      // If a named device is expired, that is an error. With --all the others get their bundles.
+      // If a named device is expired, this is an error. With `--all`, the other devices get their bundles.
       let expired = command.values("device").isEmpty ? try hub.expiredDevices() : []
       names.removeAll { expired.contains($0) }
       let isStreamed = command.value("to") == Streams.word

@@ -54,7 +54,7 @@ extension HubTool {
     }
   }
 
-  /// Continues a device that was put back from its own backup from its present state. Everything that it delivered
+  /// Lets a device that was put back from its own backup continue from its present state. Everything that it delivered
   /// before stays.
   private static func goOn(_ name: String, _ hub: HubWorkspace, _ command: ParsedCommand) throws -> Answer {
     if command.value("keep") != nil {

@@ -27,7 +27,7 @@ extension HubTool {
     }
   }
 
-  /// Imports bundles, and returns which of the files need not be carried any more.
+  /// Imports bundles. Returns the answer, and the files that need not be carried any more.
   /// - Parameter open: gives the path of a named bundle.
   static func take(
     _ names: [String], into hub: HubWorkspace, _ command: ParsedCommand,
@@ -72,7 +72,8 @@ extension HubTool {
       })
   }
 
-  /// For each device, the emission that it is not known to have. If one emission fails, the others are still made.
+  /// For each device, the emission that the device is not known to have. If one emission fails, the others are still
+  /// made.
   private static func due(_ hub: HubWorkspace, _ command: ParsedCommand) throws -> [Syncing.Outgoing] {
     let active = try hub.devices().filter { $0.state == .active }
     return try hub.emitting { emitter in
@@ -152,7 +153,7 @@ extension HubTool {
     return text + recovery
   }
 
-  /// The next step for an announced key that belongs to another.
+  /// The next step for an announced key that belongs to another owner.
   static func refusedKeyWords(_ device: String) -> String {
     """
     the new key that \(device) announced is another's, and is not taken. Ask its user. There: satchel keys rotate \

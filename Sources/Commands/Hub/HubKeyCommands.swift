@@ -36,7 +36,7 @@ extension HubTool {
 
     """
 
-  /// Replaces a lost key, after a statement of the cost.
+  /// Replaces a lost key, after the person has seen the cost.
   private static func replaceLost(of hub: HubWorkspace, _ command: ParsedCommand, _ context: CommandContext) throws
     -> Answer
   {
@@ -82,7 +82,8 @@ extension HubTool {
     ["fingerprint": .string(key.fingerprint), "devices": .strings(cost.devices), "is_new": .bool(isNew)]
   }
 
-  /// A device's right to deliver ends with its keys, so both commands do the same.
+  /// The command that revokes a device, as `device revoke` and as `keys revoke`. A device's right to deliver ends with
+  /// its keys, so both commands do the same.
   static func revoke(_ path: [String]) -> Command {
     Command(
       path, summary: "end a device's right to deliver and to receive",

@@ -18,7 +18,7 @@ extension HubTool {
     }
   }
 
-  /// How many of the bundles that wait are named.
+  /// How many waiting bundles `status` names.
   private static let shownWaiting = 5
 
   static func facts(_ status: HubStatus, _ now: Int64) -> [StatusSheet.Fact] {
@@ -161,7 +161,7 @@ extension HubTool {
 
   /// The next steps, the most urgent first.
   static func steps(_ status: HubStatus) -> [String] {
-    // Nothing else can be done until that is repaired.
+    // Nothing else can be done until the damage is repaired.
     if let hint = status.damage.compactMap(\.hint).first { return [hint] }
     if !status.damage.isEmpty {
       return ["satchel-hub doctor, which says what went by unseen; then satchel-hub doctor --repair"]

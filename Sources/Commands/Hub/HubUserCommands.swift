@@ -119,7 +119,7 @@ extension HubTool {
 }
 
 extension ParsedCommand {
-  /// The value of `--expires`. nil if it is absent; `.some(nil)` for "never".
+  /// The value of `--expires`. nil if the option is absent; `.some(nil)` for "never".
   func expiry() throws -> Int64?? {
     guard let text = value(HubTool.expiry.long) else { return nil }
     if text == "never" { return .some(nil) }

@@ -12,16 +12,17 @@ struct Provisioning {
 
   struct Made {
     let device: EnrolledDevice
-    /// nil in a rehearsal.
+    /// The number of rows in the device's database. nil in a rehearsal.
     let rows: Int?
     var name: String { device.name }
     var user: String { device.user }
   }
 
-  /// Makes the workspace `folder`, enrols the device, and brings the rows in. If a step fails, everything is removed
+  /// Makes the workspace `folder`, enrols the device, and imports the rows. If a step fails, everything is removed
   /// again.
   /// - Parameters:
-  ///   - template: a database that the app made, for the rows to go into; nil: one with the dataset's tables alone.
+  ///   - template: a database that the app made, which receives the rows. nil: the database has only the dataset's
+  ///     tables.
   ///   - secrets: whether the device gets keys with which it can deliver.
   func provision(
     _ name: String, user: String, into folder: String, template: String?, secrets: Secrets = .made, runMode: RunMode
@@ -37,7 +38,7 @@ struct Provisioning {
     let device = try create(name, in: new.path, template: template, runMode: runMode)
     let enrolled = try enrol(device, user: user, secrets)
     do {
-      // The hub knows the device by its public key. After this no device can sign with it.
+      // The hub knows the device by its public key. After this step, no device can sign with that key.
       if secrets == .none { try device.keys.discard() }
       let hubKey = try hub.keys.ownKey()
       let emitted = try hub.emit(to: name)
@@ -49,13 +50,13 @@ struct Provisioning {
         throw error
       }
     } catch {
-      // A second failure must not hide the first. The next device of this name replaces what is left of the enrolment.
+      // A second failure must not hide the first. The next device of this name replaces the rest of the enrolment.
       try? hub.withdraw(enrolled)
       throw error
     }
   }
 
-  /// Refuses a template with rows: it is not known whose they are, and whether the hub should have them.
+  /// Refuses a template with rows: it is not known who owns the rows, and whether the hub should have them.
   private static func refuseRows(of template: String?, _ report: ImportReport) throws {
     guard let template, let joined = report.joined, !joined.isEmpty || report.conflicts > 0 else { return }
     let tables = Set(joined.map(\.table.text) + report.found.map(\.table.text)).sorted().joined(separator: ", ")
@@ -66,8 +67,8 @@ struct Provisioning {
     )
   }
 
-  /// Refuses a folder in a workspace: a backup, a copy or the removal of one would include the other. Links on the way
-  /// are followed, because the real position of the folder counts.
+  /// Refuses a folder inside a workspace: a backup, a copy or the removal of one folder would include the other folder.
+  /// Links on the way are followed, because the real position of the folder counts.
   private func refuseInside(_ named: String) throws {
     let files = platform.files
     let folder = Paths.absolute(named, currentDirectory: try files.currentDirectory())
@@ -94,7 +95,7 @@ struct Provisioning {
 
   private func rehearse(_ name: String, user: String, into folder: String, template: String?) throws -> Made {
     let device = try create(name, in: folder, template: template, runMode: .dryRun)
-    // The key is never used. It only serves to check whether the name and the user can be enrolled.
+    // This key is never used. It only serves to check whether the name and the user can be enrolled.
     return Made(
       device: try hub.enrol(
         device.configuration.id, name: name, user: user, key: unusedKey(), recipient: nil,
@@ -118,7 +119,8 @@ struct Provisioning {
     return device
   }
 
-  /// The app may recognise its files by their extension: a GIS tool accepts a GeoPackage only as `.gpkg`.
+  /// The database's file name, with the extension of the template. The app may recognise its files by their extension:
+  /// a GIS tool accepts a GeoPackage only as `.gpkg`.
   private func database(like template: String?) -> String {
     let name = template.map { Paths.name(of: $0) } ?? ""
     let parts = name.split(separator: ".", omittingEmptySubsequences: false)

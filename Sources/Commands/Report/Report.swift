@@ -8,12 +8,12 @@ struct Report {
   struct Section {
     let heading: String
     let table: StatusSheet.Table
-    /// The meaning of an empty table.
+    /// The words for an empty table.
     let ifEmpty: String
   }
 
   let title: String
-  /// Milliseconds since 1970.
+  /// The time when the report was made, in milliseconds since 1970.
   let made: Int64
   let sheet: StatusSheet
   var sections: [Section] = []
@@ -31,7 +31,7 @@ struct Report {
     ] + sections
   }
 
-  /// One file without scripts, and with nothing from elsewhere.
+  /// The report as one file without scripts, and with nothing from elsewhere.
   var html: String {
     let content: [Markup] = all.map { section in
       section.table.rows.isEmpty
@@ -43,8 +43,8 @@ struct Report {
       .text
   }
 
-  /// A line for each cell: the section, the row's first cell, the column, the text. The lines of a cell follow each
-  /// other.
+  /// The report with a line for each cell: the section, the row's first cell, the column, the text. If a cell has
+  /// several lines, they are joined.
   var csv: String {
     func line(_ cell: String) -> String { cell.split(separator: "\n").joined(separator: "; ") }
     return CSV.text(

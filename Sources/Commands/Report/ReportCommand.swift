@@ -1,7 +1,7 @@
 import SatchelJSON
 import SatchelPlatform
 
-/// `report`, which both tools have.
+/// The command `report` of both tools.
 enum ReportCommand {
   static func report(
     tool: String, _ make: @escaping @Sendable (_ command: ParsedCommand, _ context: CommandContext) throws -> Report

@@ -1,13 +1,13 @@
 import SatchelJSON
 import SatchelWorkspace
 
-/// Words about attached files: which go along, which came, which are missing.
+/// Words about attached files: the files that a bundle carries, that came, or that are missing.
 enum AttachedWords {
   static let option = OptionSpec(
     "files-size", kind: .value("SIZE"),
     help: "at most SIZE of attached files, such as 500M; the others go with the next ones")
 
-  /// The most files that `status` names; `--json` names all.
+  /// The most files that `status` names. `--json` names all files.
   static let mostShown = 5
 
   static func carried(_ count: Int, left: Int) -> TerminalText {
@@ -16,7 +16,7 @@ enum AttachedWords {
     return "\(Words.count(count, "file")) along with it\(more).\n"
   }
 
-  /// The files that an export requests.
+  /// The files that an export requests, in words.
   static func asked(_ count: Int) -> TerminalText {
     count == 0
       ? "" : "It asks for \(Words.count(count, "file")) that \(count == 1 ? "is" : "are") gone from files/ here.\n"
@@ -32,7 +32,7 @@ enum AttachedWords {
     return text + (more > 0 ? "And \(more) more such files.\n" : "")
   }
 
-  /// The files that `compact` removed.
+  /// The files that `compact` removed, in words.
   static func removed(_ unnamed: UnnamedFiles, _ command: ParsedCommand) -> TerminalText {
     if unnamed.count == 0 { return "" }
     let verb = command.dryRun ? "Would remove" : "Removed"

@@ -3,7 +3,7 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelValues
 
-/// `verify` and `inspect`, which both tools have. They differ in the keys that they trust.
+/// The commands `verify` and `inspect` of both tools. The tools differ in the keys that they trust.
 enum BundleCommands {
   /// Verifies a named file and passes it to `look`, which makes the answer.
   typealias Verify =

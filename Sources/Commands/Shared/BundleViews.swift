@@ -66,11 +66,11 @@ struct BundleView {
 struct BundleContent {
   private var tables: [Name] = []
   private var counts: [Name: [String: Int]] = [:]
-  /// Each row's changes as a block of lines for people, and the same for programs.
+  /// Each row's changes: as a block of lines for people, and as a document for programs.
   private(set) var rows: [TerminalText] = []
   private(set) var rowDocuments: [JSONValue] = []
   private(set) var conflicts: [String] = []
-  /// The SQL that the bundle runs, by the version that it leads to.
+  /// The SQL that the bundle runs, each with the version to which it leads.
   private(set) var migrations: [Migration] = []
 
   init(_ bundle: borrowing VerifiedBundle, withRows: Bool) throws {
@@ -105,7 +105,7 @@ struct BundleContent {
     }
   }
 
-  /// A row as a difference: `+` before a new value, `-` before an old value, both for a change.
+  /// A row as a difference: `+` before a new value, `-` before an old value, and both for a changed value.
   private static func difference(_ line: ChangeLine) -> TerminalText {
     let row = "\(line.table) [\(Words.key(line.key))]"
     func list(_ sign: String, _ fields: [Field]) -> [String] {

@@ -47,8 +47,8 @@ enum CSV {
     return "\"" + safe.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
   }
 
-  /// Whether a spreadsheet would run the text as a formula. Some do so even after quotes and spaces, and with the wide
-  /// signs of East Asian texts. A number is not a formula.
+  /// Whether a spreadsheet would run the text as a formula. Some spreadsheets do so even after quotes and spaces, and
+  /// with the wide signs of East Asian texts. A number is not a formula.
   private static func isFormula(_ text: String) -> Bool {
     let rest = text.unicodeScalars.drop { "\"' ".unicodeScalars.contains($0) }
     guard let first = rest.first, "=+-@\t\r\n\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}".unicodeScalars.contains(first) else {
@@ -57,7 +57,7 @@ enum CSV {
     return !isNumber(text)
   }
 
-  /// Digits with a sign, a point and an exponent, as SQLite and people write them.
+  /// Whether a text is a number: digits with a sign, a point and an exponent, as SQLite and people write them.
   private static func isNumber(_ text: String) -> Bool {
     var bytes = Array(text.utf8)[...]
     func skip(_ signs: String) { if let first = bytes.first, signs.utf8.contains(first) { bytes.removeFirst() } }

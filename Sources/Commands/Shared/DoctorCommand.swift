@@ -2,7 +2,7 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelWorkspace
 
-/// `doctor`, which both tools have.
+/// The command `doctor` of both tools.
 enum DoctorCommand {
   static func doctor(
     tool: String,

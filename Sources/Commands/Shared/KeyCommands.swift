@@ -4,14 +4,14 @@ import SatchelQRCode
 import SatchelValues
 import SatchelWorkspace
 
-/// `keys`: the commands of both tools for their own keys.
+/// The commands `keys` of both tools, for their own keys.
 struct KeyCommands {
   typealias Act<T> = @Sendable (ParsedCommand, CommandContext) throws -> T
 
   let tool: String
   /// How a new key reaches the other side, in words.
   let telling: String
-  /// Options that `rotate` takes beside those of every command.
+  /// Options that `rotate` takes beside the options of every command.
   var rotateOptions: [OptionSpec] = []
   let show: Act<KeyReport>
   let rotate: Act<Answer>
@@ -38,7 +38,7 @@ struct KeyCommands {
     }
   }
 
-  /// A fingerprint for a camera.
+  /// A fingerprint as a picture for a camera.
   static func picture(_ key: PublicKey, colour: Bool) -> TerminalText {
     TerminalText(ofOwnMaking: QRCode(key.fingerprint)?.text(colour: colour) ?? "")
   }

@@ -3,7 +3,7 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// `log`, which both tools have: every bundle that was made or seen here.
+/// The command `log` of both tools: every bundle that was made or seen here.
 enum LedgerCommand {
   static func log(
     tool: String,

@@ -1,6 +1,6 @@
 import SatchelJSON
 
-/// `completion` and `man`, made from the table of commands that they themselves belong to.
+/// The commands `completion` and `man`. They are made from the table of commands, which contains them too.
 enum ManualCommands {
   static func all(tool: String, _ spec: @escaping @Sendable () -> ToolSpec<CommandContext>) -> [Command] {
     [completion(tool, spec), man(tool, spec)]

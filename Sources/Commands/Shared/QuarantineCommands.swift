@@ -1,11 +1,11 @@
 import SatchelJSON
 import SatchelWorkspace
 
-/// `quarantine`: the refused files, and whether they are still needed.
+/// The commands `quarantine`: the refused files, and whether they are still needed.
 struct QuarantineCommands {
   let tool: String
   let list: @Sendable (ParsedCommand, CommandContext) throws -> [Quarantine.Refused]
-  /// Removes the files of these names, or all if nil. Returns the removed files.
+  /// Removes the files with these names, or all files if nil. Returns the removed files.
   let drop: @Sendable ([String]?, ParsedCommand, CommandContext) throws -> [Quarantine.Refused]
 
   var all: [Command] { [listing, dropping] }

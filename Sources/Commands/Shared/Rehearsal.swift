@@ -5,7 +5,7 @@ import SatchelWorkspace
 
 /// The effects of an import, in more words than the report of a real import.
 enum Rehearsal {
-  /// Adds to an import's answer, in a rehearsal, what would change and which conflicts would arise.
+  /// In a rehearsal, adds to an import's answer which rows would change and which conflicts would arise.
   static func extend(
     _ text: TerminalText, _ json: JSONValue, _ verdict: Verdict, by tally: RowTally, _ found: [ConflictRecord],
     _ command: ParsedCommand

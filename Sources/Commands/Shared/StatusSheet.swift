@@ -22,7 +22,7 @@ struct StatusSheet {
   let steps: [String]
   var table: Table?
 
-  /// The most steps that are shown. After these, `status` shows the next ones.
+  /// The most steps that are shown. After these steps, `status` shows the next ones.
   private static let mostSteps = 3
 
   var text: TerminalText {

@@ -44,8 +44,8 @@ struct AppearingSticks {
       }
   }
 
-  /// Whether `sync` has used this path. A path that cannot be read, such as a stick that is just being pulled out, does
-  /// not count. A link named SATCHEL counts: `sync` refuses it with a message.
+  /// Whether `sync` has used this path. A path that cannot be read does not count, such as a stick that is being pulled
+  /// out. A link named SATCHEL counts: `sync` refuses it with a message.
   private func isCarried(_ path: String) -> Bool {
     [.directory, .link].contains(try? platform.files.kind(Paths.join(path, Stick.folderName)))
   }

@@ -7,7 +7,7 @@ struct Delivered {
   /// The file for a person to carry. nil if volumes replace it, or if it is not copied.
   var copy: String?
   var volumes: [String] = []
-  /// The bundle goes to standard output.
+  /// Whether the bundle goes to standard output.
   var isStreamed = false
 
   var members: [JSONValue.Member] {
@@ -26,8 +26,8 @@ struct Delivered {
 enum DeliveryTarget { case folder, folderOrFile }
 
 extension ParsedCommand {
-  /// Checks the options for the delivery before anything is made. Otherwise a bundle would exist that no person knows
-  /// of, and the next run would only report it as old.
+  /// Checks the options for the delivery before anything is made. Otherwise a bundle could exist that no person knows,
+  /// and the next run would only report it as old.
   func checkDelivery(to kind: DeliveryTarget, _ context: CommandContext) throws {
     let size = try volumeSize()
     guard let target = value("to") else { return }

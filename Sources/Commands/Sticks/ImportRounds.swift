@@ -5,7 +5,7 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// Imports several files, each by itself, so that a bad file does not hold up the others. Files that only waited for
+/// Imports several files, each by itself, so that a bad file does not delay the others. Files that only waited for
 /// another file are tried again.
 struct ImportRounds {
   /// The report of a file that did not fail.
@@ -29,23 +29,25 @@ struct ImportRounds {
   private let mostRefused: Int
   /// The number of refused files, by sender.
   private var refused: [ReplicaID?: Int] = [:]
-  /// The outcome by bundle: whether it need not be carried any more. Other files with the same bundle share it.
+  /// The outcome for each bundle: whether it need not be carried any more. Other files with the same bundle have the
+  /// same outcome.
   private var known: [Digest: Bool] = [:]
   private var takenCopies: [String] = []
 
-  /// The most files that are refused for one sender when a stick is synced, and the most that prove no sender.
+  /// The most files of one sender that are refused when a stick is synced. The same limit is for all files that prove
+  /// no sender.
   static let mostRefusedOfStick = 100
-  /// The most rounds for files that wait for others. A device's bundles in order need one round.
+  /// The most rounds for files that wait for other files. A device's bundles in order need one round.
   private static let mostRounds = 10
 
-  /// - Parameter body: imports one file and returns its report. A fault of the workspace, which no file causes, ends
-  ///   everything.
+  /// - Parameter body: imports one file and returns its report. If the workspace itself has a fault, which no file
+  ///   causes, the whole import ends.
   init(_ files: [String], _ body: (_ file: String) throws -> Told) throws {
     if files.count > 1, files.contains(Streams.word) { throw UsageError("- is read once: give no other names with it") }
     try self.init(files.map { InspectedFile($0) }, mostRefused: .max, body)
   }
 
-  /// - Parameter mostRefused: after so many refused files of one sender, its other files are left alone.
+  /// - Parameter mostRefused: after this number of refused files of one sender, its other files are left alone.
   init(_ files: [InspectedFile], mostRefused: Int, _ body: (_ file: String) throws -> Told) throws {
     self.mostRefused = mostRefused
     isAlone = files.count < 2
@@ -59,7 +61,7 @@ struct ImportRounds {
     }
   }
 
-  /// Imports a file. Returns false if it waits for another one.
+  /// Imports a file. Returns false if the file waits for another file.
   private mutating func take(_ file: InspectedFile, _ body: (_ file: String) throws -> Told) throws -> Bool {
     if let isTaken = file.digest.flatMap({ known[$0] }) {
       if isTaken { takenCopies.append(file.path) } else { leftAlone += 1 }
@@ -72,7 +74,7 @@ struct ImportRounds {
     do { note(file, try body(file.path)) } catch let error as Refusal where error.code == .gap && !isAlone {
       return false
     } catch let error as Refusal where error.isForElsewhere && !isAlone {
-      // A courier's stick also holds bundles for others.
+      // A courier's stick also holds bundles for other replicas.
       let words: TerminalText = "\(file.path): left alone. \(error.message)\n"
       note(file, Told(text: words, json: ["verdict": "left"], isTaken: false))
       refused[file.sender, default: 0] += 1
@@ -97,7 +99,7 @@ struct ImportRounds {
     refused[file.sender, default: 0] += 1
   }
 
-  /// A person who names a stick's folder means the files on the stick.
+  /// Adds a hint, if a person named a folder. A person who names a stick's folder means the files on the stick.
   private static func helped(_ error: any Error) -> any Error {
     guard case PlatformError.isADirectory(let path) = error else { return error }
     return WorkspaceError(
@@ -133,6 +135,6 @@ struct ImportRounds {
 }
 
 extension Refusal {
-  /// Whether the bundle is for another replica, and nothing is wrong with that.
+  /// Whether the bundle is for another replica. This is not an error.
   fileprivate var isForElsewhere: Bool { reason == "not-for-us" || reason == "wrong-kind" }
 }

@@ -16,7 +16,7 @@ struct Stick {
 
   private var files: any FileSystem { platform.files }
 
-  /// Throws `PlatformError.link` if a link has the name of its folder.
+  /// Opens a stick. Throws `PlatformError.link` if a link has the name of the stick's folder.
   /// - Parameters:
   ///   - folder: the mount point of the stick.
   ///   - dataset: the dataset whose bundles are searched.
@@ -36,7 +36,7 @@ struct Stick {
 
   private func place(to: String, from: String) -> String { Paths.join(Paths.join(root, to), from) }
 
-  /// Whether a folder is there. Throws if a link has its name.
+  /// Whether a folder exists. Throws if a link has its name.
   private func hasFolder(_ path: String) throws -> Bool {
     let kind = try files.kind(path)
     if kind == .link { throw PlatformError.link(path: path) }
@@ -45,9 +45,9 @@ struct Stick {
 
   /// The files on the stick for one replica.
   struct Found {
-    /// The bundles of one sender are in the order of their numbers.
+    /// The paths of the bundles. The bundles of one sender are in the order of their numbers.
     var bundles: [String] = []
-    /// Links, devices and the like, found instead of a bundle or a folder. None is opened.
+    /// Links, devices and similar things, found instead of a bundle or a folder. None of them is opened.
     var refused: [PlatformError] = []
     /// The number of files without the name of a bundle.
     var strange = 0
@@ -97,7 +97,7 @@ struct Stick {
     }
   }
 
-  /// Files that are called like bundles of the dataset.
+  /// The files that have names of bundles of the dataset.
   private func bundles(in folder: String) throws -> [String] {
     guard try hasFolder(folder) else { return [] }
     return try ordered(files.list(folder).filter { isBundleName($0) && !isAside($0) }, in: folder)
@@ -105,7 +105,7 @@ struct Stick {
   }
 
   private func ordered(_ names: [String], in folder: String) -> [String] {
-    // A number with more digits is a greater one.
+    // A number with more digits is greater.
     names.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }.map { Paths.join(folder, $0) }
   }
 
@@ -113,7 +113,7 @@ struct Stick {
 
   private func isBundleName(_ name: String) -> Bool { BundleName.fits(name, dataset: dataset) }
 
-  /// The number of bundles that other replicas put here for others.
+  /// The number of bundles that other replicas put here for other replicas.
   func countOfOthers(than name: String) throws -> Int {
     guard try hasFolder(root) else { return 0 }
     return try files.list(root).filter { $0 != name }.reduce(0) { count, other in
@@ -127,9 +127,9 @@ struct Stick {
     }
   }
 
-  /// Puts a bundle on the stick, unless it is there. It replaces older bundles of the same sender for the same
-  /// receiver, because it contains their changes. Returns whether it was put there.
-  /// - Parameter before: bundles that the receiver must have first; the bundle does not contain their changes.
+  /// Puts a bundle on the stick, unless it is there. The bundle replaces older bundles of the same sender for the same
+  /// receiver, because it contains their changes. Returns whether the bundle was put there.
+  /// - Parameter before: bundles that the receiver must have first. The new bundle does not contain their changes.
   @discardableResult
   func put(_ bundle: String, behind before: [String] = [], to: String, from: String) throws -> Bool {
     let folder = place(to: to, from: from)
@@ -177,7 +177,7 @@ struct Stick {
     try take(bundles(in: folder))
   }
 
-  /// Removes the rest of a file that was left when a stick was pulled out. Only this replica writes here.
+  /// Removes the rest of a file that was left when a stick was pulled out. Only this replica writes in this folder.
   private func sweep(_ folder: String) throws {
     guard try hasFolder(folder) else { return }
     for name in try files.list(folder) where isAside(name) {

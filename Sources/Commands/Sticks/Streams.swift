@@ -5,7 +5,7 @@ import SatchelWorkspace
 enum Streams {
   static let word = "-"
 
-  /// Gives `body` the path of a bundle that was named on the command line; `-` is standard input.
+  /// Gives `body` the path of a bundle that was named on the command line. `-` is standard input.
   /// - Parameter folder: the workspace's folder.
   static func with<T>(
     _ typed: String, _ command: ParsedCommand, _ context: CommandContext, in folder: WorkspaceFolder,

@@ -1,8 +1,8 @@
 import SatchelPlatform
 
-/// `sync` and `watch`, which both tools have.
+/// The commands `sync` and `watch` of both tools.
 struct SyncCommands: Sendable {
-  /// Does both directions with the stick in a folder.
+  /// Exchanges bundles in both directions with the stick in a folder.
   typealias Sync = @Sendable (_ stick: String, _ command: ParsedCommand, _ context: CommandContext) throws -> Answer
 
   let tool: String

@@ -2,7 +2,7 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelWorkspace
 
-/// `sync`, which both tools have: one command exchanges bundles with a stick in both directions.
+/// The command `sync` of both tools: one command exchanges bundles with a stick in both directions.
 struct Syncing {
   /// A bundle for the stick, or a reason why there is none.
   struct Outgoing {
@@ -43,12 +43,13 @@ struct Syncing {
     stick = try Stick(folder, of: replica.dataset, context.platform)
   }
 
-  /// From the import on, one failure holds up nothing else, and the answer reports all that was done.
+  /// Imports, makes bundles, and puts them on the stick. From the import on, one failure stops nothing else, and the
+  /// answer reports all that was done.
   /// - Parameters:
   ///   - waiting: files of the workspace that can be imported by now.
-  ///   - take: imports those, and the bundles on the stick that are for this replica.
+  ///   - take: imports these files, and the bundles on the stick that are for this replica.
   ///   - make: makes the bundles that are due. In a rehearsal, it only says which.
-  ///   - made: the finished bundles that can be carried although a new one failed. Empty: there are none.
+  ///   - made: the finished bundles that can be carried although a new bundle failed. Empty: there are none.
   func run(
     waiting: [String] = [], take: (_ waiting: [String], _ files: [String]) throws -> Import,
     make: () throws -> [Outgoing], made: (Failure) -> [Outgoing] = { _ in [] }
@@ -72,7 +73,7 @@ struct Syncing {
     }
     var answer = result.answer
     if !isRehearsal { answer.text = brief(answer.text) }
-    // A file that was refused or that waits stays.
+    // A file that was refused, or that waits, stays.
     if !isRehearsal { attempt(&answer) { _ in try stick.take(result.taken.filter { !waiting.contains($0) }) } }
     tellRefused(found, leftAlone: result.leftAlone, &answer)
     var outgoing: [Outgoing] = []
@@ -82,13 +83,13 @@ struct Syncing {
     return answer
   }
 
-  /// The bundles that are due, or those that can be carried although a new one failed.
+  /// The bundles that are due. If a new bundle fails, the finished bundles that can be carried.
   private func due(_ make: () throws -> [Outgoing], or made: (Failure) -> [Outgoing]) throws -> [Outgoing] {
     do { return try make() } catch { return try self.made(before: error, made) }
   }
 
-  /// The finished bundles that can be carried although `error` came. Throws `error` if there are none, or if another
-  /// command works on this workspace.
+  /// The finished bundles that can be carried although `error` occurred. Throws `error` if there are none, or if
+  /// another command works on this workspace.
   private func made(before error: any Error, _ made: (Failure) -> [Outgoing]) throws -> [Outgoing] {
     if case PlatformError.locked = error { throw error }
     let left = made(Failure(error))
@@ -96,7 +97,7 @@ struct Syncing {
     return left
   }
 
-  /// Reports paths that should hold bundles for this replica, and do not.
+  /// Reports paths that should hold bundles for this replica, but do not.
   private func tellRefused(_ found: Stick.Found, leftAlone: Int, _ answer: inout Answer) {
     let told = found.refused.prefix(Self.mostTold)
     for refused in told {
@@ -139,7 +140,7 @@ struct Syncing {
     answer.members.append(.init(name: "outgoing", value: .array(documents)))
   }
 
-  /// Whether a bundle was put on the stick, or would be. nil if there is no bundle.
+  /// Whether a bundle was put on the stick. In a rehearsal, whether it would be. nil if there is no bundle.
   private func put(_ outgoing: Outgoing) throws -> Bool? {
     guard let file = outgoing.file else {
       if outgoing.failure == nil, !isRehearsal { try stick.clear(to: outgoing.to, from: name) }
@@ -174,7 +175,7 @@ struct Syncing {
     if answer.code == .done { answer.code = failure.code }
   }
 
-  /// Shortens the text so that the other parts fit on a screen: the first lines, and the last.
+  /// Shortens the text to its first lines and its last line, so that the other parts fit on a screen.
   private func brief(_ text: TerminalText) -> TerminalText {
     let lines = text.string.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
     guard lines.count > Self.mostLines else { return text }

@@ -2,7 +2,7 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelWorkspace
 
-/// `watch`: waits for sticks, and syncs with each.
+/// The command `watch`: waits for sticks, and syncs with each stick.
 struct Watch {
   /// The most visits in the JSON document.
   private static let mostKept = 100
@@ -30,7 +30,7 @@ struct Watch {
     sticks = AppearingSticks(in: folder, self.context.platform)
   }
 
-  /// Every stick that is there now, once.
+  /// Syncs once with every stick that is there now.
   mutating func once() throws -> Answer {
     guard try context.platform.isFolder(folder) else { throw Stick.noFolder(folder) }
     var code = ExitCode.done
@@ -41,7 +41,7 @@ struct Watch {
     return answer(count == 0 ? "There is no stick in \(folder).\n" : "", code)
   }
 
-  /// Continues until it is asked to end.
+  /// Continues until it receives a request to end.
   mutating func run() throws -> Answer {
     let isThere = try context.platform.isFolder(folder)
     say("Watching \(folder) for sticks\(isThere ? "" : ", which is not there yet"). Ctrl-C ends it.\n")
@@ -61,7 +61,7 @@ struct Watch {
     Answer(text, ["visits": .integer(count), "failures": .integer(failures), "sticks": .array(visits)], code: code)
   }
 
-  /// A folder that cannot be read now may be readable at the next look.
+  /// The sticks that appeared. Empty if the folder cannot be read now, because it may be readable at the next look.
   private mutating func appeared() -> [String] {
     do {
       let found = try sticks.appeared()

@@ -18,17 +18,17 @@ public enum ConflictDecision: Sendable {
     }
   }
 
-  /// The conflict's row as this decision makes it; nil: deleted.
+  /// The conflict's row after this decision; nil: the row is deleted.
   /// - Parameters:
   ///   - current: the row as it is; nil if it is deleted.
   ///   - whole: the row before it was deleted, if that is known.
-  ///   - rules: the table's rules: a counter gets the device's addition and keeps the additions of others.
+  ///   - rules: the table's rules. By them, a counter gets the device's addition and keeps the additions of others.
   ///   - values: converts entered values.
   func row(
     for record: ConflictRecord, current: Row?, whole: Row?, schema: TableSchema, rules: MergeRules,
     values: EnteredValueReader
   ) throws -> Row? {
-    // Everything is known about a missing row that the device made.
+    // If the device made the row, the record has all its values, even if the row is missing now.
     let made = record.operation == .insert ? try record.deviceValues.map { try schema.row($0) } : nil
     switch self {
     case .hub: return current
@@ -46,7 +46,8 @@ public enum ConflictDecision: Sendable {
     }
   }
 
-  /// If a table has left the dataset, the only possible decision is that the row stays as it is.
+  /// Throws a `WorkspaceError` unless the decision leaves the row as it is. If a table has left the dataset, no other
+  /// decision is possible.
   public func check(forDeparted record: ConflictRecord) throws {
     if case .hub = self { return }
     throw WorkspaceError(

@@ -4,7 +4,7 @@ import SatchelRows
 import SatchelSQLite
 import SatchelValues
 
-/// The result of a decision for one of its rows.
+/// The result of a decision for one row.
 public struct DecidedRow: Sendable {
   public let key: RowKey
   public let current: Row?
@@ -22,12 +22,12 @@ extension ConflictRecord {
     return values.count == schema.key.count && other != key ? other : nil
   }
 
-  /// The key of the row whose values were in the table when this was found.
+  /// The key of the row whose values were in the table when this conflict was found.
   public func foundKey(in schema: TableSchema) -> RowKey { rowWinner == .hub ? rivalKey(in: schema) ?? key : key }
 }
 
 extension ConflictDecision {
-  /// The rows of a decision, as it makes them: one row, or both if two rows cannot exist together.
+  /// The rows of a decision, with their results: one row, or both rows if two rows cannot exist together.
   /// - Parameters:
   ///   - row: looks up a row as it is now.
   ///   - rules: how changes of the table are merged.
@@ -70,7 +70,7 @@ extension ConflictDecision {
 }
 
 extension ConflictRecord {
-  /// The row without the device's change; nil if the device made it.
+  /// The row without the device's change; nil if the device made the row.
   fileprivate func rowBefore(_ current: Row?, _ schema: TableSchema) throws -> Row? {
     guard operation == .update, var row = current else { return nil }
     for field in baseValues ?? [] {

@@ -14,10 +14,11 @@ extension ConflictUnit {
 }
 
 extension [StoredConflict] {
-  /// Carries out a decision about each of them: all are written, or the first reason against it is thrown.
+  /// Calls `body` for each conflict, to carry out a decision about it. If `body` fails for a conflict, throws the first
+  /// reason.
   ///
-  /// Rows may need each other, so each row is tried again as long as that helps. Deletes are tried first, children
-  /// before their parents. The others follow, parents before their children.
+  /// Rows may need each other, so rows that failed are tried again as long as other rows succeed. Deletes are tried
+  /// first, children before their parents. Inserts and updates follow, parents before their children.
   /// - Parameter table: returns the index of a change's table among all tables.
   public func decideEach(
     in database: borrowing Database, table: (Name) -> Int, _ body: (StoredConflict) throws -> Void

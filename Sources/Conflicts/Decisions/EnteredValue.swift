@@ -47,8 +47,8 @@ public struct EnteredValueReader {
     }.map(\.name)
   }
 
-  /// The fields with their values.
-  /// - Parameter known: values that these columns have or had: a column that has bytes gets no text.
+  /// Converts the entered values of fields.
+  /// - Parameter known: values that these columns have or had. If a column has or had bytes, text is refused for it.
   /// - Throws: a `WorkspaceError` if the column may not have a value, and a `PlatformError` if a file cannot be read.
   public func fields(_ entered: [EnteredField], known: [Field]) throws -> [Field] {
     try entered.map { field in Field(field.name, try value(field, known: known)) }
@@ -91,7 +91,7 @@ private func blobLiteral(_ words: String) -> [UInt8]? {
   return Hexadecimal.bytes(of: String(decoding: bytes[2..<bytes.count - 1], as: UTF8.self).lowercased())
 }
 
-/// An entered geometry, and where it came from.
+/// An entered geometry, and its source.
 private struct GivenGeometry {
   let geometry: Geometry
   /// The GeoPackage blob, if the geometry was entered in that form.

@@ -9,7 +9,7 @@ public enum RowSeen: Sendable {
   case asFound
   /// The row with this mark, as it was shown.
   case mark(String)
-  /// Any state: the decision counts in each case.
+  /// The row in any state: the decision counts in each case.
   case anyway
 }
 
@@ -21,7 +21,7 @@ public func rowMark(_ fields: [Field]?) -> String {
 
 extension ConflictRecord {
   /// Throws a `WorkspaceError` if the row was changed since the person saw it.
-  /// - Parameter mark: of the unit to which the change belongs; nil: it belongs to none.
+  /// - Parameter mark: the mark of the unit to which the change belongs; nil: it belongs to none.
   public func check(_ seen: RowSeen, current: [Field]?, mark: String? = nil) throws {
     let present = mark ?? rowMark(current)
     switch seen {

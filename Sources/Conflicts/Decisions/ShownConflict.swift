@@ -14,9 +14,9 @@ public struct ShownConflict: Sendable {
     }
   }
 
-  /// The change that represents all of them, and the others in order.
+  /// First the change that represents the unit, then the other changes in order.
   public let parts: [Part]
-  /// The device that made the change, by name if it is known.
+  /// The device that made the change, by its name if the name is known.
   public let device: String
   /// New rows that wait for the conflict's row.
   public let below: [ConflictRecord]

@@ -2,15 +2,15 @@ import SatchelValues
 
 /// Why a file in the age format cannot be opened or made.
 public enum AgeError: Error, Equatable, Sendable {
-  /// It does not begin like an age file of version 1.
+  /// The file does not begin like an age file of version 1.
   case notAge
   /// The header breaks the format's rules.
   case malformed(String)
-  /// No identity here can open it.
+  /// No identity here can open the file.
   case noMatch
   /// The header was not made with the file's key.
   case headerChanged
-  /// The content was changed, or ends too early.
+  /// The content was changed, or the content ends too early.
   case contentChanged
   case wrongPassword
   case unfitKey
@@ -30,7 +30,7 @@ public enum AgeError: Error, Equatable, Sendable {
     }
   }
 
-  /// A description, as the middle of a sentence.
+  /// The fault in words, for the middle of a sentence.
   public var message: String {
     switch self {
     case .notAge: "it does not begin like a file in the age format"

@@ -1,9 +1,9 @@
 import CSodium
 
-/// The beginning of an age file: its recipients, and a proof that they were not changed.
+/// The beginning of an age file: the stanzas of the recipients, and a proof that they were not changed.
 struct AgeHeader {
   static let version = "age-encryption.org/v1\n"
-  /// More than a hundred recipients need.
+  /// The limit on the header's size. A hundred recipients need less.
   static let maximumBytes = 64 << 10
   private static let macSize = 32
 

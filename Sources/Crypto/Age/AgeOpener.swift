@@ -1,10 +1,10 @@
-/// Decrypts bytes of an age file that come in pieces.
+/// Decrypts the bytes of an age file, which come in pieces.
 ///
 ///     var opener = AgeOpener(.identities(identities))
 ///     while let piece = next() { use(try opener.open(piece)) }
 ///     use(try opener.finish())
 ///
-/// The output of `open` is authentic as far as it goes. Only `finish` confirms that it is complete.
+/// All bytes that `open` returns are authentic. Only `finish` confirms that they are the complete content.
 public struct AgeOpener: ~Copyable {
   /// The key that opens the file.
   public enum Key {
@@ -39,14 +39,14 @@ public struct AgeOpener: ~Copyable {
     return opened
   }
 
-  /// Returns the rest, after all bytes were read.
+  /// Returns the rest of the content, after all bytes of the file were given to `open`.
   public mutating func finish() throws(AgeError) -> [UInt8] {
     if let last = try payload?.open(pending[...], isLast: true) { return last }
     guard Self.isAge(pending) else { throw .notAge }
     throw .malformed("it does not end")
   }
 
-  /// The position after the line that begins with `---`.
+  /// The position after the line that begins with `---`; nil: this line has not come yet.
   private var headerEnd: Int?
 
   private mutating func readHeader() throws(AgeError) {

@@ -1,7 +1,8 @@
 import CSodium
 
-/// The encrypted content of an age file: chunks of 64 KiB, each with a tag, the last one marked as the last (STREAM;
-/// Hoang, Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance", 2015).
+/// The encrypted content of an age file. It has chunks of 64 KiB, each with a tag, and the last chunk has a mark
+/// (STREAM; Hoang, Reyhanitabar, Rogaway, Vizár: "Online Authenticated-Encryption and its Nonce-Reuse
+/// Misuse-Resistance", 2015).
 struct AgePayload: ~Copyable {
   static let nonceSize = 16
   static let chunkSize = 64 << 10
@@ -22,9 +23,9 @@ struct AgePayload: ~Copyable {
     return sealed
   }
 
-  /// Throws `contentChanged` if the chunk is not the next one.
+  /// Decrypts the next chunk. Throws `contentChanged` if these bytes are not the next chunk, or were changed.
   mutating func open(_ chunk: ArraySlice<UInt8>, isLast: Bool) throws(AgeError) -> [UInt8] {
-    // Only an empty file has an empty chunk.
+    // Only the single chunk of an empty content may be empty.
     guard chunk.count > Self.tagSize || chunk.count == Self.tagSize && isLast && counter == 0 else {
       throw .contentChanged
     }

@@ -21,14 +21,14 @@ public struct AgeRecipient: Hashable, Sendable, CustomStringConvertible {
   public var description: String { text }
 }
 
-/// The secret key that opens a file encrypted for its recipient. Its memory is wiped at the end.
+/// The secret key that opens the files that are encrypted for its recipient. Its memory is wiped at the end.
 public final class AgeIdentity {
   private static let prefix = "age-secret-key-"
 
   public let recipient: AgeRecipient
   let secret: SecretBytes
 
-  /// The identity of 32 random bytes. These bytes are the secret: wipe them.
+  /// Makes the identity from 32 random bytes. These bytes are the secret: wipe them.
   public init(seed: [UInt8]) {
     precondition(seed.count == AgeRecipient.size, "an X25519 secret has 32 bytes")
     let secret = SecretBytes(count: AgeRecipient.size)
@@ -37,7 +37,7 @@ public final class AgeIdentity {
     self.secret = secret
   }
 
-  /// From a line of age-keygen. Fails with `unfitKey` alone.
+  /// Reads an identity from a line that age-keygen writes. Fails only with `unfitKey`.
   public convenience init(_ text: some StringProtocol) throws(AgeError) {
     guard text.utf8.allSatisfy({ !(97...122).contains($0) }), var bytes = Bech32.decode(text, prefix: Self.prefix),
       bytes.count == AgeRecipient.size
@@ -46,9 +46,9 @@ public final class AgeIdentity {
     self.init(seed: bytes)
   }
 
-  /// The line that `age -i` reads. It is the secret: write it only to a file that no other user reads.
+  /// The line that `age -i` reads. This line is the secret: write it only to a file that no other user can read.
   public var text: String {
-    // Bech32 in upper case is the same text.
+    // Bech32 may be written in upper case as a whole, and age does so for identities.
     String(
       decoding: Bech32.encode(Self.prefix, secret.memory).utf8.map { (97...122).contains($0) ? $0 & 0xdf : $0 },
       as: UTF8.self)
@@ -63,8 +63,8 @@ public final class AgeIdentity {
 }
 
 extension AgeIdentity {
-  /// The identities of a file from age-keygen: one on each line, with comments and empty lines between them. Fails with
-  /// `unfitKey` if there is any other line, or no identity.
+  /// Reads the identities in a file from age-keygen. Each has its own line, and there may be comments and empty lines.
+  /// Fails with `unfitKey` if there is any other line, or no identity.
   public static func identities(fileBytes: [UInt8]) throws(AgeError) -> [AgeIdentity] {
     var found: [AgeIdentity] = []
     for line in fileBytes.split(separator: 0x0a) {

@@ -1,18 +1,18 @@
-/// Encrypts bytes that come in pieces, for several recipients, in the age format (https://age-encryption.org/v1).
+/// Encrypts bytes that come in pieces, in the age format (https://age-encryption.org/v1).
 ///
 ///     var sealer = try AgeSealer(for: recipients, random: platform.random.bytes)
 ///     file.write(sealer.beginning)
 ///     while let piece = next() { file.write(sealer.seal(piece)) }
 ///     file.write(sealer.finish())
 public struct AgeSealer: ~Copyable {
-  /// The first bytes of the file.
+  /// The first bytes of the encrypted file.
   public let beginning: [UInt8]
   private var payload: AgePayload
   private var pending: [UInt8] = []
 
-  /// Encrypts for the holders of the recipients' identities. Fails with `unfitKey` if a recipient is not a possible
-  /// key.
-  /// - Parameter random: returns this many secret random bytes.
+  /// Encrypts for recipients. The holder of a recipient's identity can open the file. Fails with `unfitKey` if a
+  /// recipient cannot be a key.
+  /// - Parameter random: returns as many secret random bytes as its argument says.
   public init(for recipients: [AgeRecipient], random: (Int) -> [UInt8]) throws(AgeError) {
     precondition(!recipients.isEmpty, "there is at least one recipient")
     let fileKey = Self.fileKey(random)
@@ -21,7 +21,7 @@ public struct AgeSealer: ~Copyable {
     self.init(stanzas, fileKey, random)
   }
 
-  /// Encrypts with a password. Fails with `noMemory` alone.
+  /// Encrypts with a password. Fails only with `noMemory`.
   public init(password: borrowing Password, random: (Int) -> [UInt8]) throws(AgeError) {
     let fileKey = Self.fileKey(random)
     self.init([try AgeWrapping.wrap(fileKey, password: password, salt: random(16))], fileKey, random)
@@ -39,12 +39,12 @@ public struct AgeSealer: ~Copyable {
     return key
   }
 
-  /// Returns the output for these bytes; it may come with a later call.
+  /// Encrypts these bytes, and returns the output that is complete. The rest comes with a later call.
   public mutating func seal(_ bytes: some Sequence<UInt8>) -> [UInt8] {
     pending += bytes
     var sealed: [UInt8] = []
     var place = 0
-    // Only at the end is it known which chunk is the last.
+    // The last chunk has a mark. So a full chunk must wait until more bytes follow or the end comes.
     while pending.count - place > AgePayload.chunkSize {
       sealed += payload.seal(pending[place..<place + AgePayload.chunkSize], isLast: false)
       place += AgePayload.chunkSize
@@ -53,6 +53,6 @@ public struct AgeSealer: ~Copyable {
     return sealed
   }
 
-  /// Returns the end of the output; nothing may be sealed after it.
+  /// Returns the end of the output. After it, nothing may be sealed.
   public mutating func finish() -> [UInt8] { payload.seal(pending[...], isLast: true) }
 }

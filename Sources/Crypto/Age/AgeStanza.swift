@@ -1,10 +1,10 @@
-/// One wrapped copy of the file's key in an age header: a type, arguments, and a body.
+/// A part of an age header with one wrapped copy of the file's key: a type, arguments, and a body.
 struct AgeStanza: Equatable {
   let type: String
   let arguments: [String]
   let body: [UInt8]
 
-  /// Base64 without padding, in lines of 64 characters and a shorter last line.
+  /// The stanza as text. The body is base64 without padding, in lines of 64 characters, and the last line is shorter.
   var text: String {
     let encoded = AgeBase64.encode(body)[...]
     var lines = ["-> " + ([type] + arguments).joined(separator: " ")]
@@ -20,14 +20,14 @@ struct AgeStanza: Equatable {
   static let lineLength = 64
 }
 
-/// Base64 (RFC 4648) without padding and without stray bits.
+/// Base64 (RFC 4648) without padding. Unused bits must be zero.
 enum AgeBase64 {
   static func encode(_ bytes: [UInt8]) -> String {
     let padded = Base64Text.encode(bytes)
     return String(decoding: padded.utf8.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
   }
 
-  /// nil for any text but the output of `encode`.
+  /// The bytes of a text; nil: `encode` does not write such a text.
   static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
     if text.isEmpty { return [] }
     guard text.count % 4 != 1, !text.contains(UInt8(ascii: "=")) else { return nil }

@@ -10,7 +10,7 @@ enum AgeWrapping {
 
   static let x25519 = "X25519"
 
-  /// - Parameter seed: 32 random bytes, for a secret that is used once.
+  /// - Parameter seed: 32 random bytes for a secret key that is used once.
   static func wrap(_ fileKey: borrowing SecretBytes, for recipient: AgeRecipient, seed: [UInt8]) throws(AgeError)
     -> AgeStanza
   {
@@ -20,7 +20,7 @@ enum AgeWrapping {
     return AgeStanza(type: x25519, arguments: [AgeBase64.encode(once.recipient.bytes)], body: seal(fileKey, with: key))
   }
 
-  /// The file's key; nil if the stanza is for another identity.
+  /// Opens a stanza and returns the file's key; nil: the stanza is for another identity.
   static func unwrap(_ stanza: AgeStanza, _ identity: AgeIdentity) throws(AgeError) -> SecretBytes? {
     guard stanza.arguments.count == 1, let share = AgeBase64.decode(Array(stanza.arguments[0].utf8)),
       share.count == AgeRecipient.size
@@ -31,7 +31,7 @@ enum AgeWrapping {
     return open(stanza.body, with: key)
   }
 
-  /// nil if the other side's share gives a publicly known secret.
+  /// The secret that both sides share; nil: the share of the other side gives a secret that everyone knows.
   private static func shared(_ identity: AgeIdentity, _ share: [UInt8]) -> SecretBytes? {
     let shared = SecretBytes(count: AgeRecipient.size)
     if crypto_scalarmult(shared.pointer(), identity.secret.pointer(), share) != 0 { return nil }
@@ -42,9 +42,10 @@ enum AgeWrapping {
 
   static let scrypt = "scrypt"
   private static let saltSize = 16
-  /// A greater factor would use up a small device's memory: 2^20 blocks of 1 KiB.
+  /// The limit on the work factor. This factor needs 2^20 blocks of 1 KiB. A greater factor would use up a small
+  /// device's memory.
   static let maximumWorkFactor = 20
-  /// Like minisign's interactive limits: 16 MiB, a tenth of a second.
+  /// The work factor for new files. It equals minisign's interactive limits: 16 MiB, and a tenth of a second.
   static let workFactor = 14
 
   static func wrap(

@@ -14,7 +14,7 @@ enum Bech32 {
     return String(decoding: prefix + [UInt8(ascii: "1")] + (values + check).map { alphabet[Int($0)] }, as: UTF8.self)
   }
 
-  /// The bytes of a text with this prefix; nil if it has an error, or mixes upper and lower case.
+  /// The bytes of a text with this prefix; nil: the text has an error, or mixes upper and lower case.
   static func decode(_ text: some StringProtocol, prefix: String) -> [UInt8]? {
     let bytes = Array(text.utf8)
     let hasUpper = bytes.contains { (65...90).contains($0) }
@@ -44,7 +44,8 @@ enum Bech32 {
     return sum
   }
 
-  /// The same bits in groups of another size; nil if the remaining bits are too many or not zero.
+  /// The bits of `values` in groups of another size. nil: without padding, too many bits remain, or a remaining bit is
+  /// not zero.
   private static func regrouped(_ values: some Sequence<UInt8>, from: Int, to: Int, padded: Bool) -> [UInt8]? {
     var result: [UInt8] = []
     var pending = 0

@@ -1,7 +1,8 @@
 import CSodium
 
 extension PublicKey {
-  /// Checks that the owner of this key signed this message. Returns the trusted comment, which was signed with it.
+  /// Checks that the owner of this key signed this message. Returns the trusted comment, which was signed together with
+  /// the message.
   ///
   /// Fails with `otherKey`, `wrongMessage` or `wrongComment`.
   @discardableResult

@@ -1,4 +1,4 @@
-/// A key that checks signatures: an Ed25519 key and the id by which signatures name it.
+/// A key that checks signatures: an Ed25519 key, and the id by which signatures name the key.
 public struct PublicKey: Hashable, Sendable, CustomStringConvertible {
   static let size = 32
   static let algorithm = Array("Ed".utf8)
@@ -6,14 +6,14 @@ public struct PublicKey: Hashable, Sendable, CustomStringConvertible {
   public let id: KeyID
   public let bytes: [UInt8]
 
-  /// Exactly 32 bytes; nil otherwise.
+  /// Makes a key from exactly 32 bytes; nil: there are more or fewer bytes.
   public init?(id: KeyID, bytes: [UInt8]) {
     guard bytes.count == Self.size else { return nil }
     self.id = id
     self.bytes = bytes
   }
 
-  /// The key on one line, as `minisign -P` reads it: base64 of "Ed", the id and the key.
+  /// The key as one line for `minisign -P`: the base64 of "Ed", the id and the key.
   public var line: String { Base64Text.encode(Self.algorithm + id.bytes + bytes) }
 
   /// Accepts only the exact form of `line`.
@@ -28,7 +28,7 @@ public struct PublicKey: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PublicKey {
-  /// Reads a public key's file in minisign's form. Lines may end as on Windows.
+  /// Reads the file of a public key in minisign's form. Lines may end as on Windows.
   public init(fileBytes: [UInt8]) throws(KeyError) {
     guard fileBytes.count <= CommentedFile.sizeLimit else { throw .tooLarge }
     guard let lines = CommentedFile.forgivingLines(of: fileBytes, count: 2),
@@ -38,7 +38,7 @@ extension PublicKey {
     self = key
   }
 
-  /// The file that minisign reads. Fails with `unfitComment` alone.
+  /// The bytes of a file that minisign reads. Fails only with `unfitComment`.
   public func fileBytes(comment: String) throws(KeyError) -> [UInt8] {
     let bytes = Array("\(CommentedFile.untrustedPrefix)\(comment)\n\(line)\n".utf8)
     guard CommentedFile.isFit(comment), bytes.count <= CommentedFile.sizeLimit else { throw .unfitComment }

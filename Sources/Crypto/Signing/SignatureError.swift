@@ -4,13 +4,13 @@ import SatchelValues
 public enum SignatureError: Error, Equatable, Sendable {
   case tooLarge
   case malformed
-  /// Made in minisign's old way, over the message itself.
+  /// The signature was made in minisign's old way, over the message itself instead of its digest.
   case legacy
-  /// It names another key than the key that checks it.
+  /// The signature names another key, and not the key that should check it.
   case otherKey(signed: KeyID, expected: KeyID)
-  /// It does not belong to this message and this key.
+  /// The signature does not fit this message and this key.
   case wrongMessage
-  /// The trusted comment is not the signed one.
+  /// The trusted comment is not the comment that was signed.
   case wrongComment
   case unfitComment
 

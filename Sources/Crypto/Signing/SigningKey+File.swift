@@ -7,9 +7,10 @@ import CSodium
 ///     2  "B2"         8  memory         32 public key
 ///                                       32 BLAKE2b-256 of "Ed", id, seed and public key
 ///
-/// With a password ("Sc") everything from the id on is combined, by exclusive or, with 104 bytes that scrypt makes of
-/// the password, by the salt and the limits. Without a password minisign ignores salt and limits, and Satchel writes
-/// zeros. minisign 0.11 then leaves the sum zero, and accepts a right sum.
+/// With a password ("Sc"), everything from the id on is combined with 104 other bytes by exclusive or. scrypt makes
+/// these 104 bytes from the password, the salt and the limits (operations and memory). Without a password, minisign
+/// ignores the salt and the limits, and Satchel writes zeros. minisign 0.11 then writes a zero sum, and also accepts a
+/// correct sum.
 private enum SecretFile {
   static let size = 158
   static let kdf = 2
@@ -26,7 +27,8 @@ private enum SecretFile {
   static let sumSize = 32
   static let saltSize = 32
 
-  /// minisign's own default is 1 GiB. A file that needs more is an attack on this machine's memory.
+  /// The limit on the memory for scrypt. The default of minisign is 1 GiB. A file that needs more is an attack on this
+  /// machine's memory.
   static let maximumMemory: UInt64 = 1 << 30
   static let maximumOperations: UInt64 = 1 << 26
 
@@ -39,7 +41,7 @@ private enum SecretFile {
     return digest
   }
 
-  /// Hides the secret part, or shows it again: a second call undoes the first.
+  /// Hides the secret part of the file, or makes it readable again. A second call undoes the first call.
   static func mask(_ packed: borrowing SecretBytes, with password: borrowing Password) throws(KeyError) {
     let (operations, memory) = (number(packed, at: operations), number(packed, at: memory))
     guard (1...maximumOperations).contains(operations), (1...maximumMemory).contains(memory) else { throw .malformed }
@@ -50,7 +52,7 @@ private enum SecretFile {
     for place in id..<size { hidden[place] = hidden[place] ^ mask[place - id] }
   }
 
-  /// The lowest byte first.
+  /// Reads a number of eight bytes. The lowest byte is first.
   private static func number(_ packed: borrowing SecretBytes, at place: Int) -> UInt64 {
     (0..<8).reduce(0) { $0 | UInt64(packed.memory[place + $1]) << UInt64(8 * $1) }
   }
@@ -64,8 +66,8 @@ private enum SecretFile {
 extension SigningKey {
   /// Reads a secret key from `minisign -G`, with a password or (`-W`) without one.
   ///
-  /// Fails with `tooLarge`, `malformed` or `damaged`; with `passwordProtected` if a password is needed and none is
-  /// given; with `wrongPassword`; with `noMemory` if the password needs more memory than there is.
+  /// Fails with `tooLarge`, `malformed`, `damaged` or `wrongPassword`. Fails with `passwordProtected` if the file needs
+  /// a password and none is given. Fails with `noMemory` if the password needs more memory than there is.
   public init(fileBytes: [UInt8], password: Password? = nil) throws(KeyError) {
     guard fileBytes.count <= CommentedFile.sizeLimit else { throw .tooLarge }
     let packed = SecretBytes(count: SecretFile.size)
@@ -86,8 +88,8 @@ extension SigningKey {
       guard sum.allSatisfy({ $0 == 0 }) || sum.elementsEqual(SecretFile.sum(of: packed)) else { throw .damaged }
     }
 
-    // A secret key stored with another key's public half reveals itself with its first signature. So the public half is
-    // computed again.
+    // A file may have a secret key together with the public half of another key. Then the first signature would reveal
+    // the secret key. So the public half is computed again.
     let secret = SecretBytes(count: Self.secretSize)
     var publicBytes = [UInt8](repeating: 0, count: PublicKey.size)
     crypto_sign_seed_keypair(&publicBytes, secret.pointer(), packed.pointer(at: SecretFile.secret))
@@ -98,7 +100,7 @@ extension SigningKey {
     self.init(publicKey: publicKey, secret: secret)
   }
 
-  /// Whether a secret key's file needs a password. False for other files.
+  /// Whether the file of a secret key needs a password. False for all other files.
   public static func isProtected(fileBytes: [UInt8]) -> Bool {
     do {
       _ = try SigningKey(fileBytes: fileBytes)
@@ -106,12 +108,12 @@ extension SigningKey {
     } catch { return error == .passwordProtected }
   }
 
-  /// The file that `minisign -S` reads. Without a password it is the secret: write it only to a file that no other user
-  /// reads.
+  /// The bytes of a file that `minisign -S` reads. Without a password these bytes are the secret: write them only to a
+  /// file that no other user can read.
   ///
   /// Fails with `unfitComment` or `noMemory`.
-  /// - Parameter protection: a password, and 32 random bytes. Its limits suit a small device: 16 MiB, a tenth of a
-  ///   second.
+  /// - Parameter protection: a password, and 32 random bytes as the salt. The limits of scrypt suit a small device: 16
+  ///   MiB, and a tenth of a second.
   public func fileBytes(comment: String, protection: (password: Password, salt: [UInt8])? = nil) throws(KeyError)
     -> [UInt8]
   {

@@ -1,6 +1,6 @@
 import CSodium
 
-/// A secret Ed25519 key with its id. Its memory is wiped at the end; it cannot be copied.
+/// A secret Ed25519 key with its id. The key cannot be copied, and its memory is wiped at the end.
 public struct SigningKey: ~Copyable {
   static let secretSize = 64
 
@@ -8,7 +8,7 @@ public struct SigningKey: ~Copyable {
   /// The seed and the public key, in libsodium's form.
   let secret: SecretBytes
 
-  /// Makes the key of 32 random bytes. These bytes are the secret: wipe them.
+  /// Makes the key from 32 random bytes. These bytes are the secret: wipe them.
   public static func generate(seed: [UInt8], keyID: KeyID) -> SigningKey {
     precondition(seed.count == 32, "an Ed25519 seed has 32 bytes")
     let secret = SecretBytes(count: secretSize)
@@ -25,7 +25,7 @@ public struct SigningKey: ~Copyable {
     self.secret = secret
   }
 
-  /// Signs a message and a trusted comment. Fails with `unfitComment` alone.
+  /// Signs a message and a trusted comment. Fails only with `unfitComment`.
   public func sign(
     message: [UInt8], trustedComment: String, untrustedComment: String
   ) throws(SignatureError) -> Signature {

@@ -4,7 +4,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Finds the rows that ON DELETE CASCADE deleted together with a row whose delete is undone. They come back with it.
+/// If the delete of a row is undone, finds the rows that ON DELETE CASCADE deleted with that row. These rows come back
+/// too.
 final class DeletedChildren {
   struct Child {
     let rows: RowTable
@@ -14,7 +15,7 @@ final class DeletedChildren {
     let images: [PreImage]
   }
 
-  /// The values that deleted children refer to, and when they were deleted.
+  /// The values that deleted children refer to, and the generation of the delete.
   private struct Delete: Hashable {
     let values: [Value]
     let generation: Generation
@@ -29,7 +30,7 @@ final class DeletedChildren {
   }
 
   /// Records a row whose delete is undone.
-  /// - Parameter images: its pre-images, oldest first; the last one is of the delete.
+  /// - Parameter images: the row's pre-images, oldest first. The last pre-image belongs to the delete.
   func note(_ images: [PreImage], of schema: TableSchema) {
     guard let last = images.last, let row = last.row else { return }
     for key in tables.flatMap(\.schema.foreignKeys) where key.deletesChildren && key.parent == schema.name {
@@ -39,7 +40,7 @@ final class DeletedChildren {
     }
   }
 
-  /// The rows that were deleted with the rows recorded since the last call.
+  /// The rows that were deleted together with the rows that `note` recorded since the last call.
   func find(in database: borrowing Database) throws -> [Child] {
     if deletes.isEmpty { return [] }
     defer { deletes = [:] }
@@ -47,7 +48,7 @@ final class DeletedChildren {
     for rows in tables {
       let keys = rows.schema.foreignKeys.filter { deletes[$0] != nil }
       if keys.isEmpty { continue }
-      // Compared as SQLite compares them: a reference may spell the key differently.
+      // The values are compared as SQLite compares them: a reference may spell the key differently.
       let wanted = keys.map { key in
         let comparisons = database.comparisons(ofParentIn: key)
         func folded(_ values: [Value]) -> [Value] { zip(comparisons, values).map { $0.folded($1) } }

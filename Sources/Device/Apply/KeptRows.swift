@@ -5,7 +5,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A row of this device that the hub did not accept, and about which a person decides.
+/// A row of this device that the hub did not accept. A person decides about it.
 public struct KeptRow: Sendable {
   public let record: ConflictRecord
   /// Whether the row is still in its table. If not, its values are in the conflict.
@@ -26,7 +26,7 @@ public struct KeptRow: Sendable {
 }
 
 extension DeviceSession {
-  /// The rows of this device that the hub did not accept, and about which a person decides.
+  /// The rows of this device that the hub did not accept. A person decides about them.
   func keptRows() throws -> [KeptRow] {
     try ConflictTable.list([.open, .held], in: database).compactMap { conflict in
       let record = conflict.record

@@ -3,10 +3,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Units of this device that lost a change at an import. All changes of such a unit are undone, as one conflict.
+/// Units of this device that lost a change at an import. All changes of a lost unit are undone, and a person decides
+/// them as one conflict.
 ///
-/// A row that goes back loses all its pending changes. So all units of these changes go back too, and are decided
-/// together.
+/// A row that returns to the hub's values loses all its pending changes. So all units of these changes are undone too,
+/// and are decided together.
 final class LostUnits {
   /// Why a change is kept as a conflict.
   enum Cause {
@@ -16,7 +17,7 @@ final class LostUnits {
     case unit
   }
 
-  /// The rows of a unit, which are to go back.
+  /// A lost unit, with the rows that must return to the hub's values.
   struct Lost {
     fileprivate let set: Int
     let members: [StepUnits.Member]
@@ -27,11 +28,11 @@ final class LostUnits {
   /// The conflicts of lost units, in the order in which they were found.
   private var kept: [(member: StepUnits.Member, record: ConflictRecord, cause: Cause)] = []
   private var known: Set<StepUnits.Member> = []
-  /// To which set of units each change belongs that is decided as one with others.
+  /// The sets of units. All units of one set are decided together.
   private var sets = DisjointSets()
   private var setOfMember: [StepUnits.Member: Int] = [:]
   private var setOfUnit: [Int: Int] = [:]
-  /// Units whose rows are still to go back.
+  /// Units whose rows must still return to the hub's values.
   private var waiting: [Int] = []
   private var current: Int?
 
@@ -61,7 +62,7 @@ final class LostUnits {
     units.unit(of: member).flatMap { unit in units.members(of: unit).contains { $0 != member } ? unit : nil }
   }
 
-  /// Keeps a change that is not taken. Its unit is lost.
+  /// Keeps a change that is not accepted. The unit of the change is lost.
   func keep(_ record: ConflictRecord, because cause: Cause) {
     guard let member = member(record.table, record.key, record.generation) else { return }
     let set = set(of: member)
@@ -72,7 +73,7 @@ final class LostUnits {
   private func set(of member: StepUnits.Member) -> Int {
     if let set = setOfMember[member] { return set }
     guard let unit = unit(of: member) else {
-      // A change that belongs to no unit goes back with its row.
+      // A change that belongs to no unit is undone with its row.
       let set = current ?? sets.add()
       setOfMember[member] = set
       return set
@@ -83,7 +84,8 @@ final class LostUnits {
     return set
   }
 
-  /// Returns a lost unit whose rows are still to go back. What is kept until the next call goes back because of it.
+  /// Returns a lost unit whose rows must still return to the hub's values; nil: there is none. Changes that are kept
+  /// before the next call are undone because of this unit.
   func next() -> Lost? {
     current = nil
     guard let unit = waiting.popLast(), let set = setOfUnit[unit] else { return nil }

@@ -6,16 +6,16 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The key changes of this device's rows that a bundle from the hub causes. They come before everything else in the
-/// bundle.
+/// The key changes of this device's rows that a bundle from the hub causes. They are made before everything else in the
+/// bundle is applied.
 ///
 /// There are two reasons for a new key. First, the hub gave the key and says so: it had another row with the old key,
 /// or the same row under another key. Second, a row from the hub, or a key that the hub gives, collides with a row here
-/// that the hub does not know. Then the hub's row was first: the device chooses another key by itself and reports it.
-/// It does the same if a new row has the natural key of a row from the hub, in tables that join such rows.
+/// that the hub does not know. Then the hub's row was first: the device chooses another key by itself and reports that
+/// key. In tables that join rows, the device also does this if a new row has the natural key of a row from the hub.
 ///
-/// Rows that the hub must send are in the bundle anyway. This type moves the rows with pending changes and their
-/// pre-images, which hold what this device wrote.
+/// The bundle brings the hub's own rows under their new keys. This type moves the rows with pending changes and their
+/// pre-images, because they hold the writes of this device.
 struct PrimaryKeyCollisions {
   private let session: DeviceSession
   private let scope: Manifest.Scope
@@ -74,7 +74,8 @@ struct PrimaryKeyCollisions {
     return outcome
   }
 
-  /// Joins a new row with the only row that has its natural key; nil if there are two.
+  /// Joins a stranded new row with the row that has its natural key. nil: several rows have the natural key, or the
+  /// rows must not be joined.
   private func join(_ stranded: Stranded) throws -> PrimaryKeyMap.Entry? {
     let rows = stranded.rows
     let rivals = try rows.rivals(of: stranded.row, in: session.database)
@@ -102,14 +103,14 @@ struct PrimaryKeyCollisions {
 
   // MARK: references to the new keys
 
-  /// A row with pending changes, before and after.
+  /// A row before and after the change of its keys.
   private struct Move {
     let rows: RowTable
     let old: (key: RowKey, row: Row?)
     let new: (key: RowKey, row: Row?, images: [PreImage])
   }
 
-  /// Writes the new keys wherever this device's changes name the old keys.
+  /// Replaces the old keys by the new keys in all changes of this device. Returns the rows that cannot stay.
   private func move(_ told: [PrimaryKeyMap.Entry], _ yielding: [PrimaryKeyMap.Entry]) throws -> [Stranded] {
     let byHub = PrimaryKeyMap(references, session.tables, told)
     let all = PrimaryKeyMap(references, session.tables, told + yielding)
@@ -118,7 +119,7 @@ struct PrimaryKeyCollisions {
       let rows = tables[place]
       try PreImageStore.each(table, since: .zero, in: session.database) { key, images, current in
         let base = images[0].row
-        // The row before this device's write came from the hub, and its keys are right already.
+        // Values that this device did not write came from the hub, so only the hub's key changes apply to them.
         func moved(_ row: Row) -> Row {
           var moved = all.row(row, of: place)
           for column in references.columns[place].keys where base?[column] == row[column] {
@@ -136,7 +137,7 @@ struct PrimaryKeyCollisions {
     var stranded: [Stranded] = []
     let free = try moves.filter { move in
       if try isFree(move, besides: moves) { return true }
-      // A new row has no free key. Changes of a row that the hub knew find that row deleted.
+      // A new row without a free key is stranded. Changes to a row that the hub knew find that row deleted.
       if let row = move.new.row, move.new.images.first?.row == nil, !move.new.images.isEmpty {
         stranded.append(Stranded(rows: move.rows, key: move.new.key, row: row, images: move.new.images))
         try PreImageStore.replace([], of: move.old.key, in: move.rows.table, database: session.database)
@@ -163,7 +164,8 @@ struct PrimaryKeyCollisions {
     return try PreImageLookup(move.rows.table, in: session.database).images(of: move.new.key).isEmpty
   }
 
-  /// Whether this device gave the old key. Then no other row has it, and the hub may not know that rows here name it.
+  /// Whether this device chose the old key. Then no other row has that key, and the hub may not know that rows here
+  /// name it.
   private func gave(_ entry: PrimaryKeyMap.Entry) throws -> Bool {
     try RenumberedTable.isGivenHere(entry.old, in: session.tables[entry.place].name, session.database)
   }
@@ -186,7 +188,8 @@ struct PrimaryKeyCollisions {
     }
   }
 
-  /// All rows leave before any enters: a row may get the key that another row had.
+  /// Moves the rows, and returns the rows that cannot stay. All rows are deleted before any row is written, because a
+  /// row may get the former key of another row.
   private func carryOut(_ moves: [Move]) throws -> [Stranded] {
     var localKeys: [Int64?] = []
     for move in moves {
@@ -197,11 +200,11 @@ struct PrimaryKeyCollisions {
     var stranded: [Stranded] = []
     for (move, localKey) in zip(moves, localKeys) {
       try move.rows.keepLocalKey(localKey, for: move.new.key)
-      // The hub is about to send again any row that is still there.
+      // A row that still has the new key may be overwritten: the bundle brings that row again.
       do { try move.rows.write(move.new.row, over: try move.rows.row(move.new.key), key: move.new.key) } catch let error
         as SQLiteError where error.kind == .unique
       {
-        // The same holds for a row without pending changes.
+        // A row without pending changes is not lost: the bundle brings it again.
         guard let row = move.new.row, !move.new.images.isEmpty else { continue }
         stranded.append(Stranded(rows: move.rows, key: move.new.key, row: row, images: move.new.images))
         continue
@@ -213,8 +216,8 @@ struct PrimaryKeyCollisions {
 }
 
 extension PrimaryKeyCollisions {
-  /// A row that gets another primary key keeps its local key, even if the hub sends it: as one deleted row and one new
-  /// row.
+  /// Keeps the local keys of rows that get other primary keys. The hub sends each of these rows as one deleted row and
+  /// one new row.
   private func keepLocalKeys(of entries: [PrimaryKeyMap.Entry]) throws {
     let map = PrimaryKeyMap(references, session.tables, entries)
     for (place, table) in session.tables.enumerated() where table.info.localKey != nil {
@@ -272,7 +275,7 @@ extension DeviceSession {
     try RenumberedTable.emissions(after: first, through: last, in: database)
   }
 
-  /// The rows whose new keys this device chose and the hub is not known to have learned, in the order of the changes.
+  /// The rows whose new keys this device chose and the hub may not know yet, in the order of the changes.
   func untoldKeys() throws -> [RenumberedRow] {
     guard tables.contains(where: \.renamesRows) else { return [] }
     return try RenumberedTable.unknownToHub(in: database)

@@ -15,9 +15,9 @@ struct PrimaryKeyFindings {
   private(set) var told: [PrimaryKeyMap.Entry] = []
   /// Rows from the hub that have the keys of new rows of this device.
   private var incoming: [KeyedRow: Row] = [:]
-  /// The keys of rows from the hub that have the natural key of a row here, by natural key.
+  /// The keys of rows from the hub that have the natural key of a row here, by the key of the row here.
   private var twins: [KeyedRow: [Value]] = [:]
-  /// The greatest key of each table.
+  /// The greatest key of each table in the bundle.
   private var greatest: [Int: Int64] = [:]
 
   private struct InsertedRow {
@@ -26,7 +26,7 @@ struct PrimaryKeyFindings {
     let isSteady: Bool
   }
 
-  /// - Parameter isNewHistory: the bundle is of another epoch than this device's.
+  /// - Parameter isNewHistory: whether the bundle is of another epoch than this device's.
   init(_ session: DeviceSession, isNewHistory: Bool, in bundle: borrowing VerifiedBundle, _ snapshot: Snapshot?) throws
   {
     self.session = session
@@ -76,10 +76,10 @@ struct PrimaryKeyFindings {
       case .rekey(let to, let number):
         guard let new = table.singleKey(to) else { throw LineProblem("its new key is none of this table") }
         see(new, in: place)
-        // An earlier bundle has reported it already.
+        // An earlier bundle has already reported this key.
         if number <= session.state.received { return }
         let old = try own(key, in: line.table)
-        // A new row that the hub cannot know has the old key by now: the row that had it is gone here.
+        // A new row that the hub cannot know has the old key now: the row that had this key before is gone here.
         if insertedRows[KeyedRow(place: place, key: old)] != nil { return }
         if old != new { told.append(.init(place: place, old: old, new: new)) }
       // The device's next keys must come from this range.
@@ -96,7 +96,8 @@ struct PrimaryKeyFindings {
   }
 
   /// Checks whether a row from the hub duplicates a row that this device made under another key. A device does not know
-  /// whether its user may change the hub's row. If the hub does not accept such a change, it is kept.
+  /// whether its user may change the hub's row. If the hub does not accept a change to its row, the change is kept as a
+  /// conflict.
   private mutating func findTwin(of row: Row, in place: Int) throws {
     let rows = tables[place]
     guard rows.table.rules.write != .none, let new = rows.table.singleKey(rows.schema.key(of: row)) else { return }
@@ -131,7 +132,7 @@ struct PrimaryKeyFindings {
     insertedRows.keys.sorted { $0.place == $1.place ? $0.key.isBeforeInSQL($1.key) : $0.place < $1.place }
   }
 
-  /// The rows of this device that join rows from the hub, except for those with a key of these entries.
+  /// The rows of this device that join rows from the hub, except rows whose key is a new key in `entries`.
   func folding(besides entries: [PrimaryKeyMap.Entry]) -> [PrimaryKeyMap.Entry] {
     let taken = Set(entries.map { KeyedRow(place: $0.place, key: $0.new) })
     return orderedBirths.compactMap { birth in

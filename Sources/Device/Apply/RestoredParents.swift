@@ -4,8 +4,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Finds rows that this device deleted and to which a new row from the hub refers. The hub does not delete such a row,
-/// so it comes back here too.
+/// Finds rows that this device deleted, although a new row from the hub refers to them. The hub does not delete these
+/// rows, so they come back here too.
 ///
 /// A row whose parent was missing before is left as it is: that is the app's own decision.
 final class RestoredParents {
@@ -45,7 +45,7 @@ final class RestoredParents {
     } catch is Found { return true }
   }
 
-  /// Records what a row refers to when it is written over a former row. `former` is nil if there was none.
+  /// Records the references of a row that is written over a former row. `former` is nil if there was no former row.
   func note(_ row: Row, over former: Row?, of schema: TableSchema) {
     for key in schema.foreignKeys where tables.contains(where: { $0.schema.name == key.parent }) {
       let values = key.columns.map { row[$0] }

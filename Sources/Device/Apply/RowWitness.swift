@@ -9,14 +9,14 @@ import SatchelWorkspace
 /// Checks whether a row on this device is a version that the hub may expect, before a bundle overwrites it.
 ///
 /// A write that no trigger saw leaves a row that the hub does not expect. Each line from the hub lists the row's
-/// possible versions. The version that the hub sent is the oldest pre-image, if there are any. Pre-images that the
-/// bundle itself acknowledges count too.
+/// possible versions. If the row has pre-images, the oldest pre-image is the version that the hub sent. Pre-images that
+/// the bundle itself acknowledges count too.
 final class RowWitness {
-  /// For the table of the last call: a bundle's lines are sorted by table.
+  /// The digester of the last call's table. One digester is enough, because a bundle's lines are sorted by table.
   private var digester: (table: Name, digester: RowDigester)?
   /// For rows whose pre-images the bundle acknowledges: the version that the hub had sent, by a hash of table and key.
   private var acknowledged: [Int: UInt64?] = [:]
-  /// True if there were too many of them to remember: then no line is compared.
+  /// Whether no line is compared, for example because there are too many rows to remember.
   private var isBlind = false
 
   /// Columns, by table, that hold keys which change with the bundle.
@@ -26,7 +26,7 @@ final class RowWitness {
     let column: Int
     /// The table whose keys are in the column.
     let owner: TrackedTable
-    /// The keys before and after.
+    /// The old and the new keys.
     let keys: Set<Value>
   }
 
@@ -48,8 +48,8 @@ final class RowWitness {
   /// Compares nothing from now on.
   func close() { isBlind = true }
 
-  /// Compares no row whose key changes with the bundle, or that refers to such a row: the hub may know it by either
-  /// key.
+  /// Excludes rows whose keys change with the bundle, and rows that refer to them. The hub may know these rows by their
+  /// old or new keys.
   func exclude(_ rekeyed: [RenumberedRow], among tables: [TrackedTable]) throws {
     if rekeyed.isEmpty { return }
     let keys = Dictionary(grouping: rekeyed, by: \.table).mapValues { Set($0.flatMap { [$0.old, $0.new] }) }
@@ -82,12 +82,12 @@ final class RowWitness {
     return digester?.digester.digest(of: row).first64
   }
 
-  /// Whether the row is no version that the hub may expect.
+  /// Whether the row differs from every version that the hub may expect.
   /// - Parameters:
   ///   - expected: the versions that the hub expects; empty: the hub does not say.
   ///   - current: the row as it is.
-  ///   - images: its pending pre-images, oldest first.
-  ///   - incoming: the row as the hub has it; nil: it is gone.
+  ///   - images: the row's pending pre-images, oldest first.
+  ///   - incoming: the row as the hub has it; nil: the row is gone.
   func isUnseen(
     _ current: Row?, _ images: [PreImage], key: RowKey, met incoming: Row?, in schema: TableSchema, expected: [UInt64?]
   ) -> Bool {

@@ -23,7 +23,8 @@ final class RowsWithoutParent {
   private let tables: [RowTable]
   /// How SQLite compares a reference with its parent, by foreign key.
   private let comparisons: [ForeignKey: [Comparison]]
-  /// By foreign key: the values whose row left. They are folded, because a reference may spell them differently.
+  /// The values of parent rows that left, by foreign key. The values are folded, because a reference may spell them
+  /// differently.
   private var gone: [ForeignKey: [[Value]: Departure]] = [:]
 
   /// - Parameter tables: the tables with pending changes.

@@ -16,8 +16,8 @@ extension ScopeApplier {
     let change: Change
   }
 
-  /// Writes a row whose UNIQUE values pending rows may hold. Such pending rows go back to what the hub last sent, and
-  /// so on along the chain: two rows as the hub has them never collide.
+  /// Writes a row whose UNIQUE values pending rows may hold. Such a pending row returns to the values that the hub last
+  /// sent, and may then displace another pending row. This chain ends: two rows as the hub has them never collide.
   /// - Parameter entry: nil: no row enters.
   func enter(_ entry: Blocked?) throws {
     var chain = [entry].compactMap(\.self)
@@ -30,8 +30,8 @@ extension ScopeApplier {
     }
   }
 
-  /// Undoes a row's pending changes, and keeps each as a conflict. Returns the row as the hub last had it, which is to
-  /// enter; nil: the hub had none.
+  /// Undoes a row's pending changes, and keeps each as a conflict. Returns the hub's last version of the row, to be
+  /// written next; nil: the hub had none.
   private func yield(_ key: RowKey, to entry: Blocked) throws -> Blocked? {
     let rows = entry.table
     let images = try pending[rows.schema.name]?.images(of: key) ?? []
@@ -45,7 +45,8 @@ extension ScopeApplier {
       departure: loss.state == .open ? .kept : .gone)
   }
 
-  /// Two rows as the hub has them are never in each other's way at the hub. So this database demands more of them.
+  /// The refusal if two rows from the hub collide here. They do not collide at the hub, so this database has stricter
+  /// constraints.
   private func collision(of entry: Blocked) throws -> Refusal {
     let table = entry.table.schema.name
     let full = "ask the hub's operator for a full bundle: satchel-hub emit --device \(session.state.name) --full"
@@ -91,7 +92,7 @@ extension ScopeApplier {
     return true
   }
 
-  /// Lets in the rows whose obstacle is gone, because the pending row has left. Returns whether there were any.
+  /// Writes the rows that were kept out by a pending row which has left. Returns whether there were any.
   func letInFreed() throws -> Bool {
     var freed: [KeptOut] = []
     keptOut = try keptOut.filter { kept in
@@ -103,7 +104,7 @@ extension ScopeApplier {
     return !freed.isEmpty
   }
 
-  /// Makes the deletes of the rows that are kept out pending.
+  /// Records a pending delete and a settled conflict for each row that is kept out.
   func settleKeptOut() throws {
     for kept in keptOut {
       let (entry, rows) = (kept.entry, kept.entry.table)
@@ -116,8 +117,8 @@ extension ScopeApplier {
     keptOut = []
   }
 
-  /// Keeps as conflicts the pending changes of a row that cannot stay: after its references got new keys, another row
-  /// has its natural key.
+  /// Keeps the pending changes of a stranded row as conflicts. The row cannot stay: after its references got new keys,
+  /// another row has its natural key.
   func giveUp(_ stranded: PrimaryKeyCollisions.Stranded) throws {
     let rivals = try stranded.rows.rivals(of: stranded.row, in: session.database)
     let met = try rivals.count == 1 ? stranded.rows.row(rivals[0]) : stranded.rows.row(stranded.key)

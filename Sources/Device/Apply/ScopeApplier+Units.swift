@@ -18,7 +18,7 @@ extension ScopeApplier {
     return isAny
   }
 
-  /// Makes a row what the hub last sent. All its pending changes are kept as conflicts.
+  /// Gives a row the values that the hub last sent, and keeps all its pending changes as conflicts.
   private func takeBack(_ member: StepUnits.Member) throws {
     let rows = all[member.table]
     let images = try pendingImages(of: member.key, in: rows)
@@ -39,7 +39,7 @@ extension ScopeApplier {
     try pending[rows.name]?.images(of: key) ?? []
   }
 
-  /// Records the rows that may depend on a row that went back to what the hub last sent.
+  /// Records that a row got the hub's last values again, so that the rows that depend on it are found.
   private func noteReturn(of key: RowKey, _ images: [PreImage], from current: Row?, to hub: Row?, in rows: RowTable) {
     guard let change = Change(from: current, to: hub) else { return }
     tally.add(change, in: rows.name)

@@ -6,12 +6,12 @@ import SatchelValues
 import SatchelWorkspace
 
 extension ScopeApplier {
-  /// Keeps a row whose last write was not captured as a conflict, before the hub's row takes its place.
+  /// If capture missed the last write of a row, keeps that row as a conflict before the hub's row replaces it.
   /// - Parameters:
-  ///   - current: the row as it is; nil: it is not here.
-  ///   - images: its pending pre-images, oldest first.
-  ///   - incoming: the row as the hub has it; nil: it is gone, or out of sight.
-  ///   - expected: what the row may be here, as the hub says; empty: it does not say.
+  ///   - current: the row as it is; nil: the row is not here.
+  ///   - images: the row's pending pre-images, oldest first.
+  ///   - incoming: the row as the hub has it; nil: the row is gone, or out of scope.
+  ///   - expected: the versions that the hub expects here; empty: the hub does not say.
   func keepIfUnseen(
     _ current: Row?, _ images: [PreImage], key: RowKey, met incoming: Row?, in rows: RowTable, expected: [UInt64?]
   ) throws {

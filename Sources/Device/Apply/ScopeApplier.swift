@@ -13,15 +13,15 @@ import SatchelWorkspace
 final class ScopeApplier {
   let session: DeviceSession
   private let tables: [RowTable]
-  /// Where to look for this device's pending changes, by table. A table without any is missing here: no app can write
-  /// to it until the import is done.
+  /// The lookups of this device's pending changes, by table. A table without pending changes has no lookup: no app can
+  /// write to it until the import is done.
   let pending: [Name: PreImageLookup]
-  /// Rows that another row's UNIQUE value kept out. They are tried again when all others are in.
+  /// Rows that another row's UNIQUE value kept out. They are tried again after all other rows are written.
   private var blocked: [Blocked] = []
   /// Rows from the hub that pending rows keep out.
   var keptOut: [KeptOut] = []
 
-  /// Rows that hold values of both sides: the table may forbid such a mixture.
+  /// Rows that combine values of both sides. The table may forbid this combination.
   private var mixed: [(rows: RowTable, key: RowKey)] = []
   /// The mixed rows that the table forbids.
   private var forbidden: [(rows: RowTable, key: RowKey)] = []
@@ -36,7 +36,7 @@ final class ScopeApplier {
   }
 
   let witness: RowWitness
-  /// Rows that were written unseen and are not yet kept, if all rows were compared before.
+  /// Rows that were written unseen and are not kept yet. Empty if the rows were not compared before.
   var unseen: UnseenRows
   /// The emission that the device has, and whether the new bundle follows it.
   private let base: EmissionNumber
@@ -50,9 +50,9 @@ final class ScopeApplier {
   let units: LostUnits?
 
   var tally = RowTally()
-  /// The first of the new disagreements.
+  /// The first few of the new disagreements.
   private(set) var found: [ConflictRecord] = []
-  /// Files of rows that are gone or that name other files now.
+  /// Files whose rows are gone, or now name other files.
   private(set) var unnamed: Set<AttachmentPath> = []
   var written = 0
   var removed = 0
@@ -93,7 +93,8 @@ final class ScopeApplier {
   func rows(of name: Name) -> RowTable? { tables.first { $0.schema.name == name } }
   var all: [RowTable] { tables }
 
-  /// Makes one row what the hub sends; nil: the row is gone. Pending changes of the row are replayed on it.
+  /// Brings one row to the version that the hub sends, and replays the row's pending changes on top. `incoming` is nil
+  /// if the row is gone.
   /// - Parameters:
   ///   - expected: the versions of the row that the hub expects here; empty: the hub does not say.
   ///   - others: the writes of others to the row, as the hub reports them; nil: no report.
@@ -162,7 +163,7 @@ final class ScopeApplier {
     let addition = try ConflictTable.addMeeting(
       record, bundle: nil, noted: session.platform.clock.milliseconds(), in: session.database)
     if case .known(let known) = addition, record.unit != nil, known.state != .resolved {
-      // The change was undone in the end.
+      // The change of this known conflict was undone after all.
       var corrected = record
       corrected.id = known.id
       return try ConflictTable.correct(
@@ -175,8 +176,9 @@ final class ScopeApplier {
 
   // MARK: rows that block each other
 
-  /// Writes the rows that a UNIQUE value kept out. First all of them leave, so that they may trade values; then they
-  /// enter. A pending row of this device that still holds such a value gives way, or by policy keeps the other row out.
+  /// Writes the rows that a UNIQUE value kept out. First all these rows are deleted, so that they may exchange values.
+  /// Then they are written. A pending row of this device that still holds the value gives way, or by policy keeps the
+  /// other row out.
   func finish() throws {
     for entry in blocked { try entry.table.write(nil, over: try entry.table.row(entry.key), key: entry.key) }
     let rivals = try blocked.map { try $0.table.rivals(of: $0.row, in: session.database) }
@@ -204,8 +206,8 @@ final class ScopeApplier {
     try keepLostUnits()
   }
 
-  /// Undoes pending changes that, combined with the hub's, give a row that the table forbids. No app could write to
-  /// such a row any more.
+  /// Undoes pending changes if, combined with the hub's changes, they give a row that the table forbids. No app could
+  /// write to that row any more.
   private func takeBackForbidden() throws {
     if mixed.isEmpty, forbidden.isEmpty { return }
     try session.database.execute("PRAGMA ignore_check_constraints = OFF")
@@ -218,13 +220,14 @@ final class ScopeApplier {
     try session.database.execute("PRAGMA ignore_check_constraints = ON")
     for (rows, key) in forbidden {
       guard let images = try pending[rows.schema.name]?.images(of: key), let first = images.first else { continue }
-      // The policy does not settle it: at the hub the change waits until it fits.
+      // The policy does not settle this conflict: at the hub the change waits until it fits.
       let loss = Disagreement(kind: .constraint, state: .open)
       try enter(takeBack(images, of: key, to: first.hubRow, as: loss, met: first.hubRow, in: rows))
     }
   }
 
-  /// Undoes the delete of a row that a row from the hub refers to. The delete is kept as a conflict.
+  /// Undoes this device's delete of a row, because a row from the hub refers to that row. The delete is kept as a
+  /// conflict.
   private func bringBack(_ parent: RestoredParents.Parent) throws {
     guard let row = parent.images.first?.hubRow, try parent.rows.row(parent.key) == nil else { return }
     let loss = Disagreement(kind: .foreignKey, state: .open)
@@ -253,12 +256,12 @@ final class ScopeApplier {
     written += 1
   }
 
-  /// Undoes pending changes that make a row refer to a row which has just left. The row becomes what the hub sends. The
-  /// changes are kept as conflicts, like the changes of a deleted row.
+  /// Undoes pending changes that make a row refer to a row which has just left. The row gets the values that the hub
+  /// sends. The changes are kept as conflicts, like the changes of a deleted row.
   private func takeBack(_ orphan: RowsWithoutParent.RowWithoutParent) throws {
     let (rows, images) = (orphan.rows, try pending[orphan.rows.schema.name]?.images(of: orphan.key) ?? [])
     guard let first = images.first else { return }
-    // Below a row of this device that another row keeps out, a new row comes back together with that row.
+    // If another row keeps the parent out, a new row comes back together with its parent.
     let loss = Disagreement(kind: .foreignKey, state: orphan.isBelowKeptRow && first.hubRow == nil ? .held : .open)
     try enter(
       takeBack(
@@ -267,8 +270,8 @@ final class ScopeApplier {
     if first.hubRow != nil { written += 1 }
   }
 
-  /// Removes a row that is to become what the hub last sent, and keeps each lost pending change as a conflict. Returns
-  /// the row that is to enter; nil: none.
+  /// Removes a row, so that the hub's last version can replace it. Keeps each lost pending change as a conflict.
+  /// Returns the row to be written next; nil: none.
   func takeBack(
     _ images: [PreImage], of key: RowKey, to row: Row?, as disagreement: Disagreement, met: Row?, in rows: RowTable,
     departure: RowsWithoutParent.Departure = .gone

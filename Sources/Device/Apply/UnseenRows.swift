@@ -6,12 +6,13 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Rows that were written unseen, found before a bundle is applied that does not say what its rows were.
+/// Rows that were written unseen. They are found before a bundle is applied, if the bundle does not state the former
+/// versions of its rows.
 struct UnseenRows {
   /// A row's values before the bundle.
   enum Content {
     case asItIs
-    /// Migrations have run since. nil: the row was not there.
+    /// The row before the migrations ran; nil: the row was not there.
     case before(Row?)
   }
 
@@ -23,7 +24,7 @@ struct UnseenRows {
     for change in changes where change.change != nil { rows[change.table, default: [:]][change.key] = .asItIs }
   }
 
-  /// The same rows, as `row` says that they were before migrations ran.
+  /// Returns these rows with their values before migrations ran, which `row` returns.
   func mapRows(_ row: (Name, RowKey) throws -> Row?) rethrows -> UnseenRows {
     var mapped = self
     for (table, keys) in rows {
@@ -42,7 +43,7 @@ struct UnseenRows {
     }
   }
 
-  /// Forgets a row that has been kept, so that no row is kept twice. Its table is still known as compared.
+  /// Forgets a row that has been kept, so that no row is kept twice. The row's table still counts as compared.
   mutating func forget(_ key: RowKey, in table: Name) { rows[table]?[key] = nil }
 
   /// The values of an unseen row; nil: the row was not written unseen.
@@ -50,9 +51,9 @@ struct UnseenRows {
 }
 
 extension DeviceSession {
-  /// Finds the rows that were written unseen, if the bundle does not say what each row was. A former user's are sealed
-  /// with the rest.
-  /// - Returns: these rows, and whether a copy of the database has to be kept, because they cannot be found.
+  /// Finds the rows that were written unseen, if the bundle does not state the former version of each row. A former
+  /// user's unseen writes are sealed with that user's other changes.
+  /// - Returns: these rows, and whether a copy of the database must be kept, because these rows cannot be found.
   func compareBeforeWritingOver(
     _ manifest: Manifest, _ snapshot: Snapshot?, _ upgrade: DeviceUpgrade?, _ handover: Handover?
   ) throws -> (unseen: UnseenRows, needsCopy: Bool) {
@@ -66,8 +67,8 @@ extension DeviceSession {
 
   /// The rows that were written unseen, as the archive of signed bundles shows; nil: the archive is not complete.
   ///
-  /// Reads all bundles since the last full one. A full bundle and one of another version are worth that: they bring
-  /// every row, or change every row, and do not say what the rows were.
+  /// Reads all bundles since the last full bundle. Only a full bundle or a bundle of another version is worth this
+  /// time: it brings or changes every row, and does not state the former rows.
   func findUnseen() throws -> [UnseenChange]? {
     do { return try database.writeTransaction(.dryRun) { try reinstallAndCompare() } } catch let error
       as WorkspaceError
@@ -75,7 +76,7 @@ extension DeviceSession {
     { return nil }
   }
 
-  /// Whether a row without pending changes differs from a snapshot's.
+  /// Whether a row without pending changes differs from the row in the snapshot.
   func differs(from snapshot: Snapshot) throws -> Bool {
     struct Found: Error {}
     do {
@@ -93,10 +94,10 @@ extension DeviceSession {
     return false
   }
 
-  /// The conflict that keeps a row whose change no trigger saw.
+  /// The conflict that keeps a row whose change no trigger recorded.
   /// - Parameters:
-  ///   - local: the row here; nil: it is not here.
-  ///   - hub: the row as the hub has it; nil: it is gone, or out of scope.
+  ///   - local: the row here; nil: the row is not here.
+  ///   - hub: the row as the hub has it; nil: the row is gone, or out of scope.
   func record(ofUnseen local: Row?, key: RowKey, met hub: Row?, in schema: TableSchema) throws -> ConflictRecord? {
     guard let change: Change = local.map({ .insert($0) }) ?? hub.map({ .delete(was: $0) }) else { return nil }
     return ConflictRecord(

@@ -6,11 +6,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Rows that this device made, that the hub has not let in, and that stay in their tables here.
+/// Rows that this device made and that the hub has not accepted yet. They stay in their tables here.
 ///
 /// Another row has the natural key of such a row, and this device's user may not see that other row. A person decides
-/// at the hub. Until then the row keeps its pre-images, although the hub has acknowledged the export that made it. So
-/// it counts as a row that the hub does not have, for digests, full bundles and the doctor. The same holds for new rows
+/// at the hub. Until then the row keeps its pre-images, although the hub has acknowledged the export that carried it.
+/// So digests, full bundles and the doctor treat it as a row that the hub does not have. The same holds for new rows
 /// that refer to it.
 struct WaitingRows {
   private struct Kept {
@@ -25,7 +25,7 @@ struct WaitingRows {
   /// Whether a row may wait, or may have waited until this bundle.
   private(set) var mayMatter = false
 
-  /// Finds the rows that wait when the bundle is in. Called before its acknowledgement is applied.
+  /// Finds the rows that will wait after the bundle is imported. Called before the bundle's acknowledgement is applied.
   init(_ session: DeviceSession, _ bundle: borrowing VerifiedBundle) throws {
     self.session = session
     var told: [ConflictID: ConflictRecord] = [:]
@@ -43,7 +43,7 @@ struct WaitingRows {
     try addChildren(records.filter { $0.kind == .foreignKey && [.open, .held].contains($0.state) })
   }
 
-  /// The row of a record, if this device made it and the hub does not have it.
+  /// The row that a record is about, if this device made the row and the hub does not have it.
   private func find(_ record: ConflictRecord) throws -> Kept? {
     guard let table = session.table(record.table), !table.renamesRows,
       let row = try RowTable(table, in: session.database).row(record.key)
@@ -53,7 +53,7 @@ struct WaitingRows {
     return Kept(table: table, key: record.key, row: row, images: images)
   }
 
-  /// Adds rows that refer to rows that wait, at any depth, and those that waited before.
+  /// Adds rows that refer to waiting rows, at any depth, and rows that waited before.
   private mutating func addChildren(_ records: [ConflictRecord]) throws {
     var below = RowsBelow(among: session.tables, in: session.database)
     var left: [Kept] = []
@@ -78,7 +78,7 @@ struct WaitingRows {
 }
 
 extension ConflictRecord {
-  /// Whether the hub has not let in a new row because another row has its natural key, and its maker may not see that
+  /// Whether a new row waits because another row has its natural key. The user who made the new row may not see that
   /// other row.
   var awaitsOtherRow: Bool {
     kind == .unique && state == .open && operation == .insert && hubValues == nil && unit == nil
@@ -86,7 +86,7 @@ extension ConflictRecord {
 }
 
 extension DeviceSession {
-  /// Whether a row waits here in its table.
+  /// Whether the row that a conflict is about waits in its table here.
   func isWaiting(_ record: ConflictRecord) throws -> Bool {
     guard record.operation == .insert, record.unit == nil, [.unique, .foreignKey].contains(record.kind),
       [.open, .held].contains(record.state), let table = table(record.table), !table.renamesRows,

@@ -6,7 +6,8 @@ import SatchelWorkspace
 /// The files that go to the hub beside the newest export.
 extension DeviceWorkspace {
   /// The files that the hub must import before the newest export, in their order. They are the proof that the hub was
-  /// set back, the emissions that the hub lost, and exports that it lacks and that the newest export does not contain.
+  /// set back, and the emissions that the hub lost. Then come the exports that the hub lacks and that the newest export
+  /// does not contain.
   public func carriedBefore() throws -> [String] {
     try locked { try isInitial() ? [] : session().carriedBefore() }
   }
@@ -15,11 +16,12 @@ extension DeviceWorkspace {
   public struct Stranded: Sendable {
     /// The hub's name.
     public let hub: String
-    /// Exports that the hub is not known to have, and the hub's bundle that this device's database held.
+    /// The newest bundle from the hub in the archive, and the exports in the outbox.
     public let files: [String]
   }
 
-  /// The files that go to the hub while this device cannot export. nil: nothing here shows that it ever had data.
+  /// The files that go to the hub while this device cannot export. nil: nothing here shows that the device ever had
+  /// data.
   public func stranded() throws -> Stranded? {
     let archive = BundleArchive(folder, platform.files)
     let keys = try hubKeys()
@@ -41,7 +43,7 @@ extension DeviceWorkspace {
 }
 
 extension DeviceSession {
-  /// The same as the public method, for a caller that holds the workspace's lock.
+  /// Returns the files of the public `carriedBefore`, for a caller that holds the workspace's lock.
   func carriedBefore() throws -> [String] {
     var files = try proof() + broughtFiles() + redelivery()
     for file in try sealedFiles() where !files.contains(file) { files.append(file) }
@@ -61,8 +63,8 @@ extension DeviceSession {
     var next = state.sealed
     while let sequence = next, sequence > state.acknowledged {
       let known = try ExportTable.file(of: sequence, in: database)
-      // A database that was created again has no record of all earlier exports. The file's manifest then has the
-      // answer.
+      // A database that was created again lacks the records of some earlier exports. The file's manifest then gives the
+      // base.
       let path = try archive.place(ofOutgoing: known?.file ?? fileName(ofExport: sequence))
       if let path { files.insert(path, at: 0) }
       next = try (known.map(\.base) ?? base(ofExportAt: path)).flatMap { $0 < sequence ? $0 : nil }
@@ -70,7 +72,7 @@ extension DeviceSession {
     return files
   }
 
-  /// The export after which this export begins, read from its file.
+  /// The base of an export, read from its file: the export holds all changes since that base.
   private func base(ofExportAt path: String?) throws -> SequenceNumber? {
     guard let path, let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(workspace.ownKeys())),
       case .changes(let changes) = manifest.body

@@ -19,10 +19,11 @@ struct DeviceAttachments {
 
   // MARK: to the hub
 
-  /// The files that an export may carry. They are copied into its draft. Some of them justify an export by themselves.
+  /// The files that an export may carry. They are copied into the export's draft. Some of these files are a sufficient
+  /// reason for a new export.
   struct Outgoing {
     var staged: [AttachmentPath: AttachedFiles.Staged] = [:]
-    /// Files that were never carried, or that were lost with their bundle.
+    /// Files that no export carried yet, or that were lost with the bundle that carried them.
     var due: Set<AttachmentPath> = []
     /// The number of files left for later exports.
     var left = 0
@@ -80,8 +81,7 @@ struct DeviceAttachments {
     for path in begun.sorted() { try list.add(path, in: database) }
   }
 
-  /// Adds files, and the list of files that came since the last export that the hub has. The caller holds the
-  /// transaction.
+  /// Adds the files to the draft, and the receipts that the hub is not known to have. The caller holds the transaction.
   func seal(_ outgoing: Outgoing, into draft: inout BundleDraft, sequence: SequenceNumber) throws {
     for path in outgoing.lost {
       try list.markRequested(path, by: sequence, in: database)

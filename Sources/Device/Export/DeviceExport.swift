@@ -16,14 +16,14 @@ public struct ExportReport: Sendable {
   /// The number of steps that the bundle carries, by table, in the dataset's order.
   public let changes: [(table: Name, count: Int)]
   public let conflicts: Int
-  /// The number of attached files that it carries, and how many are left for later exports.
+  /// The number of attached files that the bundle carries. `attachedLeft`: how many are left for later exports.
   public var attached = 0
   public var attachedLeft = 0
-  /// The number of attached files that are missing here and that it requests from the hub.
+  /// The number of attached files that are missing here and that the bundle requests from the hub.
   public var attachedLost = 0
-  /// Whether it carries digests of all rows.
+  /// Whether the bundle carries digests of all rows.
   public var isProved = false
-  /// False: nothing changed since the last export, whose file is named here.
+  /// False: nothing has changed since the last export, and `file` is the file of that export.
   public let isNew: Bool
 }
 
@@ -50,7 +50,7 @@ extension DeviceWorkspace {
   /// When an export carries the whole database.
   enum SnapshotOption { case asTheDatasetSays, always, never }
 
-  /// The same as `export`, for a caller that holds the workspace's lock.
+  /// Does the work of `export`, for a caller that holds the workspace's lock.
   func exportHere(
     _ session: DeviceSession, snapshot: SnapshotOption, proof: ProofOption = .asTheDatasetSays, encryption: Encryption,
     attachedBytes: Int64? = nil
@@ -84,8 +84,8 @@ extension DeviceWorkspace {
       if !attached.isDue, let last = try unchangedExport() { return (try session.countSteps(), last) }
       return try session.seal(into: &draft, attached, snapshot: snapshot, proof: proof, key: key)
     }
-    // Other writers wait while the rows are read, not while the file is written. If writing fails, its number is lost
-    // like a stick.
+    // Other writers wait while the rows are read, not while the file is written. If writing fails, the number of this
+    // export is not used again, as if its stick was lost.
     if let sealed = record.sealed {
       let file = try draft.write(sealed, for: recipients)
       if runMode == .commit { try session.publish(record, file) }
@@ -97,7 +97,7 @@ extension DeviceWorkspace {
 }
 
 extension DeviceWorkspace {
-  /// Cuts an export into volumes, unless it fits as it is. Returns their paths; empty: it fits.
+  /// Cuts an export into volumes, unless it fits as it is. Returns the paths of the volumes; empty: the export fits.
   /// - Parameters:
   ///   - size: the largest size of a volume's file, in bytes.
   ///   - target: the folder for the volumes; nil: the outbox.
@@ -114,12 +114,13 @@ extension DeviceWorkspace {
 }
 
 extension DeviceSession {
-  /// Writes of this generation and later are in no export that the hub has or that will reach it by itself.
+  /// The first generation whose writes the next export must carry. Earlier writes are in acknowledged or sealed
+  /// exports.
   var acknowledgedGeneration: Generation { Generation(state.base.rawValue) }
 
   /// Whether the last export already contains everything that a new one would.
   fileprivate func isNothingNew(since last: ExportRecord) throws -> Bool {
-    // If a person moved the file away and the hub has not confirmed it, the file may be lost like a stick.
+    // If a person moved the file away and the hub has not confirmed the export, the file may be lost.
     let isKept = try platform.files.kind(folder.place(ofOutgoing: last.file, platform.files)) == .file
     guard last.isWritten, isKept || last.sequence <= state.acknowledged else { return false }
     // A hub that was set back to an earlier epoch learns from the next export that a newer epoch exists.
@@ -134,8 +135,8 @@ extension DeviceSession {
     return try !PreImageStore.hasSteps(tables, since: generation, in: database)
   }
 
-  /// Whether the hub sent anything whose receipt it must know. Otherwise both sides would acknowledge acknowledgements
-  /// for ever.
+  /// Whether the hub sent anything that this device must acknowledge. Acknowledgements do not count: otherwise both
+  /// sides would acknowledge them for ever.
   private func hasHeardAnything(since number: EmissionNumber) throws -> Bool {
     var version: Int64?
     for heard in try archive.numbers(incomingPrefix) where heard >= number.rawValue && heard <= state.received.rawValue
@@ -147,7 +148,7 @@ extension DeviceSession {
       if heard > number.rawValue, manifest?.saysAnything ?? true || !isOfSameVersion { return true }
       version = manifest?.version
     }
-    // Bundles missing from the archive were replaced by a full bundle there, or are no longer known.
+    // If a bundle is missing from the archive, a full bundle replaced it there, or its contents are no longer known.
     let newest = archive.path(incomingPrefix, state.received.rawValue)
     return try state.received != number && platform.files.kind(newest) != .file
   }
@@ -241,8 +242,8 @@ extension DeviceSession {
     )
   }
 
-  /// The emission that this database holds, with the hub's signature. Release 0.1 did not store the signature: then it
-  /// is read from the archived file.
+  /// The emission that this database holds, with the hub's signature. Release 0.1 did not store the signature: then the
+  /// signature is read from the archived file.
   private func emissionProof() throws -> Manifest.EmissionProof? {
     if let proof = state.proof, proof.signature != nil { return proof }
     let path = archive.path(incomingPrefix, state.received.rawValue)
@@ -261,9 +262,10 @@ extension DeviceSession {
     try Capture.begin(Generation(sequence.rawValue), in: database)
   }
 
-  /// Gives the file its name in the outbox. This export contains the older ones, so they move to `sent`.
+  /// Gives the file its name in the outbox. This export contains the older exports, so they move to `sent`.
   fileprivate func publish(_ record: ExportRecord, _ path: String) throws {
-    // A person may move the file away from the outbox. Its contents are needed while the hub builds on them.
+    // The archive keeps a copy, because a person may move the file out of the outbox. The device needs the contents
+    // while bundles from the hub build on them.
     try archive.keepOwn(path, as: record.file)
     try platform.files.rename(path, to: Paths.join(folder.outbox, record.file))
     try ExportTable.markWritten(record.sequence, in: database)
@@ -276,7 +278,7 @@ extension DeviceSession {
     let kept = state.restored?.rawValue ?? Int64.max
     for name in try platform.files.list(folder.outbox) {
       guard let number = BundleArchive.number(in: name, outgoingPrefix), number <= kept, number < sequence.rawValue,
-        // Exports that later ones do not contain are on their way, too.
+        // Exports up to the sealed export are on their way, too.
         number <= state.acknowledged.rawValue || number > state.sealed?.rawValue ?? 0,
         // A database that was created again has no record of earlier exports. They move when the hub has them.
         try number <= state.acknowledged.rawValue || isKnown(export: number)
@@ -286,7 +288,7 @@ extension DeviceSession {
     try BundleVolumes.remove(outgoingPrefix, below: sequence.rawValue, folder: folder, files: platform.files)
   }
 
-  /// False: the export was made before this database was created.
+  /// Whether this database has a record of the export. False: the export was made before this database was created.
   func isKnown(export number: Int64) throws -> Bool {
     try ExportTable.contains(SequenceNumber(number), in: database)
   }

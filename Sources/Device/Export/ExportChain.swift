@@ -5,12 +5,13 @@ import SatchelWorkspace
 
 /// The exports of a device, identified by the digests of their B2SUMS.
 extension DeviceSession {
-  /// The exports from the last acknowledged one on. The hub uses them to check that all come from one history.
+  /// The exports from the last acknowledged export on. The hub uses this chain to check that all exports come from one
+  /// history.
   func chain(before sequence: SequenceNumber) throws -> [Manifest.Changes.Link] {
     try chain(from: state.acknowledged, before: sequence)
   }
 
-  /// The exports from `first` on, at most the newest `longestChain`.
+  /// The exports from `first` on and before `sequence`, oldest first. Returns only the newest `longestChain` exports.
   func chain(from first: SequenceNumber, before sequence: SequenceNumber) throws -> [Manifest.Changes.Link] {
     try ExportTable.chain(from: first, before: sequence, in: database)
   }
@@ -23,8 +24,8 @@ extension DeviceSession {
     try ExportTable.digest(of: sequence, in: database)
   }
 
-  /// Refuses a bundle that acknowledges an export which this database did not make: the hub received it from a copy. If
-  /// the bundle were accepted, changes that only this copy has would count as delivered.
+  /// Refuses a bundle that acknowledges an export which this database did not make: a copy of this device made that
+  /// export. If the bundle were accepted, changes that only this database has would count as delivered.
   func refuseAnswerToCopy(_ scope: Manifest.Scope) throws {
     guard let theirs = scope.acknowledgedDigest else { return }
     guard let own = try digest(ofExport: scope.acknowledged), own != theirs else { return }

@@ -18,7 +18,8 @@ struct OwnRows {
     let row: Row?
   }
 
-  /// Writes before this generation are of rows from a former hub.
+  /// The first generation of this device's own writes. Writes of an earlier generation belong to rows from a former
+  /// hub.
   static let firstOwn = Generation(1)
 
   private let tables: [TrackedTable]
@@ -28,7 +29,7 @@ struct OwnRows {
 
   init(_ tables: [TrackedTable]) { self.tables = tables }
 
-  /// Reads the changes captured since a hub was left, and removes that capture.
+  /// Reads the changes captured since the device left its hub, and removes that capture.
   mutating func takeCaptured(in database: borrowing Database) throws {
     guard try database.hasTable("satchel_capture") else { return }
     try Capture.settle(tables, in: database)
@@ -52,7 +53,7 @@ struct OwnRows {
     }
   }
 
-  /// Makes everything pending that the hub's snapshot lacks. Capture is installed.
+  /// Makes all rows and changes pending that the hub's snapshot lacks. Capture must be installed.
   func save(as generation: Generation, against snapshot: Snapshot, in database: borrowing Database) throws {
     let theirs = try tables.map { try RowTable($0, in: snapshot.database) }
     for own in found {
@@ -63,12 +64,12 @@ struct OwnRows {
     }
   }
 
-  /// The row before this device's change of it; nil: there is no change.
+  /// The pre-image of this device's change to the row; nil: there is no change.
   private static func image(of own: Found, meeting hub: Row?, in table: TrackedTable) -> PreImage? {
     guard let last = own.images.last else { return nil }
     func image(_ row: Row?) -> PreImage { PreImage(generation: last.generation, stamp: last.stamp, row: row) }
     let mine = own.images.filter { $0.generation >= firstOwn }
-    // Another device may send the missing row later, so the delete goes to the hub all the same.
+    // Another device may send the missing row later, so the delete still goes to the hub.
     if own.row == hub { return own.row == nil ? mine.first?.row.map { image($0) } : nil }
     guard let row = own.row else { return mine.first?.row.map { image($0) } }
     guard let hub else { return image(nil) }

@@ -9,9 +9,9 @@ import SatchelWorkspace
 /// acknowledged changes.
 ///
 /// A row with pending changes counts as its oldest pre-image, which is the hub's last version. So each row is read
-/// once, and then the pending rows are exchanged in the sums.
+/// once. Then each pending row is replaced in the sums by its oldest pre-image.
 extension DeviceSession {
-  /// Whether an export carries the digests.
+  /// Whether an export must carry the digests.
   func isProofDue(in sequence: SequenceNumber, _ wish: ProofOption) -> Bool {
     canProve && wish != .never
       && (wish == .now || isProofAwaited || dataset.prove.applies(to: sequence, after: state.lastProof))
@@ -22,8 +22,8 @@ extension DeviceSession {
 
   private var isProofAwaited: Bool { state.mustProve || !state.compare.isEmpty }
 
-  /// Whether the hub can read the digests and compute them itself. Changes that the hub merged after its newest
-  /// emission are in no emission.
+  /// Whether the hub can read the digests and compute them itself. The hub cannot compute them while sealed or resent
+  /// exports are on their way: their changes are in no emission yet.
   private var canProve: Bool {
     state.hubUnderstands.contains(.state) && state.base == state.acknowledged && state.restored == nil
   }

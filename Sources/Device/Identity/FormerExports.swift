@@ -5,7 +5,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The exports of a device under a former name, for a hub that was restored or set back to before it had them.
+/// The exports that a device made under a former name. They are for a hub that was restored or set back, and that lost
+/// them.
 ///
 /// A device with a new name continues its history and its numbers. The hub no longer trusts its former key, or the
 /// former name belongs to another copy. So the device signs its former exports again under its present name, and states
@@ -17,7 +18,7 @@ struct FormerExports {
 
   private var files: any FileSystem { session.platform.files }
 
-  /// The files of the exports after `merged`, by number. Each file is one that the database has a record of.
+  /// The files of the exports after `merged`, by number. The database has a record of each of these exports.
   func files(after merged: SequenceNumber) throws -> [SequenceNumber: String] {
     let keys = try session.workspace.ownKeys()
     var found: [SequenceNumber: String] = [:]

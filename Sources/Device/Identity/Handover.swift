@@ -19,12 +19,12 @@ public struct SealedChanges: Sendable {
 /// The change of a device's user.
 ///
 /// The former user's changes are merged with that user's rights and name, and the new user may not even see them. So
-/// they leave in an export that later exports do not contain: a sealed export. Then every row becomes what the hub last
-/// sent, and the new user's history begins there.
+/// they leave in an export that later exports do not contain: a sealed export. Then every row gets the values that the
+/// hub last sent, and the new user's history begins there.
 struct Handover {
   private let session: DeviceSession
   private let formerUser: String
-  /// In a rehearsal: how many changes would be added by what was written unseen.
+  /// In a dry run: the number of changes that unseen writes would add.
   private var rehearsed = 0
 
   private var database: Database { _read { yield session.database } }
@@ -39,7 +39,7 @@ struct Handover {
     if session.workspace.runMode == .dryRun { rehearsed = try takeUpUnseen(.dryRun) }
   }
 
-  /// The app wrote after the export that was to be sealed.
+  /// The error if the app wrote after the export that was about to be sealed.
   struct WrittenMeanwhile: Error {}
 
   /// Exports all changes of the former user, with their files.
@@ -56,8 +56,8 @@ struct Handover {
     } while left > 0
   }
 
-  /// Makes what the former user wrote unseen pending changes, as the doctor does. Does nothing if the archive is not
-  /// complete. Returns how many changes are pending by that.
+  /// Makes the former user's unseen writes pending changes, as `doctor --repair` does. Does nothing if the archive is
+  /// not complete. Returns the number of changes that became pending.
   private func takeUpUnseen(_ runMode: RunMode) throws -> Int {
     do {
       return try database.writeTransaction(runMode) {
@@ -69,10 +69,10 @@ struct Handover {
     } catch let error as WorkspaceError where error.code == .noHistory { return 0 }
   }
 
-  /// Seals the last export, and makes every row what the hub last sent. The caller holds the transaction, has logged
-  /// the local writes and has forgotten acknowledged changes; triggers are off.
+  /// Seals the last export, and gives every row the values that the hub last sent. The caller holds the transaction,
+  /// with triggers off. The caller has logged the local writes and forgotten the acknowledged changes.
   ///
-  /// - Returns: the sealed changes, nil: nothing was pending; and the files that rows no longer name.
+  /// - Returns: `sealed`: the sealed changes; nil: nothing was pending. `unnamed`: the files that rows no longer name.
   func seal() throws -> (sealed: SealedChanges?, unnamed: Set<AttachmentPath>) {
     let changes = try countPending() + rehearsed
     if try changes > 0 || session.hasUnacknowledgedConflicts() {
@@ -80,13 +80,13 @@ struct Handover {
       session.state.sealed = session.state.sequence
     }
     let unnamed = try takeRowsBack()
-    // The sealed export has reported them.
+    // The sealed export has reported the new keys.
     try RenumberedTable.markAllKnown(in: database)
     return (try changes > 0 ? session.sealedChanges(of: formerUser, changes) : nil, unnamed)
   }
 
   private func isAnythingPending() throws -> Bool {
-    // The export itself logs the local writes.
+    // The logged local writes may be committed, because the export logs them anyway.
     try database.writeTransaction(.commit) {
       try Capture.settle(session.tables, in: database)
       return try countPending() > 0 || session.hasUnacknowledgedConflicts()
@@ -100,13 +100,14 @@ struct Handover {
     ).unsent
   }
 
-  /// Whether the last export lacks anything.
+  /// Whether the last export lacks changes or conflicts.
   private func isAnythingUnsealed() throws -> Bool {
     try PreImageStore.hasSteps(session.tables, since: Generation(session.state.sequence.rawValue), in: database)
       || ConflictTable.countUntold(of: session.state.id, in: database) > 0
   }
 
-  /// All changed rows leave before any comes back: they may have traded UNIQUE values.
+  /// Gives each changed row the values that the hub last sent. Returns the files that rows no longer name. All changed
+  /// rows are deleted before any row is written, because rows may have exchanged UNIQUE values.
   private func takeRowsBack() throws -> Set<AttachmentPath> {
     var unnamed: Set<AttachmentPath> = []
     let all = try session.tables.map { try RowTable($0, in: database) }
@@ -146,7 +147,7 @@ extension DeviceSession {
   }
 
   fileprivate func sealedChanges(of user: String, _ changes: Int) throws -> SealedChanges {
-    // A dry run made no export.
+    // A dry run makes no export, so the report names the next export.
     let sequence = workspace.runMode == .commit ? state.sequence : state.sequence.next
     let file = Paths.join(folder.outbox, fileName(ofExport: sequence))
     return SealedChanges(user: user, file: file, changes: changes)

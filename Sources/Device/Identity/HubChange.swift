@@ -8,22 +8,24 @@ import SatchelWorkspace
 
 /// A device leaves its lost hub and asks another hub to enrol it.
 ///
-/// It gets a new id, a new key and a new ledger; its rows stay, and capture continues. The first bundle of the next hub
-/// joins both sides, as for any database with its own rows (`Joining`). Some knowledge of the lost hub is not in rows:
-/// decided conflicts, the ledger, the exports. It stays in the kept copy of the database.
+/// The device gets a new id, a new key and a new ledger. Its rows stay, and capture continues. The first bundle from
+/// the next hub joins the rows of both sides, as for any database with its own rows (`Joining.swift`). The decided
+/// conflicts, the ledger and the exports of the lost hub stay only in the kept copy of the database.
 ///
-/// `satchel.json` with the new identity decides. If this command is killed, the next command completes the rest.
+/// The change is made when `satchel.json` holds the new identity. If this command is killed after that, the next
+/// command completes the rest.
 extension DeviceWorkspace {
   /// The result of leaving a hub.
   public struct Departure: Sendable {
     public let workspace: DeviceWorkspace
-    /// The path of a copy of the old database; nil: the hub was left before, and only the request is written again.
+    /// The path of a copy of the old database; nil: the device left the hub before, and only the request is written
+    /// again.
     public let copy: String?
   }
 
-  /// Leaves the hub. If that was done before and the next hub has not answered, nothing changes.
+  /// Leaves the hub. If the device left the hub before, and the next hub has not answered, nothing changes.
   ///
-  /// Throws a `WorkspaceError` if there is nothing to continue with, or if missed changes must be repaired first.
+  /// Throws a `WorkspaceError` if there is no database to continue with, or if missed changes must be repaired first.
   /// - Parameter name: the name at the next hub; nil: the present name.
   public func leaveHub(name: String?) throws -> Departure {
     try locked {
@@ -75,7 +77,7 @@ extension DeviceWorkspace {
     return Departure(workspace: workspace, copy: copy)
   }
 
-  /// Brings keys, files and last the database to the state of `satchel.json`: no hub is known here.
+  /// Brings the keys, then the files, then the database to the state in `satchel.json`: this device knows no hub.
   func completeChangeOfHub() throws {
     guard configuration.joins, try platform.files.kind(databasePath) == .file, try DamagedDatabase.find(self) == nil
     else {
@@ -105,7 +107,7 @@ extension DeviceWorkspace {
     }
   }
 
-  /// When the hub made the emission that the database holds: no row from the lost hub is newer.
+  /// The time at which the lost hub made the emission that the database holds. No row from that hub is newer.
   private func newestEmission(of state: DeviceState) throws -> Stamp {
     let name =
       Manifest.namePrefix(dataset: configuration.dataset, from: state.hubName, to: state.name)
@@ -113,12 +115,12 @@ extension DeviceWorkspace {
     let files = [folder.archive, Paths.join(folder.archive, "former")].map { Paths.join($0, name) }
     let keys = (try? hubKeys() + self.keys.renounced(Self.hubKeyName)) ?? []
     let manifests = try files.compactMap { try reader.manifestIfSound(of: $0, trust: .keys(keys)) }
-    // The file may belong to another device's bundle by now, or be gone.
+    // The file may now hold a bundle of another device, or be gone.
     return manifests.first?.stamp ?? Stamp(milliseconds: state.heard)
   }
 
-  /// Puts aside bundles from and for the former identity of this device. They must not be carried any more, and none is
-  /// lost.
+  /// Moves the bundles from and for this device's former identity aside. They must not be carried any more, and none is
+  /// deleted.
   private func putAsideAll() throws {
     let files = platform.files
     let former = Paths.join(folder.archive, "former")

@@ -4,7 +4,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The keys whose signatures a device accepts as its hub's, and how they change.
+/// The keys that a device accepts as its hub's keys, and how these keys change.
 extension DeviceWorkspace {
   /// The hub's name among this device's keys.
   static let hubKeyName = "hub"
@@ -13,7 +13,7 @@ extension DeviceWorkspace {
 
   func ownKey() throws -> PublicKey { try keys.ownKey() }
 
-  /// nil: this device does not know its hub yet.
+  /// The hub's public key; nil: this device does not know its hub yet.
   func hubKey() throws -> PublicKey? { try keys.trusted(as: Self.hubKeyName) }
 
   /// The keys with which the hub may sign now.
@@ -21,7 +21,7 @@ extension DeviceWorkspace {
     try [hubKey(), keys.trusted(as: Self.nextHubKeyName)].compactMap(\.self)
   }
 
-  /// Every key that was ever known as the hub's.
+  /// Every key that this device ever accepted as its hub's key.
   func hubKeys() throws -> [PublicKey] { try presentHubKeys() + keys.former(of: Self.hubKeyName) }
 
   /// Every key with which this device ever signed.
@@ -43,7 +43,7 @@ extension DeviceWorkspace {
     guard try keys.former(of: Self.hubKeyName).contains(signer) else {
       throw Refusal(.otherKey, "It is not signed by the hub.", keeping: .quarantine)
     }
-    // A bundle from before the new key may come again.
+    // A bundle that was signed before the new key may come again.
     guard let number = manifest.emission, number <= state?.received ?? .zero else {
       throw Refusal(
         .replacedKey, "It is signed with a key in whose place the hub has another one by now.",
@@ -57,7 +57,7 @@ extension DeviceWorkspace {
     if let rotation = manifest.rotation { try keys.trust(rotation.key, as: Self.nextHubKeyName) }
   }
 
-  /// Records that an accepted bundle is signed with the announced key. From now on that key is the hub's.
+  /// If an accepted bundle is signed with the announced key, records that key as the hub's key.
   func noteSigner(_ signer: PublicKey) throws {
     guard try keys.trusted(as: Self.nextHubKeyName) == signer, let old = try hubKey() else { return }
     try replaceHubKey(old, by: signer)
@@ -71,7 +71,7 @@ extension DeviceWorkspace {
 }
 
 extension Manifest {
-  /// The emission number of a bundle from a hub, or of a volume of it; nil for other bundles.
+  /// The emission number of a bundle from a hub, or of its volume; nil for other bundles.
   var emission: EmissionNumber? {
     switch body {
     case .scope(let scope): scope.number
@@ -90,11 +90,11 @@ extension DeviceWorkspace {
       revoked: session.map { try RevokedKeyTable.all(in: $0.database) } ?? [], hub: hubKey())
   }
 
-  /// The treatment of a new key that the hub is not known to know yet.
+  /// How to handle a new key that the hub may not know yet.
   public enum UnknownNextKey: Sendable {
-    /// It stays, and no other one is made.
+    /// The new key stays, and no other key is made.
     case stays
-    /// Another key replaces it, because the hub did not take it.
+    /// Another key replaces the new key, because the hub did not accept it.
     case isReplaced
   }
 
@@ -109,22 +109,22 @@ extension DeviceWorkspace {
           hint: "Exchange bundles with the hub first. If the hub refused that key: satchel keys rotate --again")
       }
       if runMode == .dryRun { return try keys.ownKey() }
-      // First the number, then the key: the next export announces whatever key there is then.
+      // The number is removed first, then the key: the next export announces the key that exists at that time.
       try session.forgetToldKey()
       try keys.dropNext()
       return try keys.beginRotation(name: configuration.name)
     }
   }
 
-  /// Puts the device's secret keys behind a password, or removes the password.
+  /// Protects the device's secret keys with a password. nil: removes the password.
   public func setPassword(_ password: Password?) throws {
     try locked { if runMode == .commit { try keys.setPassword(password, name: configuration.name) } }
   }
 }
 
 extension DeviceSession {
-  /// The next export announces the next key as if there had been no announcement. An acknowledgement that is on its way
-  /// is for another key.
+  /// Forgets which export announced the next key, so that the next export announces the key again. An acknowledgement
+  /// that is on its way is for another key.
   fileprivate func forgetToldKey() throws {
     try database.writeTransaction(workspace.runMode) {
       state.toldKey = nil

@@ -7,18 +7,20 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A device takes a new identity: another id, name and key. A copy of it keeps the old identity, or the old key is no
-/// longer trusted.
+/// A device takes a new identity: another id, name and key. A copy of the device keeps the old identity, or the old key
+/// is no longer trusted.
 ///
-/// Its rows stay, and so do all changes that the hub is not known to have: pre-images, conflicts, decisions. They keep
-/// their generations and its exports their numbers. The request names those exports, so the hub knows up to which
-/// export it has merged this history.
+/// The device's rows stay, and so do all changes that the hub is not known to have: pre-images, conflicts, decisions.
+/// The changes keep their generations, and the exports keep their numbers. The request names these exports, so the hub
+/// knows up to which export it has merged this history.
 ///
-/// `satchel.json` with the new identity decides. If this command is killed, the next command completes the rest.
+/// The change is made when `satchel.json` holds the new identity. If this command is killed after that, the next
+/// command completes the rest.
 extension DeviceWorkspace {
-  /// Gives the workspace a new identity. If it has a new one already that the hub has not answered, that one stays.
+  /// Gives the workspace a new identity. If the workspace already has a new identity that the hub has not answered,
+  /// that identity stays.
   ///
-  /// Throws a `WorkspaceError` if there is nothing to continue with, or if missed changes must be repaired first.
+  /// Throws a `WorkspaceError` if there is no database to continue with, or if missed changes must be repaired first.
   /// - Parameter name: a name that no device has at the hub; nil: only write the request again.
   public func renew(name: String?) throws -> DeviceWorkspace {
     try locked {
@@ -76,7 +78,7 @@ extension DeviceWorkspace {
     return renewed
   }
 
-  /// The signature of this device's present key that links it to the new id; nil: the secret key is lost.
+  /// The signature, with the present key, that links this device to its new id; nil: the secret key is lost.
   private func proof(of id: ReplicaID, _ key: PublicKey) throws -> String? {
     guard try keys.canSign() else { return nil }
     let statement = KeyStatement.continuation(
@@ -84,7 +86,7 @@ extension DeviceWorkspace {
     return String(decoding: try statement.signed(with: keys.signing()).fileBytes, as: UTF8.self)
   }
 
-  /// Brings keys, files and last the database to the identity of `satchel.json`.
+  /// Brings the keys, then the files, then the database to the identity in `satchel.json`.
   func completeRenewal() throws {
     guard let former = configuration.continues, let incarnation = configuration.incarnation,
       try platform.files.kind(databasePath) == .file, try DamagedDatabase.find(self) == nil
@@ -108,7 +110,7 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Puts aside bundles from and for the former identity of this device. They must not be carried any more.
+  /// Moves the bundles from and for this device's former identity aside. They must not be carried any more.
   private func putAside(of state: DeviceState, in database: borrowing Database) throws {
     let files = platform.files
     let outgoing = Manifest.namePrefix(dataset: configuration.dataset, from: state.name, to: state.hubName)
@@ -123,13 +125,13 @@ extension DeviceWorkspace {
     }
   }
 
-  /// The part of a request that describes the former identity of this device; nil: it had none.
+  /// The part of a request that describes the former identity of this device; nil: the device had no former identity.
   func continuation() throws -> Manifest.Continuation? {
     guard let former = configuration.predecessor else { return nil }
     let session = try session()
     return .init(
       device: former, acknowledged: session.state.acknowledged, received: session.state.received,
-      // A hub that was set back has less than it acknowledged.
+      // The chain begins at the first export: a hub that was set back may lack exports that it acknowledged.
       chain: try session.chain(from: .zero, before: session.state.sequence.next),
       proof: try configuration.proof.map { try Signature(fileBytes: Array($0.utf8)) })
   }

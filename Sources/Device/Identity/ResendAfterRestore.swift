@@ -11,10 +11,10 @@ import SatchelWorkspace
 /// disappear, with everything written into them since. So the signed files are carried again unchanged, and the hub
 /// merges them as it did the first time.
 ///
-/// If the files are gone, a person may give them up. Then a copy of the database is kept, and the rows become what the
-/// hub sends.
+/// If the files are gone, a person may give the exports up. Then a copy of the database is kept, and the rows get the
+/// values that the hub sends.
 extension DeviceSession {
-  /// A new history begins with a full bundle.
+  /// Throws a `Refusal` for a delta: a new history begins with a full bundle.
   func refuseDelta(of scope: Manifest.Scope) throws {
     guard scope.extent == .full else {
       throw Refusal(
@@ -33,7 +33,7 @@ extension DeviceSession {
     try merged < state.acknowledged || sequences(after: merged).contains { try !isKnown(export: $0.rawValue) }
   }
 
-  /// Puts the exports that a restored hub lacks into the outbox again. nil: it lacks none with any content.
+  /// Puts the exports that a restored hub lacks into the outbox again. nil: the hub lacks no export with content.
   func redeliver(to scope: Manifest.Scope, _ manifest: Manifest) throws -> ImportReport? {
     let missing = try exports(after: scope.acknowledged)
     let isTold = try missing.contains {
@@ -74,8 +74,8 @@ extension DeviceSession {
     let manifest: Manifest
   }
 
-  /// The exports that follow the last one that a hub has, in their order. Throws a `WorkspaceError` if so many files
-  /// are missing that the hub could not merge the rest.
+  /// The kept exports after `merged`, the last export that a hub has, in their order. Throws a `WorkspaceError` if so
+  /// many files are missing that the hub could not merge the rest.
   private func exports(after merged: SequenceNumber) throws -> [KeptExport] {
     let own = try workspace.ownKeys()
     var kept: [KeptExport] = []
@@ -104,14 +104,15 @@ extension DeviceSession {
     return kept
   }
 
-  /// The files of exports under a former name of this device, if they may be needed: the present name has none of these
-  /// numbers.
+  /// The files of exports that this device made under a former name, if they may be needed. No export under the present
+  /// name has the same number.
   private func formerExports(after merged: SequenceNumber) throws -> [SequenceNumber: String] {
     guard workspace.configuration.predecessor != nil, merged < state.acknowledged else { return [:] }
     return try FormerExports(self).files(after: merged)
   }
 
-  /// Read from the files: a database that was created again has no record of earlier exports.
+  /// The numbers of the exports after `merged`, read from the files: a database that was created again has no record of
+  /// earlier exports.
   func sequences(after merged: SequenceNumber) throws -> [SequenceNumber] {
     try archive.outgoing(outgoingPrefix).filter { $0 > merged.rawValue }.map { SequenceNumber($0) }
   }

@@ -10,13 +10,13 @@ extension DeviceWorkspace {
   ) throws -> VerifiedBundle {
     if try hubKey() != nil {
       do {
-        // A bundle of this device itself that comes back is read too, so that the refusal can give the true reason.
+        // A bundle from this device itself may come back. It is read too, so that the refusal can give the true reason.
         return try reader.read(path, trust: .keys(ownKeys() + hubKeys()), staging: folder.inbox, file: fileKeeping) {
           manifest, signer in
           try check(manifest)
           try manifest.check(isWholeOf: volume)
           try check(signer, of: manifest, session?.state) { try session?.isRevoked($0) ?? false }
-          // A user who names a fingerprint wants it compared, even if the key is known already.
+          // If the user gives a fingerprint, it is compared even if the key is known already.
           if fingerprint != nil { try compare(fingerprint, with: signer) }
         }
       } catch BundleError.unknownKey(let id) {
@@ -36,7 +36,8 @@ extension DeviceWorkspace {
   /// An imported bundle is kept in the archive. A dry run keeps nothing.
   private var fileKeeping: FileKeeping { runMode == .commit ? .kept : .notKept }
 
-  /// The hub lost its key and signs with a key that no bundle announced. A person confirms that the key is the hub's.
+  /// Reads a bundle from a hub that lost its key and signs with a key that no bundle announced. A person confirms that
+  /// the new key is the hub's key.
   private func readWithNewKey(_ path: String, id: String, fingerprint: String?, _ session: DeviceSession?) throws
     -> VerifiedBundle
   {
@@ -74,7 +75,7 @@ extension DeviceWorkspace {
       fingerprint, of: "bundle", hint: "Do not use this file before you have spoken with the hub's operator.")
   }
 
-  /// Checks every bundle from the hub must pass, whatever the database holds.
+  /// Throws a `Refusal` unless the bundle is from a hub, and is for this dataset and this device.
   private func check(_ manifest: Manifest) throws {
     if manifest.emission == nil { _ = try scope(of: manifest) }
     guard manifest.dataset == configuration.dataset else {

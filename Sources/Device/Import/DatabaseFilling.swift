@@ -8,8 +8,8 @@ import SatchelWorkspace
 
 /// A database that the app created, with its own views, triggers, R-trees and settings beside the dataset's tables.
 extension DeviceWorkspace {
-  /// Makes a copy of `template` this device's database, for the hub's first bundle to fill. Rows that were deleted in
-  /// the template do not reach the copy: this device's user may not be allowed to see them.
+  /// Copies `template` to the place of this device's database. The hub's first bundle then fills the copy. Rows that
+  /// were deleted in the template do not reach the copy: this device's user may not be allowed to see them.
   ///
   /// Throws a `WorkspaceError` if the file is missing, or if it belongs to a workspace. A dry run only checks.
   public func begin(from template: String) throws {

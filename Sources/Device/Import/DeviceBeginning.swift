@@ -15,7 +15,7 @@ extension DeviceWorkspace {
   /// True also if the database is lost: `databaseCondition` distinguishes the two.
   public func isInitial() throws -> Bool {
     guard try platform.files.kind(databasePath) != nil else { return true }
-    // Not read-only: after a crash, SQLite must roll back the journal of the process that wrote.
+    // The mode is not read-only: after a crash, SQLite must roll back the journal of the process that wrote.
     return try !Database(path: databasePath, mode: .readWrite).hasTable("satchel_device")
   }
 
@@ -36,7 +36,7 @@ extension DeviceWorkspace {
     if runMode == .commit, case .lost = try databaseCondition() {
       try checkHistory(of: scope, bundle.digest, isHubConfirmed)
       _ = try self.definition(in: bundle, scope, from: path)
-      // From the archive, where the bundle is by now: a file on a stick is read only once.
+      // The rebuild reads the copy in the archive: a file on a stick is read only once.
       var rebuild = DatabaseRebuild(self, from: Paths.join(folder.archive, bundle.manifest.fileName), scope)
       rebuild.lost = lost
       var report = ImportReport(bundle.manifest, .imported)
@@ -57,14 +57,16 @@ extension DeviceWorkspace {
     return try fillDatabase(from: bundle, scope, definition)
   }
 
-  /// The dataset of a bundle, if the database here has rows of it; nil if it has none.
+  /// The dataset in a bundle, if the database here has rows of that dataset; nil: it has none, or the bundle has no
+  /// dataset.
   private func joiningRows(_ bundle: borrowing VerifiedBundle) throws -> DatasetDefinition? {
     guard let source = try bundle.dataset(limit: DatasetDefinition.maximumBytes) else { return nil }
     let definition = try DatasetDefinition(json: source)
     return try hasOwnRows(definition) ? definition : nil
   }
 
-  /// A device without a database held the newest bundle of its archive. Only a bundle that follows it can be the first.
+  /// Throws a `Refusal` if a first bundle does not follow the newest bundle in the archive. The lost database held that
+  /// bundle.
   private func checkHistory(of scope: Manifest.Scope, _ digest: Digest, _ isHubConfirmed: Bool) throws {
     let keys = try hubKeys()
     let identities = try platform.files.list(folder.archive).filter { $0.hasSuffix(".satchel") }
@@ -97,15 +99,15 @@ extension DeviceWorkspace {
         """)
   }
 
-  /// Creates the database from a bundle alone and replaces what was there. A dry run creates it elsewhere.
+  /// Creates the database from a full bundle alone, and replaces the former file. A dry run creates the database
+  /// elsewhere.
   func makeDatabase(from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, at path: String) throws
     -> ImportReport
   {
     try makeDatabase(from: bundle, scope, definition(in: bundle, scope, from: path))
   }
 
-  /// The definition that a first bundle carries. Read after the bundle is kept, because the rows come from the kept
-  /// file.
+  /// The definition that a first bundle carries. If the bundle is accepted, this function also keeps it in the archive.
   private func definition(
     in bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String
   ) throws -> DatasetDefinition {
@@ -118,7 +120,7 @@ extension DeviceWorkspace {
       throw BundleError.manifest("it is a device's first bundle and has no dataset.json")
     }
     let definition = try DatasetDefinition(json: source)
-    // Opened only to check it: a refused file is not kept.
+    // The snapshot is opened here only to check it: a refused bundle must not get into the archive.
     _ = try Snapshot.open(bundle, holding: definition.tables)
     if runMode == .commit { try BundleArchive(folder, platform.files).keep(bundle, from: path) }
     return definition
@@ -183,7 +185,7 @@ extension DeviceWorkspace {
       .highestOutgoing(Manifest.namePrefix(dataset: manifest.dataset, from: configuration.name, to: manifest.from.name))
     var state = try self.state(by: manifest, scope, definition)
     // A device that begins again continues after the last number that the hub received: no number may name two exports.
-    // The same holds for a number of an export that is still on its way.
+    // The device also continues after the numbers of exports that are still on their way.
     state.sequence = max(scope.acknowledged, SequenceNumber(exports))
     state.acknowledged = scope.acknowledged
     state.take(scope, digest: bundle.digest, signature: bundle.signature)
@@ -204,7 +206,8 @@ extension DeviceWorkspace {
     try PrimaryKeyCollisions.takeBlocks(of: bundle, after: .zero, tables, device: configuration.id, in: database)
   }
 
-  /// Takes over the files of a first bundle, and files that exist here already. The last step before the commit.
+  /// Takes over the files of a first bundle, and files that exist here already. This is the last step before the
+  /// commit.
   func begin(
     _ arriving: borrowing ArrivingAttachments, _ tables: [TrackedTable], _ definition: DatasetDefinition,
     in database: borrowing Database

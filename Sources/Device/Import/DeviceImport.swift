@@ -12,29 +12,29 @@ public struct ImportReport: ImportOutcome, Sendable {
   /// The number of rows written and removed.
   public let written: Int
   public let removed: Int
-  /// The number of pending changes of this device that lost against the hub's.
+  /// The number of pending changes of this device that lost against changes from the hub.
   public let conflicts: Int
-  /// The number of changes of this device that the hub reports it could not apply.
+  /// The number of changes of this device that the hub could not apply, as this bundle reports.
   public let told: Int
-  /// The number of changes that the hub accepted although this device's user has lost the right to make them since.
+  /// The number of changes that the hub accepted although this device's user has meanwhile lost the right to make them.
   public var late = 0
   /// Rows of this device that the hub did not accept, as this bundle reports.
   public var kept: [KeptRow] = []
-  /// Rows of this device that got other keys, because rows of others have theirs.
+  /// Rows of this device that got other keys, because rows from others have their former keys.
   public var rekeyed: [RenumberedRow] = []
   /// Exports that a restored hub lacks and that were put into the outbox again.
   public var redelivered: [SequenceNumber] = []
-  /// The path of a copy of the old database, made because exports that a restored hub lacks were given up. nil: no
-  /// copy.
+  /// The path of a copy of the old database; nil: no copy. It was made because exports that a restored hub lacks were
+  /// given up, or because unseen writes could not be found.
   public var copy: String?
   /// The dataset version to which the bundle brought this device; nil: the device already had it.
   public var version: Int64?
-  /// For each table, the number of changes to send about rows that were here before the first bundle. nil: no such
-  /// rows.
+  /// For each table, the number of changes to send about rows that were here before the first bundle. nil: no rows were
+  /// here.
   public var joined: [(table: Name, count: Int)]?
   /// Counts of what happened to the rows.
   public var tally = RowTally()
-  /// The first of the new disagreements.
+  /// The first few of the new disagreements.
   public var found: [ConflictRecord] = []
   /// For a volume: the other volumes that must come before the bundle can be imported.
   public var waiting: BundleParts.Waiting?
@@ -45,7 +45,7 @@ public struct ImportReport: ImportOutcome, Sendable {
   public var saved: SavedDatabase?
   /// The number of changes that are pending again in a rebuilt database; nil: it was not rebuilt.
   public var replayed: Int?
-  /// The number of new attached files, and of those that were kept beside other files of their path.
+  /// The number of new attached files. `beside`: the files that were kept beside other files with the same path.
   public var attached = 0
   /// The number of new files that are newer versions of existing ones.
   public var attachedNewer = 0
@@ -53,7 +53,7 @@ public struct ImportReport: ImportOutcome, Sendable {
 }
 
 extension ImportReport {
-  /// The report of a bundle that changed no row, or that only wrote rows.
+  /// Creates the report of a bundle that changed no row, or that only wrote rows.
   init(_ manifest: Manifest, _ verdict: Verdict, written: Int = 0) {
     self.init(manifest: manifest, verdict: verdict, written: written, removed: 0, conflicts: 0, told: 0)
   }
@@ -73,8 +73,8 @@ extension DeviceWorkspace {
   /// If SQLite cannot read the whole database, a full bundle replaces it. Changes that no export carried are saved
   /// first.
   /// - Parameters:
-  ///   - fingerprint: of the hub's key, as a person compared it; needed for the first bundle of a device that was not
-  ///     provisioned.
+  ///   - fingerprint: the fingerprint of the hub's key, as a person compared it. Needed for the first bundle of a
+  ///     device that was not provisioned.
   ///   - lost: how to handle exports that a restored hub lacks.
   ///   - migrations: how to handle migrations that the bundle brings.
   public func importBundle(
@@ -119,8 +119,8 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Rebuilds a lost database as far as the archive reaches. Returns the number of pending changes. nil: nothing was to
-  /// be done, or the archive is incomplete and a full bundle must come.
+  /// Rebuilds a lost database as far as the archive reaches. Returns the number of pending changes. nil: there was
+  /// nothing to do, or the archive is incomplete and a full bundle must come.
   private func revive(_ lost: LostExports) throws -> Int? {
     if runMode == .dryRun || configuration.joins { return nil }
     if case .lost = try databaseCondition() { return try rebuild(lost) }
@@ -130,7 +130,7 @@ extension DeviceWorkspace {
     return try replaced.takeUpEmpty()
   }
 
-  /// nil: the archive is incomplete.
+  /// Rebuilds the database. Returns the number of pending changes; nil: the archive is incomplete.
   func rebuild(_ lost: LostExports) throws -> Int? {
     guard var rebuild = try DatabaseRebuild.find(self) else { return nil }
     rebuild.lost = lost
@@ -156,7 +156,7 @@ extension DeviceWorkspace {
   }
 
   /// - Parameters:
-  ///   - damaged: the existing database that cannot be opened; nil: there is none, or it has a session.
+  ///   - damaged: the existing database that cannot be opened; nil: there is no database, or it has a session.
   ///   - volume: the volume that completed the bundle at `path`; nil: the bundle came in one file.
   private func take(
     _ path: String, fingerprint: String?, _ session: DeviceSession?, _ damaged: DamagedDatabase? = nil,
@@ -183,11 +183,11 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Keeps a volume until the others come, unless their bundle was imported before.
+  /// Keeps a volume until the other volumes come, unless the whole bundle was imported before.
   private func keep(
     _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, _ session: DeviceSession?
   ) throws -> ImportReport {
-    // The number may belong to an earlier epoch.
+    // The ledger is searched by the bundle's id, because its number may belong to an earlier epoch.
     if let session, try Ledger.hasTaken(volume.of, in: session.database) {
       return ImportReport(bundle.manifest, .repeated)
     }

@@ -74,8 +74,8 @@ final class DeviceUpgrade {
     return step.tables.map(\.name)
   }
 
-  /// Keeps the rows of a table that leaves the dataset: they belong to the app from now on. Changes that the hub does
-  /// not have are kept as conflicts for a person.
+  /// Keeps pending changes as conflicts for a person if their table leaves the dataset. The table's rows stay, and
+  /// belong to the app from now on.
   private func keepConflicts(of table: TrackedTable) throws {
     let now = session.platform.clock.milliseconds()
     try PreImageStore.each(table, since: .zero, in: database) { key, images, current in
@@ -123,8 +123,8 @@ final class DeviceUpgrade {
     }
   }
 
-  /// Makes the rows of a table that existed here before pending, because they are new to the hub. Rows that a migration
-  /// put into a table that it created come from the hub.
+  /// If the table existed here before, makes its rows pending, because they are new to the hub. If a migration created
+  /// the table, deletes its rows, because they come from the hub.
   private func take(_ table: TrackedTable, existed: Bool) throws {
     if existed {
       let stamp = try Capture.tick(now: session.platform.clock.milliseconds(), in: database)
@@ -133,7 +133,8 @@ final class DeviceUpgrade {
     try database.execute("DELETE FROM \(quoted(table.name))")
   }
 
-  /// Rows that were written unseen, as they were before the migrations, in the columns that their tables have by now.
+  /// The rows that were written unseen, with their values before the migrations, in the present columns of their
+  /// tables.
   func rowsBefore(_ unseen: UnseenRows) throws -> UnseenRows {
     guard let step, let known = step.known else { return unseen }
     return try unseen.mapRows { table, key in
@@ -141,7 +142,7 @@ final class DeviceUpgrade {
     }
   }
 
-  /// Records the hub's line about a row.
+  /// Records the row that a line from the hub brings; nil: the row is gone.
   func note(_ row: Row?, of line: ChangeLine) throws {
     try step?.known?.table(line.table)?.set(line.key, row)
   }

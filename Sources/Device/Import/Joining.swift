@@ -9,7 +9,7 @@ import SatchelWorkspace
 /// The first bundle from a hub comes to a database that already has rows. A site that worked alone joins a hub, or the
 /// device's old hub was lost.
 extension DeviceWorkspace {
-  /// Whether the database has rows of the dataset, or capture that was kept when a hub was left.
+  /// Whether the database has rows of the dataset, or capture that stayed when the device left its hub.
   func hasOwnRows(_ definition: DatasetDefinition) throws -> Bool {
     guard try platform.files.kind(databasePath) == .file else { return false }
     let database = try Database(path: databasePath, mode: .readWrite)
@@ -50,9 +50,9 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Records that the first bundle is in: from now on this is an ordinary device.
+  /// Records that the first bundle is imported: from now on this is an ordinary device.
   func noteJoined() throws {
-    // A command that was killed may have recorded it in `satchel.json` already.
+    // `satchel.json` is read again, because this command or a killed command may have changed it.
     let isJoining =
       try runMode == .commit && WorkspaceConfiguration.load(folder, role: .device, files: platform.files).joins
     if !isJoining { return }
@@ -99,7 +99,7 @@ extension DeviceSession {
     try own.save(as: Generation(state.sequence.rawValue), against: snapshot, in: database)
   }
 
-  /// Applies the rows of the first bundle below the pending ones.
+  /// Applies the rows of the first bundle. The pending changes stay on top of these rows.
   fileprivate func applyFirst(
     _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ arriving: borrowing ArrivingAttachments,
     _ snapshot: Snapshot

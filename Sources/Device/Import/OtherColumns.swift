@@ -10,7 +10,8 @@ extension TableSchema {
     return try row(fields)
   }
 
-  /// Refuses a bundle whose rows of this table have other columns than the database here. The order does not matter.
+  /// Refuses a bundle whose rows of this table have other columns than the database here. The order of the columns does
+  /// not matter.
   ///
   /// The file stays in place: it is sound, and can be imported when both sides have the same columns.
   func refuseOtherColumns(_ theirs: [Name]) throws {

@@ -12,20 +12,20 @@ import SatchelWorkspace
 /// hub. Number and digest together do.
 extension DeviceSession {
   enum Continuation {
-    /// It follows the emission of this database, or is a full bundle.
+    /// The bundle follows the emission of this database.
     case next
-    /// It is the first of a new epoch, which follows this device's epoch.
+    /// The bundle is the first of a new epoch, which follows this device's epoch.
     case epoch
-    /// It was imported before, or is older than an imported bundle.
+    /// The bundle was imported before, or is older than an imported bundle.
     case known
   }
 
-  /// Throws a `Refusal` if the bundle cannot be accepted now, or never.
+  /// How a bundle continues this device's history. Throws a `Refusal` if the bundle cannot be accepted now or ever.
   func continuation(of scope: Manifest.Scope, _ digest: Digest) throws -> Continuation {
     if scope.epoch == state.epoch { return try continuationInEpoch(of: scope, digest) }
     if try isFormer(scope.epoch) { return .known }
     try refuseDelta(of: scope)
-    // Release 0.1 did not name the epochs before its own.
+    // A hub of release 0.1 did not name its former epochs.
     if let former = scope.former, !former.contains(state.epoch), !isHubConfirmed {
       throw Refusal.otherHub(keeping: .waiting)
     }
@@ -58,19 +58,20 @@ extension DeviceSession {
     return .next
   }
 
-  /// Whether the hub names the emission of this database. Release 0.1 named none.
+  /// Whether the bundle follows the emission of this database. A hub of release 0.1 did not name the emissions that a
+  /// bundle follows.
   private func follows(_ scope: Manifest.Scope) -> Bool {
     guard let follows = scope.follows else { return true }
     return follows.contains { $0.number == state.received && (state.proof == nil || $0.digest == state.proof?.digest) }
   }
 
-  /// How far a hub's time may be ahead of everything that this device knows, in milliseconds: as long as a hub may
-  /// rest.
+  /// How far a hub's time may be ahead of the newest time that this device knows, in milliseconds. A hub may be unused
+  /// for that long.
   private static let longestTimeJump: Int64 = 180 * 86_400_000
 
-  /// Throws a `Refusal` if the hub's time is too far ahead to be right, unless the device's clock is wrong.
+  /// Throws a `Refusal` if the hub's time is too far ahead: the hub's clock or this device's clock is wrong.
   ///
-  /// This device's stamps follow the hub's from then on, and never go back. So a person is asked first.
+  /// After an import, this device's stamps follow the hub's stamps, and never go back. So a person decides first.
   func refuseTimeJump(of manifest: Manifest) throws {
     if isRebuilt || isHubConfirmed { return }
     let now = platform.clock.milliseconds()
@@ -123,7 +124,7 @@ extension DeviceSession {
     try FormerEpochTable.add([state.epoch], in: database)
     try ExportTable.forgetReceived(in: database)
     state.epoch = scope.epoch
-    // Earlier acknowledgements that the hub lacks now are void: their exports had no content, or were given up.
+    // Acknowledgements of exports that the hub now lacks are void: these exports had no content, or were given up.
     state.acknowledged = scope.acknowledged
     state.restored = nil
   }
@@ -135,7 +136,7 @@ extension DeviceSession {
 }
 
 extension Refusal {
-  /// For a full bundle whose epoch does not follow this device's.
+  /// The refusal of a full bundle whose epoch does not follow this device's epoch.
   static func otherHub(keeping: Keeping) -> Refusal {
     Refusal(
       .otherHub,
@@ -149,7 +150,7 @@ extension Refusal {
   }
 }
 
-/// A hub that sends bundles of another history than this device's, as last found.
+/// The newest finding that the hub sends bundles of another history than this device's.
 public struct Estrangement: Sendable {
   /// Milliseconds since 1970.
   public let at: Int64
@@ -185,13 +186,13 @@ public struct Estrangement: Sendable {
 }
 
 extension DeviceSession {
-  /// nil: the hub's bundles follow the ones before.
+  /// The estrangement that is recorded; nil: the hub's bundles follow the earlier bundles.
   func estrangement() throws -> Estrangement? {
     try EstrangementTable.find(in: database)
   }
 
-  /// Keeps a bundle of another history aside, and records that it came. The bundle is read again to its end, so that
-  /// exactly the kept bytes are verified.
+  /// Keeps a bundle of another history in `bundles/inbox/waiting`, and records that it came. The bundle is read again
+  /// to its end, so that exactly the kept bytes are verified.
   func keepAside(_ path: String, because refusal: Refusal) throws {
     if workspace.runMode == .dryRun { return }
     let waiting = WaitingBundles(folder, platform.files)
@@ -208,7 +209,7 @@ extension DeviceSession {
     }
   }
 
-  /// Removes the kept bundles of another history: the hub's bundles follow again.
+  /// Removes the kept bundle of another history and its record, unless its file is `kept`.
   func forgetEstrangement(but kept: String? = nil) throws {
     guard let found = try estrangement(), found.file != kept else { return }
     try platform.files.removeIfThere(Paths.join(folder.waiting, found.file))

@@ -49,7 +49,7 @@ extension DeviceSession {
     return report
   }
 
-  /// Runs `body` after all changes of a former user are exported. Repeats that if the app wrote meanwhile.
+  /// Exports all changes of a former user, and then runs `body`. Repeats both if the app wrote meanwhile.
   private func handingOver(by manifest: Manifest, _ body: (Handover?) throws -> ImportReport) throws -> ImportReport {
     for _ in 0..<Self.mostTriesOfHandover {
       let handover = try Handover(self, to: manifest)
@@ -95,7 +95,7 @@ extension DeviceSession {
       if let handover { (sealed, unnamed) = try handover.seal() }
     }
     if upgrade != nil, handover != nil {
-      // Changes to tables are made with every trigger on.
+      // An upgrade changes tables with every trigger on, so the handover needs its own transaction.
       try database.applyTransaction(workspace.runMode, to: tables.map(\.name)) {
         try prepare()
         try state.save(in: database)
@@ -126,7 +126,7 @@ extension DeviceSession {
       try DeviceAttachments(self).sweep()
       if !isRebuilt { try workspace.noteSigner(bundle.signer) }
       if hasToldKey { try workspace.keys.finishRotation() }
-      // Exports that the hub has need no carrying any more.
+      // Exports that the hub has need not be carried any more.
       try moveToSent(below: state.acknowledged.next)
       try BundleParts(folder, platform: platform).forget(incomingPrefix, upTo: state.received.rawValue)
       if scope.extent == .full { try forgetBefore(scope, isNewHistory) }
@@ -139,7 +139,7 @@ extension DeviceSession {
   }
 
   /// Wipes the bytes of deleted rows: they may have left the user's scope. If another connection is reading, the next
-  /// import does it.
+  /// import wipes them.
   private func wipe() throws {
     guard state.isUnwiped else { return }
     guard try database.wipe() else { return }
@@ -148,8 +148,8 @@ extension DeviceSession {
     try database.emptyLog()
   }
 
-  /// Keeps a copy of the bundle before `body` commits, so that each imported bundle is in the archive. A crash in
-  /// between leaves an unneeded copy.
+  /// Keeps a copy of the bundle before `body` commits, so that each imported bundle is in the archive. A crash before
+  /// the commit leaves an unneeded copy.
   private func keepingInArchive<T>(
     _ bundle: borrowing VerifiedBundle, from path: String, _ body: () throws -> T
   ) throws -> T {
@@ -196,7 +196,7 @@ extension DeviceSession {
     try workspace.unstage(upTo: state.received)
   }
 
-  /// Whether the archive has a newer full bundle: then nothing before that is needed.
+  /// Whether the archive has a newer full bundle: then no earlier bundle is needed.
   private func isReplaced(_ number: EmissionNumber) throws -> Bool {
     let keys = try workspace.hubKeys()
     return try archive.numbers(incomingPrefix).contains { newer in
@@ -212,7 +212,7 @@ extension DeviceSession {
   /// Forgets bundles before a full bundle: the full bundle replaces them.
   private func forgetBefore(_ scope: Manifest.Scope, _ isNewHistory: Bool) throws {
     if isNewHistory {
-      // The bundles of a hub before it lost its data may be the only record of that time.
+      // Bundles that the hub made before it lost its data may be the only record of that time.
       try archive.setAside(incomingPrefix, but: scope.number.rawValue)
     } else {
       try archive.forget(incomingPrefix, below: scope.number.rawValue)
@@ -225,7 +225,7 @@ extension DeviceSession {
     _ scope: Manifest.Scope, _ witness: RowWitness, _ bundle: borrowing VerifiedBundle
   ) throws {
     try Capture.settle(tables, in: database)
-    // Rows may leave with their changes before any export was made.
+    // Rows may leave with their changes before an export notes the files that they name.
     try DeviceAttachments(self).noteChanges()
     let waiting = try WaitingRows(self, bundle)
     let isNew = scope.acknowledged > state.acknowledged
@@ -249,7 +249,7 @@ extension DeviceSession {
     try upgrade?.bringOwnRows()
     let asked = try Set(ConflictTable.list([.open, .held], in: database).map(\.record.id))
     let keys = try PrimaryKeyCollisions(self, scope).carryOut(bundle, snapshot)
-    // Migrations change rows, and the hub says what they were before.
+    // Rows that migrations changed cannot be compared: the hub's lines state the rows before the migrations.
     if upgrade != nil { witness.close() }
     try witness.exclude(keys.rekeyed, among: tables)
     let applier = try ScopeApplier(self, witness: witness, unseen: unseen, scope: scope, keys: keys)
@@ -314,7 +314,7 @@ extension DeviceSession {
     return report
   }
 
-  /// Makes the table equal to the hub's snapshot, including rows that the snapshot lacks.
+  /// Applies the hub's snapshot to all tables. A row that the snapshot lacks is applied as gone.
   func applyWhole(_ snapshot: Snapshot, with applier: ScopeApplier) throws {
     for rows in applier.all.reversed() {
       let theirs = try RowTable(rows.table, in: snapshot.database)
@@ -328,7 +328,7 @@ extension DeviceSession {
       {
         gone.append(key)
       }
-      // Only the visited row is deleted meanwhile.
+      // The loop deletes only the row that it visits, so the query stays valid.
       try database.each(rows.table.allKeysSQL) {
         let key = RowKey($0.values(from: 0, count: rows.schema.key.count))
         if try !theirs.contains(key) { try applier.apply(nil, key: key, at: .zero, in: rows) }
@@ -346,7 +346,7 @@ extension DeviceSession {
     }
   }
 
-  /// Keeps the hub's reports about changes of this device that it could not apply as they were.
+  /// Keeps the hub's reports about changes of this device that the hub could not apply as they were.
   @discardableResult
   func takeConflicts(
     of bundle: borrowing VerifiedBundle, at now: Int64

@@ -13,7 +13,7 @@ final class Snapshot {
 
   private init(database: consuming Database) { self.database = database }
 
-  /// nil if the bundle carries none. A delta may come without a snapshot. A full bundle must have a snapshot.
+  /// Opens the snapshot of a full bundle, which must have a snapshot. nil: the bundle is a delta.
   /// - Parameters:
   ///   - tables: the tables as this device has them.
   ///   - device: the device's own database.
@@ -26,7 +26,8 @@ final class Snapshot {
     return Snapshot(database: database)
   }
 
-  /// The same if the tables here do not have the bundle's version yet. Call `check` when they have.
+  /// Opens the snapshot of a bundle while the tables here still have an earlier version. Call `check` after the
+  /// upgrade.
   static func open(beforeUpgrade bundle: borrowing VerifiedBundle) throws -> Snapshot? {
     guard let database = try open(holdingItsOwnTables: bundle) else { return nil }
     return Snapshot(database: database)
@@ -38,7 +39,7 @@ final class Snapshot {
     return try open(bundle, holding: DatasetDefinition(json: source).tables)
   }
 
-  /// Checks that its tables have the same columns and keys as here.
+  /// Checks that the snapshot's tables have the same columns and keys as the tables here.
   func check(_ tables: [TrackedTable]) throws { try Self.check(tables, in: database) }
 
   private static func check(_ tables: [TrackedTable], in database: borrowing Database) throws {
@@ -70,7 +71,7 @@ final class Snapshot {
     try SnapshotBuilder.stamp(of: key, in: table, database: database)
   }
 
-  /// The writes of other devices to the row; nil: the hub does not say.
+  /// The writes of other devices to the row; nil: the snapshot does not list them.
   func others(of key: RowKey, in table: Name) throws -> [OthersWrite]? {
     do { return try SnapshotBuilder.others(of: key, in: table, database: database) } catch let error as SQLiteError {
       throw error

@@ -33,7 +33,7 @@ extension DeviceWorkspace {
     for file in [path, Self.reason(of: path)] { try platform.files.removeIfThere(file) }
   }
 
-  /// Removes waiting bundles that a newer one replaced.
+  /// Removes the waiting bundles whose number is at most `received`: a newer bundle replaced them.
   func unstage(upTo received: EmissionNumber) throws {
     for path in try staged() {
       guard let manifest = try reader.manifestIfSound(of: path, trust: .keys(hubKeys())),

@@ -67,7 +67,7 @@ struct ArchivedBundles {
     changes.epoch == session.state.epoch ? changes.received : .zero
   }
 
-  /// Whether a bundle from the hub is full or a delta. Reads its manifest alone.
+  /// Whether a bundle from the hub is full or a delta. Reads only its manifest.
   func extent(of number: Int64) throws -> Manifest.Scope.Extent {
     do {
       let path = session.archive.path(session.incomingPrefix, number)

@@ -7,10 +7,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The dataset versions of the hub's archived bundles. A database that an app created again has no record of them.
+/// The dataset versions of the hub's archived bundles. A database that an app created again has no record of these
+/// versions.
 ///
-/// Migrations run in a copy of the full bundle's tables, without rows. This shows where each column went, so that rows
-/// of former versions can be read.
+/// Migrations run in a copy of the full bundle's tables, without rows. This shows the present name of each former
+/// column, so that rows of former versions can be read.
 struct ArchivedVersions {
   private let session: DeviceSession
   private let bundles: ArchivedBundles

@@ -10,8 +10,8 @@ import SatchelWorkspace
 /// A hub that was restored or set back lacks the bundles that it had sent in the lost time. The devices still have
 /// these bundles, with the hub's signature.
 extension DeviceSession {
-  /// Records the emissions of the ending epoch that the hub does not know: those after the newest that it names. The
-  /// caller holds the transaction.
+  /// Records the emissions of the ending epoch that the hub does not have: those after the newest emission that it
+  /// names. The caller holds the transaction.
   func noteBrought(to scope: Manifest.Scope) throws {
     let collected = Set(scope.collected)
     var lost: [(number: Int64, digest: Digest)] = []
@@ -29,7 +29,7 @@ extension DeviceSession {
     }
   }
 
-  /// Emissions that the hub is not known to have, sorted by the text of their digests.
+  /// The emissions of former epochs that the hub is not known to have, sorted by the text of their digests.
   func brought() throws -> [(digest: Digest, file: String)] {
     try BroughtEmissionTable.all(in: database)
   }
@@ -52,7 +52,7 @@ extension DeviceSession {
     }
   }
 
-  /// The files of these emissions in the outbox. A missing file is copied there.
+  /// The files of `brought` in the outbox. A missing file is copied there.
   func broughtFiles() throws -> [String] {
     try brought().compactMap { emission in
       let target = Paths.join(folder.outbox, emission.file)

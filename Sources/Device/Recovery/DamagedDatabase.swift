@@ -8,7 +8,7 @@ import SatchelWorkspace
 public struct SavedDatabase: Sendable {
   /// SQLite's description of the damage.
   public let fault: String
-  /// Where the damaged file is now.
+  /// The present path of the damaged file.
   public let kept: String
   /// The export with the changes that no earlier export carried. nil: there were none, or they could not be read.
   public let export: ExportReport?
@@ -17,7 +17,7 @@ public struct SavedDatabase: Sendable {
 }
 
 extension SavedDatabase {
-  /// The answer of doctor when another database replaced it.
+  /// The report of `doctor` after another database replaced the damaged database.
   var words: String {
     var sentences = [
       """
@@ -45,7 +45,7 @@ struct DamagedDatabase {
   private var files: any FileSystem { workspace.platform.files }
   private var path: String { workspace.databasePath }
 
-  /// nil if the file is sound or missing.
+  /// Finds damage in the database file; nil: the file is sound or missing.
   static func find(_ workspace: DeviceWorkspace) throws -> DamagedDatabase? {
     guard try workspace.platform.files.kind(workspace.databasePath) == .file else { return nil }
     do {
@@ -59,9 +59,10 @@ struct DamagedDatabase {
   /// Exports the changes that no export carries, as far as they can be read. Then moves the file aside.
   func putAside() throws -> SavedDatabase { try save { try workspace.putAsideRemains() } }
 
-  /// The same, and makes the database again from what the workspace keeps. If that fails, the file stays in its place.
+  /// Exports the unsent changes as `putAside` does, and rebuilds the database from the bundles in the workspace. If the
+  /// rebuild fails, the damaged file stays in its place.
   ///
-  /// Throws a `WorkspaceError` if the archive is not complete: then only a full bundle can make it.
+  /// Throws a `WorkspaceError` if the archive is not complete: then only a full bundle can replace the database.
   func rebuild() throws -> SavedDatabase {
     guard try DatabaseRebuild.find(workspace) != nil else { throw damaged() }
     return try save {
@@ -73,7 +74,7 @@ struct DamagedDatabase {
     }
   }
 
-  /// The finding of doctor about the database. A repair mends the database if the archive is complete.
+  /// The finding that `doctor` reports about the database. A repair mends the database if the archive is complete.
   func finding() throws -> Finding {
     if try DatabaseRebuild.find(workspace) == nil { return Finding(damaged()) }
     return Finding(.corrupt, damaged().message)
@@ -106,7 +107,7 @@ struct DamagedDatabase {
 
   /// Throws if this bundle cannot replace the database.
   func check(_ scope: Manifest.Scope, _ manifest: Manifest) throws {
-    // The archive is enough to rebuild the database, and then this bundle follows as any other.
+    // If the archive is enough to rebuild the database, this bundle is then imported as any other bundle.
     if try DatabaseRebuild.find(workspace) != nil { return }
     let wanted = "satchel-hub emit --device \(workspace.configuration.name) --full"
     guard scope.extent == .full else {

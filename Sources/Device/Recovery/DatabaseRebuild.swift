@@ -8,8 +8,8 @@ import SatchelWorkspace
 /// exports.
 ///
 /// Changes that no export carried are lost with the old file. Everything else is as it was: changes that the hub does
-/// not have are pending again, so the next export contains them. No export is ever replaced by a later export that
-/// lacks its changes.
+/// not have are pending again, so the next export contains them. A later export always contains the changes of the
+/// exports that it replaces.
 struct DatabaseRebuild {
   private let workspace: DeviceWorkspace
   private let full: Kept
@@ -29,13 +29,14 @@ struct DatabaseRebuild {
     let received: EmissionNumber
     /// The number of exported changes that are pending again.
     let replayed: Int
-    /// Where the file lies that was in its place; nil: there was none.
+    /// The new path of the file that was in the database's place; nil: there was none.
     var kept: String?
   }
 
   private var files: any FileSystem { workspace.platform.files }
 
-  /// nil: the archive holds no full bundle from the hub.
+  /// Finds the bundles for a rebuild. nil: the archive holds no full bundle from the hub, or the hub has not answered
+  /// this device's new name.
   static func find(_ workspace: DeviceWorkspace) throws -> DatabaseRebuild? {
     let keys = try workspace.hubKeys()
     guard !keys.isEmpty, workspace.configuration.continues == nil else { return nil }
@@ -61,7 +62,7 @@ struct DatabaseRebuild {
     self.deltas = deltas
   }
 
-  /// Uses a full bundle that just came instead of the archived ones, which are incomplete.
+  /// Uses a full bundle that has just come instead of the archived bundles, which are incomplete.
   init(_ workspace: DeviceWorkspace, from path: String, _ scope: Manifest.Scope) {
     self.init(workspace, Kept(path: path, scope: scope), [])
   }
@@ -76,7 +77,7 @@ struct DatabaseRebuild {
     }
     try BundleArchive(workspace.folder, files).secure()
     let staging = try StagingFolder(in: parent, platform: workspace.platform)
-    // The workspace's configuration holds paths relative to its folder.
+    // The path is made absolute, because paths in the configuration are relative to the workspace's folder.
     let path = Paths.absolute(staging.file("database.sqlite"), currentDirectory: try files.currentDirectory())
     var result = try build(workspace.with(database: path))
     result.kept = try workspace.putAsideRemains()
@@ -93,7 +94,8 @@ struct DatabaseRebuild {
     session.lost = lost
     var replay = try ExportReplay(session)
     try replay.begin()
-    // In order of time: the changes of each export start from the rows of the emission that the device then held.
+    // Exports and bundles are replayed in the order of time: the changes of an export start from the rows of the
+    // emission that the device then held.
     try replay.run(onto: bundle, full.scope)
     for next in deltas {
       try take(next, session)
@@ -111,7 +113,7 @@ struct DatabaseRebuild {
 }
 
 extension DeviceWorkspace {
-  /// The same workspace with another database.
+  /// This workspace with another database path.
   fileprivate func with(database path: String) -> DeviceWorkspace {
     DeviceWorkspace(
       folder: folder,
@@ -120,7 +122,7 @@ extension DeviceWorkspace {
         incarnation: configuration.incarnation), platform: platform, keys: keys, runMode: .commit)
   }
 
-  /// Moves what is left of a lost or damaged database out of the way. An old log or journal would damage the new
+  /// Moves the remaining files of a lost or damaged database aside. An old log or journal would damage the new
   /// database. Returns the new path of the file; nil if there was none.
   @discardableResult
   func putAsideRemains() throws -> String? {

@@ -6,7 +6,7 @@ import SatchelWorkspace
 
 extension DeviceAttachments {
   /// Deletes files from the hub that nothing here names any more: no row, no pending change, and no conflict. If a
-  /// later row names such a file, the device requests it again. Files that the app put there stay.
+  /// later row names such a file, the device requests it again. Files that the app put into `files/` stay.
   func compact() throws -> UnnamedFiles {
     guard list.named.areAny else { return UnnamedFiles() }
     return try database.writeTransaction(session.workspace.runMode) {

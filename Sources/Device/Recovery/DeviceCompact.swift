@@ -14,7 +14,7 @@ public struct DeviceCompactReport: Sendable {
   public var attached = UnnamedFiles()
   /// The size of the database in bytes, before and after.
   public var database: (before: Int64, after: Int64) = (0, 0)
-  /// Why the database could not be shrunk, in SQLite's words; nil: it could, or that was not requested.
+  /// SQLite's reason why the database could not be shrunk; nil: it was shrunk, or shrinking was not requested.
   public var notShrunk: String?
 }
 
@@ -35,8 +35,8 @@ extension DeviceWorkspace {
       let limit = platform.clock.milliseconds() - days * 86_400_000
       var report = DeviceCompactReport()
       report.database.before = try platform.files.size(databasePath)
-      // The hub still refers to the last export that it acknowledged. Exports that a restored hub lacks are on their
-      // way to it.
+      // The last acknowledged export stays, because the hub still refers to it. Exports that a restored hub lacks stay,
+      // because they are on their way to it.
       let known = min(session.state.acknowledged, session.state.restored ?? session.state.acknowledged)
       let old = try ExportTable.old(before: known, madeBefore: limit, in: session.database)
       for export in old {
@@ -46,7 +46,7 @@ extension DeviceWorkspace {
         report.bytes += try platform.files.size(path)
         if runMode == .commit { try platform.files.remove(path) }
       }
-      // After the files: if a crash deletes only the file, the remaining record does no harm.
+      // The records are deleted after the files: if a crash prevents this, a record without a file does no harm.
       if runMode == .commit, let last = old.last {
         try session.database.writeTransaction {
           try ExportTable.forget(through: last.sequence, in: session.database)

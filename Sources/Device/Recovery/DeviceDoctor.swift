@@ -42,8 +42,7 @@ extension DeviceWorkspace {
     }
   }
 
-  /// Reinstalls capture if it was damaged, and makes every missed change pending, so that it travels with the next
-  /// export.
+  /// Reinstalls capture if it was damaged, and makes every missed change pending, so that the next export carries it.
   ///
   /// Throws if a person must first mend something, or if the changed rows cannot be determined. Then nothing is
   /// changed.
@@ -66,7 +65,7 @@ extension DeviceWorkspace {
     }
   }
 
-  /// The same for a file that SQLite can read.
+  /// Repairs as `repair(missing:)` does. Throws if SQLite cannot read the file to its end.
   private func repairFile(_ missing: MissingRows) throws -> DoctorReport {
     var report = DoctorReport()
     try report.check(folder, keys, platform: platform)
@@ -85,7 +84,7 @@ extension DeviceWorkspace {
     try report.admit(session.database, at: databasePath, session.damage, tool: "satchel")
     if let newest = try session.unknownExport() {
       if !session.damage.isEmpty {
-        // First the writes that the triggers missed in the old copy itself.
+        // The writes that the triggers missed in the old copy itself are made pending first.
         do { try session.repair(missing, &report) } catch let error as WorkspaceError
           where error.code == .noHistory
         {
@@ -112,7 +111,7 @@ extension DeviceWorkspace {
     return report
   }
 
-  /// Makes a damaged database again, as far as bundles and exports tell. The damaged file is kept.
+  /// Rebuilds a damaged database from bundles and exports, as far as they reach. The damaged file is kept.
   private func repair(_ damaged: DamagedDatabase) throws -> DoctorReport {
     var report = DoctorReport()
     try report.check(folder, keys, platform: platform)
@@ -164,8 +163,8 @@ extension WorkspaceError {
 }
 
 extension DeviceSession {
-  /// Whether a bundle of the archive is from a copy of the hub that a person did not choose: its epoch neither is nor
-  /// follows this device's.
+  /// Whether an archived bundle is from a copy of the hub that a person did not choose. Its epoch is not this device's
+  /// epoch, and does not follow that epoch.
   private func isOfRetiredHub(_ path: String) throws -> Bool {
     let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(workspace.hubKeys()))
     guard case .scope(let scope)? = manifest?.body, scope.epoch != state.epoch, let former = scope.former else {
@@ -261,7 +260,7 @@ extension DeviceSession {
     if workspace.runMode == .commit { try moveToSent(below: state.acknowledged.next) }
   }
 
-  /// Makes the changes pending, so that they travel with the next export.
+  /// Makes the changes pending, so that the next export carries them.
   func save(_ changes: [UnseenChange]) throws {
     let generation = try Capture.generation(in: database)
     for table in tables {
@@ -282,8 +281,8 @@ extension DeviceSession {
     try platform.files.kind(folder.outbox) == .directory ? platform.files.list(folder.outbox) : []
   }
 
-  /// Exports in the outbox that the database has no record of, although it has earlier ones. A database that was
-  /// created again has no records at all.
+  /// Exports in the outbox that the database has no record of, although it has records of earlier exports. A database
+  /// that was created again has no records at all.
   private func orphans() throws -> [String] {
     let made = try ExportTable.sequences(in: database).map(\.rawValue)
     return try outbox().filter { name in

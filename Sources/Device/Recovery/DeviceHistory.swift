@@ -8,13 +8,13 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Replays the signed bundles of the hub and this device to find each row as it must be here. Excluded are changes that
-/// no trigger saw and changes that no export carries yet.
+/// Replays the signed bundles of the hub and of this device, to find each row as it must be here. The result lacks
+/// changes that no trigger recorded, and changes that no export carries yet.
 final class DeviceHistory {
   let known: BaselineRows
-  /// The last export's changes, brought up to date with all imports since.
+  /// The last export's changes, rebased on all imports since then.
   private(set) var sent: [Name: [RowKey: SentRow]] = [:]
-  /// Writes of this generation and later are in no export.
+  /// The first generation whose writes are in no export.
   private(set) var unsent = Generation.zero
 
   private let session: DeviceSession
@@ -22,11 +22,11 @@ final class DeviceHistory {
   private let bundles: ArchivedBundles
   private let folder: StagingFolder
   private(set) var acknowledged = SequenceNumber.zero
-  /// The emission before the one that is replayed, and whether the replayed one follows it.
+  /// The emission before the emission that is replayed now. `isFollowed`: whether the replayed emission follows it.
   private var base = EmissionNumber.zero
   private var isFollowed = false
   private var isRemembered = false
-  /// nil: no export has changes in the rows.
+  /// The last export, and the emission that the database then held; nil: the rows hold no changes of an export.
   private let lastExport: (sequence: SequenceNumber, received: EmissionNumber)?
 
   /// The position of a device in its history: the bundles that came from the hub, and its last export.
@@ -37,14 +37,14 @@ final class DeviceHistory {
     let lastExport: (sequence: SequenceNumber, received: EmissionNumber)?
   }
 
-  /// Throws a `WorkspaceError` that names the missing or damaged bundle.
+  /// Throws a `WorkspaceError` that names the bundle, if a bundle is missing or damaged.
   init(_ session: DeviceSession, at stand: Stand) throws {
     self.session = session
     bundles = try ArchivedBundles(session)
     former = try VersionTable.columns(in: session.database)
     folder = try StagingFolder(in: session.folder.inbox, platform: session.platform)
     known = try BaselineRows(at: folder.file("known.sqlite"), like: session.database, tables: session.tables)
-    // A former user wrote the sealed export, and the rows hold nothing of it.
+    // A former user made the sealed export, so the rows hold none of its changes.
     let isSealed = stand.lastExport.map { $0.sequence <= session.state.sealed ?? .zero } ?? false
     lastExport = isSealed ? nil : stand.lastExport
     unsent = Generation(stand.lastExport?.sequence.rawValue ?? 0)
@@ -78,7 +78,7 @@ final class DeviceHistory {
     }
   }
 
-  /// Records from which emission the rows come, before the next emission is replayed.
+  /// Records the emission from which the rows come, before the next emission is replayed.
   private func place(on number: EmissionNumber, before scope: Manifest.Scope) {
     base = number
     isFollowed = scope.follows?.contains { $0.number == number } ?? false
@@ -102,7 +102,7 @@ final class DeviceHistory {
       case .row(let fields):
         table.expect(columns: fields.map(\.name))
         try set(line.key, table.row(of: fields), at: line.stamp, others: line.others, in: table)
-      // The row comes under its new key, with all rows that name it.
+      // The bundle brings the row under its new key, and all rows that refer to it.
       case .rekey(_, let number): if number == scope.number { try set(line.key, nil, at: line.stamp, in: table) }
       case .block: break
       default: try set(line.key, nil, at: line.stamp, in: table)
@@ -120,7 +120,7 @@ final class DeviceHistory {
     for table in known.tables { try table.fill(from: snapshot) }
     acknowledged = scope.acknowledged
     guard let lastExport, lastExport.sequence > acknowledged, lastExport.received <= scope.number else { return }
-    // The changes of an export older than the full bundle were replayed on the bundle's rows.
+    // If the export is older than the full bundle, its changes were replayed on the bundle's rows.
     let isOlder = lastExport.received < scope.number
     let since = try session.emissionsWithKeys(after: lastExport.received, through: scope.number).compactMap {
       try newKeys(with: $0)
@@ -139,7 +139,8 @@ final class DeviceHistory {
     }
   }
 
-  /// Lays an acknowledged export over the rows: the hub merged it as it was sent, or reports what happened to it.
+  /// Applies an acknowledged export to the known rows. The hub merged its changes as they were sent, or reports what
+  /// happened to them.
   private func overlay(_ sequence: SequenceNumber) throws {
     let export = try bundles.export(sequence)
     known.expect(version: export.manifest.version, former)
@@ -163,13 +164,13 @@ final class DeviceHistory {
     }
   }
 
-  /// The keys that the device's rows got with an emission; nil if none did.
+  /// The keys that the device's rows got with an emission; nil: no row got a new key.
   private func newKeys(with number: EmissionNumber) throws -> PrimaryKeyMap? {
     let entries = try session.keysGiven(with: number)
     return entries.isEmpty ? nil : PrimaryKeyMap(try PrimaryKeyReferences(session.tables), session.tables, entries)
   }
 
-  /// Renames the sent changes to the keys that the device's rows got with this emission.
+  /// Gives the sent changes the keys that the device's rows got with this emission.
   private func followKeys(_ number: EmissionNumber) throws {
     guard let map = try newKeys(with: number) else { return }
     for (place, table) in session.tables.enumerated() {
@@ -229,7 +230,7 @@ final class DeviceHistory {
       let before = rows[line.table]?[line.key]
       let row = try before == nil ? start(of: line, in: table, onto: onto) : before?.row
       let image = PreImage(generation: generation, stamp: line.stamp, first: line.first, row: row, unit: line.unit)
-      // A key whose spelling changed is two lines of one generation.
+      // If the spelling of a key changed, the row has two lines in one generation.
       let isBegun = before?.images.last?.generation == generation
       rows[line.table, default: [:]][line.key] = SentRow(
         images: (before?.images ?? []) + (isBegun ? [] : [image]), row: after(line, from: row, in: table))
@@ -238,7 +239,7 @@ final class DeviceHistory {
     isRemembered = true
   }
 
-  /// The row before an export's first change of it.
+  /// The row before the export's first change to it.
   private func start(of line: ChangeLine, in table: BaselineTable, onto: Bool) throws -> Row? {
     switch line.content {
     case .insert: return nil

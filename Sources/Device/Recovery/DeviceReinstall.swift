@@ -14,7 +14,7 @@ extension DeviceSession {
     return try database.applyTransaction(runMode, to: tables.map(\.name), body)
   }
 
-  /// Tables whose next key SQLite would take from outside the range of this device.
+  /// The findings about tables whose next key SQLite would take from outside this device's range.
   func lostCounts() throws -> [Finding] {
     try tables.compactMap { table in
       try table.lostCount(for: state.id, in: database).map {
@@ -23,13 +23,14 @@ extension DeviceSession {
     }
   }
 
-  /// Reinstalls capture if needed, and finds the changes that it missed.
+  /// Reinstalls capture if needed, and finds the changes that capture missed.
   func reinstallAndCompare() throws -> [UnseenChange] {
     try reinstall()
     return try compare(with: DeviceHistory(self, at: stand()))
   }
 
-  /// The same, and puts back the known rows that these tables lack. The caller's transaction writes rows as they are.
+  /// Does the work of `reinstallAndCompare()`, and puts back the known rows that these tables lack. The caller's
+  /// transaction must write rows as they are.
   func reinstallAndCompare(puttingBack remade: [TrackedTable], _ report: inout DoctorReport) throws -> [UnseenChange] {
     try reinstall()
     let history = try DeviceHistory(self, at: stand())
@@ -60,7 +61,7 @@ extension DeviceSession {
       guard let known = history.known.table(table.name) else { continue }
       let told = history.sent[table.name, default: [:]]
       let settled = try settled(told, in: known)
-      // No later export repeats the changes of rows that wait.
+      // The hub does not have the rows that wait, and no later export repeats their changes.
       let unclear =
         told.keys.filter { settled[$0] == nil } + waiting.filter { $0.record.table == table.name }.map(\.record.key)
       let comparison = UnseenChanges(
@@ -73,9 +74,9 @@ extension DeviceSession {
 
   /// The expected result of the last export's changes, as far as bundles show it.
   ///
-  /// Bundles do not show rows that had to give way to another row's UNIQUE value. If whole rows meet, an export does
-  /// not show which other columns the hub had changed by then. But a losing change is a conflict, and leaves the hub's
-  /// row in place.
+  /// Bundles do not show rows that had to give way to another row's UNIQUE value. In a table that merges whole rows, an
+  /// export does not show which other columns the hub had changed by then. But if a change lost, it is a conflict, and
+  /// the hub's row is in place.
   private func settled(_ sent: [RowKey: SentRow], in known: BaselineTable) throws -> [RowKey: SentRow] {
     let table = known.table
     let records = try ConflictTable.list(ConflictState.allCases, in: database).map(\.record)
@@ -103,7 +104,7 @@ extension ConflictRecord {
   /// Whether the hub's values won in the whole row.
   fileprivate var isLost: Bool { winners.isEmpty ? rowWinner == .hub : winners.allSatisfy { $0.winner == .hub } }
 
-  /// Whether the change that lost is this image of an export. The app may have written the row again in the same
-  /// generation.
+  /// Whether this conflict is about the change that begins with this pre-image. The conflict's stamp may be later,
+  /// because the app may have written the row again in the same generation.
   fileprivate func isAbout(_ image: PreImage) -> Bool { generation == image.generation && stamp >= image.stamp }
 }

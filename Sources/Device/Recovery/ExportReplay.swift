@@ -19,7 +19,7 @@ struct ExportReplay {
   private let newest: SequenceNumber
   private let sealed: SequenceNumber?
 
-  /// An export, and its generations that no newer export holds.
+  /// An export, and those of its generations that no newer export contains.
   private struct Part {
     let sequence: SequenceNumber
     let generations: Range<Int64>
@@ -30,8 +30,8 @@ struct ExportReplay {
 
   private var database: Database { _read { yield session.database } }
 
-  /// Throws a `WorkspaceError` if an export file is missing that the hub does not have and that no newer export
-  /// contains.
+  /// Throws a `WorkspaceError` if the file of a needed export is missing: the hub does not have the export, and no
+  /// newer export contains it.
   init(_ session: DeviceSession) throws {
     self.session = session
     bundles = try ArchivedBundles(session)
@@ -41,8 +41,8 @@ struct ExportReplay {
     for number in numbers.reversed() where number > acknowledged && covered > acknowledged {
       let export = try bundles.manifest(ofExport: SequenceNumber(number))
       guard case .changes(let changes) = export.body else { continue }
-      // A former user's changes travel in their own files, even if nothing was exported since. If the last of these
-      // files is missing, the present export does not contain all of its changes.
+      // A former user's changes are in their own files, even if nothing was exported since. If the last of these files
+      // is missing, the newer exports do not contain its changes.
       if Name(export.user) != Name(session.state.user) {
         if covered == .max || covered <= number { sealed = SequenceNumber(number) }
         break
@@ -92,7 +92,8 @@ struct ExportReplay {
     }
   }
 
-  /// Makes pending the changes exported up to the time of the full bundle from which the database was created.
+  /// Makes exported changes pending again, if they were exported on top of the full bundle or of an earlier emission.
+  /// The database was created from this full bundle.
   mutating func run(onto full: borrowing VerifiedBundle, _ scope: Manifest.Scope) throws {
     let snapshot = try Snapshot.open(beforeUpgrade: full)
     let due = takeParts(through: scope.number)
@@ -104,7 +105,7 @@ struct ExportReplay {
     }
   }
 
-  /// Makes pending the changes that were exported on top of the emission that was just imported.
+  /// Makes exported changes pending again, if they were exported on top of the emission that was just imported.
   mutating func run(through emission: EmissionNumber) throws {
     let due = takeParts(through: emission)
     if due.isEmpty { return }
@@ -116,8 +117,8 @@ struct ExportReplay {
 
   /// Records which rows got other keys. The imports have already recorded some of these rows.
   ///
-  /// Throws a `WorkspaceError` if an export was made on a hub's bundle, and that bundle is missing. The changes of the
-  /// export cannot be replayed then, and a later export would not contain them.
+  /// Throws a `WorkspaceError` if an export was made on top of a bundle from the hub, and that bundle is missing. The
+  /// changes of the export cannot be replayed then, and a later export would not contain them.
   func finish() throws {
     if let part = parts.first { throw ArchivedBundles.incomplete("the hub's bundle \(part.received) is missing") }
     try apply { try recollection.takeUpKeys() }
@@ -143,7 +144,7 @@ struct ExportReplay {
     return Array(due)
   }
 
-  /// The keys that rows of this device got with the full bundle, after the emission on which an export was made.
+  /// The keys that rows of this device got after the emission `received`, as the full bundle reports them.
   private func newKeys(in full: borrowing VerifiedBundle, after received: EmissionNumber) throws -> [PrimaryKeyMap] {
     guard session.tables.contains(where: \.renamesRows) else { return [] }
     var entries: [PrimaryKeyMap.Entry] = []
@@ -174,7 +175,7 @@ struct ExportReplay {
     }
   }
 
-  /// nil: nothing of the line is left, because its columns are gone.
+  /// The change that a line carries; nil: its columns are gone, or the line is not about a device's change.
   private func change(_ line: ChangeLine, in schema: TableSchema) throws -> Change? {
     switch line.content {
     case .insert(let fields): return .insert(try schema.row(kept: fields, in: database))
@@ -209,7 +210,8 @@ struct ExportReplay {
       }
     }
     let images = try lookup.images(of: key)
-    // A key whose spelling changed is two lines of one generation. The row before both is the row before the first.
+    // If the spelling of a key changed, the row has two lines in one generation. The row before both lines is the row
+    // before the first line.
     if case .insert = change, let begun = images.first(where: { $0.generation == generation }), let was = begun.row,
       rows.schema.key(of: was).values != key.values
     {
@@ -223,7 +225,7 @@ struct ExportReplay {
     try PreImageStore.replace(
       (before + [image]).sorted { $0.generation < $1.generation }, of: key, in: rows.table, database: database)
     do { try rows.write(row, over: current, key: key) } catch let error as SQLiteError where error.kind == .unique {
-      // Meanwhile, a row from the hub got its UNIQUE value.
+      // Meanwhile, a row from the hub got the UNIQUE value of this row.
       let loss = Disagreement(kind: .unique, state: rows.rules.table.stateOfUncompared)
       lost.add(.init(rows.name, key, image: image, change: change, disagreement: loss, met: current))
       let calm = image.with(row: current)

@@ -34,7 +34,7 @@ struct LedgerRecovery {
     user = received == .zero ? session.state.user : try bundles.emission(received.rawValue).manifest.user
   }
 
-  /// The newest export that later ones do not contain, because a former user made it; nil: there is none.
+  /// The newest sealed export: a former user made it, and later exports do not contain it. nil: there is none.
   func sealed() throws -> SequenceNumber? {
     if newest == .zero { return nil }
     let export = try bundles.manifest(ofExport: newest)
@@ -43,7 +43,8 @@ struct LedgerRecovery {
     return changes.base
   }
 
-  /// Records which rows of this device got other keys. Replaying bundles needs these records first.
+  /// Records which rows of this device got other keys. Must be called before bundles are replayed, because the replay
+  /// needs these records.
   func takeUpKeys() throws {
     guard session.tables.contains(where: \.renamesRows) else { return }
     var entries: [Entry] = []
@@ -73,7 +74,7 @@ struct LedgerRecovery {
         bundle.manifest, digest: bundle.digest, direction: .outgoing, verdict: .written, at: now, in: database)
       try bundle.eachConflict {
         try ConflictTable.add($0, bundle: nil, noted: now, told: sequence.rawValue, in: database)
-        // An old copy may have it as not yet reported.
+        // In an old copy, this conflict may still count as not reported.
         if Name($0.user) != Name(user) { try ConflictTable.markTold([$0.id], by: sequence.rawValue, in: database) }
       }
       try bundle.eachResolution { try ResolutionTable.add($0, in: database) }
@@ -112,7 +113,7 @@ struct LedgerRecovery {
 
   private struct Entry {
     let row: RenumberedRow
-    /// The last export before the row got its key; nil: the hub gave it.
+    /// The last export before the row got its key; nil: the hub gave the key.
     let sequence: SequenceNumber?
   }
 

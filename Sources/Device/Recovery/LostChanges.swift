@@ -23,7 +23,8 @@ final class LostChanges {
 
   func add(_ lost: Lost) { all.append(lost) }
 
-  /// Keeps all lost changes as conflicts, and undoes the changes of their units. The rows exist, and their pre-images.
+  /// Keeps all lost changes as conflicts, and undoes the changes of their units. The rows and their pre-images must
+  /// exist already.
   func keep(_ session: DeviceSession) throws {
     if all.isEmpty { return }
     let applier = try ScopeApplier(session)

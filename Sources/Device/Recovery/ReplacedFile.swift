@@ -6,8 +6,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A database that another program put in the place of this device's. It has the dataset's tables and nothing of
-/// Satchel.
+/// A database that another program put in the place of this device's database. It has the dataset's tables, and none of
+/// Satchel's tables.
 ///
 /// The signed bundles show the device's state, its exports and the former rows; the file holds the present rows.
 struct ReplacedFile {
@@ -26,7 +26,7 @@ struct ReplacedFile {
     self.definition = definition
   }
 
-  /// nil if the file is Satchel's, or if the hub's first bundle has not come yet.
+  /// Finds the file. nil: Satchel set up the file, or the hub's first bundle has not come yet.
   ///
   /// Throws a `WorkspaceError` if the needed bundles are missing.
   static func find(_ workspace: DeviceWorkspace) throws -> ReplacedFile? {
@@ -82,8 +82,8 @@ struct ReplacedFile {
     }
   }
 
-  /// Takes over an empty file that the app created again. Puts the known rows back. Returns the number of pending
-  /// changes. If the file has rows, this throws, and a person decides.
+  /// Takes over a database without rows that the app created again, and puts the known rows back. Returns the number of
+  /// pending changes. Throws if the database has rows: then a person decides.
   func takeUpEmpty() throws -> Int {
     do {
       let database = try Database(path: workspace.databasePath, mode: .readWrite)

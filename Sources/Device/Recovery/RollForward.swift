@@ -7,11 +7,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Brings an old copy of a device's database to the state of the newer one, as far as bundles reach. Writes that were
-/// made in the copy are replayed on top.
+/// Brings an old copy of a device's database to the state of the newer database, as far as bundles reach. Writes that
+/// were made in the copy are replayed on top.
 ///
-/// Writes that only the newer file held, and no export, cannot be recovered. The caller holds the transaction, in which
-/// triggers are off.
+/// Writes that were only in the newer file, and in no export, cannot be recovered. The caller holds the transaction,
+/// and triggers are off.
 struct RollForward {
   private let session: DeviceSession
   private let history: DeviceHistory
@@ -20,7 +20,7 @@ struct RollForward {
   private let bundles: ArchivedBundles
   private let recollection: LedgerRecovery
   private let lost = LostChanges()
-  /// The newest export that later ones do not contain; nil: there is none.
+  /// The newest sealed export; nil: there is none.
   private let sealed: SequenceNumber?
 
   private var database: Database { _read { yield session.database } }
@@ -46,7 +46,8 @@ struct RollForward {
       session, at: .init(numbers: numbers, received: received, lastExport: (sequence: newest, received: stoodOn)))
   }
 
-  /// The hub decides how a migration changes rows that were written into a copy.
+  /// The error if the copy has an older dataset version. Only the hub decides how a migration changes rows that were
+  /// written into a copy.
   private static func olderVersion(_ session: DeviceSession, than version: Int64) -> WorkspaceError {
     WorkspaceError(
       .olderDatabase,
@@ -78,7 +79,8 @@ struct RollForward {
   private struct Write {
     let image: PreImage
     let current: Row?
-    /// False: the write may also be an earlier value of an exported change, from before the copy was made.
+    /// Whether the write is later than the exported change of the row. False: the write may be an earlier value of that
+    /// change, from before the copy was made.
     let isLater: Bool
   }
 
@@ -97,8 +99,8 @@ struct RollForward {
         let known = told[table.name]?[key]
         guard let image = images.last, image.row != current else { return }
         if let known, known.stamp == image.stamp, known.leads(to: current, in: table.schema) { return }
-        // Clocks are set back, so a smaller stamp does not prove an earlier write. A different write with the same
-        // stamp was made after the copy: two writes of a row in one database never have the same stamp.
+        // A clock may have been set back, so a smaller stamp does not prove an earlier write. A different write with
+        // the same stamp was made after the copy: two writes of a row in one database never have the same stamp.
         let isLater = known.map { image.stamp >= $0.stamp } ?? true
         writes[table.name, default: [:]][key] = Write(image: image, current: current, isLater: isLater)
       }
@@ -106,11 +108,11 @@ struct RollForward {
     return writes
   }
 
-  /// Makes the table's rows what the bundles say, with the copy's own writes on top. Its pre-images become those of the
-  /// last export.
+  /// Brings the table's rows to the state that the bundles show, with the copy's own writes on top. The pre-images of
+  /// the last export replace the table's pre-images.
   private func bring(_ table: TrackedTable, _ writes: [RowKey: Write]) throws {
     guard let known = history.known.table(table.name) else { return }
-    // The rows hold nothing of a former user's changes any more.
+    // The rows hold no changes of a former user any more.
     let sent = sealed == newest ? [:] : history.sent[table.name, default: [:]]
     let rows = try RowTable(table, in: database)
     try PreImageStore.forget(before: Generation(Int64.max), [table], in: database)
@@ -127,7 +129,7 @@ struct RollForward {
       let before = try rows.row(key)
       if before != target { moves.append((key, before, target)) }
     }
-    // All rows leave before any enters, so that rows may trade UNIQUE values.
+    // All rows are deleted before any row is written, so that rows may exchange UNIQUE values.
     for move in moves { try rows.write(nil, over: move.before, key: move.key) }
     for move in moves { try rows.write(move.after, over: nil, key: move.key) }
   }
@@ -152,7 +154,7 @@ struct RollForward {
 }
 
 extension ChangeLine {
-  /// Whether the row is as this change of a device left it.
+  /// Whether the row has the values that this change of a device gave it.
   fileprivate func leads(to row: Row?, in schema: TableSchema) -> Bool {
     func has(_ fields: [Field]) -> Bool {
       guard let row else { return false }

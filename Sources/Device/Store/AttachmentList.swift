@@ -8,8 +8,8 @@ import SatchelWorkspace
 
 /// `satchel_attachments`: the files that were sent to the hub, wait to be sent, or came from it.
 ///
-/// A file is pending from the export whose changes name it until the hub confirms that it has the file. If an export is
-/// lost or has no room for the file, the file stays pending.
+/// A file becomes pending with the export whose changes name the file. It stays pending until the hub confirms that it
+/// has the file, even if an export is lost or has no room for the file.
 struct AttachmentList {
   /// A row for each file that was sent, waits to be sent, or came.
   static let schema = """
@@ -26,7 +26,7 @@ struct AttachmentList {
     ) WITHOUT ROWID
     """
 
-  /// A row for each file that came, until the hub is known to have learned of it.
+  /// A row for each file that came from the hub, until the hub is known to have the receipt.
   static let received = """
     CREATE TABLE satchel_received (
       path TEXT NOT NULL,
@@ -57,7 +57,7 @@ struct AttachmentList {
       ["path": .string(path.text)])
   }
 
-  /// Records the files that came.
+  /// Records the files that came from the hub.
   func take(_ arriving: borrowing ArrivingAttachments, in database: borrowing Database) throws {
     for (number, arrival) in arriving.arrivals.enumerated() {
       let values: KeyValuePairs<String, Value> = [
@@ -65,7 +65,7 @@ struct AttachmentList {
       ]
       try database.run(
         "INSERT OR REPLACE INTO satchel_received (path, digest, told) VALUES (:path, :digest, 0)", values)
-      // If this device has another file at the same path, that file goes to the hub all the same.
+      // If this device has another file at the same path, that other file must still go to the hub.
       if arrival.kept != arrival.path { continue }
       let look = try arriving.mark(of: number)?.values ?? (.null, .null)
       try database.run(
@@ -76,7 +76,8 @@ struct AttachmentList {
     }
   }
 
-  /// Decides how to store a file from the hub. An older file from the hub is replaced if it was not changed since.
+  /// Decides how to store a file from the hub. The new file replaces an older file from the hub, if that older file was
+  /// not changed here.
   func action(_ line: AttachmentLine, _ present: Digest?, in database: borrowing Database)
     throws -> ArrivingAttachments.IncomingFileAction
   {
@@ -88,8 +89,9 @@ struct AttachmentList {
     return present == line.was || present.hexadecimal == last ? .replace : .keepBoth
   }
 
-  /// Finds the files that were rewritten since they were sent or came.
-  /// - Parameter marked: true: only files that this method looked at before.
+  /// Reads the files whose size or time has changed since they were sent or came. Leaves out rewritten files that no
+  /// row names.
+  /// - Parameter marked: true: only files whose size and time were recorded.
   func look(_ database: borrowing Database, marked: Bool = false) throws -> [SeenFile] {
     let known = try database.all(
       "SELECT path, digest, bytes, modified FROM satchel_attachments WHERE digest IS NOT NULL ORDER BY path"
@@ -121,15 +123,15 @@ struct AttachmentList {
       ])
   }
 
-  /// The version of a file that the hub has and that the present file is to replace.
+  /// The version that the present file replaces at the hub; nil: no such version is known.
   func former(_ path: AttachmentPath, in database: borrowing Database) throws -> Digest? {
     try database.first("SELECT was FROM satchel_attachments WHERE path = :path", ["path": .string(path.text)]) {
       $0.optionalText(0).flatMap { Digest(hexadecimal: $0) }
     } ?? nil
   }
 
-  /// Records files that exist here and that rows named before this list existed. That happens if a database was created
-  /// again, or if a column was marked later. The hub then confirms for each file whether it has it.
+  /// Records files that exist here and that rows named before this list existed. This happens if a database was created
+  /// again, or if a column was marked later. The hub then confirms which of these files it has.
   func takeUpOthers(but arriving: borrowing ArrivingAttachments, in database: borrowing Database) throws {
     let known = Set(arriving.arrivals.map(\.path))
     var paths: Set<AttachmentPath> = []
@@ -144,7 +146,8 @@ struct AttachmentList {
     ) { (AttachmentPath($0.text(0)), $0.text(1)) }.compactMap { entry in entry.0.map { ($0, entry.1) } }
   }
 
-  /// The files that the hub is not known to have. Files that were never sent come first, then those sent longest ago.
+  /// The files that the hub is not known to have. Files that were never sent come first, then the files that were sent
+  /// longest ago.
   func undelivered(in database: borrowing Database) throws -> [(path: AttachmentPath, sent: Int64)] {
     try database.all("SELECT path, sent FROM satchel_attachments WHERE delivered = 0 ORDER BY sent, path") {
       (AttachmentPath($0.text(0)), $0.integer(1))
@@ -152,7 +155,7 @@ struct AttachmentList {
   }
 
   /// The files that the hub is known to have, that rows name, and that are missing here. Files that were never
-  /// requested come first, then those requested longest ago.
+  /// requested come first, then the files that were requested longest ago.
   func lost(in database: borrowing Database) throws -> [(path: AttachmentPath, asked: Int64)] {
     let gone = try database.all(
       "SELECT path, asked FROM satchel_attachments WHERE delivered = 1 AND leaving = 0 ORDER BY asked, path"
@@ -162,8 +165,8 @@ struct AttachmentList {
     return gone.filter { !unnamed.contains($0.path) }
   }
 
-  /// Deletes the files of rows that left, unless another row names them. A file that was made here stays until the hub
-  /// has it.
+  /// Deletes files whose rows left the scope, unless another row names the file. A file that was made here stays until
+  /// the hub has that file.
   func sweep(_ database: borrowing Database) throws {
     let isAny = try database.first("SELECT 1 FROM satchel_attachments WHERE leaving = 1 AND delivered = 1 LIMIT 1") {
       _ in true
@@ -204,7 +207,8 @@ extension AttachmentList {
       "DELETE FROM satchel_attachments WHERE path = :path AND sent = 0 AND delivered = 0", ["path": .string(path.text)])
   }
 
-  /// Records that an export requests a file that is missing here. It must not report the file as received at once.
+  /// Records that an export requests a file that is missing here. The same export must not report that file as
+  /// received.
   func markRequested(_ path: AttachmentPath, by sequence: SequenceNumber, in database: borrowing Database) throws {
     try database.run(
       "UPDATE satchel_attachments SET asked = :sequence WHERE path = :path",
@@ -242,20 +246,20 @@ extension AttachmentList {
     try database.run("UPDATE satchel_attachments SET leaving = 1 WHERE path = :path", ["path": .string(path.text)])
   }
 
-  /// The files that came, for the hub.
+  /// The receipts for the hub: the files that came.
   func receipts(in database: borrowing Database) throws -> [AttachmentLine] {
     try database.all("SELECT path, digest FROM satchel_received") {
       AttachmentLine(received: $0.text(0), digest: $0.text(1))
     }.compactMap(\.self)
   }
 
-  /// Records the first export that reports the files that came.
+  /// Records that an export sends the receipts that no earlier export sent.
   func markReceiptsSent(by sequence: SequenceNumber, in database: borrowing Database) throws {
     try database.run(
       "UPDATE satchel_received SET told = :sequence WHERE told = 0", ["sequence": .integer(sequence.rawValue)])
   }
 
-  /// Forgets files that the hub knows to have come.
+  /// Forgets the receipts that the hub has: the receipts in exports up to the acknowledged one.
   func forgetReceipts(sentUpTo acknowledged: SequenceNumber, in database: borrowing Database) throws {
     try database.run(
       "DELETE FROM satchel_received WHERE told > 0 AND told <= :acknowledged",

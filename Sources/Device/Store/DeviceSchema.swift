@@ -2,7 +2,7 @@ import SatchelConflicts
 import SatchelRows
 import SatchelWorkspace
 
-/// Satchel's own tables in a device's database, beside those of capture.
+/// Satchel's own tables in a device's database, except the tables of capture.
 enum DeviceSchema {
   static let all = [
     state, RevokedKeyTable.schema, ExportTable.schema, FormerEpochTable.schema, BroughtEmissionTable.schema,

@@ -3,7 +3,7 @@ import SatchelConflicts
 import SatchelSQLite
 import SatchelWorkspace
 
-/// What changed in the device's own tables from release to release.
+/// The changes of the device's own tables from release to release.
 extension DeviceSchema {
   static let upgrade = SchemaUpgrade([toSchema2, toSchema3, toSchema4, toSchema5])
 

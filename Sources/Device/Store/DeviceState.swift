@@ -18,7 +18,7 @@ public struct DeviceState: Sendable {
   public var received: EmissionNumber
   public var heard: Int64
   public var definition: [UInt8]
-  /// The recipient for whom bundles to the hub are encrypted; nil: the hub has not sent any.
+  /// The recipient for whom bundles to the hub are encrypted; nil: the hub has sent no recipient.
   public var hubRecipient: AgeRecipient?
   /// The first export that announced this device's next key; nil: none yet.
   public var toldKey: SequenceNumber?
@@ -26,19 +26,20 @@ public struct DeviceState: Sendable {
   public var revocations: Int64 = 0
   /// Whether the file may still contain bytes of deleted rows.
   var isUnwiped = false
-  /// The last export that a restored hub has, if the hub lacks later exports that it had before; nil: it lacks none.
+  /// The last export that a restored hub still has, if the hub lost later exports; nil: the hub lacks none.
   public var restored: SequenceNumber?
-  /// The emission `received`, with the hub's signature. nil: release 0.1 imported it without keeping the signature.
+  /// The digest of the emission `received`, with the hub's signature. nil: the digest is not known. If release 0.1
+  /// imported the emission, the signature is missing.
   var proof: Manifest.EmissionProof?
-  /// The newest export that later ones do not contain: the hub must import it before them. nil: there is none.
+  /// The newest sealed export; nil: there is none. Later exports do not contain it, so the hub must import it first.
   var sealed: SequenceNumber?
   /// The critical features that the hub can read, according to its last bundle.
   var hubUnderstands: Set<Manifest.Critical> = []
   /// The last export that carried digests of the rows; nil: none since the last full bundle.
   var lastProof: SequenceNumber?
-  /// Whether the next export was requested to carry digests of the rows.
+  /// Whether the next export must carry digests of the rows, because a person requested them.
   var mustProve = false
-  /// The sums whose rows the hub requested one by one.
+  /// The sums for which the hub requested the digests of single rows.
   var compare: [StateEntry.Question] = []
 
   static func load(from database: borrowing Database) throws -> DeviceState? {
@@ -87,8 +88,7 @@ public struct DeviceState: Sendable {
     proof = .init(digest: digest, signature: signature)
   }
 
-  /// The export since which the next one holds all changes: the last that the hub has, or an export that later ones do
-  /// not contain.
+  /// The next export holds all changes since this export: the newest acknowledged export, or a newer sealed export.
   var base: SequenceNumber { max(acknowledged, sealed ?? .zero) }
 
   func save(in database: borrowing Database) throws {

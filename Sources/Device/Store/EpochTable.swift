@@ -2,7 +2,7 @@ import SatchelCrypto
 import SatchelSQLite
 import SatchelValues
 
-/// `satchel_former_epochs`: a row for each former epoch of the hub in which this device was.
+/// `satchel_former_epochs`: a row for each known former epoch of the hub.
 enum FormerEpochTable {
   static let schema = "CREATE TABLE satchel_former_epochs (epoch TEXT PRIMARY KEY) WITHOUT ROWID"
 
@@ -19,8 +19,8 @@ enum FormerEpochTable {
   }
 }
 
-/// `satchel_brought_emissions`: a row for each emission of a former epoch that the hub is not known to have. Its file
-/// is carried to the hub.
+/// `satchel_brought_emissions`: a row for each emission of a former epoch that the hub is not known to have. This
+/// device carries the file of that emission to the hub.
 enum BroughtEmissionTable {
   static let schema = """
     CREATE TABLE satchel_brought_emissions (
@@ -41,7 +41,7 @@ enum BroughtEmissionTable {
       "DELETE FROM satchel_brought_emissions WHERE digest = :digest", ["digest": .string(digest.hexadecimal)])
   }
 
-  /// All of them, sorted by the text of their digests.
+  /// All these emissions, sorted by the text of their digests.
   static func all(in database: borrowing Database) throws -> [(digest: Digest, file: String)] {
     try database.all("SELECT digest, file FROM satchel_brought_emissions ORDER BY digest") { row in
       Digest(hexadecimal: row.text(0)).map { ($0, row.text(1)) }

@@ -15,7 +15,7 @@ enum EstrangementTable {
     )
     """
 
-  /// nil: the hub's bundles follow the ones before.
+  /// The estrangement that is recorded; nil: the hub's bundles follow the earlier bundles.
   static func find(in database: borrowing Database) throws -> Estrangement? {
     try database.first("SELECT at, reason, number, file FROM satchel_estrangement") {
       Estrangement(

@@ -40,8 +40,8 @@ enum ExportTable {
       values(sealed.manifest, sealed.digest, changes, received: changes.received, created: now))
   }
 
-  /// Records an export whose file is in the workspace, although the database may have lost its record.
-  /// - Parameter received: the emission on which it stood in the present epoch.
+  /// Records an export whose file is in the workspace. The database may have lost its record of that export.
+  /// - Parameter received: the emission that the database held at the export; zero: an emission of an earlier epoch.
   static func restore(
     _ bundle: borrowing VerifiedBundle, _ changes: Manifest.Changes, received: EmissionNumber,
     in database: borrowing Database
@@ -97,7 +97,7 @@ enum ExportTable {
     }
   }
 
-  /// The newest export whose file was written, and the emission on which it stood. nil if there was none.
+  /// The newest export whose file was written, and the emission that the database then held. nil if there was none.
   static func lastWritten(in database: borrowing Database) throws -> (SequenceNumber, EmissionNumber)? {
     try database.first(
       "SELECT sequence, received FROM satchel_exports WHERE written = 1 ORDER BY sequence DESC LIMIT 1"
@@ -137,7 +137,7 @@ enum ExportTable {
     ) { (SequenceNumber($0.integer(0)), $0.text(1)) }
   }
 
-  /// The file of an export, and the export after which it begins. nil if there is no record of it.
+  /// The file of an export, and the earlier export since which it holds all changes. nil if the export has no record.
   static func file(
     of sequence: SequenceNumber, in database: borrowing Database
   ) throws -> (file: String, base: SequenceNumber?)? {
@@ -146,7 +146,7 @@ enum ExportTable {
     ) { ($0.text(0), $0.optionalInteger(1).map { SequenceNumber($0) }) }
   }
 
-  /// When an export was made, in milliseconds since 1970. nil if there is no record of it.
+  /// When an export was made, in milliseconds since 1970. nil if the export has no record.
   static func created(_ sequence: SequenceNumber, in database: borrowing Database) throws -> Int64? {
     try database.first(
       "SELECT created FROM satchel_exports WHERE sequence = :sequence", ["sequence": .integer(sequence.rawValue)]
@@ -160,7 +160,7 @@ enum ExportTable {
 
   // MARK: digests
 
-  /// The exports from `first` on, at most the newest `longestChain`.
+  /// The exports from `first` on and before `sequence`, oldest first. Returns only the newest `longestChain` exports.
   static func chain(
     from first: SequenceNumber, before sequence: SequenceNumber, in database: borrowing Database
   ) throws -> [Manifest.Changes.Link] {
@@ -182,7 +182,7 @@ enum ExportTable {
     }.reversed()
   }
 
-  /// The digest of an export's B2SUMS. nil if there is no record of it.
+  /// The digest of an export's B2SUMS. nil if the export has no record.
   /// - Throws: a `WorkspaceError` if the record holds no digest.
   static func digest(of sequence: SequenceNumber, in database: borrowing Database) throws -> Digest? {
     try database.first(

@@ -6,7 +6,7 @@ public struct RenumberedRow: Hashable, Sendable {
   public let table: Name
   public let old: Value
   public let new: Value
-  /// The emission with which it got that key.
+  /// The emission with which the row got its new key.
   let number: EmissionNumber
 }
 
@@ -25,7 +25,7 @@ enum RenumberedTable {
     """
 
   /// - Parameters:
-  ///   - sequence: the last export before the row got its key. nil if the hub gave it.
+  ///   - sequence: the last export before the row got its new key; nil: the hub gave the key.
   static func add(_ row: RenumberedRow, sequence: SequenceNumber?, in database: borrowing Database) throws {
     try database.run(
       """
@@ -34,7 +34,7 @@ enum RenumberedTable {
       """, values(row, sequence))
   }
 
-  /// Adds a row that the database may have a record of already.
+  /// Adds the record of a row, unless the database has that record already.
   static func restore(_ row: RenumberedRow, sequence: SequenceNumber?, in database: borrowing Database) throws {
     try database.run(
       """
@@ -53,7 +53,7 @@ enum RenumberedTable {
     ]
   }
 
-  /// Records that the hub knows the keys that were chosen before the acknowledged export.
+  /// Records that the hub knows the new keys that this device chose before the acknowledged export.
   static func markKnown(before acknowledged: SequenceNumber, in database: borrowing Database) throws {
     try database.run(
       "UPDATE satchel_rekeyed SET known = 1 WHERE sequence < :acknowledged",
@@ -80,7 +80,7 @@ enum RenumberedTable {
     ) { row($0) }
   }
 
-  /// The rows whose new keys the hub is not known to have learned, in the order of the changes.
+  /// The rows whose new keys the hub may not know yet, in the order of the changes.
   static func unknownToHub(in database: borrowing Database) throws -> [RenumberedRow] {
     try database.all("SELECT \(columns) FROM satchel_rekeyed WHERE known = 0 ORDER BY entry") { row($0) }
   }
@@ -90,7 +90,7 @@ enum RenumberedTable {
     try database.all("SELECT \(columns) FROM satchel_rekeyed ORDER BY entry") { row($0) }
   }
 
-  /// The emissions with which rows got other keys, in their order.
+  /// The emissions with which rows got other keys, in the order of their numbers.
   static func emissions(
     after first: EmissionNumber, through last: EmissionNumber, in database: borrowing Database
   ) throws -> [EmissionNumber] {

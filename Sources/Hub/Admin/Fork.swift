@@ -42,27 +42,27 @@ public struct Fork: Sendable {
     public var exports: [Export] = []
     var known: [SequenceNumber: Digest] = [:]
 
-    /// Files in the quarantine.
+    /// The exports that are not merged. Their files are in the quarantine.
     public var waiting: [Export] { exports.filter { !$0.isMerged } }
   }
 
   public let device: EnrolledDevice
   /// The last export that all histories have in common. 0 if there is none.
   public let parted: SequenceNumber
-  /// The first history is the history that the hub has merged, even if it is empty. Each bundle is in one of them.
+  /// The first history is the history that the hub has merged, even if it is empty. Each bundle is in one history.
   public let histories: [History]
 
   public var isForked: Bool { histories.count > 1 }
 }
 
 extension HubWorkspace {
-  /// The bundles in the name of a device, sorted into possible histories. Changes nothing.
+  /// Sorts the bundles in the name of a device into possible histories. Changes nothing.
   public func fork(of name: String) throws -> Fork {
     try locked { try findFork(of: name, store()) }
   }
 
   /// Chooses the history with which a device continues. Its bundles in the quarantine are merged. Merged changes of
-  /// another history stay, as changes of another side. The other copies can continue under their own names.
+  /// another history stay, and count as changes of others. The other copies can continue under their own names.
   /// - Parameter number: the number of the history, from 1.
   /// - Returns: the fork as it was, and the imports.
   public func keep(history number: Int, of name: String) throws -> (fork: Fork, imports: [HubImportReport]) {
@@ -104,7 +104,7 @@ extension HubWorkspace {
     }
   }
 
-  // MARK: finding them
+  // MARK: finding the histories
 
   func findFork(of name: String, _ store: HubStore) throws -> Fork {
     guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
@@ -136,7 +136,7 @@ extension HubWorkspace {
       let path = Paths.join(folder.quarantine, name)
       // Any other file there is damaged, or belongs to another device.
       guard let export = try read(path, isMerged: false, store), export.manifest.from.id == device.id,
-        // The holder of a replaced key offers no history to continue.
+        // A bundle that is signed with a replaced key offers no history to continue.
         device.signs(with: export.signer),
         case .changes(let changes) = export.manifest.body, let last = export.links.last,
         seen.insert(export.digest).inserted,
@@ -190,7 +190,7 @@ extension HubWorkspace {
 extension Fork.History {
   fileprivate init(beginningWith export: Fork.Export) { add(export) }
 
-  /// Whether everything that an export names agrees with these digests.
+  /// Whether all digests that an export names agree with this history.
   fileprivate func fits(_ export: Fork.Export) -> Bool {
     export.links.allSatisfy { known[$0.sequence] == nil || known[$0.sequence] == $0.digest }
   }

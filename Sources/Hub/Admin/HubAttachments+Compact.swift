@@ -20,7 +20,7 @@ extension HubAttachments {
     return try UnnamedFiles(known.map { (path: $0.kept, digest: $0.digest) }, but: named, in: files)
   }
 
-  /// Removes the files. The caller holds the transaction, so that no writer can name one of them meanwhile.
+  /// Removes the files. The caller holds the transaction, so that no writer can name a removed file meanwhile.
   func remove(_ unnamed: UnnamedFiles) throws {
     for file in unnamed.files { try store.forget(file.path) }
     try unnamed.remove(from: files)

@@ -8,7 +8,7 @@ import SatchelWorkspace
 public struct CompactReport: Sendable {
   /// Devices whose rows the hub forgot. They get everything at their next contact.
   public var forgotten: [String] = []
-  /// The hub's history begins here.
+  /// The cursor at which the hub's history now begins.
   public var logFrom = Cursor.zero
   public var logEntries: Int64 = 0
   public var goneRows: Int64 = 0
@@ -32,10 +32,11 @@ extension HubWorkspace {
   /// Forgets history that is no longer needed: changes from before the oldest emission that a device has, and numbers
   /// of deleted rows.
   ///
-  /// It does not wait for revoked and expired devices.
+  /// Revoked and expired devices do not delay this.
   /// - Parameters:
-  ///   - days: after so many days of silence, a device is not waited for. Bundles imported before that time leave the
-  ///     archive. Bundles made before it that have arrived leave `bundles/sent`. nil: all of these stay.
+  ///   - days: after so many days of silence, a device does not delay this either. Bundles imported before that time
+  ///     leave the archive. Bundles made before that time that have arrived leave `bundles/sent`. nil: all of these
+  ///     stay.
   ///   - isShrinking: whether the database gives its free pages back to the file system.
   public func compact(olderThan days: Int64? = nil, shrinking isShrinking: Bool = false) throws -> CompactReport {
     try locked {
@@ -55,7 +56,7 @@ extension HubWorkspace {
         try store.logLocalWrites(user: Self.hubUser, at: now)
         try forgetDevices(store, silentSince: limit, now: now, &report)
         report.logFrom = try store.forgettable()
-        // The base holds all rows as they are. With it the remaining log shows the content of each row.
+        // The base holds all rows as they are. With the base, the remaining log shows the content of each row.
         if runMode == .commit, report.logFrom > store.identity.logFrom {
           try writeBase(
             store.database, store.tables, store.dataset, epoch: store.identity.epoch, cursor: store.cursor())
@@ -96,7 +97,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Removes files that nothing names any more, before the end of the transaction. So no row can name one meanwhile.
+  /// Removes files that nothing names any more, before the end of the transaction. So no row can name such a file
+  /// meanwhile.
   private func forgetFiles(_ store: HubStore, _ report: inout CompactReport) throws {
     let attachments = HubAttachments(store, self)
     guard attachments.areAny else { return }

@@ -18,7 +18,7 @@ extension HubWorkspace {
     try ConflictTable.count(.open, in: Database(path: databasePath, mode: .readWrite))
   }
 
-  /// Some of these conflicts, oldest first, with the number of all of them.
+  /// Some of the conflicts in these states, oldest first, and the number of all conflicts in these states.
   /// - Parameter table: nil for all tables.
   public func conflicts(
     _ states: [ConflictState], table: Name?, from first: Int64, count: Int64
@@ -60,8 +60,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Decides a conflict at the hub: an ordinary change of the row by the hub's operator.
-  /// - Parameter seen: the row as the person saw it. If it was changed since, nothing is decided.
+  /// Decides a conflict at the hub. The decision is an ordinary change of the row by the hub's operator.
+  /// - Parameter seen: the row as the person saw it. If the row was changed since, nothing is decided.
   public func resolve(
     _ prefix: String, _ decision: ConflictDecision, note: String?, seen: RowSeen = .anyway
   ) throws -> StoredConflict {
@@ -72,8 +72,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Decides a conflict, and all of its unit with it.
-  /// - Parameter rights: the rows that the decision may write for a conflict. nil if it may write any.
+  /// Decides a conflict, and with it all members of its unit.
+  /// - Parameter rights: the rows that the decision may write for a conflict. nil if it may write any rows.
   private func resolve(
     _ found: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen, _ store: HubStore,
     rights: (ConflictRecord) throws -> ReportRights? = { _ in nil }
@@ -111,7 +111,8 @@ extension HubWorkspace {
     try owe(record, store)
   }
 
-  /// A new row that another row keeps out, with the values that its device wrote into it later.
+  /// If another row keeps a device's new row out: the conflict, with the values that the device later wrote into the
+  /// new row. Otherwise the conflict as it is.
   private func withLaterChanges(
     _ found: StoredConflict, _ store: HubStore
   ) throws -> (StoredConflict, behind: [ConflictRecord]) {
@@ -131,7 +132,7 @@ extension HubWorkspace {
       settled, at: platform.clock.milliseconds(), hidden: .nothing, in: store.database)
   }
 
-  /// A device may still have a new row that is not accepted here. It receives the deletion of the row.
+  /// Sends a device the deletion of a new row that is not accepted here, because the device may still have the row.
   private func owe(_ record: ConflictRecord, _ store: HubStore) throws {
     guard record.operation == .insert, let place = store.place(of: record.table),
       try store.device(record.device) != nil,
@@ -141,7 +142,8 @@ extension HubWorkspace {
   }
 
   /// Decides by a policy all open conflicts, and all changes that wait because their parent left its user's sight. With
-  /// `table`, only those of one table. A row that was changed since, or that the decision does not fit, is left.
+  /// `table`, only conflicts of that table. If a row was changed since, or the decision does not fit it, its conflict
+  /// is left.
   public func resolveAll(_ policy: Policy, table: Name?, note: String?) throws -> ResolvedAll {
     try applying { store in
       var result = ResolvedAll()
@@ -167,7 +169,7 @@ extension HubWorkspace {
     case .hub: return .hub
     case .device: return .device
     case .newest:
-      // In a unit, each change has to be the later one.
+      // In a unit, each change must be later than the hub's newest change of the row.
       let isLater = try unit.members.map(\.record).allSatisfy { record in
         guard let place = store.place(of: record.table) else { return false }
         return record.stamp > (try store.past(of: record.key, in: place)?.stamp ?? .zero)
@@ -193,7 +195,7 @@ extension HubWorkspace {
     try rows.write(decided, store.references[place], in: store.database)
     try written.forEach(check)
     for row in decided {
-      // The stored value: the typed text may have become a number on its way into the column.
+      // The stored value is logged: the typed text may have become a number on its way into the column.
       guard let change = Change(from: row.current, to: try rows.row(row.key)) else { continue }
       let now = platform.clock.milliseconds()
       let stamp = try Capture.tick(now: now, in: store.database)
@@ -205,7 +207,7 @@ extension HubWorkspace {
 }
 
 extension ConflictRecord {
-  /// Whether `resolve --all` decides the conflict. Work that lost its parent to another area is decided with that
-  /// parent. Changes that a user may not make are decided one by one.
+  /// Whether `resolve --all` decides the conflict. This includes changes that wait because their parent left the user's
+  /// sight. Changes that a user may not make are decided one by one.
   fileprivate var isForAll: Bool { state == .open && kind != .forbidden || kind == .revoked }
 }

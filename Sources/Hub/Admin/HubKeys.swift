@@ -7,20 +7,20 @@ import SatchelWorkspace
 
 /// The hub's keys, and the keys of its devices.
 extension HubWorkspace {
-  /// Reads bundles, and decrypts those that are encrypted for this hub.
+  /// Reads bundles, and decrypts bundles that are encrypted for this hub.
   var reader: BundleReader { BundleReader(platform: platform, identities: keys.identities) }
 
   /// Every key with which this hub ever signed.
   func ownKeys() throws -> [PublicKey] { try [keys.ownKey()] + [keys.nextKey()].compactMap(\.self) + keys.former() }
 
-  /// Every key that may sign a bundle that comes here. The hub's own keys are among them, because a bundle of the hub
+  /// Every key that may sign a bundle that comes here. The hub's own keys are among them, because a bundle from the hub
   /// is refused for another reason.
   func trustedKeys(_ store: HubStore) throws -> [PublicKey] {
     try store.devices().flatMap { try [$0.key] + [$0.nextKey].compactMap(\.self) + store.formerKeys(of: $0.id) }
       + ownKeys()
   }
 
-  /// Checks the key that a device's bundle is signed with.
+  /// Throws a `Refusal` if a device's bundle is signed with a key that is not accepted.
   func check(_ signer: PublicKey, of device: EnrolledDevice, _ sequence: SequenceNumber, _ store: HubStore) throws {
     if device.signs(with: signer) {
       guard try signer != device.key && device.state != .revoked && KnownKeys(self, store).isRevoked(signer) else {
@@ -41,7 +41,7 @@ extension HubWorkspace {
       hint: "Another person may have the old key. Ask the device's user.", keeping: .quarantine)
   }
 
-  /// Records the keys of its device that a merged bundle announces. A wrong announcement does not affect the rest of
+  /// Records the keys that a merged bundle announces for its device. A wrong announcement does not affect the rest of
   /// the bundle.
   func noteKeys(of manifest: Manifest, signer: PublicKey, _ device: inout EnrolledDevice, _ store: HubStore) throws {
     if signer == device.nextKey {
@@ -56,11 +56,11 @@ extension HubWorkspace {
     device.recipient = manifest.recipient ?? device.recipient
   }
 
-  /// Records a key that a device announced, unless it has an owner.
+  /// Records a key that a device announced, unless the key has another owner.
   ///
   /// A device of release 0.1 sends no proof, and signs with its new key as soon as the hub has acknowledged the
-  /// announcement. Its key is recorded too, for this device alone. It excludes no other device, and it is not revoked
-  /// with this device.
+  /// announcement. Its key is recorded too, for this device alone. The key excludes no other device, and it is not
+  /// revoked with this device.
   private func noteNextKey(_ rotation: Manifest.Rotation, _ device: inout EnrolledDevice, _ store: HubStore) throws {
     if try KnownKeys(self, store).owner(of: rotation.key, besides: device.id) != nil {
       device.refusedKey = rotation.key
@@ -70,7 +70,7 @@ extension HubWorkspace {
     device.nextKey = rotation.key
   }
 
-  /// The key file beside the database is updated too, because people check signatures with it.
+  /// Updates the device's key file, because people check signatures with it.
   func publish(_ device: EnrolledDevice) throws {
     if try keys.trusted(as: device.name) != device.key { try keys.trust(device.key, as: device.name) }
   }
@@ -85,7 +85,7 @@ extension HubWorkspace {
     device.knowsNextKey ? nil : try keys.rotation(of: configuration.id, in: configuration.dataset)
   }
 
-  /// After every device has the next key, it becomes the only key.
+  /// Makes the next key the only key, if every device has it.
   func finishRotation(_ store: HubStore) throws {
     guard try keys.nextKey() != nil, try unaware(store).isEmpty else { return }
     try keys.finishRotation()
@@ -120,7 +120,7 @@ extension HubWorkspace {
   public struct CostOfLoss: Sendable {
     /// The devices at which a person has to compare the new key's fingerprint.
     public let devices: [String]
-    /// The key that was made after an earlier loss, if no device is known to use it: it can be used as it is.
+    /// The key that was made after an earlier loss, if no device is known to use it. It can be used as it is.
     public let unused: PublicKey?
   }
 
@@ -137,9 +137,10 @@ extension HubWorkspace {
   }
 
   /// Replaces a key that is lost or in wrong hands, and begins a new epoch. Bundles that a thief has numbered are
-  /// invalid in it. No signature can announce the key, so a person compares its fingerprint at each device.
+  /// invalid in the new epoch. No signature can announce the new key, so a person compares its fingerprint at each
+  /// device.
   ///
-  /// If an earlier replacement is not known to be used by any device yet, that key is returned and nothing changes.
+  /// If no device is known to use an earlier replacement key yet, that key is returned and nothing changes.
   /// - Parameter again: make another key even then, because the unused key is lost too.
   public func replaceLostKeys(again: Bool = false) throws -> PublicKey {
     try changing { store in

@@ -7,7 +7,7 @@ extension HubWorkspace {
   /// The refused files, the newest first.
   public func quarantined() throws -> [Quarantine.Refused] { try Quarantine.list(folder, files: platform.files) }
 
-  /// Deletes refused files, with the words beside them. Returns the deleted files.
+  /// Deletes refused files, with the reasons beside them. Returns the deleted files.
   ///
   /// Throws a `WorkspaceError` if a file belongs to a device whose copies wait for a decision. Such a file may hold
   /// work that exists nowhere else.
@@ -31,17 +31,17 @@ extension HubWorkspace {
     try findFork(of: device.name, store).histories.flatMap(\.waiting).map(\.path)
   }
 
-  /// The refused bundles of all such devices.
+  /// The refused bundles of all devices whose copies wait for a decision.
   func filesOfForks(_ store: HubStore) throws -> Set<String> {
     Set(try store.devices().filter { $0.state == .flagged }.flatMap { try filesOfFork(of: $0, store) })
   }
 
-  /// Forgets the refused bundles of a revoked device: a device is revoked for good, so none of them is ever taken. The
-  /// ones before the first bundle that it may no longer deliver stay.
+  /// Forgets the refused bundles of a revoked device. A device is revoked for ever, so none of these bundles is ever
+  /// taken. Bundles from before the first bundle that the device may no longer deliver stay.
   func forgetRefused(of device: EnrolledDevice, _ store: HubStore) throws {
     let keys = try device.provedKeys + store.formerKeys(of: device.id)
     for path in try Quarantine.files(signedBy: keys, folder, files: platform.files) {
-      // A damaged file may be one that still counts.
+      // A damaged file stays, because it may be a bundle that still counts.
       guard let manifest = try reader.manifestIfSound(of: path, trust: .keys(keys)), manifest.from.id == device.id,
         manifest.wholeNumber >= (device.revokedFrom ?? .zero).rawValue
       else { continue }

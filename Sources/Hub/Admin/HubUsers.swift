@@ -6,7 +6,7 @@ import SatchelWorkspace
 extension HubWorkspace {
   public func users() throws -> [User] { try store().users() }
 
-  /// Adds a user. The attributes are in their typed form.
+  /// Adds a user. The attributes are texts as people type them.
   public func addUser(_ name: String, attributes: [(name: String, value: String)]) throws -> User {
     guard !name.isEmpty, isUserName(name) else {
       throw WorkspaceError(.badName, "A user's name has 1 to 100 bytes and no control characters.")
@@ -71,7 +71,7 @@ extension HubWorkspace {
       hint: "The first line names the columns: user, then attributes. No user was added or changed.")
   }
 
-  /// Removes a user without any device.
+  /// Removes a user who has no device.
   public func removeUser(_ name: String) throws {
     try changing { store in
       guard try store.user(name) != nil else { throw Self.noUser(name) }
@@ -89,7 +89,7 @@ extension HubWorkspace {
       .noUser, "There is no user \(name).", hint: "`satchel-hub user list` shows them; `user add` makes one.")
   }
 
-  /// Puts typed attributes over the present ones, in the order of the dataset.
+  /// Replaces present attributes by typed attributes, in the order of the dataset.
   private static func merge(
     _ present: [Field], _ typed: [(name: String, value: String)], _ dataset: DatasetDefinition
   ) throws -> [Field] {

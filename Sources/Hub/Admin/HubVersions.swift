@@ -19,7 +19,7 @@ public struct VersionReport: Sendable {
   public let tally: RowTally
   /// Devices that need the new version.
   public let devices: [String]
-  /// Findings that people will meet.
+  /// Findings that people will notice later.
   public let warnings: [Finding]
 }
 
@@ -108,7 +108,8 @@ extension HubWorkspace {
     return Migration(version: version, sql: sql)
   }
 
-  /// Devices have used the table as their own since then, and the new rows in it cannot be determined.
+  /// Refuses a table that was in the dataset before. Devices have used the table as their own since then, so its new
+  /// rows cannot be determined.
   private static func refuseReturn(of table: Name, _ store: HubStore) throws {
     guard let last = try store.lastVersion(with: table) else { return }
     throw DatasetError(
@@ -116,8 +117,8 @@ extension HubWorkspace {
       hint: "Make a table of another name and copy the rows into it.")
   }
 
-  /// Gives rows that the migration wrote the pre-images by which the log records them as the hub's own changes. Returns
-  /// the counts.
+  /// Saves pre-images for the rows that the migration wrote. By these pre-images, the log records the rows as the hub's
+  /// own changes. Returns the counts.
   private func saveWritten(by step: VersionStep, _ store: HubStore) throws -> RowTally {
     var tally = RowTally()
     for table in step.kept {

@@ -5,8 +5,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The checks of `init` before it makes a hub over a database. They find faults that would otherwise appear weeks
-/// later.
+/// The checks of `init` before it makes a hub for a database. They find faults that would otherwise appear weeks later.
 public struct InitCheck {
   private let definition: DatasetDefinition
   private let path: String
@@ -16,7 +15,7 @@ public struct InitCheck {
     self.path = path
   }
 
-  /// The dataset's tables. Throws if no hub can be made over this database, or if each import would fail.
+  /// The dataset's tables. Throws if no hub can be made for this database, or if each import would fail.
   func tables() throws -> [TrackedTable] {
     do { return try check(Database(path: path, mode: .readWrite)) } catch let error as SQLiteError
       where error.kind == .corrupt
@@ -45,7 +44,8 @@ public struct InitCheck {
     try definition.completed(by: Database(path: path, mode: .readWrite))
   }
 
-  /// A CHECK or a generated column may call a function that only the app has.
+  /// Throws if rows of the table cannot be written here. A CHECK or a generated column may call a function that only
+  /// the app has.
   private func checkWrites(to table: TrackedTable, in database: borrowing Database) throws {
     do { _ = try database.withoutTriggers { try RowTable(table, in: database) } } catch let error as SQLiteError
       where error.kind == .other
@@ -68,7 +68,7 @@ public struct InitCheck {
   }
 }
 
-/// Findings that do not prevent a hub but that people will meet. They are shown when a hub is made.
+/// Findings that do not prevent a hub, but that people will notice later. They are shown when a hub is made.
 extension InitCheck {
   public func warnings() throws -> [Finding] {
     let database = try Database(path: path, mode: .readWrite)
@@ -99,7 +99,7 @@ extension InitCheck {
     }
   }
 
-  /// Keys that two replicas may give to two rows.
+  /// Keys that two replicas may give to two different rows.
   private func countedKeys(_ tables: [TrackedTable]) -> [Finding] {
     let counted = tables.filter { table in
       guard table.rules.keys == .asIs, table.rules.write != .none, let key = table.info.rowidAlias else { return false }

@@ -11,7 +11,7 @@ struct LikelyReference {
   /// The table's name as the column's name contains it: "tree" for "tree_fid" and "Tree_ID".
   private let stem: String
 
-  /// Columns of tables in the dataset, and of the app's other tables.
+  /// Finds such columns in the tables of the dataset, and in the app's other tables.
   static func find(among tables: [TrackedTable], in database: borrowing Database) throws -> [LikelyReference] {
     var found = tables.flatMap { columns(of: $0.schema, isKept: true) }
     let others = try database.tableNames().filter { name in
@@ -32,7 +32,7 @@ struct LikelyReference {
     }
   }
 
-  /// nil if the column is not named after a key.
+  /// The table's name as the column's name contains it. nil if the column is not named after a key.
   private static func stem(of column: Name) -> String? {
     let name = column.text
     for suffix in ["_fid", "_id"] where name.lowercased().hasSuffix(suffix) && name.count > suffix.count {

@@ -5,8 +5,8 @@ import SatchelValues
 import SatchelWorkspace
 
 extension HubStore {
-  /// A device's line in the columns of the hub's table. A column that the device's table lacks gets its default. A
-  /// column that was removed since the device's version is skipped, and a renamed column gets its new name.
+  /// Brings a device's line into the columns of the hub's table. A column that the device's table lacks gets its
+  /// default. A column that was removed since the device's version is skipped, and a renamed column gets its new name.
   ///
   /// Throws a `Refusal` if the line has a column that the hub's table lacks. The bundle is sound, and it can be
   /// imported after the hub has the column.

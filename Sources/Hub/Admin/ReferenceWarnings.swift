@@ -48,7 +48,7 @@ struct ReferenceWarnings {
       hint: "If users see only rows below a parent, no user sees these rows. Add the parents, or empty the column.")
   }
 
-  /// A column of texts that refers to numbers.
+  /// A finding if a column of texts refers to numbers.
   private func asText(_ key: ForeignKey, of table: TrackedTable, in database: borrowing Database) throws -> Finding? {
     let column = try database.columnDeclarations(of: table.name).first {
       $0.name == table.schema.columns[key.columns[0]]
@@ -65,7 +65,7 @@ struct ReferenceWarnings {
       """, hint: "Declare the column INTEGER, if the app allows that.")
   }
 
-  /// A column without an index. SQLite itself does not need the index, because it does not know the reference.
+  /// A finding if a column has no index. SQLite itself does not need the index, because it does not know the reference.
   private func unindexed(_ key: ForeignKey, of table: TrackedTable, in database: borrowing Database) throws -> Finding?
   {
     let column = table.schema.columns[key.columns[0]]
@@ -80,7 +80,7 @@ struct ReferenceWarnings {
       """, hint: "CREATE INDEX \(quoted("\(table.name)_\(column)")) ON \(quoted(table.name)) (\(quoted(column)));")
   }
 
-  /// A table whose keys may change, and columns that look like references to it but are not declared.
+  /// A finding if the keys of a table may change, and columns look like references to the table but are not declared.
   private func unnamed(_ table: TrackedTable, _ all: [LikelyReference]) -> Finding? {
     guard table.renamesRows else { return nil }
     let named = all.filter { $0.isNamed(after: table.name) }

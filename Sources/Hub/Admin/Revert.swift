@@ -11,7 +11,7 @@ public struct RevertReport: Sendable {
   public let bundle: BundleID
   /// Rows that are restored to their state before the bundle, by table.
   public let rows: [(table: Name, count: Int)]
-  /// Rows that were changed since. Their former values are kept as conflicts.
+  /// The number of rows that were changed since. Their former values are kept as conflicts.
   public let conflicts: Int
 }
 
@@ -99,7 +99,8 @@ private struct Revert {
     return result.disagreement == nil ? .reverted : .conflict
   }
 
-  /// The change from the row as the bundle left it to the row before the bundle. nil if the bundle left it as it was.
+  /// The change from the row as the bundle left it to the row before the bundle. nil if the bundle left the row as it
+  /// was.
   private func inverse(of row: RevertedRow) throws -> Change? {
     let schema = store.rows[row.place].schema
     guard let first = row.entries.first, let last = row.entries.last else { return nil }
@@ -165,7 +166,7 @@ extension HubStore {
     return found
   }
 
-  /// The histories of the device of the named bundle. nil if no other device used the bundle's id.
+  /// The histories of the device that sent the named bundle. nil if no other device used the bundle's id.
   fileprivate func historiesToRevert(_ name: String, _ bundle: BundleID) throws -> Set<String>? {
     let senders = try Ledger.senders(of: bundle, in: database)
     if senders.count < 2 { return nil }

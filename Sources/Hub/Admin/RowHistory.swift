@@ -7,12 +7,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Why a row is as it is.
+/// The history of a row, which explains its present values.
 public struct RowHistory: Sendable {
   /// One change that the hub committed.
   public struct Entry: Sendable {
     public let cursor: Cursor
-    /// Milliseconds since 1970 by the hub's clock.
+    /// The time of the commit by the hub's clock, in milliseconds since 1970.
     public let at: Int64
     public let operation: Operation
     /// The new values of the columns. nil for a delete.
@@ -28,14 +28,15 @@ public struct RowHistory: Sendable {
 
   public let table: Name
   public let key: RowKey
-  /// The row as it is. nil if it does not exist.
+  /// The row as it is now. nil if it does not exist.
   public let row: [Field]?
-  /// Oldest first, without history from before the hub began and without forgotten history.
+  /// The changes, oldest first, without history from before the hub began and without forgotten history.
   public let entries: [Entry]
   public let conflicts: [StoredConflict]
   /// Changes up to this cursor are forgotten. Zero if none is.
   public let forgotten: Cursor
-  /// The keys here of rows to which devices had given this key, with the device's name.
+  /// The rows to which devices gave this key and that have another key at the hub: the device's name, and the key at
+  /// the hub.
   public let renamed: [(device: String, key: RowKey)]
 }
 
@@ -66,7 +67,7 @@ extension HubWorkspace {
 }
 
 extension HubStore {
-  /// The key that a person typed, of a row that exists or existed.
+  /// The key that a person typed. Throws a `WorkspaceError` if no row with this key exists or existed.
   func key(typed text: String, in place: Int) throws -> RowKey {
     let count = tables[place].schema.key.count
     var candidates: [RowKey] = []

@@ -6,11 +6,11 @@ import SatchelWorkspace
 
 /// The conditions that a device's bundle must meet before any part of it is merged.
 ///
-/// A valid signature shows who sent the bundle, and nothing else. Each member of the manifest is compared with the
-/// hub's records; `docs/SECURITY.md` lists the members. `ReportedConflicts` does the same for conflicts and decisions,
-/// and `StepMerger` for changes.
+/// A valid signature shows only who sent the bundle. So the hub compares each member of the manifest with its own
+/// records. `docs/SECURITY.md` lists the members. `ReportedConflicts` does this for conflicts and decisions, and
+/// `StepMerger` for changes.
 extension HubWorkspace {
-  /// Checks the conditions that hold for every bundle of a device, whatever it carries.
+  /// Checks the conditions for every bundle from a device, whatever the bundle carries.
   func check(_ manifest: Manifest, signer: PublicKey, _ store: HubStore) throws {
     let sequence = try sequence(of: manifest)
     guard manifest.dataset == store.dataset.name else {
@@ -53,7 +53,8 @@ extension HubWorkspace {
     .otherKey, "It is signed with the key of a device that is not its sender.",
     keeping: .quarantine)
 
-  /// A device calls itself by the name that it requested. It may have another name at this hub.
+  /// Checks the names in the manifest. A device uses the name that it requested. The device may have another name at
+  /// this hub.
   private func checkNames(in manifest: Manifest, of device: EnrolledDevice, _ store: HubStore) throws {
     guard manifest.to.name == store.identity.name else {
       throw Refusal(
@@ -69,7 +70,7 @@ extension HubWorkspace {
       hint: "Satchel on a device never writes such a file. Ask the device's user who made it.", keeping: .quarantine)
   }
 
-  /// The manifest with its sender renamed to the name that this hub uses.
+  /// Returns the manifest, with the name of the sender at this hub.
   func known(_ manifest: Manifest, _ store: HubStore) throws -> Manifest {
     guard manifest.kind == .changes || manifest.kind == .volume, let device = try store.device(manifest.from.id) else {
       return manifest
@@ -81,7 +82,7 @@ extension HubWorkspace {
     switch device.state {
     case .active, .preparing: return
     case .revoked:
-      // Bundles from before the theft may still be on their way.
+      // Bundles that the device made before the revocation may still be on their way.
       if let from = device.revokedFrom, sequence < from { return }
       throw Self.revoked(device)
     case .flagged:
@@ -102,8 +103,8 @@ extension HubWorkspace {
 
   // MARK: two histories of one device
 
-  /// Refuses a bundle outside the one known history of its device. The bundle's own digest is part of the history, so
-  /// it must have been read.
+  /// Refuses a bundle that is not in the known history of its device. The history contains the digest of the bundle. So
+  /// the bundle must be read before the call.
   func refuseFork(
     _ manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest, signer: PublicKey, _ store: HubStore
   ) throws {
@@ -123,14 +124,16 @@ extension HubWorkspace {
       keeping: .quarantine)
   }
 
-  /// Refuses a bundle that must not stop its device, whatever it shows. Otherwise the holder of a replaced or revoked
-  /// key could stop the device at any time, or make a revoked device look like a flagged device.
+  /// Refuses a bundle whose signer must not stop the device, whatever the bundle shows. Otherwise the holder of a
+  /// replaced or revoked key could stop the device at any time. Such a holder could also make a revoked device look
+  /// like a flagged device.
   private func refuseUnlessItMayStop(_ device: EnrolledDevice, _ signer: PublicKey) throws {
     if device.state == .revoked { throw Self.revoked(device) }
     if !device.signs(with: signer) { throw Self.replacedKey(of: device) }
   }
 
-  /// The owner of the bundle is known, and its device continues with another history. Nothing needs to be settled.
+  /// The refusal of a bundle that belongs to a parted history. The owner of the bundle is known, and the device
+  /// continues with another history. So a person has nothing to decide.
   private static func parted(_ history: HubStore.PartedHistory, from name: String) -> Refusal {
     switch history {
     case .unclaimed:
@@ -158,8 +161,8 @@ extension HubWorkspace {
 
   // MARK: what it carries
 
-  /// Refuses attached files that the hub's version of the dataset does not allow. The version that the device names
-  /// does not count, because the device could name any.
+  /// Refuses attached files that the hub's version of the dataset does not allow. The version in the manifest does not
+  /// count, because a device could write any version there.
   func check(attachmentsOf bundle: borrowing VerifiedBundle, _ store: HubStore) throws {
     let limits = store.dataset.attachments
     let areMarked = !store.dataset.tables.allSatisfy(\.attachments.isEmpty)
@@ -181,7 +184,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Whether this same bundle was imported before. Refuses a different bundle with its id: no id is used twice.
+  /// Returns whether this same bundle was imported before. Refuses a different bundle with the same id, because no id
+  /// is used twice.
   func isTaken(_ manifest: Manifest, _ digest: Digest, _ store: HubStore) throws -> Bool {
     switch try Ledger.knowledge(of: manifest.bundle, digest, from: manifest.from.name, in: store.database) {
     case .nothing: return false
@@ -193,7 +197,7 @@ extension HubWorkspace {
     }
   }
 
-  /// The number of the export that this bundle is, or that it is a piece of.
+  /// Returns the number of the export. The manifest is of a whole export, or of a volume of an export.
   func sequence(of manifest: Manifest) throws -> SequenceNumber {
     if case .volume(let volume) = manifest.body, volume.whole == .changes { return SequenceNumber(volume.number) }
     return try changes(of: manifest).sequence
@@ -208,7 +212,7 @@ extension HubWorkspace {
 }
 
 extension ChainContradiction {
-  /// The meaning of the verdict, for people.
+  /// The contradiction in words, for people.
   func words(of device: String) -> String {
     isOwn
       ? "The hub knows of another bundle \(sequence) of the device \(device): two copies of it are at work."

@@ -3,28 +3,28 @@ import SatchelCrypto
 import SatchelValues
 import SatchelWorkspace
 
-/// A request's statement about its sender's former name.
+/// A request's statement that its sender continues a former device.
 public struct ContinuationClaim: Sendable {
-  /// The device's name at this hub. nil if this hub does not know the device.
+  /// The former device's name at this hub. nil if this hub does not know the former device.
   public let device: String?
   public let user: String?
   public let isRevoked: Bool
-  /// Whether a key of that device signed the claim.
+  /// Whether a key of the former device signed the statement.
   public let isProved: Bool
 }
 
-/// Why the operator believes a request's statement about its sender's former name.
+/// Why the operator believes a `ContinuationClaim`.
 public enum ContinuationTrust: Sendable {
-  /// A key of that device signed the statement.
+  /// A key of the former device signed the statement.
   case proof
-  /// The operator knows it, and names the device.
+  /// The operator knows that the statement is true, and names the former device.
   case named(String)
 }
 
-/// The checks of a request before its device is enrolled. Its sender is a stranger until a person has compared the
-/// fingerprint. Everything else in the request may be a lie even after that.
+/// The checks of a request before its device is enrolled. The sender is a stranger until a person has compared the
+/// fingerprint. Even after that, everything else in the request may be false.
 extension HubWorkspace {
-  /// The request's statement about its sender's former name. nil if it makes none.
+  /// Returns the request's statement about its former device. nil if the request contains no such statement.
   public func claim(of manifest: Manifest, _ enrolment: Manifest.Enrolment) throws -> ContinuationClaim? {
     guard let continuation = enrolment.continues else { return nil }
     return try claim(continuation, of: manifest.from.id, enrolment.key, store())
@@ -42,7 +42,7 @@ extension HubWorkspace {
       isProved: continuation.isProved(for: id, key, in: store.dataset.name, by: keys))
   }
 
-  /// Refuses the id of another replica, and a key that has an owner already.
+  /// Refuses the id of this hub, the id of a history that this hub keeps, and a key that already has an owner.
   func checkEnrolment(_ id: ReplicaID, _ key: PublicKey, _ store: HubStore) throws {
     guard id != store.identity.id, try !store.isBranch(id) else {
       throw Refusal(
@@ -58,7 +58,7 @@ extension HubWorkspace {
   ) throws {
     let former = try store.device(continuation.device)
     let known = max(former?.emitted ?? .zero, store.identity.firstEmission).rawValue
-    // After a loss a hub continues its numbers from the seconds of its clock.
+    // After a loss, a hub continues its numbers from the seconds of its clock. So a correct number may be that high.
     let highest = max(known, platform.clock.milliseconds() / 1000) + Manifest.Scope.longestJump
     guard continuation.received.rawValue <= highest,
       continuation.acknowledged.rawValue <= (former?.merged.rawValue ?? 0) + Manifest.Scope.longestJump

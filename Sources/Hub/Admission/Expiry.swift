@@ -3,14 +3,14 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The time until which a device may deliver and receive.
+/// The last day on which a device may deliver and receive.
 extension HubStore {
-  /// The longest time that work may be on its way and still count by its author's former rights, in milliseconds: 90
-  /// days. Only the device says when the work was written, so its statement is limited to that.
+  /// The longest time that work may be on its way and still count by its author's former rights. In milliseconds: 90
+  /// days. Only the device states when the work was written. So this limit bounds the device's statement.
   static let longestOnTheWay: Int64 = 90 * 86_400_000
 
-  /// The end of the device's last day or of its user's last day, whichever is earlier, in milliseconds since 1970. nil
-  /// if neither has a last day.
+  /// Returns the end of the device's last day or of its user's last day, whichever is earlier. In milliseconds since
+  /// 1970. nil if neither has a last day.
   func expiry(of device: EnrolledDevice) throws -> Int64? {
     [device.expires, try user(device.user)?.expires].compactMap(\.self).min()
   }
@@ -40,8 +40,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Refuses work written after the last day of the device or its user. The bundle's own stamp may claim an earlier
-  /// time; this hub's clock limits how long that is believed.
+  /// Refuses work that was written after the last day of the device or of its user. The stamp of the bundle may be
+  /// earlier than the true time. So the bundle is also refused if this hub's clock is far behind that day.
   func checkExpiry(of device: EnrolledDevice, _ manifest: Manifest, _ store: HubStore) throws {
     guard let expires = try store.expiry(of: device) else { return }
     try refuse(manifest, after: expires, "The device \(device.name), or its user \(device.user),", of: device)
@@ -57,7 +57,8 @@ extension HubWorkspace {
         "If it may continue: satchel-hub device set \(device.name) --expires DATE, or user set; then import it again.")
   }
 
-  /// Refuses work of the device's former user if the device was given away too long ago, or if that user has expired.
+  /// Refuses work of a former user of the device. The reason is that the device was given away too long ago, or that
+  /// the former user has expired.
   func checkAuthor(_ manifest: Manifest, _ changes: Manifest.Changes, _ device: EnrolledDevice, _ store: HubStore)
     throws
   {

@@ -4,11 +4,11 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// Whether a device's bundle belongs to the one history of this hub.
+/// Checks whether a device's bundle belongs to the one history of this hub.
 ///
-/// A hub whose files were put back from a copy gives numbers a second time, and so does each of two copies of one hub.
-/// So a device names its emission by digest, with the hub's own signature. An emission that this hub signed and does
-/// not know proves that this hub was set back.
+/// A hub whose files were put back from a copy gives some numbers a second time. Two copies of one hub do so too. So a
+/// device names its emission by digest, together with the hub's signature. If this hub signed an emission and does not
+/// know it, then this hub was set back.
 struct HistoryCheck {
   private let hub: HubWorkspace
   private let store: HubStore
@@ -30,8 +30,8 @@ struct HistoryCheck {
     case former
   }
 
-  /// Throws a `Refusal` if the bundle does not belong to this hub's history, or if earlier bundles are missing. If it
-  /// proves that the hub was set back, that is recorded first.
+  /// Throws a `Refusal` if the bundle does not belong to this hub's history, or if earlier bundles are missing. If the
+  /// bundle proves that the hub was set back, this method first records the proof.
   @discardableResult
   func run() throws -> Base {
     try noteNextKey()
@@ -50,13 +50,14 @@ struct HistoryCheck {
   private func checkEmission() throws {
     guard changes.received > .zero else { return }
     guard let proof = changes.proof else {
-      // Release 0.1 sends only a number.
+      // Release 0.1 sends only the number of the emission.
       if changes.received <= device.emitted { return }
       throw unknownEmission()
     }
     let emission = Manifest.EmissionLink(number: changes.received, digest: proof.digest)
     if try isMade(emission) { return }
-    // The signature does not contain the epoch. An emission that is known to be of another epoch proves nothing here.
+    // The signature does not contain the epoch. So an emission that is known to be of another epoch proves nothing
+    // here.
     guard changes.received >= store.identity.firstEmission, try !store.isLost(emission),
       let signature = proof.signature,
       try isSignedByUs(emission, signature)
@@ -66,14 +67,14 @@ struct HistoryCheck {
 
   private func isMade(_ emission: Manifest.EmissionLink) throws -> Bool {
     if try store.knowledge(of: emission, for: device) == .made { return true }
-    // A renamed device may have an emission that was made for its old name.
+    // A renamed device may have an emission that the hub made for the former name.
     guard let former = try device.continues.flatMap({ try store.device($0) }) else { return false }
     return try store.knowledge(of: emission, for: former) == .made
   }
 
-  /// Records that the device knows the hub's next key, because its emission is signed with that key. The hub may have
-  /// lost this fact if its files were put back from a copy. Bundles signed with the former key would be refused at the
-  /// device.
+  /// Records that the device knows the hub's next key, because the device's emission is signed with that key. The hub
+  /// may have lost this fact if its files were put back from a copy. Without this fact the hub would sign with its
+  /// earlier key, and the device would refuse the bundles.
   private func noteNextKey() throws {
     guard !device.knowsNextKey, let next = try hub.keys.nextKey(), let proof = changes.proof,
       let signature = proof.signature
@@ -123,7 +124,7 @@ struct HistoryCheck {
 
   private func checkEpoch() throws {
     if try store.isFormer(changes.epoch) { return }
-    // A hub that release 0.1 restored has no record of its earlier epochs.
+    // If release 0.1 restored a hub, that hub has no record of its earlier epochs.
     if !store.identity.knowsFormerEpochs, changes.received < store.identity.firstEmission { return }
     let refusal = Refusal(
       .otherEpoch, "It continues a history of this hub that this hub does not know.",
@@ -140,9 +141,9 @@ struct HistoryCheck {
       throw refusal
     }
     let emission = Manifest.EmissionLink(number: changes.received, digest: proof.digest)
-    // This hub made the emission, so it knows its epoch, and the bundle names another epoch.
+    // This hub made the emission, so this hub knows the epoch of the emission. But the bundle names another epoch.
     if try isMade(emission) { throw refusal }
-    // A thief of the hub's key misled the device. The work that its user did meanwhile is still valid.
+    // A thief of the hub's key misled the device. The work of the device's user in that time is still valid.
     if try isSignedByThief(emission, signature) { return }
     guard try isSignedByUs(emission, signature) else {
       if mayFollowUnknownKey { return }
@@ -151,17 +152,18 @@ struct HistoryCheck {
     throw try hub.noteSetBack(emission, of: changes.epoch, for: device.id, store)
   }
 
-  /// Whether the device may follow a key of this hub that this hub does not know. That can happen if the hub's files
-  /// were put back to a time before that key, and the hub has replaced its own key as lost since. No signature can
-  /// prove the device's epoch then. A device that is known to have the present key has no reason to name another key.
+  /// Whether the device may follow a key of this hub that this hub does not know. That is possible in one case. The
+  /// hub's files were put back to a time before that key, and the hub has since replaced its own key as lost. Then no
+  /// signature can prove the device's epoch. If the device is known to have the present key, it has no reason to name
+  /// another key.
   private func mayFollowUnknownKey() throws -> Bool {
     try store.wasKeyLost() && device.proved < store.identity.firstEmission
   }
 
   // MARK: exports before it
 
-  /// A bundle holds all changes since its base. If the hub lacks the base, exports between are missing, and no other
-  /// bundle has their changes.
+  /// Refuses a bundle if exports between it and the hub's last export of the device are missing. A bundle contains all
+  /// changes since its base. If the hub lacks the base, no other bundle that came contains the missing changes.
   private func checkReach() throws {
     guard changes.sequence.rawValue <= device.merged.rawValue + Manifest.Scope.longestJump else {
       throw Refusal(
@@ -170,7 +172,7 @@ struct HistoryCheck {
         hint: "No device makes so many exports. Ask its user.", keeping: .quarantine)
     }
     if changes.sequence <= device.merged || changes.reaches(back: device.merged) { return }
-    // Release 0.1 did not send the base. Within one epoch the base was always the last acknowledged export.
+    // Release 0.1 did not send the base. Within one epoch, the base was always the last acknowledged export.
     if changes.base == nil, changes.epoch == store.identity.epoch { return }
     throw Refusal(
       .gap,
@@ -185,7 +187,8 @@ struct HistoryCheck {
 }
 
 extension Signature {
-  /// Whether this is a hub's signature of an emission: with its key, over its digest, for the right device.
+  /// Whether this is a hub's signature of an emission: by a key of the hub, over the emission's digest, for the right
+  /// device.
   /// - Parameter keys: the keys of the hub that are still trusted.
   func isOf(
     _ emission: Manifest.EmissionLink, from hub: ReplicaID, to devices: [ReplicaID], _ dataset: String,

@@ -5,15 +5,15 @@ import SatchelWorkspace
 
 /// The owners of signing keys, from all records of this hub.
 ///
-/// A key has one owner for ever: the device that signed with it. A key that a device only announced has no owner yet,
-/// because every reader of a bundle can announce the key in it. Readers try all keys of one id, so an id excludes no
-/// other key. Only the ids of the hub's own keys are reserved.
+/// A key has one owner for ever: the device that signed with the key. A key that a device only announced has no owner
+/// yet, because every reader of a bundle can announce the key of that bundle. A reader tries all keys with the id in a
+/// signature. So two keys may have the same id. Only the ids of the hub's own keys are reserved.
 struct KnownKeys {
   enum Owner: Equatable {
     case hub
-    /// The device of this name, now or before.
+    /// A device that has or had the key. The value is the name of the device.
     case device(String)
-    /// No replica may sign with it any more.
+    /// A revoked key. No replica may sign with the key any more.
     case nobody
 
     var words: String {
@@ -30,7 +30,7 @@ struct KnownKeys {
 
   init(_ hub: HubWorkspace, _ store: HubStore) { (self.hub, self.store) = (hub, store) }
 
-  /// The owner of a key that a bundle announces as new. nil if it has no owner yet.
+  /// The owner of a key that a bundle announces as new. nil if the key has no owner yet.
   /// - Parameter device: the device whose present key does not count.
   func owner(of key: PublicKey, besides device: ReplicaID? = nil) throws -> Owner? {
     if try hub.ownKeys().contains(where: { $0.id == key.id || $0.isSame(as: key) }) { return .hub }
@@ -48,7 +48,7 @@ struct KnownKeys {
     try store.revocations()?.keys.contains { $0.isSame(as: key) } ?? false
   }
 
-  /// Refuses the key of a request if it has an owner already.
+  /// Refuses the key of a request if the key already has an owner.
   func check(_ key: PublicKey) throws {
     guard let owner = try owner(of: key) else { return }
     throw Refusal(
@@ -56,7 +56,7 @@ struct KnownKeys {
       hint: "A new key must not have another owner. Ask the device's user who made this file.", keeping: .quarantine)
   }
 
-  /// The keys on the list of revoked keys with which a trusted replica still signs.
+  /// Returns the keys that are on the list of revoked keys although a trusted replica still signs with them.
   func wronglyRevoked() throws -> [(key: PublicKey, owner: Owner)] {
     let revoked = Set(try store.revocations()?.keys ?? [])
     if revoked.isEmpty { return [] }
@@ -69,7 +69,7 @@ struct KnownKeys {
 }
 
 extension PublicKey {
-  /// Whether one secret key makes the signatures of both. The id is only a name.
+  /// Whether both public keys belong to one secret key. The id is only a name.
   fileprivate func isSame(as other: PublicKey) -> Bool { bytes == other.bytes }
 }
 
@@ -77,14 +77,16 @@ extension EnrolledDevice {
   /// Whether the device signs its bundles with this key now.
   func signs(with key: PublicKey) -> Bool { key == self.key || key == nextKey }
 
-  /// Its present key, and the next one if that signed its announcement: the device holds these.
+  /// The keys that the device is known to hold: its present key, and the next key if the next key signed its own
+  /// announcement.
   var provedKeys: [PublicKey] { [key] + (isNextKeyProved ? [nextKey].compactMap(\.self) : []) }
 }
 
 // MARK: the list of revoked keys
 
 extension HubWorkspace {
-  /// Throws if the list of revoked keys contains a key in use. A device with that list would refuse all later bundles.
+  /// Throws if the list of revoked keys contains a key in use. A device that imports this list would refuse all later
+  /// bundles.
   func checkRevocations(_ store: HubStore) throws {
     guard let wrong = try KnownKeys(self, store).wronglyRevoked().first else { return }
     throw WorkspaceError(
@@ -106,7 +108,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Removes keys in use from the list of revoked keys. The caller holds a transaction.
+  /// Removes the keys in use from the list of revoked keys. The caller holds a transaction.
   func mendRevocations(_ store: HubStore) throws {
     let wrong = try KnownKeys(self, store).wronglyRevoked()
     if !wrong.isEmpty { try store.takeOffRevoked(wrong.map(\.key)) }

@@ -5,8 +5,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The limit of a new row's key. SQLite continues from a table's greatest key. One row with the greatest possible
-/// number would end all inserts, here and on every device that gets the row.
+/// The limit for the primary key of a new row. SQLite continues from the greatest key of a table. A single row with the
+/// greatest possible key would end all inserts, here and on every device that gets the row.
 struct PrimaryKeyLimit {
   private let store: HubStore
 
@@ -14,25 +14,24 @@ struct PrimaryKeyLimit {
 
   /// The most by which a key may exceed all known keys.
   private static let longestJump: Int64 = 1_000_000
-  /// Keys that an app chooses itself leave enough room up to this one.
+  /// If an app chooses the keys itself, keys up to this number leave enough room.
   private static let greatestOfChoice: Int64 = (1 << 53) - 1
 
-  /// The greatest key that a device's new row may have. nil if there is no limit. The hub's own writers are not
-  /// limited.
+  /// Returns the greatest key that a device's new row may have. nil if there is no limit. The limit does not apply to
+  /// programs that write at the hub.
   func greatest(in place: Int) throws -> Int64? {
     let table = store.tables[place]
     guard table.info.rowidAlias != nil, table.info.isAutoincrement || table.givesNewKeys else { return nil }
     return limit(above: try store.greatestSureKey(in: place), of: table)
   }
 
-  /// - Parameter sure: the greatest key that a row has or that was given to a replica.
+  /// - Parameter sure: the greatest key that a row has, or that the hub gave to a replica.
   func limit(above sure: Int64, of table: TrackedTable) -> Int64 {
     let jump = sure > Int64.max - Self.longestJump ? Int64.max : sure + Self.longestJump
     return table.rules.keys == .blocks ? jump : max(jump, Self.greatestOfChoice)
   }
 
-  /// Whether a device may not make a row with this key, because the key would bring the table near the end of its
-  /// numbers.
+  /// Whether a device may not make a row with this key, because the key is too near to the end of SQLite's numbers.
   /// - Parameters:
   ///   - device: nil if the device was removed.
   ///   - limit: the result of `greatest`.
@@ -43,7 +42,7 @@ struct PrimaryKeyLimit {
     return try device.map { try !isGiven(key, in: place, to: $0) } ?? true
   }
 
-  /// Whether the device received a range that contains the key.
+  /// Whether the hub gave the device a range that contains the key.
   private func isGiven(_ key: Int64, in place: Int, to device: EnrolledDevice) throws -> Bool {
     for id in [device.id, device.continues].compactMap(\.self) {
       let ranges = try BlockTable.given(to: id, of: store.tables[place].name, in: store.database)
@@ -63,7 +62,7 @@ extension StepMerger {
     Its key is in none of the ranges of keys that the device got from the hub: so the row waits. \(wayOut)
     """
 
-  /// Why a new row of the device waits because of its key, in words; nil: its key is right.
+  /// Why a new row of the device waits because of its key, in words. nil: the key is accepted.
   /// - Parameter isFromBefore: whether the row may have been on the device before it joined.
   func keyFault(of key: RowKey, isFromBefore: Bool, in place: Int) throws -> String? {
     if try ranges.forbids(key, in: place, .sent(isFromBefore: isFromBefore)) { return Self.keyOutside }
@@ -74,7 +73,7 @@ extension StepMerger {
     try keyFault(of: step.key, isFromBefore: step.first == nil, in: place)
   }
 
-  /// Whether the key of a row that the device makes is too high. See `PrimaryKeyLimit`.
+  /// Whether the key of a new row of the device is too high. See `PrimaryKeyLimit`.
   func isKeyTooHigh(_ key: RowKey, in place: Int) throws -> Bool {
     let limit = try keyLimits[place] ?? PrimaryKeyLimit(store).greatest(in: place)
     keyLimits[place] = limit

@@ -4,54 +4,57 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Which keys a device may give to its new rows, in tables with `"keys": "blocks"`.
+/// The primary keys that a device may give to its new rows, in tables with `"keys": "blocks"`.
 ///
-/// A device hands out keys of the ranges that the hub gave it, or gave to the device of which it was a copy. Keys that
-/// a hub gave in a time that was lost count too. SQLite goes on from the greatest key: behind a range that is used up,
-/// and behind a row of the device's own that lies above its range, until the hub's next bundle comes there.
+/// A device uses keys from the ranges that the hub gave to it, or to the device of which it was a copy. Ranges that the
+/// hub gave in the lost time count too. SQLite continues from the greatest key of the table. So a device makes keys
+/// outside its ranges in two cases: a range is used up, or a row of the device is above the range. Both cases end when
+/// the hub's next bundle reaches the device.
 final class PrimaryKeyRanges {
   /// How a new row came here.
   enum Arrival {
-    /// In the bundle that is merged. The row may have been on the device before it joined.
+    /// The row is in the bundle that is merged. The row may have been on the device before the device joined.
     case sent(isFromBefore: Bool)
-    /// It waited.
+    /// The row waited at the hub.
     case waited
   }
 
   private struct Ranges {
     var own: [KeyBlock]
     var lost: [KeyBlock]
-    /// Whether the device had a range whenever it wrote, but for rows from before it joined.
+    /// Whether the device had a range for all its writes, except for rows from before the device joined.
     let isFromTheStart: Bool
     /// Whether an earlier bundle has shown that the device has a range.
     let isProved: Bool
-    /// Keys of the bundle's rows to which SQLite went on; nil: they were not looked up yet.
+    /// The keys in the bundle that are outside the ranges because SQLite continued there. nil: the keys are not
+    /// computed yet.
     var beyond: Set<Int64>?
 
-    /// SQLite leaves out the keys of rows that were deleted: no more than half a range of them.
+    /// The greatest distance between two keys that SQLite gave in succession. SQLite skips the keys of deleted rows,
+    /// but at most half a range of keys.
     var gap: Int64 { own.last.map { ($0.last - $0.first + 1) / 2 } ?? 0 }
 
     func isNear(_ key: Int64, after other: Int64) -> Bool { other < key && other >= key - gap }
 
-    /// The range that ends last below a key.
+    /// The last range that ends below a key.
     func last(before key: Int64) -> KeyBlock? { own.filter { $0.last < key }.max { $0.last < $1.last } }
 
-    /// Whether a device could not keep to a range when it made a row: it had none.
+    /// Whether the device could not use a range when it made a row, because the device had no range.
     func excuses(_ isFromBefore: Bool) -> Bool { !isProved && (isFromBefore || !isFromTheStart) }
   }
 
   private let store: HubStore
   private let device: EnrolledDevice
   private var ranges: [Int: Ranges] = [:]
-  /// The keys of the new rows of a bundle, by table, and whether the row may be from before the device joined.
+  /// The keys of the new rows of a bundle, by table. The value is whether the row may be from before the device joined.
   private var sent: [Int: [Int64: Bool]] = [:]
-  /// Whether the device made the row with a key, as far as that was looked up.
+  /// Whether the device made the row with a key, for the keys that were looked up.
   private var made: [Int: [Int64: Bool]] = [:]
 
-  /// The device, and the devices of which it was a copy: a copy may be a copy of a copy.
+  /// The device, and the devices of which it was a copy. A copy may be a copy of another copy.
   private let histories: [ReplicaID]
 
-  /// - Parameter device: as it was before the bundle.
+  /// - Parameter device: the device's record before the bundle.
   init(_ store: HubStore, of device: EnrolledDevice) throws {
     self.store = store
     self.device = device
@@ -64,12 +67,12 @@ final class PrimaryKeyRanges {
     self.histories = histories
   }
 
-  /// Notes the key of a new row, before any row of the bundle is judged.
+  /// Records the key of a new row. The caller does this for all rows of the bundle before it judges the first row.
   func noteSent(_ key: Int64, isFromBefore: Bool, in place: Int) {
     if store.tables[place].rules.keys == .blocks { sent[place, default: [:]][key] = isFromBefore }
   }
 
-  /// Whether a new row with this key waits for a person, because the key is in none of the device's ranges.
+  /// Whether a new row with this key waits for a person, because none of the device's ranges contains the key.
   func forbids(_ key: RowKey, in place: Int, _ arrival: Arrival) throws -> Bool {
     guard store.tables[place].rules.keys == .blocks, key.values.count == 1,
       case .integer(let number)? = key.values.first
@@ -81,15 +84,15 @@ final class PrimaryKeyRanges {
     switch arrival {
     case .sent(let isFromBefore):
       return try !ranges.excuses(isFromBefore) && !beyond(in: place).contains(number)
-    // Waiting rows before it that were let in are in by now.
+    // The waiting rows before this row that a person let in are in the table by now.
     case .waited: return try !follows(number, ranges, in: place)
     }
   }
 
-  /// Whether a row had the key before, or got it from the hub.
+  /// Whether a row had the key before, or the hub gave the key to a row.
   private func isKnown(_ key: RowKey, in place: Int) throws -> Bool {
     if try store.isGiven(key.values[0], in: place) { return true }
-    // A number without a stamp is of a key that a line only named.
+    // If a row number has no stamp, a line only named the key.
     return try store.past(of: key, in: place).map { $0.stamp != .zero } ?? false
   }
 
@@ -109,7 +112,7 @@ final class PrimaryKeyRanges {
     try BlockTable.given(to: replica, of: store.tables[place].name, in: store.database)
   }
 
-  /// Whether the device had no bundle from the hub before this emission.
+  /// Whether the device had no emission before this emission.
   private func isFirst(_ number: EmissionNumber) throws -> Bool {
     if device.proved != .zero { return false }
     return try store.emissions(of: device.id).first.map { number <= $0.number } ?? false
@@ -132,7 +135,8 @@ final class PrimaryKeyRanges {
     return found
   }
 
-  /// Whether a key comes behind a row that the hub has, and that the device made or has in a range of its own.
+  /// Whether SQLite continued to this key from a used range, or from a row here that the device made or has in its
+  /// ranges.
   private func follows(_ key: Int64, _ ranges: Ranges, in place: Int) throws -> Bool {
     if try isUsedUp(before: key, ranges, in: place), let last = ranges.last(before: key)?.last,
       ranges.isNear(key, after: last)
@@ -144,14 +148,13 @@ final class PrimaryKeyRanges {
     return try ranges.own.contains { $0.holds(row) } || isMade(row, in: place)
   }
 
-  /// Whether the second half of a range was used: a row has, or had, a key there. The range is the last one below
-  /// `key`.
+  /// Whether the second half of the last range below `key` was used: a row has or had a key there.
   private func isUsedUp(before key: Int64, _ ranges: Ranges, in place: Int) throws -> Bool {
     guard let range = ranges.last(before: key) else { return false }
     return try store.wasRow(between: range.last - ranges.gap, and: range.last, in: place)
   }
 
-  /// Whether the device made a row that is here, or a person let its row in.
+  /// Whether the device made the row that has this key here, or a person let in the device's row.
   private func isMade(_ key: Int64, in place: Int) throws -> Bool {
     if let known = made[place]?[key] { return known }
     let row = RowKey([.integer(key)])

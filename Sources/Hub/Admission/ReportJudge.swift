@@ -6,20 +6,21 @@ import SatchelWorkspace
 
 /// Judges a reported conflict as the hub would have judged the change itself.
 ///
-/// The device cannot know whether a row was deleted or left its user's sight. The hub knows, and shows its own row to
-/// the person who decides. The hub also knows the user's rights: a report reaches no further than the change itself
-/// would.
+/// The device cannot know whether a row was deleted or left its user's scope. The hub knows, and shows its own row to
+/// the person who decides. The hub also knows the user's rights. A report gives the user no more rights than the change
+/// itself would have.
 final class ReportJudge {
   private let scope: ScopeStore
   /// The device, with the author of the bundle as its user.
   private let device: EnrolledDevice
-  /// The rows that the device held at any emission that it may have. nil until they are looked up.
+  /// The rows that the device held at any emission that the device may have. nil until they are looked up.
   private var held: [RowSet]?
   private var store: HubStore { scope.store }
 
   /// - Parameter scope: the scope of the bundle's author.
   init(_ scope: ScopeStore, _ device: EnrolledDevice) { (self.scope, self.device) = (scope, device) }
 
+  /// Corrects the record of a reported conflict.
   /// - Returns: the part of the conflict that the user may not see.
   func judge(_ record: inout ConflictRecord) throws -> HiddenPart {
     guard let place = store.place(of: record.table) else { return .nothing }
@@ -40,11 +41,12 @@ final class ReportJudge {
     return .nothing
   }
 
-  /// A change that lost is settled, whoever owns the row. A change that a person must decide is forbidden.
+  /// Changes the kind of the conflict to "forbidden", if a person must decide the conflict. A settled conflict stays as
+  /// it is: its change lost, so the owner of the row does not matter.
   private func forbid(_ record: inout ConflictRecord, _ words: String) {
     if record.state == .settled { return }
     record.note = words
-    // The kind "unseen" stays: it says more than that the user may not make the change.
+    // The kind "unseen" stays, because it says more than "forbidden".
     if record.kind != .unseen { record.kind = .forbidden }
   }
 
@@ -66,7 +68,7 @@ final class ReportJudge {
     record.kind = try wasHeld(parent.key, in: parent.place) ? .revoked : .forbidden
   }
 
-  /// Whether the device received a row for this user, or wrote it itself.
+  /// Whether the device received a row for this user, or wrote the row itself.
   private func wasHeld(_ key: RowKey, in place: Int) throws -> Bool {
     guard let past = try store.past(of: key, in: place) else { return false }
     if try heldRows()[place].contains(past.number) { return true }
@@ -93,7 +95,7 @@ final class ReportJudge {
     return rows
   }
 
-  /// A row that a change refers to and that the user may not see. nil if there is none.
+  /// Returns a row that the change refers to and that the user may not see. nil if there is no such row.
   private func hiddenParent(of record: ConflictRecord, in place: Int) throws -> (place: Int, key: RowKey)? {
     let schema = store.tables[place].schema
     guard record.operation != .delete, let written = record.deviceValues else { return nil }

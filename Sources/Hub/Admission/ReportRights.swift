@@ -2,14 +2,16 @@ import SatchelConflicts
 import SatchelValues
 import SatchelWorkspace
 
-/// The rows that a decision about many conflicts may write for a reported conflict: only rows that its user may write.
+/// The rights that limit a decision about many conflicts. For a reported conflict, the decision may write only rows
+/// that the user of the conflict may write.
 ///
-/// A person who looks at one conflict decides freely. A person who decides all at once has not seen each of them.
+/// A person who looks at one conflict decides freely. A person who decides many conflicts at once has not seen each
+/// conflict.
 struct ReportRights {
   private let scope: ScopeStore
   private let place: Int
 
-  /// nil if the hub itself found the conflict, or if it is about work in a row that its user lost.
+  /// nil if the hub itself found the conflict, or if its kind is "revoked": the user has lost the row.
   init?(of record: ConflictRecord, _ store: HubStore) throws {
     guard record.kind != .revoked, let place = store.place(of: record.table), try store.isReport(record.id) else {
       return nil
@@ -18,7 +20,7 @@ struct ReportRights {
     scope = ScopeStore(store, user: try store.user(record.user) ?? User(name: record.user, attributes: []))
   }
 
-  /// Throws if the row is there and the user may not change it.
+  /// Throws if the row exists and the user may not change it.
   func check(_ row: DecidedRow) throws {
     guard let found = try scope.find(row.key, in: place), !found.mayWrite else { return }
     throw WorkspaceError(
@@ -28,7 +30,7 @@ struct ReportRights {
 }
 
 extension HubStore {
-  /// The conflicts. A conflict that only a device reports is marked.
+  /// Returns the conflicts, and marks each conflict that only a device reports.
   func marked(_ conflicts: [StoredConflict]) throws -> [StoredConflict] {
     if conflicts.isEmpty { return [] }
     let reported = try reported()

@@ -5,10 +5,11 @@ import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 
-/// Records the conflicts that a device reports, as statements of its user about that user's own changes.
+/// Records the conflicts that a device reports. They count as statements of the device's user about the user's own
+/// changes.
 ///
-/// The author of the bundle is the user of each line, whatever the line says. The hub makes the id itself. No report
-/// becomes held, because held changes enter by themselves.
+/// The author of the bundle is the user of each line, whatever the line says. The hub itself makes the ids. No report
+/// becomes held, because a held change enters without a decision.
 struct ReportedConflicts {
   let store: HubStore
   /// The device, with the author of the bundle as its user.
@@ -18,7 +19,7 @@ struct ReportedConflicts {
   let keys: PrimaryKeyRemapping
   let translation: SchemaTranslation
   let judge: ReportJudge
-  /// No stamp of a change is later than this.
+  /// The latest stamp that a change may get.
   let latest: Stamp
   let now: Int64
 
@@ -42,7 +43,7 @@ struct ReportedConflicts {
       var record = keys.translated(translation.present(line))
       (record.id, record.user) = (id, device.user)
       record.stamp = min(line.stamp, latest)
-      // The user and the decision come with the resolution in the same bundle.
+      // The user of the decision, and the decision itself, come with the resolution in the same bundle.
       (record.decision, record.state) = (nil, line.state == .settled ? .settled : .open)
       let hidden = try judge.judge(&record)
       try ConflictTable.add(
@@ -63,7 +64,7 @@ struct ReportedConflicts {
     }
   }
 
-  /// - Parameter former: all tables that were ever in the dataset; nil until they are looked up.
+  /// - Parameter former: all tables that were ever in the dataset. nil until they are looked up.
   private func check(tableOf line: ConflictRecord, among former: inout Set<Name>?) throws {
     if let place = store.place(of: line.table) {
       guard line.key.values.count == store.tables[place].schema.key.count else {
@@ -83,18 +84,18 @@ struct ReportedConflicts {
       })
   }
 
-  /// The present and former histories of this device. Their conflicts are the device's own.
+  /// Returns the present and former histories of this device. The conflicts of these histories belong to the device.
   private func family() throws -> [ReplicaID] {
     let former = [device.continues].compactMap(\.self)
     let parted = try ([device.id] + former).flatMap { try store.branches(of: $0).map(\.id) }
     return try [device.id] + former + parted + store.heirs(of: device.id).map(\.id)
   }
 
-  /// The id of a report. nil if the conflict is known.
+  /// Returns the id for a report. nil if the conflict is already known.
   ///
-  /// The device's id stays if it is the digest that the format requires. Any other id is only the device's own name for
-  /// the conflict: the row's key or a column's name may have changed since. A stranger could choose it to equal the id
-  /// of another conflict.
+  /// The device's id stays if the id is the digest that the format requires. Any other id is only the device's name for
+  /// the conflict, because the row's key or a column's name may have changed. A stranger could choose an id that
+  /// another conflict already has.
   private func newID(of line: ConflictRecord, among family: [ReplicaID]) throws -> ConflictID? {
     if try store.conflict(called: line.id, by: family) != nil { return nil }
     let isRight = [device.id, device.continues].compactMap(\.self).contains { line.isNamed(asChangeOf: $0) }

@@ -3,7 +3,8 @@ import SatchelConflicts
 import SatchelValues
 import SatchelWorkspace
 
-/// Closes conflicts that a device's user decided: only conflicts of this user, and in this user's name.
+/// Closes conflicts that a device's user decided. This covers only conflicts of this user, and the decision gets this
+/// user's name.
 struct ReportedDecisions {
   let store: HubStore
   /// The device, with the author of the bundle as its user.
@@ -11,14 +12,15 @@ struct ReportedDecisions {
   let changes: Manifest.Changes
   let now: Int64
 
-  /// A row whose conflict was decided at the hub before the device's decision came.
+  /// A row whose conflict was decided at the hub before the device's decision reached the hub.
   struct LateRow {
     let table: Name
     let key: RowKey
     let generation: Generation
   }
 
-  /// The first decision to reach the hub counts.
+  /// Takes the decisions of the bundle. If a conflict has two decisions, the decision that reaches the hub first
+  /// counts.
   func take(_ bundle: borrowing VerifiedBundle) throws -> (resolved: Int, late: [LateRow]) {
     var resolved = 0
     var late: [LateRow] = []

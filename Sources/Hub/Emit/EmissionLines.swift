@@ -5,13 +5,13 @@ import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 
-/// Makes an emission's lines of rows.
+/// Makes the lines for the rows of an emission.
 struct EmissionLines: ChangeLineMaker {
   struct Item: Sendable {
     let line: ChangeLine
-    /// The index of its table.
+    /// The index of the line's table.
     var place = 0
-    /// The row as the device may have it before it applies the line. nil if the hub does not send that.
+    /// The states of the row that the device may have before it applies the line. nil if the hub does not send them.
     var belief: RowBelief?
   }
 
@@ -22,15 +22,15 @@ struct EmissionLines: ChangeLineMaker {
   private var reader = FieldsReader()
 
   /// - Parameter saysBefore: whether lines contain the digests that the row may have on the device. The device must
-  ///   support that.
+  ///   support these digests.
   init(of tables: [TrackedTable], saysBefore: Bool) {
     self.saysBefore = saysBefore
     schemas = tables.map(\.schema)
     digesters = schemas.map { RowDigester($0) }
   }
 
-  /// The line with the first eight bytes of each possible digest of the row, each once. For a row that exists, also the
-  /// values that others wrote. A nil digest means that the row does not exist.
+  /// The line, with the first eight bytes of each digest that the row may have on the device, each once. If the row
+  /// exists, the line also says which columns others wrote. A nil digest means that the row does not exist.
   mutating func line(of item: Item) throws -> ChangeLine {
     guard let belief = item.belief else { return item.line }
     var line = item.line

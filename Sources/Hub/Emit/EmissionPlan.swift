@@ -19,7 +19,7 @@ struct EmissionPlan {
   let held: [[RowSet]]
   /// The rows that the user may see now: a set for each table, as in the other sets.
   let visible: [RowSet]
-  /// The basis of that evaluation.
+  /// The basis on which `visible` was evaluated.
   let basis: String?
   /// Rows that are sent whole.
   let rows: [RowSet]

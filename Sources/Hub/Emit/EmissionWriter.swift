@@ -23,8 +23,8 @@ struct EmissionWriter {
     }
   }
 
-  /// Adds the device's own rows whose present keys it may not know, and the key ranges that it may use. They come
-  /// first, in a full bundle too.
+  /// Adds the device's own rows whose present keys it may not know, and the key ranges that it may use. These lines
+  /// come first, in a full bundle too.
   private func addKeys(to line: (ChangeLine) throws -> Void) throws {
     guard store.tables.contains(where: \.renamesRows) else { return }
     for row in try keysToTell() {
@@ -76,7 +76,7 @@ struct EmissionWriter {
     return newest
   }
 
-  /// First the deletions, children before their parents; then the rows, parents before their children.
+  /// Adds the deletions, children before their parents. Then adds the rows, parents before their children.
   private func addLines(to draft: inout BundleDraft) throws -> Stamp {
     var newest = Stamp.zero
     let beliefs = RowBeliefs(store, plan)
@@ -120,8 +120,8 @@ struct EmissionWriter {
     return member.key
   }
 
-  /// The state sent to a device for a conflict about a row that it lost. It follows from the policy alone: a stamp
-  /// would reveal that the row was deleted and not hidden.
+  /// The state sent to a device for a conflict about a row that the device lost. It follows from the policy alone: a
+  /// stamp would reveal that the row was deleted and not hidden.
   private func stateForUser(of record: ConflictRecord, in place: Int) -> ConflictState {
     [.open, .settled].contains(record.state) ? store.tables[place].rules.conflict.stateOfUncompared : record.state
   }
@@ -134,15 +134,15 @@ struct EmissionWriter {
     ).map { known in
       let place = store.place(of: known.table)
       var record = known
-      // The user must not learn whether the row was deleted or left the user's sight. That a table left the dataset is
-      // no secret.
+      // The user must not learn whether the row was deleted or left the user's sight. It is no secret that a table left
+      // the dataset.
       if record.kind == .revoked, place != nil, !record.isTakenLate { record.kind = .updateDelete }
       guard let place,
         let number = try store.numbers[place].number(of: record.rivalKey(in: store.tables[place].schema) ?? record.key),
         plan.visible[place].contains(number)
       else {
         record.hubValues = nil
-        // The state of a unit reveals nothing about a single row of it.
+        // The state of a unit reveals nothing about its single rows.
         if let place, record.kind == .updateDelete, record.unit == nil {
           record.state = stateForUser(of: record, in: place)
         }

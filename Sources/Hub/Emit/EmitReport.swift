@@ -15,13 +15,13 @@ public struct EmitReport: Sendable {
   /// The bundle's file in the outbox.
   public let file: String
   public let extent: Manifest.Scope.Extent
-  /// The number of rows that it carries, and of rows that it removes.
+  /// The number of rows that the bundle carries, and the number of rows that it removes.
   public let rows: Int
   public let gone: Int
-  /// The number of attached files that it carries, and of files that are here and left for later bundles.
+  /// The number of attached files that the bundle carries, and the number of files that are left for later bundles.
   public var attached = 0
   public var attachedLeft = 0
-  /// False if nothing is new for this device since the emission that is named here.
+  /// False if nothing is new for this device since the emission `number`.
   public let isNew: Bool
 }
 
@@ -71,7 +71,8 @@ extension HubWorkspace {
       let isNothingNew = plan.isNothingNew && !attached.isDue
       return try (plan: plan, sealed: isNothingNew ? nil : write(plan, attached, into: &draft, store, key, rotation))
     }
-    // As with a device's export, writers at the hub do not wait for the file.
+    // As in a device's export, the file is written outside a transaction. So writers at the hub do not wait for the
+    // file.
     if let sealed = made.sealed {
       let file = try draft.write(sealed, for: recipients)
       if runMode == .commit { try publish(file, as: sealed.manifest.fileName, of: made.plan, store) }
@@ -92,7 +93,7 @@ extension HubWorkspace {
   ) throws -> EmissionPlan {
     let now = platform.clock.milliseconds()
     try store.logLocalWrites(user: Self.hubUser, at: now)
-    // A local write at the hub may be what a device's row waits for.
+    // A device's row may wait for a local write at the hub.
     _ = try HeldRows(store, now: now).release()
     return try EmissionPlan(store, device: device, user: user, full: full, mustTellKey: mustTellKey) {
       try platform.files.kind(folder.place(ofOutgoing: $0, platform.files)) == .file
@@ -101,8 +102,8 @@ extension HubWorkspace {
     }
   }
 
-  /// Whether the device delivered, after this export, anything that needs an acknowledgement. An acknowledgement needs
-  /// none. If it did, both sides would acknowledge each other's acknowledgements for ever.
+  /// Whether the device delivered, after this export, anything that needs an acknowledgement. An acknowledgement itself
+  /// needs none. Otherwise both sides would acknowledge each other's acknowledgements for ever.
   private func saidAnything(_ device: EnrolledDevice, after sequence: SequenceNumber, _ store: HubStore) throws -> Bool
   {
     let later = try HubArchive(folder, platform.files).bundles(of: device.name, dataset: store.dataset.name)
@@ -174,7 +175,8 @@ extension HubWorkspace {
     return sealed
   }
 
-  /// Gives the file its name in the outbox. It contains the older bundles for the device, which move to `sent`.
+  /// Gives the file its name in the outbox. The new bundle contains the older bundles for the device, so the older
+  /// bundles move to `sent`.
   private func publish(_ path: String, as name: String, of plan: EmissionPlan, _ store: HubStore) throws {
     try platform.files.rename(path, to: Paths.join(folder.outbox, name))
     try store.markWritten(plan.number, of: plan.device.id)

@@ -4,8 +4,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Makes bundles for many devices over one open database. Opening and checking the database takes as long as the
-/// changes for one device.
+/// Makes bundles for many devices over one open database. Opening and checking the database takes as long as reading
+/// the changes for one device.
 public final class Emitter {
   private let hub: HubWorkspace
   private let turns: WriteLockPacing
@@ -16,8 +16,8 @@ public final class Emitter {
     turns = WriteLockPacing(hub.platform.clock)
   }
 
-  /// Writes a bundle for one device into the outbox: rows that its user may see and the device may lack. If nothing is
-  /// new, no bundle is written.
+  /// Writes a bundle for one device into the outbox, with the rows that its user may see and the device may lack. If
+  /// nothing is new, no bundle is written.
   /// - Parameters:
   ///   - full: send everything, even if the device has it.
   ///   - encryption: has no effect on a bundle that already exists.
@@ -40,8 +40,8 @@ public final class Emitter {
     try withStore { try hub.cut(report, size: size, into: target, $0) }
   }
 
-  /// The store that the device before used. If tables or triggers were changed meanwhile, or an error occurred, the
-  /// store is opened again and checked for damage.
+  /// Runs `body` with the store that was used for the previous device. If tables or triggers were changed meanwhile, or
+  /// an error occurred, the store is opened again and checked for damage.
   private func withStore<T>(_ body: (HubStore) throws -> T) throws -> T {
     let known = opened
     opened = nil

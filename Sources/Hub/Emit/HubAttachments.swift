@@ -23,10 +23,10 @@ struct HubAttachments {
 
   /// The files that an emission may carry.
   struct Outgoing {
-    /// Files that the device must get and that are here. Files that were never sent come first, then those sent longest
-    /// ago.
+    /// Files that the device must get and that are here. Files that were never sent come first, then the files that
+    /// were sent longest ago.
     fileprivate var owed: [AttachmentPath] = []
-    /// Those among them that were never sent, or were lost with their bundle.
+    /// The files of `owed` that were never sent, or that were lost with their bundle.
     fileprivate var due: Set<AttachmentPath> = []
     fileprivate var isPlanEmpty = true
     /// Copies in the draft.
@@ -46,10 +46,11 @@ struct HubAttachments {
     }
   }
 
-  /// Finds which of a device's files were written again here.
+  /// Finds which of the device's files were written again at the hub.
   func look(for device: EnrolledDevice) throws -> [SeenFile] { try files.look(at: store.knownFiles(of: device.id)) }
 
-  /// Records the files that the device must get by a plan, and finds which are here. The caller holds the transaction.
+  /// Records the files that the device must get by a plan, and finds which of them are here. The caller holds the
+  /// transaction.
   /// - Parameter seen: files that look different from before.
   func owe(by plan: EmissionPlan, _ seen: [SeenFile]) throws -> Outgoing {
     for file in seen { try store.save(file.path, file.digest, file.mark) }
@@ -69,7 +70,7 @@ struct HubAttachments {
     return try outgoing(by: plan, rows)
   }
 
-  /// Records the files that the device must get because of these rows. Its user sees all of these rows.
+  /// Records the files that the device must get because of these rows. The device's user sees all of these rows.
   private func owe(_ rows: RowSet, in place: Int, of plan: EmissionPlan) throws {
     let device = plan.device.id
     try store.numbers[place].each(of: rows, in: store.database) { member in
@@ -117,9 +118,9 @@ struct HubAttachments {
     try store.markReceiptsTold(to: plan.device.id, by: plan.number)
   }
 
-  /// The decision about a file that a device brings. A version makes room for the next version from the same device, or
-  /// from a device that had it. Its user must be allowed to change every row that names the file. Otherwise a user
-  /// could overwrite any file by naming it in a row of one's own.
+  /// The decision about a file that a device brings. The new version replaces the present version only if the device
+  /// brought the present version or had it. The device's user must also be allowed to change every row that names the
+  /// file. Otherwise a user could write the name of any file into an own row, and overwrite the file.
   func action(_ line: AttachmentLine, _ present: Digest?, from device: EnrolledDevice, in sequence: SequenceNumber)
     throws
     -> ArrivingAttachments.IncomingFileAction
@@ -175,7 +176,7 @@ struct AttachmentClaims {
     for path in table.attachments(of: step.change) { all.insert(Claim(place: place, key: step.key, path: path)) }
   }
 
-  /// Records which device named which file: a file goes along for rows whose writer had it.
+  /// Records which device wrote which file's name. A file is sent with a row only if the row's writer had the file.
   func keep(by device: ReplicaID, _ store: HubStore) throws {
     for claim in all {
       let row = try store.numbers[claim.place].assign(claim.key, in: store.database)

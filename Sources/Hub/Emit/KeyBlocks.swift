@@ -28,8 +28,8 @@ struct KeyBlocks {
     }
   }
 
-  /// Ensures that no key is given twice after a restore. A hub may have given keys after the backup, so a range in
-  /// between stays reserved for that hub, whose history is named.
+  /// Ensures that no key is given twice after a restore. The lost hub may have given keys after the backup, so a range
+  /// of keys stays reserved for its epoch `lost`.
   func beginAnew(after lost: Epoch) throws {
     for (place, table) in store.tables.enumerated() where table.givesNewKeys {
       let (greatest, gap) = (try store.greatestKey(in: place), max(Self.lostKeys, 100 * table.rules.block))
@@ -43,7 +43,7 @@ struct KeyBlocks {
     }
   }
 
-  /// The most keys that a hub gives between two backups, with much room.
+  /// The most keys that a hub gives between two backups, with a large reserve.
   private static let lostKeys: Int64 = 1_000_000
 
   /// Gives a device new ranges with its emission, if it receives rows with keys above its own range, or if its own
@@ -60,7 +60,7 @@ struct KeyBlocks {
   private func give(_ place: Int, to replica: ReplicaID, with number: EmissionNumber) throws -> KeyBlock? {
     let size = store.tables[place].rules.block
     let greatest = try store.greatestKey(in: place)
-    // At the end of all numbers SQLite continues as it can, and colliding rows get new keys.
+    // At the end of all numbers, SQLite chooses keys as it can, and colliding rows get new keys.
     guard greatest < Int64.max - size else { return nil }
     let block = KeyBlock(table: store.tables[place].name, first: greatest + 1, last: greatest + size, number: number)
     try BlockTable.add(block, of: replica, in: store.database)

@@ -3,12 +3,12 @@ import SatchelValues
 
 /// The states of a row that a device may have, as read from the database. Another core computes the digests.
 struct RowBelief: Sendable {
-  /// One change of the row, as far as it leads back to the state before it.
+  /// One change of the row: the part that leads back to the row's earlier state.
   struct Turn: Sendable {
     enum Before: Sendable {
       case nothing
       case row(Row)
-      /// JSON of the values that it overwrote.
+      /// JSON of the values that the change overwrote.
       case values([UInt8])
     }
 
@@ -23,12 +23,12 @@ struct RowBelief: Sendable {
   struct Stop: Sendable {
     let cursor: Cursor
     let number: EmissionNumber
-    /// Whether the device held the row then.
+    /// Whether the device held the row with this emission.
     let isHeld: Bool
   }
 
   var now: Row?
-  /// The newest first, like the stops.
+  /// The changes of the row, the newest first. The stops have the same order.
   var turns: [Turn] = []
   let stops: [Stop]
 
@@ -83,7 +83,7 @@ extension RowBelief.Turn {
   }
 }
 
-/// The known states of a row between the emissions that a device may have and now.
+/// The known states of a row, from the emissions that a device may have until now.
 struct RowPast {
   /// The row as the emissions left it, the newest first. nil for a row that did not exist.
   var rows: [Row?] = []
@@ -98,7 +98,7 @@ struct RowPast {
   /// - Parameter isHeld: whether any of the emissions held the row.
   fileprivate init(isHeld: Bool) { self.isHeld = isHeld }
 
-  /// Records what others wrote, the newest first.
+  /// Records the columns that others wrote. The caller begins with the newest write.
   fileprivate mutating func note(
     _ columns: [Int], at stamp: Stamp, after number: EmissionNumber?, in schema: TableSchema
   ) {
@@ -112,8 +112,8 @@ struct RowPast {
     }
   }
 
-  /// The writes of others, in the order of the columns. In a row that is new to the device, all columns count as
-  /// written with the row's stamp, so only the others are sent. nil if there are none.
+  /// The writes of others, in the order of the columns. nil if there are none. In a row that is new to the device, all
+  /// columns count as written with the row's stamp. So only writes with another stamp are sent.
   /// - Parameter stamp: the row's stamp.
   func others(in schema: TableSchema, beside stamp: Stamp) -> [OthersWrite]? {
     var others: [OthersWrite] = []

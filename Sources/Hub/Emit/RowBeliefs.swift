@@ -4,18 +4,19 @@ import SatchelValues
 /// Reads the states of a row that a device may have before it applies a line: the row at each emission that the device
 /// may have, and the later writes of others.
 ///
-/// If a device has another row, it was changed without capture, and the device keeps its row as a conflict. The digests
-/// reveal nothing that the device was not sent. For an emission without the row, the digest says that the row does not
-/// exist.
+/// If a device has the row in another state, the row was changed without capture, and the device keeps its row as a
+/// conflict. The digests reveal nothing that the device was not sent. For an emission without the row, the digest says
+/// that the row does not exist.
 final class RowBeliefs {
   private let store: HubStore
   private let plan: EmissionPlan
   private let device: [UInt8]
-  /// The tables in which stamps may decide between two rows that were made with one key.
+  /// For each table, whether stamps may decide between two rows that were made with one key.
   private let comparesStamps: [Bool]
   private var reader = FieldsReader()
 
-  /// nil if the device may have an emission of another version of the dataset, or an unknown emission.
+  /// nil if the states are not known: the device may have an emission of another version of the dataset, or an unknown
+  /// emission.
   init?(_ store: HubStore, _ plan: EmissionPlan) {
     guard !plan.emissions.isEmpty, plan.emissions.allSatisfy({ $0.version == store.dataset.version }),
       plan.emissions.allSatisfy({ $0.cursor >= store.identity.logFrom }),
@@ -53,9 +54,9 @@ final class RowBeliefs {
 }
 
 extension HubStore {
-  /// Reads the log of one row back from its newest entry.
+  /// Reads the log of one row backwards from its newest entry.
   /// - Parameters:
-  ///   - newest: the cursor of that entry. nil if the row has none.
+  ///   - newest: the cursor of the newest entry. nil if the row has none.
   ///   - cursor: entries up to this cursor are not read.
   ///   - device: the device whose entries are its own.
   fileprivate func eachTurn(
@@ -66,7 +67,7 @@ extension HubStore {
     while let at = next, at > cursor {
       defer { logged.turn.reset() }
       try logged.turn.bind(.integer(at.rawValue), at: 1)
-      // Rows from before the log began are not in it.
+      // Changes from before the log began are not in the log.
       guard try logged.turn.step() else { return }
       let values = logged.turn.textBytes(1)
       next = logged.turn.optionalInteger(2).map { Cursor($0) }

@@ -5,11 +5,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Compares the digests of a device with the rows that it should have: the rows that it held at its emission, as they
-/// were then.
+/// Compares the digests from a device with the rows that the device should have: the rows that it held at its emission,
+/// as they were then.
 ///
-/// These are the present rows, turned back by the log's changes since that emission. The device's own acknowledged
-/// changes are among them: a change that was not accepted as sent is sent back with the acknowledgement.
+/// These rows are computed from the present rows: the log's changes since that emission are undone. The device's own
+/// acknowledged changes stay in these rows. If a change was not accepted as sent, the hub sends the row back with the
+/// acknowledgement.
 struct StateCheck {
   let store: HubStore
   let device: EnrolledDevice
@@ -142,7 +143,7 @@ extension HubStore {
     return row
   }
 
-  /// A row as it was before one change of it.
+  /// A row as it was before one change.
   /// - Parameter after: the row as the change left it.
   func row(before entry: LogEntry, _ after: Row?, in place: Int) throws -> Row? {
     let schema = rows[place].schema

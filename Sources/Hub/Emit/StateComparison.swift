@@ -3,10 +3,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The knowledge of `compare` about a device whose rows differ from the hub's record.
+/// The result of `compare`: the known differences between a device's rows and the hub's record.
 public struct StateComparison: Sendable {
   public let device: String
-  /// nil if the device never sent digests of its rows.
+  /// The last comparison of the device's rows. nil if the device never sent digests of its rows.
   public let proof: StateProof?
   /// The rows that differ, as far as the device has named them.
   public let rows: [DifferentRow]
@@ -32,7 +32,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Marks the rows that differ to be sent again. Before a device accepts the hub's row, it keeps its own as a
+  /// Marks the rows that differ to be sent again. Before a device accepts the hub's row, it keeps its own row as a
   /// conflict.
   ///
   /// Throws a `WorkspaceError` if the rows are not known.

@@ -5,11 +5,12 @@ import SatchelWorkspace
 
 /// Ensures that every merged bundle is in the archive, even if a command ends between the merge and the copy.
 ///
-/// Before the merge a copy is made under a pending name, because a file under its final name must be in the ledger.
-/// After the merge the copy gets its final name. If a command ends in between, the next command does that. The device
-/// stops carrying the bundle as soon as it learns of the merge.
+/// Before the merge, the hub copies the bundle into the archive under a pending name. A file under its final name must
+/// be in the ledger, so the copy gets its final name only after the merge. If a command ends before that, the next
+/// command renames the copy. The archive needs the bundle, because the device stops carrying it as soon as the device
+/// learns of the merge.
 extension HubWorkspace {
-  /// Runs `body`, which merges the bundle, and keeps the bundle in the archive.
+  /// Runs `body`, which merges the bundle, and puts the bundle into the archive.
   func keepingInArchive(
     _ bundle: borrowing VerifiedBundle, _ store: HubStore, _ body: () throws -> HubImportReport
   ) throws -> HubImportReport {
@@ -25,13 +26,14 @@ extension HubWorkspace {
       try archive.settle(brought, store)
       return report
     } catch {
-      // A commit whose sync failed may still be there. If the ledger cannot be read now, the next command reads it.
+      // A commit whose sync failed may still be in the database. If the ledger cannot be read now, the next command
+      // settles the copy.
       try? archive.settle(brought, store)
       throw error
     }
   }
 
-  /// Whether the archive has a sound file for a bundle. A damaged file is replaced by the bundle.
+  /// Whether the archive has a sound file of a bundle. If the file is damaged, the bundle replaces it.
   private func isArchived(_ bundle: borrowing VerifiedBundle, _ store: HubStore) throws -> Bool {
     let place = HubArchive(folder, platform.files).place(of: bundle.manifest)
     guard try platform.files.kind(place) != nil else { return false }
@@ -41,7 +43,7 @@ extension HubWorkspace {
     } catch is BundleError { return false }
   }
 
-  /// Gives the final archive names to bundles that were merged by a command which ended too early.
+  /// Gives the final archive names to merged bundles if a command ended before it renamed them.
   func settleArchive() throws {
     let archive = HubArchive(folder, platform.files)
     let pending = try archive.pending()

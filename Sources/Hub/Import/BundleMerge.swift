@@ -72,7 +72,7 @@ struct BundleMerge {
     }
   }
 
-  /// Compares the digests that the device sent with the rows that it should have. nil if it sent no digests.
+  /// Compares the digests from the device with the rows that the device should have. nil if the bundle has no digests.
   private func check(_ bundle: borrowing VerifiedBundle, _ device: EnrolledDevice, _ now: Int64) throws -> StateProof? {
     guard let entry = try bundle.state() else { return nil }
     let outcome = try StateCheck(store: store, device: device, manifest: manifest, changes: changes)
@@ -81,20 +81,21 @@ struct BundleMerge {
     return try store.proof(of: device.id)
   }
 
-  /// Records the emission that the device has. Only a newer bundle changes the hub's record of it.
+  /// Records the emission that the device has. The caller calls this only for a bundle that is newer than all merged
+  /// bundles.
   private func noteStand(_ device: inout EnrolledDevice) throws {
     if let emission = try store.emission(changes, of: device.id) {
       device.proved = max(device.proved, changes.received)
       try store.forgetFormerUsers(before: emission.user, of: device.id)
     } else if changes.epoch == store.identity.epoch, let proof = changes.proof {
-      // The hub has forgotten the device's rows. The device gets all rows, and learns that the full bundle may follow
-      // its emission.
+      // The hub has forgotten the device's rows, so the device gets all rows again. From this record the device learns
+      // that the full bundle may follow its emission.
       try store.declare(.init(number: changes.received, digest: proof.digest), by: device.id)
     }
   }
 
-  /// Milliseconds by which the device's clock runs ahead. Below zero it is at least so far behind, because a bundle is
-  /// not older than the hub's bundle that it builds on. The time on the way does not count.
+  /// Returns the milliseconds by which the device's clock is ahead. If the result is negative, the clock is at least so
+  /// far behind: a bundle is not older than its emission. The time on the way does not count.
   private func skew(at now: Int64) throws -> Int64 {
     guard let made = UTCTime.milliseconds(of: manifest.created) else { return 0 }
     if made > now { return made - now }
@@ -111,7 +112,7 @@ struct BundleMerge {
   ) throws -> HubImportReport {
     let emissions = try store.emissions(of: device.id)
     let emission = try store.emission(changes, of: device.id)
-    // The device may belong to another user by now, who did not write this.
+    // By now the device may belong to another user, who did not write these changes.
     var device = device
     device.user = try store.author(of: manifest.user, on: emission, by: device)
     let user = try store.user(device.user) ?? User(name: device.user, attributes: [])
@@ -121,7 +122,8 @@ struct BundleMerge {
       } else {
         emission.map { .emission($0.cursor) } ?? .forgotten
       }
-    // The device's own changes come back to it only if it may have imported a bundle meanwhile and rebased them away.
+    // The device's own changes are sent back to it only if it may have lost them. That is so if it may have imported a
+    // newer emission and rebased its changes.
     let returnsToAuthor = base.cursor == nil || (emissions.last?.number ?? .zero) > changes.received
     let scope = ScopeStore(store, user: user)
     let sealed = try emission.map { try store.sealedBundles(before: changes.base, since: $0, of: device.name) } ?? []
@@ -138,7 +140,8 @@ struct BundleMerge {
       scope, device, received: changes.received, base: base, own: own, bundle: manifest.bundle, shared, translation,
       merger.ranges)
     try keys.settle(bundle, at: now)
-    // First the conflicts that the device found, then its user's decisions: one bundle may have both for one conflict.
+    // The conflicts that the device found come first, then the decisions of its user. One bundle may contain both for
+    // one conflict.
     let told = try ReportedConflicts(
       store: store, device: device, manifest: manifest, changes: changes, keys: keys, translation: translation,
       judge: ReportJudge(scope, device), latest: merger.latest, now: now
@@ -169,8 +172,8 @@ struct BundleMerge {
           step, in: place, decided: isDecided || keys.isOfAnother(sent, in: place),
           folded: step.key != rest.key && store.tables[place].folds, after: writes)
         claims.note(step, in: place, of: store.rows[place].table)
-        // New columns have the hub's present default here. On the device they have the default of the time when they
-        // came.
+        // In new columns the row has the hub's present default here. On the device the row has the default from the
+        // time when the columns came.
         if !translation.isPresent, case .insert = step.change { try store.owe(step.key, in: place, to: device.id) }
       }
     }
@@ -211,13 +214,14 @@ struct BundleMerge {
       try store.owe(keys.translated(sent, in: place).key, in: place, to: device.id)
       return []
     case .later(let parts):
-      // The device's version of the row may differ from the row as it is now.
+      // The device's version of the row may differ from the hub's row.
       try store.owe(keys.translated(sent, in: place).key, in: place, to: device.id)
       return parts
     }
   }
 
-  /// Keeps a change of a table that has left the dataset, for a person to decide. Returns the number of new conflicts.
+  /// Keeps a change of a table that has left the dataset. A person decides about the change. Returns the number of new
+  /// conflicts.
   private func takeDeparted(
     _ line: ChangeLine, _ device: EnrolledDevice, _ translation: SchemaTranslation, latest: Stamp, _ now: Int64
   ) throws -> Int {

@@ -2,32 +2,33 @@ import SatchelMerge
 import SatchelRows
 import SatchelValues
 
-/// The hub's knowledge of the state from which a device made its changes. It decides how the changes of others are
-/// found.
+/// The state from which a device made its changes, as far as the hub knows that state. It decides how the hub finds the
+/// changes of others.
 enum ChangeBase {
-  /// The emission that the device had. The changes of others are the log's entries after its cursor.
+  /// The hub knows the emission that the device had. The changes of others are the log's entries after the cursor of
+  /// this emission.
   case emission(Cursor)
-  /// The device was away longer than the hub's memory. If the hub's value differs from the value that a change
-  /// started from, it counts as changed by another side.
+  /// The hub has forgotten the device's emission, because the device was away too long. If a column's value at the hub
+  /// differs from the old value of a change, others count as having changed the column.
   case forgotten
-  /// The bundle is of an earlier epoch. The hub may lack rows that the device knew, so values show the differences, and
-  /// stamps show who came later. The cursor is that of the device's emission; nil if only the lost time knew that
-  /// emission.
+  /// The bundle is of an earlier epoch. The hub may lack rows that the device knew. So values show the differences, and
+  /// stamps show which change came later. The cursor is of the device's emission. nil if the emission was made in the
+  /// lost time.
   case formerEpoch(Cursor?)
 
   var isFormerEpoch: Bool { if case .formerEpoch = self { true } else { false } }
 
-  /// The cursor of an emission of the present epoch. nil if there is none, or if it is unknown.
+  /// The cursor of the device's emission of the present epoch. nil if the emission is unknown or of a former epoch.
   var cursor: Cursor? { if case .emission(let cursor) = self { cursor } else { nil } }
 }
 
 extension HubStore {
-  /// The changes that others made to a row since a device had it.
+  /// Returns the changes that others made to a row since the device received the row.
   /// - Parameters:
   ///   - change: the device's change of the row.
   ///   - past: the known history of the row.
-  ///   - own: the changes that are not those of others, as far as the log still has them.
-  ///   - walk: the row's log, if it is long and was already read.
+  ///   - own: the changes that count as the device's own, as far as the log still contains them.
+  ///   - walk: the entries of the row's log, if the log is long and was already read.
   func changesByOthers(
     meeting change: Change, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, from base: ChangeBase,
     besides own: OwnChanges, _ walk: RowWalks.Walk? = nil
@@ -40,8 +41,8 @@ extension HubStore {
       return others.meeting(change, onto: hub)
     case .forgotten:
       var others = OthersChanges(newest: past?.stamp ?? .zero)
-      // A number without a stamp belongs to a row that never existed: its key was just given away, or must be sent
-      // again.
+      // If a row number has no stamp, its row never existed: the hub only gave the key to a row, or must send the
+      // key again.
       if case .insert = change { others.presence = try hub == nil && others.newest != .zero && !isOwn(past, own) }
       for column in differing(change, from: hub) { others.columns[column] = others.newest }
       return others
@@ -53,8 +54,8 @@ extension HubStore {
   /// Returns the changes that others made to a row, by values and stamps.
   ///
   /// If the emission is known, the log shows the later changes of others. Changes from before this epoch count as they
-  /// did in their own epoch, even if the values do not show them. The bundle may have come before the epoch began, and
-  /// must find the same disagreements.
+  /// did in their own epoch, even if the values do not show them. The reason: the hub may have merged this bundle
+  /// before the epoch began, and must find the same disagreements again.
   private func changesInFormerEpoch(
     meeting change: Change, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, after cursor: Cursor?,
     than own: OwnChanges, _ walk: RowWalks.Walk?
@@ -79,13 +80,14 @@ extension HubStore {
       others.presence = try hub == nil && others.newest != .zero && mayBeUnseen && !isOwn(past, own)
     }
     var met = differing(change, from: hub)
-    // A value that others did not change differs only because the device's own changes were not accepted.
+    // If others did not change a value, the value differs only because the device's own changes were not accepted.
     if cursor != nil, case .update = change { met.removeAll { !unseen.contains($0) } }
     for column in others.disputed.union(met) { others.columns[column] = newest[column] ?? .zero }
     return others
   }
 
-  /// The columns in which the hub's row differs from the old values of a change. For an insert: from its new values.
+  /// Returns the columns in which the hub's row differs from the old values of a change. An insert is compared by its
+  /// new values.
   private func differing(_ change: Change, from hub: Row?) -> [Int] {
     guard let hub else { return [] }
     switch change {
@@ -106,12 +108,12 @@ extension HubStore {
 }
 
 extension ChangeBase {
-  /// The cursor after which the changes of others count for a waiting change. nil if it is merged by values when it
-  /// enters.
+  /// Returns the cursor after which changes of others count for a waiting change. nil if the waiting change is merged
+  /// by values when it enters.
   func sinceOfWaiting(_ store: HubStore) throws -> Cursor? {
     switch self {
     case .emission(let cursor): cursor
-    // When it was merged, it met no change of others.
+    // At the merge of the bundle, this change met no change of others.
     case .forgotten: try store.cursor()
     case .formerEpoch: nil
     }

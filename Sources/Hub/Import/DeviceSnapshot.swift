@@ -5,12 +5,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The whole database that a device's bundle may carry. A person can restore the device from it.
+/// The copy of the whole database that a device's bundle may contain. A person can restore the device from this copy.
 extension HubWorkspace {
-  /// Checks that the database serves its purpose: it can be read, and it holds the dataset's tables with their keys,
-  /// and nothing else. If the dataset requests no snapshot, it is not opened.
+  /// Checks that the copy can be read, and contains only the dataset's tables, with the right keys. If the dataset
+  /// requests no snapshot, this method does not open the copy.
   ///
-  /// Throws a `BundleError` if it does not. The bundle is then refused.
+  /// Throws a `BundleError` if a check fails. The hub then refuses the bundle.
   func check(snapshotOf bundle: borrowing VerifiedBundle, _ store: HubStore) throws {
     if store.dataset.snapshot == .never { return }
     let version = bundle.manifest.version

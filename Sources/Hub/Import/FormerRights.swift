@@ -8,13 +8,13 @@ import SatchelWorkspace
 
 /// The rights of a device's user when the device made its changes, as the hub's own records show them.
 ///
-/// A device states its emission and its writing time. Neither statement is trusted alone. An emission counts only if no
-/// earlier bundle of the device proved a later emission. A time counts only if it is before the hub took the right
-/// away.
+/// A device states its emission and its writing time. The hub does not trust either statement alone. An emission counts
+/// only if no earlier bundle of the device proved a later emission. A time counts only if it is before the hub removed
+/// the right.
 final class FormerRights {
-  /// A right that the user had, and the time when the hub took it away.
+  /// A right that the user had, and the time when the hub removed it.
   struct Grant {
-    /// The last emission that showed all of the rows.
+    /// The last emission that showed all rows on which the right depends.
     let emission: Emission
     let until: Stamp
   }
@@ -26,7 +26,7 @@ final class FormerRights {
     let number: Int64
   }
 
-  /// The change that took a row out of sight after an emission.
+  /// The change that took a row out of the user's scope after an emission.
   private struct Loss: Hashable {
     let subject: Subject
     let cursor: Cursor
@@ -36,7 +36,7 @@ final class FormerRights {
   private let device: EnrolledDevice
   /// The emissions of this epoch that were made for this user, oldest first.
   private let emissions: [Emission]
-  /// The number of these emissions, from the first, that the device may have had when it made its changes.
+  /// The number of emissions in `emissions`, from the first, that the device may have had when it made its changes.
   private let receivedCount: Int
   private var knownHeld: [[RowSet]]?
   private var lost: [Loss: Stamp] = [:]
@@ -56,7 +56,7 @@ final class FormerRights {
     receivedCount = isKnown ? emissions.prefix { $0.number <= changes.received }.count : 0
   }
 
-  /// The right to change or delete a row that exists here. nil if none is known.
+  /// Returns the right to change or delete a row that exists here. nil if no such right is known.
   func toChange(_ key: RowKey, _ row: Row, in place: Int) throws -> Grant? {
     guard receivedCount > 0 else { return nil }
     if try isTakenLate(key, in: place) { return try toMake(row, in: place) }
@@ -67,7 +67,7 @@ final class FormerRights {
     return grant
   }
 
-  /// The right to make a row below rows that the user saw then. nil if none is known.
+  /// Returns the right to make a row below rows that the user saw at that time. nil if no such right is known.
   func toMake(_ row: Row, in place: Int) throws -> Grant? {
     guard receivedCount > 0 else { return nil }
     var above: [Subject] = []
@@ -82,7 +82,7 @@ final class FormerRights {
 
   private func held() throws -> [[RowSet]] {
     if let knownHeld { return knownHeld }
-    // Each set is stored as its difference from the next set, so all are needed.
+    // Each set is stored as the difference from the next set, so all sets are needed.
     let all = try store.emissions(of: device.id)
     let sets = try store.heldSets(of: device.id, after: all)
     let held = emissions.compactMap { emission in all.firstIndex { $0.number == emission.number }.map { sets[$0] } }
@@ -90,11 +90,12 @@ final class FormerRights {
     return held
   }
 
-  /// The last emission that showed all of these rows, with the time until which the user could see them.
+  /// Returns the last emission that showed all of these rows, with the time until which the user could see the rows.
   private func grant(_ rows: [Subject]) throws -> Grant? {
     let held = try held()
     func showsAll(_ index: Int) -> Bool {
-      // If the user has the right now, another obstacle was met.
+      // No row above is hidden, so only the user's attributes can be the reason. If they are still the same, the user
+      // has the right, and another obstacle was met.
       if rows.isEmpty { return emissions[index].attributes != scope.user.attributes }
       return rows.allSatisfy { held[index][$0.place].contains($0.number) }
     }
@@ -110,12 +111,12 @@ final class FormerRights {
     return Grant(emission: emission, until: until)
   }
 
-  /// The first time after an emission at which others changed a value that decides who may see a row, or a row above
-  /// it.
+  /// Returns the first time after an emission at which others changed the visibility of a row. They changed a deciding
+  /// value in the row itself, or in a row above it.
   private func lostAt(_ row: Subject, after cursor: Cursor) throws -> Stamp {
     let loss = Loss(subject: row, cursor: cursor)
     if let known = lost[loss] { return known }
-    // A row may be above itself.
+    // A row may be above itself. This value ends the recursion.
     lost[loss] = Stamp(Int64.max)
     let schema = store.tables[row.place].schema
     let deciding = try scope.deciding(in: row.place)
@@ -145,7 +146,7 @@ final class FormerRights {
     try inherited(in: place).compactMap { try store.parent(of: row, along: $0) }
   }
 
-  /// Collects the rows above a new row that the user does not see now. Returns false if one of them does not exist.
+  /// Collects the rows above a new row that the user does not see now. Returns false if a row above does not exist.
   private func collectHidden(
     above row: Row, in place: Int, _ found: inout [Subject], _ visited: inout Set<StepMerger.RowReference>
   ) throws -> Bool {
@@ -165,7 +166,7 @@ final class FormerRights {
     return true
   }
 
-  /// Whether this device made the row below rows that had left its user's sight, and the row was accepted.
+  /// Whether this device made the row below rows that had left its user's scope, and the hub accepted the row.
   private func isTakenLate(_ key: RowKey, in place: Int) throws -> Bool {
     try ConflictTable.hasTakenLateInsert(
       key, of: store.tables[place].name, device: device.id, user: scope.user.name, in: store.database)
@@ -185,7 +186,7 @@ final class FormerRights {
     }
   }
 
-  /// Whether the user could make a row, as far as the row itself decides that.
+  /// Whether the user could make a row, as far as the values of the row decide.
   private func couldMake(_ row: Row, in place: Int, at emission: Emission) throws -> Bool {
     guard let write = try writeRule(of: place, at: emission) else { return false }
     let rule: String?
@@ -198,7 +199,8 @@ final class FormerRights {
     return try ask(rule, about: row, in: place, at: emission) ?? asks(rule, about: row, in: place, as: scope.user)
   }
 
-  /// The rule of an emission's version of the dataset. nil if it cannot be evaluated in the present tables.
+  /// Returns the table's write rule in the dataset version of an emission. nil if the present tables cannot evaluate
+  /// the rule.
   private func writeRule(of place: Int, at emission: Emission) throws -> WriteRule? {
     let rules = store.tables[place].rules
     if emission.version == store.dataset.version { return rules.write }
@@ -207,8 +209,8 @@ final class FormerRights {
     return then.write == .visible && rules.write == .visible && then.visible == rules.visible ? .visible : nil
   }
 
-  /// Evaluates a rule as it was at an emission. nil if the result is unknown: the rule reads other tables too, or the
-  /// user's attributes of that time are not known.
+  /// Evaluates a rule as it was at an emission. nil if the result is unknown. That is so if the rule reads other tables
+  /// too, or if the user's attributes at that time are not known.
   private func ask(_ rule: String, about row: Row, in place: Int, at emission: Emission) throws -> Bool? {
     guard let attributes = emission.attributes,
       try ScopeLinks.reads(rule, of: store.tables[place], store).isEmpty
@@ -230,6 +232,6 @@ final class FormerRights {
 }
 
 extension LogEntry {
-  /// The time when the change took effect at the hub. A change of a device took effect when it came.
+  /// The time when the change took effect at the hub. A device's change took effect when its bundle was merged.
   fileprivate var timeAtHub: Stamp { device == nil ? stamp : Stamp(milliseconds: at) }
 }

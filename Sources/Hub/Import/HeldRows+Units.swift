@@ -3,14 +3,14 @@ import SatchelMerge
 import SatchelValues
 import SatchelWorkspace
 
-/// Waiting units: either the whole unit enters, or nothing of it.
+/// Waiting units: the whole unit enters, or no part of it.
 extension HeldRows {
   private struct NotWhole: Error {}
 
-  /// Lets a unit enter, if all of it can be accepted as it was sent.
+  /// Lets a unit enter if all of its changes can be accepted as the device sent them.
   ///
-  /// If a change of it can no longer be accepted, the unit stops waiting and becomes one conflict.
-  /// - Parameter waiting: rows with an earlier waiting change. The unit's rows are added if it waits.
+  /// If a change of the unit can no longer be accepted, the unit stops waiting and becomes one conflict.
+  /// - Parameter waiting: the rows that have an earlier waiting change. If the unit waits, its rows are added.
   func release(_ unit: ConflictUnit, behind waiting: inout Set<RowReference>) throws -> Step {
     let rows = unit.members.map { RowReference($0.record) }
     let isBlocked = rows.contains { waiting.contains($0) } || unit.members.contains { $0.record.awaitsDecision }
@@ -41,7 +41,8 @@ extension HeldRows {
     return .closed
   }
 
-  /// Tries all changes of a unit, and repeats while further ones enter. Returns whether all have entered.
+  /// Tries all changes of a unit, and repeats while more changes enter. Stops if a change was lost. Returns false if
+  /// changes still wait and no change was lost.
   private func releaseAll(_ members: [StoredConflict], _ rows: Set<RowReference>) throws -> Bool {
     var left = members.sorted { place(of: $0) < place(of: $1) }
     while !left.isEmpty {
@@ -60,7 +61,8 @@ extension HeldRows {
     return true
   }
 
-  /// The order in which changes are tried: children are deleted before their parents, and inserted after them.
+  /// Returns the order in which the changes are tried. Children are deleted before their parents, and inserted after
+  /// them.
   private func place(of conflict: StoredConflict) -> ApplyOrder {
     let table = store.place(of: conflict.record.table) ?? store.tables.count
     return ApplyOrder(
@@ -68,7 +70,8 @@ extension HeldRows {
   }
 
   /// Makes one conflict of a unit that can no longer enter.
-  /// - Parameter lost: the conflicts of the changes that cannot be accepted, each as if it were alone.
+  /// - Parameter lost: the conflicts of the changes that cannot be accepted. Each conflict is as if its change were
+  ///   alone.
   private func close(_ members: [StoredConflict], by lost: [ConflictRecord]) throws {
     let reasons = Dictionary(lost.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     let state = ConflictState.ofUnit(lost.map { toldState(of: $0) })
@@ -95,7 +98,8 @@ extension HeldRows {
     return try scope.maySee(record.key, in: place) ? .nothing : .row
   }
 
-  /// The state of a conflict about a deleted or hidden row follows from the policy alone.
+  /// Returns the state of a change's conflict for the device. For a deleted or hidden row, the state follows from the
+  /// policy alone.
   private func toldState(of record: ConflictRecord) -> ConflictState {
     guard [.updateDelete, .revoked].contains(record.kind), record.state != .held,
       let place = store.place(of: record.table)

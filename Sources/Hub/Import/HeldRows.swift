@@ -15,7 +15,7 @@ final class HeldRows {
   private var senders: [Sender: ScopeStore] = [:]
   private var ranges: [ReplicaID: PrimaryKeyRanges] = [:]
 
-  /// Changes that stopped waiting, because they cannot be accepted as they were sent.
+  /// Changes that stopped waiting because they cannot be accepted as the device sent them.
   var lost: [ConflictID] = []
 
   private struct Sender: Hashable {
@@ -28,9 +28,10 @@ final class HeldRows {
     self.now = now
   }
 
-  /// Tries all waiting changes, and repeats while further rows enter. Returns the number of changes that entered.
+  /// Tries all waiting changes, and repeats while more changes enter. Returns the number of changes that entered.
   ///
-  /// A change that a user may not make waits for a person's decision, and not for the user's rights to grow.
+  /// If a user may not make a change, the change waits for a person's decision. It does not enter when the user gets
+  /// more rights.
   func release() throws -> Int {
     var released = 0
     while true {
@@ -41,8 +42,8 @@ final class HeldRows {
     }
   }
 
-  /// While a row waited, another row may have come with its key or its natural key. With the same key, the earlier row
-  /// keeps it. With the same natural key, the two become one.
+  /// Gives waiting new rows other keys. While a row waited, another row may have come with the same key or the same
+  /// natural key. With the same key, the other row keeps the key. With the same natural key, the two rows become one.
   private func changeKeys() throws {
     let references = try PrimaryKeyReferences(store.tables)
     if references.isEmpty { return }
@@ -70,14 +71,14 @@ final class HeldRows {
       return twin == key ? nil : try store.rename(key, to: twin, in: place, of: record.device, by: bundle, at: now).new
     }
     guard table.givesNewKeys, try store.rows[place].row(record.key) != nil,
-      // The device may already know a key that the hub itself gave.
+      // The device may already know a key that the hub itself gave to a row.
       try !store.isGiven(key, in: place)
     else { return nil }
     return try store.giveNewKey(to: key, in: place, of: record.device, by: bundle, above: 0, at: now)?.new
   }
 
-  /// The key of the row that a waiting new row is the same as. Later waiting changes of the new row may make it
-  /// different from every other row.
+  /// Returns the key of the row that is the same thing as a waiting new row. nil if there is no such row. It is also
+  /// nil if later changes of the new row wait, because they may make the new row different.
   private func twin(of record: ConflictRecord, in place: Int) throws -> Value? {
     let table = store.tables[place]
     guard table.folds, let scope = try scope(of: record), case .insert(let row)? = try? record.change(in: table.schema),
@@ -100,13 +101,14 @@ final class HeldRows {
 
   enum Step { case entered, closed, waits }
 
-  /// - Returns: how many changes entered, and whether nothing more can be done.
+  /// Tries each waiting change once.
+  /// - Returns: how many changes entered, and whether no further pass can help.
   private func pass() throws -> (entered: Int, isDone: Bool) {
     var (entered, closed) = (0, 0)
-    // A row's changes enter in their order. If one still waits, the later ones wait too.
+    // The changes of a row enter in their order. If a change still waits, the later changes of the row wait too.
     var waiting: Set<RowReference> = []
     let reported = try store.reported()
-    // A reported change enters only by a person's decision.
+    // A reported change enters only after a person's decision.
     let held = try ConflictTable.list([.held], in: store.database).filter { !reported.contains($0.record.id) }
     for unit in try inOrder(held) {
       if !unit.isSingle {
@@ -120,7 +122,7 @@ final class HeldRows {
       let (conflict, record) = (unit.head, unit.head.record)
       let row = RowReference(record)
       if record.awaitsDecision {
-        // Later changes of a row that is not made before a person decides.
+        // The row does not exist before a person decides. So its later changes wait.
         if record.operation == .insert { waiting.insert(row) }
         continue
       }
@@ -140,7 +142,8 @@ final class HeldRows {
     return (entered, entered + closed == 0)
   }
 
-  /// The units in an order in which each helps the next. Units of one row are in the order in which they were made.
+  /// Returns the units in an order in which each unit may help the next unit. Units that change the same row keep the
+  /// order in which the device made them.
   private func inOrder(_ held: [StoredConflict]) throws -> [ConflictUnit] {
     let units = held.sorted { $0.record.generation < $1.record.generation }.units
     var last: [RowReference: Int] = [:]
@@ -159,7 +162,8 @@ final class HeldRows {
     return .init(place: place, key: record.key, change: change)
   }
 
-  /// - Parameter unit: the rows of the unit that the change belongs to. Empty if it belongs to none.
+  /// Tries one waiting change.
+  /// - Parameter unit: the rows of the unit that the change belongs to. Empty if the change belongs to no unit.
   func release(
     _ kept: ConflictRecord, _ bundle: BundleID?, with unit: Set<RowReference> = []
   ) throws -> Step {
@@ -202,14 +206,15 @@ final class HeldRows {
     } catch is StillHeld { return .waits } catch let error as SQLiteError where error.kind == .constraint {
       return .waits
     } catch let error as SQLiteError where error.kind == .unique {
-      // Another row has the same natural key. The waiting row will be folded into that row, so it stays held.
+      // Another row has the same natural key. A new row that is the same thing will be folded into that row. So the
+      // change stays held.
       if try twin(of: record, in: place) != nil { return .waits }
       if try row.map({ try collides($0, with: unit, of: record, in: place) }) == true { return .waits }
       try row.map { try collide($0, record, change, in: place) }
       return .closed
     }
     if let change = Change(from: hub, to: row) {
-      // The device lost the row while it waited, so the row is sent back.
+      // While the change waited, the device lost the row. So the row is sent back to the device.
       let origin = Origin(
         device: record.device, user: record.user, stamp: record.stamp, bundle: bundle, returnsToAuthor: true, at: now)
       try store.log(change, of: record.key, with: past, in: place, from: origin)
@@ -218,12 +223,12 @@ final class HeldRows {
     return Change(from: hub, to: row) == nil ? .closed : .entered
   }
 
-  /// Whether a person must let a new row in because of its key.
+  /// Whether a new row waits for a person because of its key.
   private func waitsForItsKey(_ record: ConflictRecord, in place: Int) throws -> Bool {
     let device = try store.device(record.device)
     let limit = try PrimaryKeyLimit(store).greatest(in: place)
     if try PrimaryKeyLimit(store).forbids(record.key, above: limit, in: place, to: device) { return true }
-    // A row from before its device joined waits for something else.
+    // If a row may be from before its device joined, it waits for another reason.
     let mayBeFromBefore = record.generation == Generation(0) && record.kind != .constraint
     guard let device, !mayBeFromBefore else { return false }
     let known = try ranges[device.id] ?? PrimaryKeyRanges(store, of: device)
@@ -231,7 +236,8 @@ final class HeldRows {
     return try known.forbids(record.key, in: place, .waited)
   }
 
-  /// Closes the record of a change that entered. If it met another change meanwhile, that is an ordinary disagreement.
+  /// Closes the record of a change that entered. If the change met another change, the record becomes an ordinary
+  /// disagreement.
   private func close(
     _ record: ConflictRecord, _ change: Change, _ disagreement: Disagreement?, met: Row?, in place: Int,
     note: String? = nil
@@ -250,8 +256,8 @@ final class HeldRows {
     try store.owe(record.key, in: place, to: record.device)
   }
 
-  /// Why the user may no longer make a change, in words. nil if the user may. The user may have lost the right while
-  /// the change waited.
+  /// Returns why the user may no longer make a change, in words. nil if the user may. The user may have lost the right
+  /// while the change waited.
   private func refusal(
     of change: Change, by device: ReplicaID, mayWrite: Bool, in place: Int
   ) throws -> String? {
@@ -260,8 +266,8 @@ final class HeldRows {
     return mayWrite ? nil : StepMerger.mayNotChange
   }
 
-  /// Stops the wait of an update whose row left its user's sight. An update of a deleted row stops waiting in the same
-  /// way, so the device cannot distinguish the two cases.
+  /// Ends the wait of an update whose row left its user's scope. An update of a deleted row ends its wait in the same
+  /// way. So the device cannot distinguish the two cases.
   private func closeHidden(_ kept: ConflictRecord, met: Row, in place: Int) throws -> Step {
     guard kept.operation == .update else { return .waits }
     var record = kept
@@ -274,7 +280,7 @@ final class HeldRows {
     return .closed
   }
 
-  /// Whether another row of the same unit has the natural key, so that it may still give it up.
+  /// Whether other rows of the same unit have the natural key. Those rows may still get another natural key.
   private func collides(
     _ row: Row, with unit: Set<RowReference>, of record: ConflictRecord, in place: Int
   ) throws -> Bool {
@@ -286,7 +292,7 @@ final class HeldRows {
     }
   }
 
-  /// Nothing is missing any more, but another row has the natural key by now.
+  /// Closes a change whose missing rows came, because meanwhile another row got the same natural key.
   private func collide(_ row: Row, _ record: ConflictRecord, _ change: Change, in place: Int) throws {
     let rows = store.rows[place]
     let rivals = try rows.rivals(of: row, in: store.database)
@@ -295,7 +301,8 @@ final class HeldRows {
     try close(record, change, Disagreement(kind: .unique, state: state), met: met, in: place)
   }
 
-  /// The scope of the user who made the change. The device may have another user by now. nil if the device was removed.
+  /// Returns the scope of the user who made the change. The device may have another user by now. nil if the device was
+  /// removed.
   func scope(of record: ConflictRecord) throws -> ScopeStore? {
     let sender = Sender(device: record.device, user: record.user)
     if let known = senders[sender] { return known }
@@ -309,8 +316,8 @@ final class HeldRows {
 }
 
 extension ConflictRecord {
-  /// The record of a new row, with the values that the device wrote into the row later. nil if a later change is not an
-  /// update.
+  /// Returns the record of a new row, with the values that the device wrote into the row later. nil if a later change
+  /// is not an update.
   /// - Parameter behind: the row's later changes, which wait, in their order.
   func followed(by behind: [ConflictRecord], in schema: TableSchema) -> ConflictRecord? {
     guard case .insert(var row)? = try? change(in: schema) else { return nil }
@@ -323,10 +330,10 @@ extension ConflictRecord {
     return whole
   }
 
-  /// Whether the change only waits for a person, because its user lacks the right.
+  /// Whether the change only waits for a person's decision, because the user lacks the right to make it.
   var awaitsDecision: Bool { kind == .forbidden || kind == .revoked }
 
-  /// The device's change as it was sent.
+  /// Returns the device's change as the device sent it.
   func change(in schema: TableSchema) throws -> Change {
     switch operation {
     case .insert: return .insert(try schema.row(deviceValues ?? []))

@@ -9,50 +9,52 @@ import SatchelWorkspace
 public struct HubImportReport: ImportOutcome, Sendable {
   public let manifest: Manifest
   public let verdict: Verdict
-  /// Changes that were accepted, wholly or in part.
+  /// The number of changes that were accepted, wholly or in part.
   public let taken: Int
-  /// New disagreements.
+  /// The number of new disagreements.
   public let conflicts: Int
-  /// Conflicts that the device's user decided.
+  /// The number of conflicts that the device's user decided.
   public let resolved: Int
-  /// Rows that had waited and entered now.
+  /// The number of rows that had waited and entered now.
   public let released: Int
   /// Rows that got another key here, because another row had their key.
   public let rekeyed: [RekeyedRow]
-  /// Rows that became one with a row that has their natural key.
+  /// Rows that became one row with another row, because both have the same natural key.
   public var folded: [RekeyedRow] = []
-  /// Changes that were accepted although their user has lost the right to them since.
+  /// The number of changes that were accepted although their user has since lost the right to make them.
   public var late = 0
-  /// Changes of tables that have left the dataset: each is kept as a conflict.
+  /// The number of changes of tables that have left the dataset. Each change is kept as a conflict.
   public var departed = 0
-  /// Columns, as `table.column`, that have values in the bundle and that the dataset no longer has. Only the archived
+  /// Columns, as `table.column`, that have values in the bundle but are no longer in the dataset. Only the archived
   /// bundle keeps these values.
   public var leftOut: [Name] = []
-  /// Milliseconds by which the device's clock ran ahead of the hub's; its stamps were set back to the hub's time.
+  /// Milliseconds by which the device's clock ran ahead of this hub's clock. Stamps from the future were set back to
+  /// the hub's time.
   public let clamped: Int64
-  /// The effect on rows, counted.
+  /// The numbers of rows that the import changed.
   public var tally = RowTally()
-  /// The first of the new disagreements.
+  /// The first few of the new disagreements.
   public var found: [ConflictRecord] = []
-  /// Attached files that were not here before, and files that were kept beside another file of the same path.
+  /// The number of attached files that were not here before. A new file that was kept beside another file counts too.
   public var attached = 0
-  /// The newer versions among them.
+  /// The number of newer versions of known files among the attached files.
   public var attachedNewer = 0
   public var beside: [ArrivingAttachments.Arrival] = []
-  /// Number of files that the device lost and requests again.
+  /// The number of files that the device lost and requests again.
   public var attachedLost = 0
   /// The other volumes that must come before the bundle can be imported. nil if the file is not a volume.
   public var waiting: BundleParts.Waiting?
   /// The comparison of the device's digests with the rows that it should have. nil if the bundle has no digests.
   public var proof: StateProof?
-  /// The key of another owner that the device announced, and that the hub did not take. nil if there was none.
+  /// The key that the device announced and that the hub did not take, because the key has another owner. nil if there
+  /// was no such key.
   public var refusedKey: PublicKey?
-  /// The work that came back of the time that the hub lost. nil if none was merged with this bundle.
+  /// The work from the lost time that came back. nil if no such work was merged with this bundle.
   public var recovery: RecoveryReport?
 }
 
 extension HubImportReport {
-  /// The report of a bundle without any effect.
+  /// The report about a bundle that had no effect.
   init(_ manifest: Manifest, _ verdict: Verdict) {
     self.init(
       manifest: manifest, verdict: verdict, taken: 0, conflicts: 0, resolved: 0, released: 0, rekeyed: [], clamped: 0)
@@ -62,7 +64,7 @@ extension HubImportReport {
 extension HubWorkspace {
   /// Verifies a device's bundle and merges it, in one transaction.
   ///
-  /// Throws a `BundleError` or a `Refusal` if the bundle is not accepted. The rows are then as before.
+  /// Throws a `BundleError` or a `Refusal` if the bundle is not accepted. In that case the rows stay as they were.
   public func importBundle(_ path: String, from source: BundleSource = .named) throws -> HubImportReport {
     try locked {
       try failedImports.noting(path, manifest: { try signedManifest(of: path) }) {
@@ -77,7 +79,8 @@ extension HubWorkspace {
     try reader.manifestIfSound(of: path, trust: .keys(trustedKeys(store())))
   }
 
-  /// Reads the files of a stick before any of them is imported. Files that prove their sender come first.
+  /// Reads the files of a stick before the hub imports any of them. Files that prove their sender come first in the
+  /// result.
   public func inspect(_ paths: [String]) throws -> [InspectedFile] {
     let reader = BundleReader(platform: platform, identities: RememberedIdentities(keys.identities).all)
     return reader.inspect(paths, trust: .keys(try trustedKeys(examined())))
@@ -119,7 +122,8 @@ extension HubWorkspace {
     let manifest = bundle.manifest
     let changes = try self.changes(of: manifest)
     try refuseFork(manifest, changes, bundle.digest, signer: bundle.signer, store)
-    // Only after the whole bundle is proved: it may stop this hub, or make the file wait here.
+    // These checks come only after the whole bundle is proved. Their result may stop this hub, or make the file wait
+    // here.
     if let device = try store.device(manifest.from.id) {
       try HistoryCheck(self, store, device, changes).run()
       if changes.sequence > device.merged {
@@ -139,7 +143,7 @@ extension HubWorkspace {
       try BundleParts(folder, platform: platform).forget(exported, upTo: device.merged.rawValue)
     }
     try finishRotation(store)
-    // Also for a repeated bundle: the first import may have ended between the merge and this step.
+    // This also runs for a repeated bundle: the first import may have ended between the merge and this step.
     if report.verdict != .stale {
       if folder.isForUs(path) { try platform.files.remove(path) }
     } else if Paths.parent(of: path) == folder.waiting {
@@ -148,7 +152,7 @@ extension HubWorkspace {
     return report
   }
 
-  /// Keeps a volume until the others come, unless their bundle was overtaken.
+  /// Keeps a volume until the other volumes come. A volume of an overtaken bundle is not kept.
   private func keep(
     _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, _ store: HubStore
   ) throws -> HubImportReport {
@@ -164,8 +168,8 @@ extension HubWorkspace {
     return report
   }
 
-  /// The limits of a device's bundle: its changes, the files that the dataset allows, and a copy of a database that has
-  /// no more rows than the hub's.
+  /// Returns the limits for a device's bundle. The bundle contains changes, the files that the dataset allows, and a
+  /// copy of a database. This copy has no more rows than the hub's database.
   private func partsLimits(_ store: HubStore) throws -> BundlePartsLimits {
     BundlePartsLimits(
       ofBundlesWith: store.dataset.attachments.bundleBytes + 4 * (try platform.files.size(databasePath)))
@@ -190,7 +194,7 @@ extension HubWorkspace {
 
   private func isRequest(_ path: String) -> Bool { (try? readRequest(path)) != nil }
 
-  /// Checks a bundle of a device or of the hub itself, and passes it to `body`. Imports nothing.
+  /// Checks a bundle from a device or from the hub itself, and passes it to `body`. Imports nothing.
   public func verify<T>(_ path: String, _ body: (borrowing VerifiedBundle) throws -> T) throws -> T {
     try locked {
       try body(reader.read(path, trust: .keys(trustedKeys(store())), staging: folder.inbox))

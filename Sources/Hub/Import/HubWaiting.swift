@@ -8,21 +8,21 @@ public struct WaitingBundle: Sendable {
   public let path: String
   public let device: String
   public let number: Int64
-  /// The reason why it waits.
+  /// The reason why the bundle waits.
   public let reason: Reason
 
   public enum Reason: Sendable {
     /// The hub needs this version of the dataset first.
     case version(Int64)
-    /// The hub needs earlier exports of its device first: it has those up to this one.
+    /// The hub needs earlier exports of the device first. The value is the last export that the hub has.
     case earlier(than: SequenceNumber)
     /// The hub was set back, and its operator must decide.
     case setBack
-    /// Nothing is missing any more: the next import merges it.
+    /// Nothing is missing any more. The next import merges the bundle.
     case due
   }
 
-  /// The fixed word for programs.
+  /// The fixed word for the reason, for programs.
   public var word: String {
     switch reason {
     case .version: "newer-dataset"
@@ -35,7 +35,7 @@ public struct WaitingBundle: Sendable {
 
 /// Bundles that wait in `bundles/inbox/waiting`.
 extension HubWorkspace {
-  /// The waiting bundles, each with its reason.
+  /// Returns the waiting bundles, each with its reason.
   public func waiting() throws -> [WaitingBundle] {
     let paths = try WaitingBundles(folder, platform.files).list()
     if paths.isEmpty { return [] }
@@ -60,16 +60,17 @@ extension HubWorkspace {
     return .earlier(than: device.merged)
   }
 
-  /// The bundles among them that can be merged now, in the order in which they need each other.
+  /// Returns the waiting bundles that can be merged now, in the order in which they need each other.
   public func dueByNow() throws -> [String] {
     try waiting().filter { if case .due = $0.reason { true } else { false } }.map(\.path)
   }
 
-  /// Keeps a bundle that cannot be merged yet. It is read again to its end, so that the kept file is verified now.
+  /// Keeps a bundle that cannot be merged yet. This method reads the bundle again to its end, so that the kept file is
+  /// verified now.
   ///
-  /// Throws the refusal in other words if there is no more room for bundles of its sender. The file then stays in
+  /// Throws the refusal in other words if there is no more room for bundles of its sender. The file then stays in its
   /// place.
-  /// - Parameter refusal: says why the bundle waits.
+  /// - Parameter refusal: the reason why the bundle waits.
   func keepWaiting(_ path: String, because refusal: Refusal, _ store: HubStore) throws {
     let waiting = WaitingBundles(folder, platform.files)
     if waiting.has(path) { return }
@@ -84,9 +85,10 @@ extension HubWorkspace {
   }
 }
 
-/// The bounds of what waits: whoever can sign as a device can make any number of bundles that wait.
+/// The limits for waiting bundles. Without limits, a holder of a device's key could make any number of bundles that
+/// wait.
 extension HubWorkspace {
-  /// So many bundles of one sender wait at most.
+  /// The greatest number of bundles of one sender that wait.
   private static let mostWaiting = 8
   private static let waitingDays: Int64 = 90
 
@@ -96,14 +98,14 @@ extension HubWorkspace {
       of: device, dataset: configuration.dataset, in: folder.waiting, platform.files)
   }
 
-  /// Forgets what waits of a device from a number on: nothing of that is ever taken.
+  /// Removes the waiting bundles of a device from a number on, because the hub never takes any of them.
   func forgetWaiting(of device: String, from number: SequenceNumber) throws {
     for bundle in try waitingBundles(of: device) where bundle.number >= number.rawValue {
       try platform.files.remove(bundle.path)
     }
   }
 
-  /// Forgets bundles that have waited for long. Their devices still have what was never acknowledged.
+  /// Removes bundles that have waited too long. Their devices still have every change that the hub did not acknowledge.
   func forgetOldWaiting() throws {
     let limit = platform.clock.milliseconds() - Self.waitingDays * 86_400_000
     for path in try WaitingBundles(folder, platform.files).list() {
@@ -113,7 +115,8 @@ extension HubWorkspace {
 }
 
 extension Refusal {
-  /// The same for a bundle for which there is no room among those that wait.
+  /// Returns this refusal with other words: too many bundles of the device wait already, so the hub does not keep this
+  /// bundle.
   fileprivate func notKept(beside count: Int, of device: String) -> Refusal {
     Refusal(
       code, "\(message) It is not kept here: \(count) of \(device) wait already.",

@@ -5,10 +5,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Rows that a device deleted because its own row has their natural key, as the table's policy says.
+/// Rows that a device deleted because its own row has their natural key. The policy of the table allowed that.
 ///
-/// If the device's own row is not accepted, because its parent is missing or its user may not make it, the other row
-/// comes back. So one of two rows with one natural key always exists.
+/// The hub may not accept the device's own row, because its parent is missing or its user may not make it. Then the
+/// other row comes back. So one of two rows with the same natural key always exists.
 struct KeptOutRows {
   /// A device's row that keeps another row out.
   private struct Claim {
@@ -24,7 +24,7 @@ struct KeptOutRows {
 
   init(_ store: HubStore, of device: EnrolledDevice) { (self.store, self.device) = (store, device) }
 
-  /// Records that a device reports such a row.
+  /// Records the reported conflict if it is about such a row.
   mutating func note(_ record: ConflictRecord) {
     guard record.kind == .unique, record.state == .settled, record.rowWinner == .device,
       let place = store.place(of: record.table), let rival = record.rivalKey(in: store.tables[place].schema)
@@ -32,7 +32,7 @@ struct KeptOutRows {
     claims.append(Claim(place: place, key: record.key, rival: rival, id: record.id))
   }
 
-  /// Brings back rows whose rivals were not accepted. Called after all of the bundle is merged.
+  /// Brings back rows whose rivals were not accepted. The caller calls this after it has merged the whole bundle.
   func bringBack(deletedIn bundle: String, at now: Int64) throws {
     for claim in claims {
       let rows = store.rows[claim.place]
@@ -62,7 +62,8 @@ struct KeptOutRows {
     return isDeleted
   }
 
-  /// The device's row did not win. If the hub has found nothing else about it, a person decides.
+  /// Opens the conflict of a device's row that did not win. If the hub has found nothing else about the row, a person
+  /// decides.
   private func reopen(_ claim: Claim, met row: Row, at now: Int64) throws {
     guard var record = try ConflictTable.conflict(claim.id, in: store.database)?.record, record.kind == .unique,
       record.state == .settled

@@ -5,18 +5,18 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Accepts changes of a bundle that became conflicts only because their user has lost the right to them since.
+/// Accepts changes of a bundle that became conflicts only because their user has since lost the right to make them.
 ///
-/// First each of them becomes a conflict, as in any table. Then the change is merged as any other, if the table has
-/// `"late": "accept"` and `FormerRights` shows that the user had the right when the change was made. The rows stay out
-/// of their user's sight.
+/// First each such change becomes a conflict, as in any table. Then the change is merged as any other change, under two
+/// conditions. The table has `"late": "accept"`, and `FormerRights` shows that the user had the right when the device
+/// made the change. The rows stay out of their user's scope.
 final class LateWork {
   private let merger: StepMerger
   private let rights: FormerRights
   private let own: OwnChanges
   private let bundle: BundleID
   private let now: Int64
-  /// The parts of rows' logs that were read, by the emission at which they begin.
+  /// The entries that were read in the logs of rows, by the cursor of the emission after which they begin.
   private var walks: [Cursor: RowWalks] = [:]
   private var store: HubStore { merger.store }
   private var device: EnrolledDevice { merger.device }
@@ -27,7 +27,7 @@ final class LateWork {
     (self.merger, self.rights, self.own, self.bundle, self.now) = (merger, rights, own, bundle, now)
   }
 
-  /// Accepts the changes of these new conflicts, as far as the rules allow.
+  /// Accepts the changes of these new conflicts, as far as the rules allow that.
   func take(_ found: [ConflictID]) throws {
     var left = try found.compactMap { try ConflictTable.conflict($0, in: store.database)?.record }
       .filter { mayBeLate($0) }
@@ -35,7 +35,7 @@ final class LateWork {
     let order = try merger.scope.links.order
     let ranks = Dictionary(uniqueKeysWithValues: order.enumerated().map { (store.tables[$1].name, $0) })
     left.sort { (ranks[$0.table] ?? 0, $0.generation) < (ranks[$1.table] ?? 0, $1.generation) }
-    // Parents enter before their children, and children are deleted before their parents.
+    // Parents must enter before their children, and children must be deleted before their parents.
     while true {
       let before = left.count
       left = try rest(of: left)
@@ -52,7 +52,7 @@ final class LateWork {
     return [.revoked, .forbidden, .foreignKey].contains(record.kind)
   }
 
-  /// Accepts the changes that can enter now, each row's changes in their order. Returns the others.
+  /// Accepts the changes that can enter now. The changes of a row enter in their order. Returns the other changes.
   private func rest(of records: [ConflictRecord]) throws -> [ConflictRecord] {
     var stopped: Set<StepMerger.RowReference> = []
     return try records.filter { record in
@@ -70,7 +70,8 @@ final class LateWork {
     let found = try merger.scope.find(record.key, in: place)
     guard let grant = try grant(change, of: record.key, found, in: place) else { return false }
     let stamp = min(record.stamp, merger.latest)
-    // The device wrote this change after the newest stamp that its earlier bundles showed. So the later stamp counts.
+    // The device wrote this change after the newest stamp in its earlier bundles. So the later of the two stamps
+    // counts.
     guard max(stamp, device.newestStamp) < grant.until else { return false }
     let past = try store.past(of: record.key, in: place)
     let base = ChangeBase.emission(grant.emission.cursor)
@@ -92,8 +93,8 @@ final class LateWork {
     return true
   }
 
-  /// The right by which the user could make a change. nil if there was none, or if the user has it now and another
-  /// obstacle remains.
+  /// Returns the right by which the user could make a change. nil if the user never had the right. nil also if the user
+  /// has the right now, because then another obstacle remains.
   private func grant(
     _ change: Change, of key: RowKey, _ found: ScopeStore.Found?, in place: Int
   ) throws -> FormerRights.Grant? {
@@ -112,7 +113,7 @@ final class LateWork {
     }
   }
 
-  /// Returns false, with no effect, if the new row cannot exist.
+  /// Writes a change. Returns false, with no effect, if the new row cannot exist.
   private func write(_ change: Change, to row: Row?, over hub: Row?, key: RowKey, in place: Int) throws -> Bool {
     merger.parents.forget()
     if try merger.obstacle(to: row, from: hub, in: place) != nil { return false }
@@ -123,7 +124,8 @@ final class LateWork {
     return true
   }
 
-  /// Records that the change was accepted. Its device learns of that, and gets the row only if its user sees it.
+  /// Records that the change was accepted. The device receives this result, and receives the row only if its user sees
+  /// the row.
   private func close(
     _ record: ConflictRecord, as disagreement: Disagreement?, met found: ScopeStore.Found?, in place: Int
   ) throws {

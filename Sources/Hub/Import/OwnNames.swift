@@ -3,7 +3,7 @@ import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 
-/// The keys that a device itself gave to its rows, and the keys that they had before.
+/// The keys that a device itself gave to its rows, and the former keys of these rows.
 struct OwnNames {
   private var back: PrimaryKeyMap
   private var forth: PrimaryKeyMap
@@ -24,9 +24,9 @@ struct OwnNames {
     forth.add(.init(place: place, old: origin, new: name.new.key))
   }
 
-  /// The step with the first keys of its rows.
+  /// Returns the step with the first keys of its rows.
   func original(_ step: Step, in place: Int) -> Step { back.step(step, of: place) }
 
-  /// The step with the present keys of its rows.
+  /// Returns the step with the present keys of its rows.
   func present(_ step: Step, in place: Int) -> Step { forth.step(step, of: place) }
 }

@@ -6,10 +6,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The keys that a device's bundle uses, and the keys of the same rows at the hub.
+/// The keys in a device's bundle, and the keys of the same rows at the hub.
 ///
-/// Before anything of the bundle is merged, it is decided which of its new rows need another key. A child may come
-/// before its parent, and must not be attached to the row that has the parent's key here.
+/// The hub decides which new rows need another key before it merges any part of the bundle. The reason: a child may
+/// come before its parent in the bundle. The child must not be attached to another row that has the parent's key at the
+/// hub.
 final class PrimaryKeyRemapping {
   private let store: HubStore
   private let scope: ScopeStore
@@ -25,21 +26,21 @@ final class PrimaryKeyRemapping {
   private(set) var map: PrimaryKeyMap
   /// The rows whose keys in the bundle differ from their keys at the hub.
   private var named: Set<KeyedRow> = []
-  /// The hub's rows that the bundle changes under their own keys.
+  /// The rows that the bundle changes under their keys at the hub.
   private var ownNames: Set<KeyedRow> = []
-  /// The rows that got another key by this bundle, and the rows that became one with a row that was here.
+  /// The rows that got another key because of this bundle, and the rows that became one with a row that was here.
   private(set) var given: [RekeyedRow] = []
   private(set) var folded: [RekeyedRow] = []
-  /// The greatest keys that new rows may have, by table. Filled as they are looked up.
+  /// The greatest keys that new rows may have, by table. Each value is filled when it is looked up.
   private var limits: [Int: Int64] = [:]
 
   /// - Parameters:
   ///   - scope: the rows that the device's user may see and change.
-  ///   - received: the device's emission.
+  ///   - received: the emission that the device had.
   ///   - base: the state from which the device made its changes.
-  ///   - own: the changes of the log that are the device's own.
-  ///   - translation: the translation of the bundle's version.
-  ///   - ranges: the keys that the device may assign.
+  ///   - own: the changes in the log that count as the device's own.
+  ///   - translation: the translation from the bundle's version of the dataset.
+  ///   - ranges: the keys that the device may give to new rows.
   init(
     _ scope: ScopeStore, _ device: EnrolledDevice, received: EmissionNumber, base: ChangeBase, own: OwnChanges,
     bundle: BundleID,
@@ -72,18 +73,18 @@ final class PrimaryKeyRemapping {
     /// The new rows, in the order of the bundle.
     var insertedRows: [InsertedRow] = []
     var born: [KeyedRow: InsertedRow] = [:]
-    /// The rows about which the bundle says anything new.
+    /// The rows for which the bundle contains a change that is not merged yet.
     var seen: Set<KeyedRow> = []
-    /// All rows that the bundle names, also in changes that were merged before.
+    /// All rows that the bundle names, including rows whose changes were merged before.
     var spoken: Set<KeyedRow> = []
-    /// Rows among these whose natural key the bundle changes, or that it deletes.
+    /// Rows whose natural key the bundle changes, and rows that the bundle deletes.
     var moved: Set<KeyedRow> = []
     var greatest: [Int: Int64] = [:]
     var renamed: [(table: Name, old: Value, new: Value)] = []
   }
 
-  /// Reads the bundle for the first time. A new row that was made here too becomes one with that row. A new row whose
-  /// key is in use gets another key.
+  /// Reads the bundle for the first time. If a new row was also made here, the two rows become one. If the key of a new
+  /// row is in use, the new row gets another key.
   func settle(_ bundle: borrowing VerifiedBundle, at now: Int64) throws {
     if references.isEmpty { return }
     var found = try findings(in: bundle)
@@ -95,7 +96,8 @@ final class PrimaryKeyRemapping {
     for birth in found.insertedRows { try decide(birth, found, &decided, at: now) }
   }
 
-  /// Decides about a new row, after the rows that it refers to: they may be part of its natural key.
+  /// Decides about a new row. Rows that the new row refers to are decided first, because they may be part of its
+  /// natural key.
   private func decide(_ birth: InsertedRow, _ found: Findings, _ decided: inout Set<KeyedRow>, at now: Int64) throws {
     guard decided.insert(KeyedRow(place: birth.place, key: birth.key)).inserted else { return }
     for (column, owner) in references.columns[birth.place].sorted(by: { $0.key < $1.key }) {
@@ -139,7 +141,7 @@ final class PrimaryKeyRemapping {
           throw LineProblem("its new key is none of this table")
         }
         shared?.note((key, KeyedRow(place: place, key: new)))
-        // The device's last bundle already contains everything that the device did before it.
+        // The device's last bundle already contains everything that the device did before that bundle.
         if number > device.proved { found.renamed.append((line.table, key, new)) }
         return
       }
@@ -164,15 +166,15 @@ final class PrimaryKeyRemapping {
         }
       default: found.moved.insert(row)
       }
-      // The device changed or deleted this row before any insert. So it got the row from the hub, or the hub already
-      // has the row. The row's key stays in any case.
+      // The device changed or deleted this row before any insert. So the device got the row from the hub, or the hub
+      // already has the row. In both cases the row keeps its key.
       found.seen.insert(row)
     }
     return found
   }
 
-  /// Whether later new rows must get keys above this one. A key far above all others has no effect, because its row is
-  /// not accepted. With `"blocks"` only keys of accepted rows count: see `raiseNewKeys`.
+  /// Whether later new rows must get keys above this key. A key far above all others has no effect, because the hub
+  /// does not accept its row. With `"blocks"`, only the keys of accepted rows count: see `raiseNewKeys`.
   private func raisesNewKeys(_ key: Int64, in place: Int) throws -> Bool {
     if store.tables[place].rules.keys == .blocks { return false }
     return try key <= limit(in: place)
@@ -184,7 +186,7 @@ final class PrimaryKeyRemapping {
     return limit
   }
 
-  /// Sees to it that rows that get new keys get other ones than this new row, which is about to be taken.
+  /// Ensures that rows which get new keys do not get the key of this new row, which the hub is about to accept.
   private func raiseNewKeys(above birth: InsertedRow, _ found: inout Findings) throws {
     guard store.tables[birth.place].rules.keys == .blocks, case .integer(let number) = birth.key,
       try number > found.greatest[birth.place] ?? 0 && number <= limit(in: birth.place) && !isForbidden(birth)
@@ -196,15 +198,15 @@ final class PrimaryKeyRemapping {
     try ranges.forbids(RowKey([birth.key]), in: birth.place, .sent(isFromBefore: birth.step.first == nil))
   }
 
-  /// Whether a person must let a new row in because of its key. A key that a row has is no key for it: it gets another
-  /// one.
+  /// Whether a new row waits for a person because of its key. If another row has the key, the new row does not wait: it
+  /// gets another key.
   private func waitsForItsKey(_ birth: InsertedRow) throws -> Bool {
     try store.rows[birth.place].row(RowKey([birth.key])) == nil && isForbidden(birth)
   }
 
-  /// The key of the only row with the same natural key as a row that the device made. nil if there is none, if the
-  /// device may not change it, or if the device distinguishes the two. It does so if the same bundle changes the
-  /// natural key of its row, or names the other row as well.
+  /// Returns the key of the only row with the same natural key as a row that the device made. nil if there is no such
+  /// row, or if the device may not change that row. nil also if the device distinguishes the two rows. It does so if
+  /// its bundle also names the other row, or changes the natural key of the new row.
   private func twin(of birth: InsertedRow, _ found: Findings) throws -> Value? {
     let table = store.tables[birth.place]
     guard table.folds, !found.moved.contains(KeyedRow(place: birth.place, key: birth.key)) else { return nil }
@@ -212,24 +214,25 @@ final class PrimaryKeyRemapping {
       return nil
     }
     let row = KeyedRow(place: birth.place, key: twin)
-    // A new row of the device that has the key by chance is a different row.
+    // If a new row of the device has the key by chance, it is a different row.
     if found.spoken.contains(row), found.born[row] == nil { return nil }
     if named.contains(row) { return nil }
     return try ConflictTable.isHeld(RowKey([twin]), of: table, device: device.id, in: store.database) ? nil : twin
   }
 
-  /// Whether the key belongs to another row, or did since the device's last bundle from the hub.
+  /// Whether the key belongs to another row, or belonged to another row since the device's last bundle from the hub.
   private func isTaken(_ birth: InsertedRow) throws -> Bool {
     let key = RowKey([birth.key])
     if let row = try store.rows[birth.place].row(key) {
       // A match with a row that the user may not see would reveal the content of that row.
       if try !scope.maySee(key, in: birth.place) { return true }
-      // The same row, made twice. A row that was changed since is not the same: the device may have seen it before.
+      // An equal row that is as inserted is the same row, made twice. A row that was changed since then is another row,
+      // because the device may have seen it before.
       return try row != map.row(birth.row, of: birth.place) || !store.isAsInserted(key, in: birth.place)
     }
     if try store.isGiven(birth.key, in: birth.place) { return true }
     let past = try store.past(of: key, in: birth.place)
-    // A number without a stamp belongs to no row that was ever here: a change waits for it, or it must be sent again.
+    // If a row number has no stamp, its row was never here: a change waits for the row, or the key's row must be sent.
     guard let since = base.cursor else {
       guard let past, past.stamp != .zero else { return false }
       return try !isDeletedByOther(birth, past)
@@ -240,8 +243,8 @@ final class PrimaryKeyRemapping {
       key, of: store.tables[birth.place].name, byOtherThan: device.id, in: store.database)
   }
 
-  /// Whether the hub only knows this same row from its deletion. In the time that the hub lost, another device had the
-  /// row, and it delivered again before the device that made the row.
+  /// Whether the hub knows this same row only from its deletion. Another device had the row in the lost time, and
+  /// deleted it. That device delivered again before the device that made the row.
   private func isDeletedByOther(_ birth: InsertedRow, _ past: RowNumbers.Entry) throws -> Bool {
     guard base.isFormerEpoch else { return false }
     let made = store.rows[birth.place].schema.fields(map.row(birth.row, of: birth.place))
@@ -255,7 +258,7 @@ final class PrimaryKeyRemapping {
 
   // MARK: translation into the hub's keys
 
-  /// The step in the hub's keys. If the keys differ, the row must be sent to the device as it is here.
+  /// Returns the step with the hub's keys. If the keys differ, the device must receive the row as it is here.
   func translated(_ step: Step, in place: Int) throws -> Step {
     let moved = map.step(step, of: place)
     if moved == step { return step }
@@ -263,9 +266,9 @@ final class PrimaryKeyRemapping {
     return moved
   }
 
-  /// Whether the step belongs to a row that became one with a row which the same bundle changes under its own key. On
-  /// the device they were two rows, so a value written into the first must not overwrite a value written into the
-  /// second.
+  /// Whether the step belongs to a row that became one with another row. The same bundle must change that other row
+  /// under its own key. On the device they were two rows. So a value of the first row must not overwrite a value of the
+  /// second row.
   func isOfAnother(_ sent: Step, in place: Int) -> Bool {
     guard let key = store.tables[place].singleKey(sent.key), let new = map.new(key, in: place), new != key else {
       return false

@@ -4,18 +4,17 @@ import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 
-/// The translation of a device's bundle from its version of the dataset, which may be earlier than the hub's.
+/// The translation of a device's bundle from its version of the dataset to the hub's version, which may be later.
 struct SchemaTranslation {
   let version: Int64
   private let former: FormerColumns
-  /// Whether the columns have their present names.
+  /// Whether the bundle's columns have their present names.
   let isPresent: Bool
-  /// Columns that an app on the device renamed, according to the device.
+  /// The columns that an app on the device renamed, as the bundle names them.
   let renamed: [Manifest.Changes.RenamedColumn]
-  /// Tables that were in the dataset in that version or later and are not in it now, with the last version that had
-  /// them.
+  /// Tables that left the dataset after the bundle's version. The value is the last version that had the table.
   private let departed: [Name: Int64]
-  /// The columns, as `table.column`, that have values in the bundle and do not exist any more.
+  /// The columns, as `table.column`, that have values in the bundle but do not exist any more.
   private(set) var leftOut: Set<Name> = []
 
   init(of manifest: Manifest, _ store: HubStore) throws {
@@ -33,14 +32,14 @@ struct SchemaTranslation {
     self.departed = departed
   }
 
-  /// The version in which a table left the dataset, if the device still uses the table. Otherwise nil.
+  /// Returns the version in which a table left the dataset. nil if the table did not leave after the bundle's version.
   func departure(of table: Name) -> Int64? { departed[table].map { $0 + 1 } }
 
   private func present(_ fields: [Field], of table: Name) -> [Field] {
     fields.compactMap { field in former.current(field.name, of: table, since: version).map { Field($0, field.value) } }
   }
 
-  /// The line with the columns' present names, without removed columns.
+  /// Returns the line with the present names of its columns, without removed columns.
   func present(_ line: ChangeLine) -> ChangeLine {
     let content: ChangeLine.Content =
       switch line.content {
@@ -64,7 +63,7 @@ struct SchemaTranslation {
     return record
   }
 
-  /// Whether anything remains of a line without its removed columns. Records these columns.
+  /// Whether a line still contains a change after the removed columns are left out. Records the removed columns.
   mutating func hasMeaning(in line: ChangeLine) -> Bool {
     if isPresent { return true }
     let fields: [Field] =

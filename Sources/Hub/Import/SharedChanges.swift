@@ -7,19 +7,19 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// Changes that a device shares with a copy of itself. Work that was pending when a device's folder was copied comes
-/// from both, and counts once.
+/// Changes that a device shares with a copy of itself. If work was pending when a device's folder was copied, both
+/// copies deliver that work. The hub counts it once.
 ///
-/// Two changes with the same first write have one beginning. Later writes may also belong to the shared part. If that
-/// cannot be determined, and the values add up, a person decides.
+/// Two changes with the same first write have a shared beginning. Later writes may also belong to the shared part. If
+/// the hub cannot determine the shared part and the values add up, a person decides.
 final class SharedChanges {
   private let store: HubStore
   private let overlaps: [Overlap]
   private var known: [Place: [Known]] = [:]
-  /// Generations whose changes by the other history are in the archive.
+  /// The generations for which the archive has the changes of the other history.
   private var covered: Set<Int64> = []
   private var names: OwnNames
-  /// The writes that count as the device's own, by row, for rows that it shares with another history.
+  /// For each row that the device shares with another history: the writes that count as the device's own.
   private var owned: [StepMerger.RowReference: Set<SharedWrite>] = [:]
 
   /// The generations that a device may share with another history.
@@ -31,7 +31,7 @@ final class SharedChanges {
 
   private struct Place: Hashable {
     let place: Int
-    /// The row's key as the step spells it. A change from one spelling to another is two steps.
+    /// The row's key as it is spelled in the step. A change from one spelling to another is two steps.
     let spelling: [Value]
     let generation: Generation
   }
@@ -39,32 +39,33 @@ final class SharedChanges {
   /// A change that another history delivered.
   private struct Known {
     let history: ReplicaID
-    /// The step with the keys that rows had before the two parted.
+    /// The step with the keys that rows had before the two histories parted.
     let step: Step
-    /// The key of its row in that history.
+    /// The key of the step's row in the other history.
     let key: RowKey
-    /// Whether the device had the hub's rows with this change when it made its bundle. If so, it has replayed its own
-    /// changes on them.
+    /// Whether the hub's rows on the device already contained this change when the device made its bundle. If so, the
+    /// device has repeated its own changes on those rows.
     let isReplayed: Bool
 
     var write: SharedWrite { SharedWrite(history: history, stamp: step.stamp) }
 
-    /// Whether nothing was written after the first write. Release 0.1 does not send that.
+    /// Whether nothing was written after the first write. Also true for release 0.1, which does not send the first
+    /// write.
     var isBeginning: Bool { step.first?.isOnly ?? true }
   }
 
-  /// The part of a change that was not delivered yet.
+  /// The part of a change that no other history has delivered yet.
   enum Rest {
-    /// All of it.
+    /// The whole change.
     case all
-    /// Nothing: the other history delivered it already.
+    /// Nothing: the other history has already delivered the change.
     case nothing
-    /// The part that was written after the shared beginning.
+    /// The part that the device wrote after the shared beginning.
     case later([Part])
-    /// Both wrote more, and the shared part cannot be determined.
+    /// Both histories wrote more, and the hub cannot determine the shared part.
     case unclear
 
-    /// If several histories leave different rests of a change, the highest rank wins.
+    /// The rank of a result. If several histories give different results for a change, the highest rank counts.
     fileprivate var rank: Int {
       switch self {
       case .all: 0
@@ -96,7 +97,7 @@ final class SharedChanges {
     for overlap in overlaps { try load(overlap, workspace, base) }
   }
 
-  /// Reads the changes that another history delivered, in their first form.
+  /// Reads the changes that another history delivered. Rows get the keys that they had at first.
   private func load(_ overlap: Overlap, _ workspace: HubWorkspace, _ cursor: Cursor?) throws {
     let other = overlap.history
     let archive = HubArchive(workspace.folder, workspace.platform.files)
@@ -130,23 +131,24 @@ final class SharedChanges {
 
   // MARK: keys
 
-  /// Records that the device itself gave a row another key.
+  /// Records that the device itself gave another key to a row.
   func note(_ name: (old: Value, new: KeyedRow)) { names.note(name) }
 
-  /// The changes that the other histories delivered of a row in the step's generation.
+  /// Returns the changes of the step's row that other histories delivered in the same generation.
   private func others(of step: Step, in place: Int) -> [Known] {
     known[Place(place: place, spelling: step.key.values, generation: step.generation)] ?? []
   }
 
   // MARK: the rest of a change
 
+  /// Returns the part of a step that no other history has delivered yet.
   /// - Parameter sent: the step with the device's own keys.
   func rest(of sent: Step, in place: Int) -> Rest {
     let original = names.original(sent, in: place)
     let row = StepMerger.RowReference(place: place, key: original.key)
     let rest = rest(ofOriginal: original, in: place)
     if case .all = rest {
-      // A later write into a shared row was made with the knowledge of the shared part.
+      // The device knew the shared part when it made a later write into a shared row.
       return owned[row].map { .later([(sent, $0)]) } ?? .all
     }
     for other in others(of: original, in: place) where other.isBeginning { owned[row, default: []].insert(other.write) }
@@ -160,7 +162,7 @@ final class SharedChanges {
     if others.isEmpty {
       return covered.contains(sent.generation.rawValue) || !addsUp(sent, in: place) ? .all : .unclear
     }
-    // Among several copies, one may share more of this change than the others.
+    // One copy may share more of this change than the others.
     let rests = others.map { rest(ofOriginal: sent, after: $0, others, in: place) }
     return rests.max { $0.rank < $1.rank } ?? .all
   }
@@ -175,19 +177,19 @@ final class SharedChanges {
     guard let change = remainder(of: sent.change, after: other.step.change, isReplayed: other.isReplayed, by: rules)
     else { return .all }
     if case .update(let changes) = change, changes.isEmpty { return .nothing }
-    // Two writes in one moment are different if they wrote other values.
+    // If two writes at the same moment wrote different values, they are different writes.
     if first.isOnly { return otherFirst.isOnly ? .all : .nothing }
     if !otherFirst.isOnly, addsUp(sent, in: place) { return .unclear }
     let writes = otherFirst.isOnly ? Set(all.filter(\.isBeginning).map(\.write)) : []
     guard case .update(let changes) = change else { return .later([(sent.with(change), writes)]) }
-    // A difference is added to the hub's value, whoever wrote that value.
+    // A difference is added to the hub's value, whichever side wrote that value.
     let differences = changes.filter { rules.countsDifferences(of: $0.column) }
     let others = changes.filter { !rules.countsDifferences(of: $0.column) }
     let parts: [([ColumnChange], Set<SharedWrite>)] = [(differences, []), (others, writes)]
     return .later(parts.filter { !$0.0.isEmpty }.map { (sent.with(.update($0.0)), $0.1) })
   }
 
-  /// Whether the step changes a column in which both sides' changes are added.
+  /// Whether the step changes a column whose policy adds the changes of both sides.
   private func addsUp(_ step: Step, in place: Int) -> Bool {
     guard case .update(let changes) = step.change else { return false }
     return changes.contains { store.rows[place].rules.combination(of: $0.column) == .sum }
@@ -197,7 +199,8 @@ final class SharedChanges {
     if case .all = rest(ofOriginal: step, in: place) { true } else { false }
   }
 
-  /// The key at the hub of a new row of the device, because another history delivered the row. nil if none did.
+  /// Returns the key at the hub of a row that the device made, if another history delivered the same row. nil if no
+  /// history did.
   func key(ofBorn sent: Step, in place: Int) throws -> Value? {
     let born = names.original(sent, in: place)
     for other in others(of: born, in: place) {

@@ -7,25 +7,25 @@ import SatchelWorkspace
 
 /// The result of `audit`.
 public struct AuditReport: Sendable {
-  /// Bundles of the archive that are whole, correctly signed, and in the one history of their device.
+  /// The number of archived bundles that are whole, correctly signed, and in the one history of their device.
   public var verified = 0
   public var devices = 0
   public var findings: [Finding] = []
 }
 
 extension HubWorkspace {
-  /// Verifies every bundle of the archive again: its signature and digests, its place in the device's known history,
-  /// and that ledger and log agree with it. Changes nothing.
+  /// Verifies every bundle of the archive again. Checks its signature, its digests and its place in the device's known
+  /// history. Checks that the ledger and the log agree with the archive. Changes nothing.
   public func audit() throws -> AuditReport {
     try folder.locked(platform, .dryRun) { try audit(examined()) }
   }
 
-  /// The same, for a caller that holds the workspace's lock.
+  /// Does the work of `audit()` for a caller that holds the workspace's lock.
   func audit(_ store: HubStore) throws -> AuditReport {
     var report = AuditReport()
     var seen: Set<BundleID> = []
     var devices: Set<ReplicaID> = []
-    // A merged bundle that waits for its final name is in the archive too.
+    // A merged bundle that waits for its final name is also in the archive.
     let names = try platform.files.list(folder.archive).filter { $0.hasSuffix(".satchel") }
     let pending = try HubArchive(folder, platform.files).pending().filter { try store.archivedName(of: $0) != nil }
     for name in names + pending.map({ Paths.name(of: $0.path) }) {
@@ -55,7 +55,7 @@ extension HubWorkspace {
   }
 }
 
-/// A contradiction to a bundle of the archive, and the next step.
+/// A contradiction between an archived bundle and the hub's records, with the next step for a person.
 private struct Contradiction {
   let words: String
   let hint: String
@@ -67,7 +67,7 @@ private struct Contradiction {
 }
 
 extension HubStore {
-  /// A difference between a bundle of the archive and the ledger, the chain or the log. nil if there is none.
+  /// Returns a difference between an archived bundle and the ledger or the chain. nil if there is no difference.
   fileprivate func contradiction(
     to manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest
   ) throws -> Contradiction? {
@@ -81,8 +81,8 @@ extension HubStore {
     return noted.contains(digest.hexadecimal) ? nil : Contradiction("the ledger has another digest for it.")
   }
 
-  /// The contradiction of a bundle that the ledger does not contain. A database that was put back from a copy lacks
-  /// later bundles. After a new epoch began, the device brings them again.
+  /// Returns the contradiction of a bundle that the ledger does not contain. A database that was put back from a copy
+  /// lacks later bundles. nil for such a bundle after a new epoch began, because the device brings the bundle again.
   private func unknown(_ manifest: Manifest, _ changes: Manifest.Changes) throws -> Contradiction? {
     guard let device = try device(manifest.from.id), changes.sequence > device.merged else {
       return Contradiction("the ledger does not contain it.")
@@ -93,7 +93,7 @@ extension HubStore {
       hint: "Keep the file. If no other copy of this hub is in use, run: satchel-hub restore --in-place")
   }
 
-  /// Bundles that the ledger or the log names and that the archive lacks.
+  /// Returns findings about bundles that the archive or the ledger lacks, although the ledger or the log names them.
   fileprivate func unarchived(_ seen: Set<BundleID>) throws -> [Finding] {
     var findings: [Finding] = []
     for export in try Ledger.exports(in: database) where !seen.contains(export.bundle) {

@@ -1,21 +1,21 @@
 import SatchelValues
 
-/// A file that belongs to a backup, by its path within the workspace.
+/// A file in a backup, by its path in the workspace.
 struct BackedUpFile {
   static let ownKey = "keys/own.key"
 
-  /// The path of a bundle of the archive. In a backup, bundles of `bundles/archive/lost` have such a path too, because
-  /// the first release knows no folder in the archive. The database records which bundles belong there.
+  /// The path of an archived bundle in a backup. Bundles of `bundles/archive/lost` have such a path too, because the
+  /// first release knows no folder in the archive. The database records which bundles belong in `bundles/archive/lost`.
   static func archived(_ name: String) -> String { "bundles/archive/\(name)" }
 
   let path: String
-  /// Whether the file is secret, or is only useful together with a secret file.
+  /// Whether the file is secret, or is useful only together with a secret file.
   let needsSecret: Bool
   let mode: UInt32
-  /// The mode of new folders on its path.
+  /// The access mode of new folders on the file's path.
   let folderMode: UInt32
 
-  /// nil if a hub's workspace has no such file.
+  /// nil if a hub's workspace has no file with this path.
   init?(_ path: String) {
     let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
     if parts.first == "files" {

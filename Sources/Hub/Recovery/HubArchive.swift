@@ -4,8 +4,8 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The devices' bundles in the hub's `bundles/archive`. A file name has the dataset, the device, the number and the
-/// beginning of the bundle's id, because two bundles with one number may have come.
+/// The devices' bundles in the hub's `bundles/archive`. A file name contains the dataset, the device, the number, and
+/// the beginning of the bundle's id. The id is necessary because two bundles with the same number may have come.
 struct HubArchive {
   private let folder: WorkspaceFolder
   private let files: any FileSystem
@@ -17,15 +17,15 @@ struct HubArchive {
 
   private static let idDigits = 8
 
-  /// A bundle that was about to be merged when a command ended. Its file name is enough to find it in the
+  /// A bundle that was about to be merged when a command ended. Its file name alone is enough to find the bundle in the
   /// ledger, because the file may be encrypted.
   struct Pending {
     let path: String
     let bundle: BundleID
-    /// The beginning of the digest of its `B2SUMS`, in hexadecimal.
+    /// The beginning of the digest of the bundle's `B2SUMS`, in hexadecimal.
     let digest: String
 
-    /// No other file of the archive has this prefix, and no command removes it as a leftover.
+    /// No other file of the archive has this prefix. So no command removes the file as a leftover.
     private static let prefix = "pending-"
     private static let digits = 64
 
@@ -45,8 +45,8 @@ struct HubArchive {
     }
   }
 
-  /// Copies a bundle that is about to be merged into the archive, under a pending name. Later failures of the stick or
-  /// of this command cannot lose it.
+  /// Copies a bundle that is about to be merged into the archive, under a pending name. After that, a failure of the
+  /// stick or of this command cannot lose the bundle.
   func bring(_ bundle: borrowing VerifiedBundle) throws -> Pending {
     let pending = Pending(bundle.manifest, bundle.digest, in: folder)
     try bundle.file.put(at: pending.path)
@@ -58,7 +58,7 @@ struct HubArchive {
     return try files.list(folder.archive).compactMap { Pending($0, in: folder) }
   }
 
-  /// Gives a pending bundle its final name if the ledger shows that it was merged. Otherwise removes its file.
+  /// Gives a pending bundle its final name if the ledger shows that the bundle was merged. Otherwise removes the file.
   func settle(_ pending: Pending, _ store: HubStore) throws {
     if let name = try store.archivedName(of: pending) {
       try files.rename(pending.path, to: Paths.join(folder.archive, name))
@@ -67,7 +67,7 @@ struct HubArchive {
     }
   }
 
-  /// Returns when the names of the files are on the medium. A failed command may have ended before that.
+  /// Returns when the names of the archive's files are on the medium. A command that failed may have ended before that.
   func secure() throws { try files.syncDirectory(folder.archive) }
 
   func place(of manifest: Manifest) -> String { Paths.join(folder.archive, Self.name(of: manifest)) }
@@ -80,12 +80,12 @@ struct HubArchive {
     "\(prefix(dataset: dataset, device: device))\(number)-\(bundle.text.prefix(idDigits)).satchel"
   }
 
-  /// The numbers and paths of a device's bundles.
+  /// Returns the numbers and paths of a device's bundles.
   func bundles(of device: String, dataset: String) throws -> [(number: Int64, path: String)] {
     try Self.bundles(of: device, dataset: dataset, in: folder.archive, files)
   }
 
-  /// The numbers and paths of a device's bundles in a folder in which they have the names that they have in the
+  /// Returns the numbers and paths of a device's bundles in a folder. The files must have the same names as in the
   /// archive.
   static func bundles(
     of device: String, dataset: String, in place: String, _ files: any FileSystem
@@ -98,7 +98,8 @@ struct HubArchive {
 
   private static func prefix(dataset: String, device: String) -> String { "\(dataset)-\(device)-" }
 
-  /// nil if the name belongs to another device, whose own name may begin with this name.
+  /// Returns the number in a file name. nil if the file belongs to another device, whose name may begin with this
+  /// device's name.
   private static func number(in name: String, behind prefix: String) -> Int64? {
     let suffix = ".satchel"
     guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return nil }
@@ -110,7 +111,7 @@ struct HubArchive {
 }
 
 extension HubStore {
-  /// The name in the archive of a pending bundle. nil if it was not merged.
+  /// Returns the name in the archive for a pending bundle. nil if the bundle was not merged.
   func archivedName(of pending: HubArchive.Pending) throws -> String? {
     try Ledger.export(pending.bundle, digest: pending.digest, in: database).map {
       HubArchive.name(dataset: dataset.name, device: $0.sender, number: $0.number, bundle: pending.bundle)

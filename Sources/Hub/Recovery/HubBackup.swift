@@ -8,29 +8,31 @@ import SatchelWorkspace
 /// The content of a backup.
 public struct BackupReport: Sendable {
   public let epoch: Epoch
-  /// The number of changes that the hub had committed.
+  /// The number of row changes that the hub had committed.
   public let cursor: Cursor
-  /// By the hub's clock, for people.
+  /// The time of the backup by the hub's clock, for people.
   public let created: String
   /// The size of the file, in bytes.
   public let bytes: Int64
-  /// Bundles of the archive.
+  /// The number of archived bundles in the backup.
   public let bundles: Int
   public let hasSecretKeys: Bool
 }
 
-/// Whether a backup holds the hub's secret keys. A holder of the keys can sign as the hub, and read bundles for it.
+/// Whether a backup contains the hub's secret keys. A holder of these keys can sign as the hub, and can read bundles
+/// for the hub.
 public enum SecretKeys: Sendable {
   case leftOut
-  /// Included, protected by their password if they have one. Otherwise any holder of the file can read them.
+  /// The keys are included. If they have a password, it protects them. Otherwise any holder of the file can read them.
   case included
 }
 
 extension HubWorkspace {
-  /// Writes the whole hub into one signed file, which must not exist yet. Apps go on writing meanwhile.
+  /// Writes the whole hub into one signed file, which must not exist yet. Apps can write into the database at the same
+  /// time.
   ///
-  /// It holds the database, the configuration, the public keys, the files that rows name, and the archive of bundles.
-  /// It does not hold the outbox: a restored hub makes new bundles.
+  /// The backup contains the database, the configuration, the public keys, the files that rows name, and the archive of
+  /// bundles. It does not contain the outbox, because a restored hub makes new bundles.
   public func backup(
     to path: String, keys secrets: SecretKeys = .leftOut, encryption: Encryption = .asTheDatasetSays
   ) throws -> BackupReport {
@@ -45,7 +47,7 @@ extension HubWorkspace {
           .lockedIn, "The backup would be encrypted for keys that are only in the backup itself.",
           hint: "Leave out --with-keys, and keep a copy of keys/ elsewhere.")
       }
-      // The draft is not made at the target, which may be a slow stick.
+      // The draft is not made at the target, because the target may be a slow stick.
       var draft = try BundleDraft(in: folder.outbox, platform: platform)
       let copy = draft.file("building.sqlite")
       try store.database.copy(to: copy)
@@ -63,7 +65,7 @@ extension HubWorkspace {
       let made = try draft.write(sealed, for: recipients)
       let bytes = try platform.files.size(made)
       if runMode == .commit {
-        // All rows are in the file.
+        // The backup contains all rows, so it gets no wider access mode than the database.
         let mode = try 0o644 & folder.databaseMode(at: databasePath, platform.files)
         try platform.files.deliver(made, to: path, mode: secrets == .included ? 0o600 : mode)
         try LastBackup(at: platform.clock.milliseconds(), file: path).write(to: folder, platform.files)
@@ -73,7 +75,8 @@ extension HubWorkspace {
     }
   }
 
-  /// The names of the bundles of the lost time that wait to be merged. Their devices do not bring them again.
+  /// Returns the file names of the bundles of the lost time that wait to be merged. Their devices do not bring them
+  /// again.
   private func lostFiles(_ store: HubStore) throws -> [String] {
     try store.lostEmissionsToMerge().compactMap(\.file).filter { try platform.files.kind(lostPath($0)) == .file }
   }
@@ -111,7 +114,7 @@ extension HubWorkspace {
       } + AttachedFiles(folder, platform).all().map { "files/\($0)" }
   }
 
-  /// Checks every byte of a backup that this hub made, and that its contents belong together. Changes nothing.
+  /// Checks every byte of a backup that this hub made, and checks that its parts belong together. Changes nothing.
   public func verifyBackup(_ path: String) throws -> BackupReport {
     try locked {
       let bundle = try reader.read(path, trust: .keys(ownKeys()), staging: folder.inbox)

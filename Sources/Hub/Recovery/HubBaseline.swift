@@ -8,20 +8,22 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The hub's base: all of its rows at one cursor, in a signed bundle from the hub to itself in bundles/archive.
-/// Together with the log it shows the correct content of every row, whatever was done to the database.
+/// The hub's base: all of its rows at one cursor, in a signed bundle from the hub to itself, in `bundles/archive`. The
+/// base and the log together show the correct content of every row, whatever happened to the database.
 extension HubWorkspace {
-  /// The prefix of the file names of a version's bases. The number after it is that of the first change after the base.
+  /// Returns the prefix of the file names of a version's bases. After the prefix, a name has the number of the first
+  /// change after the base.
   ///
-  /// Each version has its own prefix, because a base of an earlier version lacks the effects of the migration. So has
-  /// each epoch. A base is written before the commit that makes it valid, and must not replace another base.
-  /// - Parameter epoch: nil for a name that release 0.1 gave.
+  /// Each version has its own prefix, because a base of an earlier version lacks the effects of the migration. Each
+  /// epoch has its own prefix too. The reason: a base is written before the commit that makes it valid, so it must not
+  /// replace another base.
+  /// - Parameter epoch: nil for a name from release 0.1.
   func basePrefix(_ version: Int64, _ epoch: Epoch?) -> String {
     let beginning = "\(configuration.dataset)-\(configuration.name)-\(configuration.name)-v\(version)-"
     return epoch.map { "\(beginning)\($0.text.prefix(8))-" } ?? beginning
   }
 
-  /// The prefix of the bases that exist. nil if there is none.
+  /// Returns the prefix of the bases that exist. nil if no base exists.
   private func presentPrefix(_ version: Int64, _ epoch: Epoch) throws -> String? {
     let archive = BundleArchive(folder, platform.files)
     return try [basePrefix(version, epoch), basePrefix(version, nil)].first { try !archive.numbers($0).isEmpty }
@@ -31,7 +33,8 @@ extension HubWorkspace {
     try presentPrefix(store.dataset.version, store.identity.epoch) != nil
   }
 
-  /// Writes the rows as they are now. The caller holds a transaction, in which all local writes are in the log.
+  /// Writes a base with the rows as they are now. The caller holds a transaction in which all local writes are in the
+  /// log.
   func writeBase(
     _ database: borrowing Database, _ tables: [TrackedTable], _ definition: DatasetDefinition, epoch: Epoch,
     cursor: Cursor
@@ -55,7 +58,8 @@ extension HubWorkspace {
       to: BundleArchive(folder, platform.files).path(basePrefix(definition.version, epoch), cursor.rawValue + 1))
   }
 
-  /// The correct content of every row, except for changes that no trigger saw and writes that are not in the log yet.
+  /// Returns the correct content of every row. It lacks changes that no trigger saw, and writes that are not in the log
+  /// yet.
   ///
   /// Throws a `WorkspaceError` if the base is missing or damaged.
   func known(_ store: HubStore, in folder: borrowing StagingFolder) throws -> BaselineRows {
@@ -78,7 +82,7 @@ extension HubWorkspace {
     return known
   }
 
-  /// Removes the bases before the newest base of a version, and those of earlier versions and epochs.
+  /// Removes all bases except the newest base of the present version and epoch.
   func forgetBases(_ archive: BundleArchive, _ store: HubStore) throws {
     let version = store.dataset.version
     guard let newest = try archive.numbers(basePrefix(version, store.identity.epoch)).last else { return }
@@ -99,7 +103,7 @@ extension HubWorkspace {
 }
 
 extension HubStore {
-  /// Applies the log's changes of each row after `cursor`.
+  /// Applies the changes in the log after `cursor` to each row.
   fileprivate func replayLog(after cursor: Cursor, onto known: BaselineRows) throws {
     try eachChange(after: cursor) { change in
       guard let table = known.table(change.table) else { return }

@@ -6,23 +6,24 @@ import SatchelWorkspace
 
 /// The result of `restore --in-place`.
 public struct InPlaceReport: Sendable {
-  /// The epoch that ended, and the epoch that begins.
+  /// The epoch that ended. Then the epoch that begins.
   public let former: Epoch
   public let epoch: Epoch
   /// The path of the copy of the former database.
   public let copy: String
-  /// The devices that must deliver again.
+  /// The names of the devices that must deliver again.
   public let devices: [String]
-  /// Whether a device's bundle had proved that the hub was set back.
+  /// Whether a device's bundle had already proved that the hub was set back.
   public let wasKnown: Bool
 }
 
 /// The end of one epoch and the beginning of the next.
 extension HubWorkspace {
-  /// Begins a new epoch on the files as they are, because they were put back from a copy. Then everything is as after a
-  /// restore from a backup. Devices deliver again what this hub lacks, and bring the bundles that it had sent them.
+  /// Begins a new epoch on the present files, because they were put back from a copy. Everything after that is as after
+  /// a restore from a backup. Devices deliver again the changes that this hub lacks, and bring back the bundles that
+  /// this hub had sent.
   ///
-  /// The database is kept as it was, beside the archive.
+  /// A copy of the former database is kept in `bundles/archive/former`.
   public func restoreInPlace() throws -> InPlaceReport {
     try locked {
       let store = try store()
@@ -40,8 +41,9 @@ extension HubWorkspace {
 
   /// Begins a new epoch in a hub that was made from a backup.
   /// - Parameters:
-  ///   - time: the time of the backup, in milliseconds since 1970, by the hub's clock.
-  ///   - clock: if it is right, the hub follows it from now on, whatever the time of the backup.
+  ///   - time: the time of the backup by the hub's clock, in milliseconds since 1970.
+  ///   - clock: whether a person confirmed this machine's clock. If so, the hub follows this clock, whatever the time
+  ///     of the backup.
   func beginEpochAfterLoss(of time: Int64, _ clock: ClockAtRestore) throws -> Epoch {
     let store = try store()
     return try store.writeTransaction(.commit) {
@@ -50,15 +52,16 @@ extension HubWorkspace {
     }
   }
 
-  /// Begins a new epoch with the rows as they are, and a base for it. The caller holds the transaction.
+  /// Begins a new epoch with the present rows, and writes a base for it. The caller holds the transaction.
   /// - Parameters:
-  ///   - isAfterLoss: whether the hub lacks rows that it had. It then collects them from the devices.
-  ///   - time: a time at which the hub worked, in milliseconds since 1970. Its clock may have been ahead.
+  ///   - isAfterLoss: whether the hub lacks rows that it had before. If so, it then collects these rows from the
+  ///     devices.
+  ///   - time: a time at which the hub worked, in milliseconds since 1970. The hub's clock may have been ahead then.
   func beginEpoch(_ store: HubStore, isAfterLoss: Bool, notBefore time: Int64 = 0) throws -> Epoch {
     let epoch: Epoch = platform.random.identifier()
     let now = platform.clock.milliseconds()
     try store.logLocalWrites(user: Self.hubUser, at: now)
-    // A hub after a loss does not know which numbers it gave.
+    // After a loss, a hub does not know which numbers it gave.
     try store.beginEpoch(epoch, after: isAfterLoss ? max(now, time) / 1000 : 0)
     if isAfterLoss {
       try store.setRecovering(true)

@@ -11,30 +11,30 @@ public struct RestoreReport: Sendable {
   public let name: String
   /// The time of the backup, for people.
   public let created: String
-  /// The history that ended with the lost hub, and the history that begins.
+  /// The epoch that ended with the lost hub. Then the epoch that begins.
   public let former: Epoch
   public let epoch: Epoch
   public let cursor: Cursor
-  /// The known devices, each with its last bundle in the backup.
+  /// The known devices, each with the device's last export in the backup.
   public let devices: [(name: String, merged: SequenceNumber)]
   public let fingerprint: String
 }
 
 /// The source of a restored hub's keys.
 public enum KeysOfRestored: Sendable {
-  /// They are in the backup.
+  /// The keys are in the backup.
   case inBackup
-  /// A folder `keys` that was kept elsewhere.
+  /// The keys are in a folder `keys` that was kept elsewhere.
   case folder(String)
-  /// They are lost: new ones are made, and a person at each device compares their fingerprint.
+  /// The keys are lost. The hub makes new keys, and a person at each device compares their fingerprint.
   case new
 }
 
-/// Whether this machine's clock is believed, if the backup is of a later time.
+/// Whether this machine's clock is trusted if the backup has a later time.
 public enum ClockAtRestore: Sendable {
-  /// No person has checked it.
+  /// No person has checked the clock.
   case unchecked
-  /// A person checked it: it is right, and the clock at the time of the backup was ahead.
+  /// A person has checked that the clock is right. So the hub's clock was ahead when the backup was made.
   case right
 }
 
@@ -50,11 +50,11 @@ public struct HubRestore {
     self.passwords = passwords
   }
 
-  /// Makes the workspace `root`, whole or not at all. It must be absent or an empty folder. The hub begins a new
-  /// history: devices get everything again, after they have delivered again what the backup lacks.
+  /// Makes the workspace `root`, whole or not at all. The folder must be absent or empty. The hub begins a new epoch.
+  /// Devices first deliver again the changes that the backup lacks. Then they get all rows again.
   ///
-  /// The backup is not used before its signature is checked: by the keys in the named folder, or by a key whose
-  /// fingerprint a person compared.
+  /// The backup is not used before its signature is checked. The check uses the keys in the named folder, or a key
+  /// whose fingerprint a person compared.
   public func restore(
     _ path: String, into root: String, keys source: KeysOfRestored, fingerprint: String?,
     clock: ClockAtRestore = .unchecked, runMode: RunMode = .commit
@@ -63,7 +63,7 @@ public struct HubRestore {
     let made = try NewFolder(for: root, platform: platform)
     let folder = WorkspaceFolder(made.path)
     var restore = self
-    // A user who may not read the backup may not read the restored files.
+    // If a user may not read the backup, that user may not read the restored files either.
     restore.mode = try 0o644 & platform.files.permissions(path)
     for place in [folder.path("bundles"), folder.attached] {
       restore.platform.files = restore.platform.files.limitingModes(below: place, to: restore.mode)
@@ -155,7 +155,7 @@ public struct HubRestore {
     for name in opened.names {
       guard let file = BackedUpFile(name) else { continue }
       let target = lost.contains(name) ? Paths.join(folder.lost, Paths.name(of: name)) : folder.path(file.path)
-      // Keys that a person has kept are newer, or the same.
+      // If a person has kept the keys, these keys are newer than in the backup, or the same.
       if try files.kind(target) != nil { continue }
       try files.makeDirectory(Paths.parent(of: target), mode: file.folderMode)
       try opened.files.extract(name, to: target, mode: file.mode)
@@ -178,7 +178,7 @@ public struct HubRestore {
       fingerprint: try hub.fingerprint())
   }
 
-  /// Refuses a clock behind the backup: bundles of both histories are distinguished by their time.
+  /// Refuses a clock that is behind the backup, because the time distinguishes bundles of the two histories.
   private func refuseClockBehind(_ manifest: Manifest) throws {
     guard platform.clock.milliseconds() >= manifest.stamp.milliseconds else {
       throw WorkspaceError(

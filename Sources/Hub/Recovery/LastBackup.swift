@@ -2,10 +2,10 @@ import SatchelJSON
 import SatchelPlatform
 import SatchelWorkspace
 
-/// The time and path of the last backup. It is in `backup.json` beside the database and not in it, so that no writing
-/// program has to wait.
+/// The time and path of the last backup. They are in `backup.json` beside the database. They are not in the database,
+/// so that a backup does not make other programs wait.
 struct LastBackup {
-  /// Milliseconds since 1970.
+  /// The time of the backup, in milliseconds since 1970.
   let at: Int64
   let file: String
 

@@ -3,12 +3,12 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The files in `bundles/archive/lost`: bundles of the hub that devices brought back and that are not merged yet. A
-/// device brings each of them once, so there may be no other copy.
+/// The files in `bundles/archive/lost`: bundles from this hub that devices brought back and that are not merged yet. A
+/// device brings each bundle once, so there may be no other copy.
 extension HubWorkspace {
   func lostPath(_ file: String) -> String { Paths.join(folder.lost, file) }
 
-  /// The bundles that came, are not merged, and whose file is missing or damaged. Reads every file.
+  /// Returns the collected bundles that are not merged and whose file is missing or damaged. Reads every file.
   func unreadableLost(_ store: HubStore) throws -> [LostEmission] {
     let keys = try ownKeys()
     return try store.lostEmissionsToMerge().filter { emission in
@@ -17,26 +17,26 @@ extension HubWorkspace {
         let bundle = try reader.read(lostPath(file), trust: .keys(keys), staging: folder.inbox)
         return bundle.digest != emission.link.digest
       } catch BundleError.unknownKey {
-        // Its key was lost since: the file exists, but is not trusted.
+        // The signing key was lost since then. The file exists, but it is not trusted.
         return false
       } catch is BundleError { return true } catch PlatformError.missing { return true }
     }
   }
 
-  /// The bundles whose file is missing.
+  /// Returns the collected bundles whose file is missing.
   func missingLost(_ store: HubStore) throws -> [LostEmission] {
     try store.lostEmissionsToMerge().filter { emission in
       try emission.file.map { try platform.files.kind(lostPath($0)) == nil } ?? false
     }
   }
 
-  /// Removes the records of bundles whose files are missing and whose devices still bring them. Earlier releases left
-  /// these files out of backups. The caller holds the transaction in which a new epoch begins.
+  /// Removes the records of bundles whose files are missing, if the devices still bring these bundles. Earlier releases
+  /// left these files out of backups. The caller holds the transaction in which a new epoch begins.
   func forgetMissingLost(_ store: HubStore) throws {
     for emission in try missingLost(store) { try store.forgetUntold(emission.link) }
   }
 
-  /// The findings of `audit` about these files.
+  /// Returns the findings of `audit` about the files in `bundles/archive/lost`.
   func lostFindings(_ store: HubStore) throws -> [Finding] {
     try unreadableLost(store).map { emission in
       let device = try store.device(emission.device)?.name ?? emission.device.text

@@ -5,14 +5,14 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Keys that the hub gave in the time that it lost, as its own bundles of that time show.
+/// Primary keys that the hub gave in the lost time, as the hub's own bundles from that time show.
 extension HubStore {
-  /// Adopts the keys that a device's rows got with one of its bundles, and the key ranges of the device. Rows that the
-  /// device delivers again then get those keys, and no new ones.
+  /// Adopts the keys that a bundle gave to the rows of its device, and the key ranges of the device. If the device
+  /// delivers these rows again, the rows get these keys and no new keys.
   func takeOverKeys(of bundle: borrowing VerifiedBundle, _ number: EmissionNumber, at now: Int64) throws {
     guard tables.contains(where: \.renamesRows) else { return }
     let device = bundle.manifest.to.id
-    // By their keys in the lost time: rows that are one with a row here by now.
+    // Rows that are one with a row here by now, by their keys in the lost time.
     var folded: [KeyedRow: Value] = [:]
     try bundle.eachChange { line in
       guard let place = place(of: line.table), let key = tables[place].singleKey(line.key) else { return }
@@ -40,7 +40,7 @@ extension HubStore {
     }
   }
 
-  /// Whether the row with a key here has the natural key of the row with that key in the lost time.
+  /// Whether two rows with one key have the same natural key: the row here, and the row in the lost time.
   private func isSameThing(_ fields: [Field], _ key: Value, in place: Int) throws -> Bool {
     let schema = tables[place].schema
     guard let here = try rows[place].row(RowKey([key])) else { return false }
@@ -49,8 +49,8 @@ extension HubStore {
     }
   }
 
-  /// The keys of rows in the lost time that differ from their keys here. That happens if a device delivered such a row
-  /// before the bundle that contains this key came.
+  /// Returns the keys of rows in the lost time that differ from their keys here. Keys differ if a device delivered a
+  /// row before the bundle with the lost key came.
   func otherKeys(of bundle: borrowing VerifiedBundle, _ number: EmissionNumber) throws -> [PrimaryKeyMap.Entry] {
     var entries: [PrimaryKeyMap.Entry] = []
     guard tables.contains(where: \.renamesRows) else { return [] }

@@ -25,19 +25,20 @@ struct OpenedBackup {
     names = try self.files.names()
   }
 
-  /// The paths in the backup of bundles that belong in `bundles/archive/lost`. Called after the database was checked.
+  /// Returns the paths in the backup of the bundles that belong in `bundles/archive/lost`. The caller calls `check`
+  /// first.
   func lostFiles() throws -> Set<String> {
     Set(try HubStore(path: database).lostEmissionsToMerge().compactMap(\.file).map { BackedUpFile.archived($0) })
   }
 
-  /// Checks that the database is sound and agrees with the manifest, and that each file has a valid place. Returns the
+  /// Checks that the database is sound and agrees with the manifest, and that each file has a valid path. Returns the
   /// cursor of the database.
   func check() throws -> Cursor {
     if let strange = names.first(where: { BackedUpFile($0) == nil }) {
       throw BundleError.entry("files.sqlite", "holds a file that does not belong to a workspace: \(strange)")
     }
     guard names.contains("satchel.json") else { throw BundleError.entry("files.sqlite", "lacks satchel.json") }
-    // Its pages are checked before anything is read from them.
+    // This call checks the pages of the database before anything is read from them.
     _ = try Database.untrusted(path: database)
     let store = try HubStore(path: database)
     guard store.identity.epoch == backup.epoch, try store.cursor() == backup.cursor else {

@@ -4,10 +4,10 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// A bundle that this hub signed and that a device brings back. It either proves that the hub was set back, or belongs
-/// to the time that the hub lost.
+/// A bundle that this hub signed and that a device brings back. The bundle proves that the hub was set back, or belongs
+/// to the lost time.
 extension HubWorkspace {
-  /// Checks a bundle of kind `scope`, before the rest of it is read.
+  /// Checks the manifest of a bundle of kind `scope`, before the rest of the bundle is read.
   func checkOwnEmission(_ manifest: Manifest, _ scope: Manifest.Scope, signer: PublicKey, _ store: HubStore) throws {
     guard try ownKeys().contains(signer), manifest.from.id == store.identity.id, manifest.to.id != store.identity.id,
       manifest.dataset == store.dataset.name,
@@ -26,7 +26,7 @@ extension HubWorkspace {
       && store.declared(by: device.id)?.number != scope.number
   }
 
-  /// Imports an emission of this hub that the hub does not know.
+  /// Imports an emission of this hub that a device brings back.
   func takeOwnEmission(
     _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String, _ store: HubStore
   ) throws -> HubImportReport {
@@ -37,7 +37,7 @@ extension HubWorkspace {
         if scope.epoch == store.identity.epoch {
           try store.declare(link, by: device)
         } else {
-          // The device need not bring it any more.
+          // With this record, the device need not bring the emission any more.
           try store.add(
             LostEmission(device: device, link: link, file: nil), made: bundle.manifest.stamp,
             at: platform.clock.milliseconds())
@@ -57,15 +57,16 @@ extension HubWorkspace {
     return try collect(bundle, link, from: path, isBelieved: isBelieved, store)
   }
 
-  /// - Parameter isBelieved: whether the key that signed it is trusted. A thief's emission is not kept. Only its
-  ///   arrival is recorded, so that its device stops bringing it.
+  /// Keeps an emission of the lost time, or records only its arrival.
+  /// - Parameter isBelieved: whether the key that signed the emission is trusted. An emission from a thief is not kept.
+  ///   The hub records only its arrival, so that the device stops bringing it.
   private func collect(
     _ bundle: borrowing VerifiedBundle, _ link: Manifest.EmissionLink, from path: String, isBelieved: Bool,
     _ store: HubStore
   ) throws -> HubImportReport {
     var report = HubImportReport(bundle.manifest, .collected)
     let isKnown = try store.isCollected(link.digest)
-    // Its file may have been deleted since it first came.
+    // The file may have been deleted since the emission first came.
     if try isKnown && !unreadableLost(store).contains(where: { $0.link == link }) { return report }
     let file = isBelieved ? HubArchive.name(of: bundle.manifest) : nil
     if runMode == .commit, let file {
@@ -85,7 +86,7 @@ extension HubWorkspace {
     return report
   }
 
-  /// Merges the lost time if all of it is here. Returns nil if parts are missing.
+  /// Merges the lost time if all parts of it are here. Returns nil if parts are missing.
   func completeRecovery(_ store: HubStore) throws -> RecoveryReport? {
     guard try isRecoveryComplete(store) else { return nil }
     return try store.applyTransaction(runMode) {

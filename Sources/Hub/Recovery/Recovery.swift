@@ -8,29 +8,29 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The result of the merge of the time that the hub lost.
+/// The result of merging the lost time.
 public struct RecoveryReport: Sendable {
-  /// Emissions whose rows were merged.
+  /// The number of emissions whose rows were merged.
   public var emissions = 0
-  /// Rows that came back, wholly or in part.
+  /// The number of rows that came back, wholly or in part.
   public var rows = 0
-  /// Values that are kept beside a newer value, as settled conflicts.
+  /// The number of settled conflicts that keep a value beside a newer value.
   public var kept = 0
-  /// Rows that a device lost in the lost time, for a person to check.
+  /// The number of rows that a device lost in the lost time. A person checks them.
   public var gone = 0
-  /// Changes of rows that no device delivered again.
+  /// The number of changes that waited for rows which no device delivered again.
   public var abandoned = 0
-  /// Bundles that came and whose files are missing or damaged: none of their changes are merged.
+  /// The number of collected bundles whose files are missing or damaged. Their changes are not merged.
   public var unreadable = 0
 
   public init() {}
 }
 
-/// The recovery of the lost time: a restored or set-back hub gets its own signed emissions of that time from the
+/// The recovery of the lost time. A restored or set-back hub gets its own signed emissions from that time from the
 /// devices' archives.
 ///
-/// They are merged after every device has delivered again. An earlier merge would bring whole rows in, and the devices'
-/// own changes of them would count twice.
+/// The hub merges these emissions after every device has delivered again. An earlier merge would bring in whole rows,
+/// and then the devices' own changes of these rows would count twice.
 extension HubWorkspace {
   /// Merges the collected emissions now, without the devices that have not delivered yet. Throws a `WorkspaceError` if
   /// there is nothing to recover.
@@ -45,15 +45,15 @@ extension HubWorkspace {
     }
   }
 
-  /// Whether every active device has delivered in this epoch and brought all its emissions of the lost time, and all of
-  /// these can be read.
+  /// Whether the lost time can be merged. Every active device must have delivered in this epoch and brought all its
+  /// emissions from the lost time. All of these emissions must be readable.
   func isRecoveryComplete(_ store: HubStore) throws -> Bool {
     guard try store.isRecovering() else { return false }
     let silent = try store.devices().contains { $0.state == .active && $0.proved < store.identity.firstEmission }
     return try !silent && store.awaitedEmissions().isEmpty && unreadableLost(store).isEmpty
   }
 
-  /// The caller holds a transaction without triggers.
+  /// Merges the collected emissions and ends the recovery. The caller holds a transaction without triggers.
   func finishRecovery(_ store: HubStore) throws -> RecoveryReport {
     let recovery = try Recovery(self, store)
     let emissions = try store.lostEmissionsToMerge()
@@ -92,8 +92,8 @@ private final class Recovery {
       """)
   }
 
-  /// Learns the keys of rows in the lost time that differ from their keys here. A change that waits for such a row
-  /// waits for its key here.
+  /// Finds the keys that rows had in the lost time and that differ from their keys here. If a change waits for such a
+  /// row, the change then waits for the row's key here.
   func learnKeys(of emissions: [LostEmission]) throws {
     for emission in emissions {
       guard let file = emission.file else { continue }
@@ -109,8 +109,8 @@ private final class Recovery {
     _ = try HeldRows(store, now: now).release()
   }
 
-  /// nil if the key that signed it was lost after the emission was collected, so that its author is unknown; or if its
-  /// file is missing or damaged.
+  /// Returns the bundle of a collected emission. nil if its file is missing or damaged. nil also if the signing key was
+  /// lost after the emission was collected, because then its author is unknown.
   private func believedBundle(_ file: String) throws -> VerifiedBundle? {
     do {
       return try hub.reader.read(
@@ -120,7 +120,7 @@ private final class Recovery {
     return nil
   }
 
-  /// Merges one emission. They come newest first: an older emission does not overrule a newer one.
+  /// Merges one emission. The newest emission comes first, so an older emission does not overrule a newer emission.
   func merge(_ emission: LostEmission) throws {
     guard let file = emission.file, let bundle = try believedBundle(file) else { return }
     known.expect(version: bundle.manifest.version, former)
@@ -154,7 +154,7 @@ private final class Recovery {
     }
   }
 
-  /// The scope of the user of the emission. nil if the device was removed.
+  /// Returns the scope of the user of the emission's device. nil if the device was removed.
   private func visibility(for device: ReplicaID) throws -> ScopeStore? {
     guard let device = try store.device(device) else { return nil }
     return ScopeStore(store, user: try store.user(device.user) ?? User(name: device.user, attributes: []))
@@ -192,13 +192,14 @@ private final class Recovery {
     }
   }
 
-  /// A row that this hub lacks: it comes in whole, unless it was deleted later.
+  /// Brings back a whole row that this hub lacks. If the row was deleted later or cannot be written, a settled conflict
+  /// keeps it.
   private func bringBack(
     _ row: Row, _ key: RowKey, at stamp: Stamp, _ past: RowNumbers.Entry?, in place: Int, _ words: String
   ) throws {
     let isLater = past.map { $0.stamp == .zero || stamp > $0.stamp } ?? true
     if isLater, try write(.insert(row), key, over: nil, at: stamp, past, in: place) {
-      // A device deleted the row without knowing this state of it.
+      // A device deleted the row without knowledge of this state of the row.
       guard let past, past.stamp > .zero else { return }
       let verdict = decide(store.rows[place].rules.table, device: .zero, hub: stamp)
       return try note(
@@ -208,7 +209,8 @@ private final class Recovery {
     try note(Disagreement(kind: .updateDelete, state: .settled), .insert(row), key, at: stamp, nil, in: place, words)
   }
 
-  /// Writes a change of the lost time as the hub's own. Returns false, with no effect, if an obstacle prevents it.
+  /// Writes a change from the lost time as the hub's own change. Returns false, with no effect, if an obstacle prevents
+  /// the change.
   private func write(
     _ change: Change, _ key: RowKey, over hub: Row?, at stamp: Stamp, _ past: RowNumbers.Entry?, in place: Int
   ) throws -> Bool {
@@ -232,8 +234,8 @@ private final class Recovery {
     return true
   }
 
-  /// The columns that were changed since this epoch began, and the values that these changes were based on, from the
-  /// log.
+  /// Returns the columns that were changed since this epoch began, and the old and new values of these changes, from
+  /// the log.
   private func knownValues(of past: RowNumbers.Entry?, in place: Int) throws -> (
     columns: Set<Int>, values: [Int: [Value]]
   ) {
@@ -258,8 +260,9 @@ private final class Recovery {
       ["place": .integer(Int64(place)), "row": .integer(number)])
   }
 
-  /// A row that the device had lost. A deletion looks the same as a loss of sight, so a person checks it. There is no
-  /// need if a newer emission has the row, if the user does not see it now, or if it was written since.
+  /// Records a conflict about a row that the device lost in the lost time. A deletion looks the same as a row that left
+  /// the scope, so a person checks it. No conflict is necessary in three cases. A newer emission has the row, or the
+  /// user does not see the row now, or the row was written since.
   private func noteGone(_ key: RowKey, in place: Int, _ scope: ScopeStore?, _ words: String) throws {
     guard let row = try store.rows[place].row(key), let past = try store.past(of: key, in: place), let scope,
       try scope.maySee(key, in: place), past.cursor ?? .zero <= store.identity.epochCursor
@@ -289,7 +292,7 @@ private final class Recovery {
 
   // MARK: the end
 
-  /// Changes that waited for a row that no device delivered again stop waiting, and the collection ends.
+  /// Ends the recovery. Opens the changes that waited for rows which no device delivered again.
   func finish() throws {
     report.abandoned = try ConflictTable.openAwaiting(in: store.database)
     report.unreadable = unreadable.count

@@ -4,13 +4,13 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// A hub whose files were put back from a copy, without `restore`. It lacks all later work, and would give the same
-/// numbers again.
+/// A hub whose files were put back from a copy, without `restore`. The hub lacks all later work, and would give the
+/// same numbers again.
 ///
-/// Its own signature proves it. From then on it neither imports nor emits, until an operator begins a new epoch on the
-/// files as they are.
+/// The hub's own signature proves this state. After the proof, the hub neither imports nor emits. The operator ends
+/// this state by beginning a new epoch on the present files.
 extension HubWorkspace {
-  /// The hub's keys whose signatures are still trusted. A lost key may be in wrong hands.
+  /// Returns the hub's keys whose signatures are still trusted. A lost key may be in the wrong hands.
   func believedOwnKeys(_ store: HubStore) throws -> [PublicKey] {
     let revoked = try store.revocations()?.keys ?? []
     return try ownKeys().filter { !revoked.contains($0) }
@@ -34,7 +34,7 @@ extension HubWorkspace {
 }
 
 extension SetBack {
-  /// The operator's next steps.
+  /// The next steps for the operator.
   public static let wayOut =
     """
     If another copy of this hub is at work, continue with that copy and retire this one. If not: satchel-hub restore \
@@ -45,7 +45,7 @@ extension SetBack {
     Refusal(.setBack, words, hint: Self.wayOut, keeping: keeping)
   }
 
-  /// The event, in a sentence or two.
+  /// The event in words, for people.
   public var words: String {
     """
     This hub was set back: the device \(device) has bundle \(number) with this hub's signature, and this hub does not know it. Its files \

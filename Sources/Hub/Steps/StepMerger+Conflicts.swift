@@ -4,28 +4,29 @@ import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 
-/// Conflicts about changes that are not accepted as they were sent.
+/// Conflicts about changes that are not accepted as the device sent them.
 extension StepMerger {
-  /// Keeps a change of a row that the user neither sees nor may change. If the device had the row, the row left its
-  /// sight as if it had been deleted.
+  /// Keeps a change of a row that the user may neither see nor change. If the device had the row, the conflict is as if
+  /// the row had been deleted.
   func noteHidden(_ step: Step, met hub: Row?, in place: Int) throws -> Obstacle? {
     if case .insert = step.change, try !held.contains(step.key, in: place) {
       return try forbid(step, met: hub, in: place, Self.mayNotChange)
     }
-    // Nothing about the row is revealed, not even by its stamp.
+    // Nothing about the row is revealed, not even the order of the stamps.
     let state = store.tables[place].rules.conflict.stateOfUncompared
     var told: Int64?
-    // A row that was deleted here after the device had it would not be reported either.
+    // A delete of a row that was already deleted here is not reported either. So the device cannot distinguish the two
+    // cases.
     if case .delete = step.change { told = 0 }
     try note(Disagreement(kind: .revoked, state: state), step, met: hub, in: place, told: told)
     return nil
   }
 
-  /// Keeps a change that makes a row refer to a row which its user may not see. Returns false, with no effect, if there
-  /// is no such reference.
+  /// Keeps a change after which a row refers to a parent that its user may not see. Returns false, with no effect, if
+  /// there is no such reference.
   ///
-  /// The device receives the same as if that parent were deleted. At the hub, the kind shows whether the user had the
-  /// parent when the change was made.
+  /// The device receives the same conflict as if the parent were deleted. At the hub, the kind of the conflict shows
+  /// whether the user had the parent when the device made the change.
   func noteHiddenParent(_ step: Step, of row: Row?, met hub: Row?, in place: Int) throws -> Bool {
     guard let row, let parent = try hiddenParent(of: row, from: hub, in: place) else { return false }
     let kind: ConflictKind = try held.contains(parent.key, in: parent.place) ? .revoked : .forbidden
@@ -35,7 +36,7 @@ extension StepMerger {
     return true
   }
 
-  /// The first row to which `row` refers, and `hub` did not, that the user may not see.
+  /// Returns the first parent of `row` that is not a parent of `hub` and that the user may not see.
   private func hiddenParent(of row: Row, from hub: Row?, in place: Int) throws -> (place: Int, key: RowKey)? {
     for key in store.tables[place].schema.foreignKeys {
       if let hub, key.columns.allSatisfy({ hub[$0] == row[$0] }) { continue }
@@ -66,7 +67,7 @@ extension StepMerger {
     return disagreement.state
   }
 
-  /// The disagreement that follows from a remaining obstacle, and the row that the change met.
+  /// Returns the disagreement for a remaining obstacle, and the row that the change met.
   func disagreement(
     about obstacle: Obstacle, _ pending: Pending, in place: Int
   ) throws -> (Disagreement, met: Row?) {
@@ -75,20 +76,22 @@ extension StepMerger {
     let state: ConflictState
     switch obstacle.kind {
     case _ where obstacle.isHeld: state = .held
-    // If a parent would be deleted, or get another value, a person decides about its children.
+    // If a parent would be deleted, or would get another key, a person decides about its children.
     case .foreignKey: state = .open
     default: state = stateOfLoss(by: try verdict(on: step, against: met, in: place))
     }
     return (Disagreement(kind: obstacle.kind, state: state), met)
   }
 
+  /// Records a conflict about a step.
   /// - Parameter told: 0 if the conflict is not sent to the device.
   func note(
     _ disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String? = nil, told: Int64? = nil,
     hidden: HiddenPart? = nil
   ) throws {
     if diagnosis != nil {
-      // A delete that is not reported to the device does not hold a unit back: the unit's outcome would reveal the row.
+      // If a delete is not reported to the device, it does not hold its unit back. Otherwise the unit's outcome would
+      // reveal the row.
       if told != 0 { diagnosis?.note(disagreement, met: met, note: note, hidden: hidden) }
       return
     }
@@ -98,15 +101,15 @@ extension StepMerger {
     if disagreement.isWonByDevice { return }
     progress.refused += 1
     if told == 0 { progress.untold += 1 }
-    // The device must receive each row whose change was not accepted exactly as sent. A device that deleted a hidden
-    // row does not have that row. It receives the row only if its user then sees it.
+    // If a change was not accepted exactly as sent, the device must receive the row. If a device deleted a hidden row,
+    // it does not have that row. Then it receives the row only if its user can see it at that time.
     try store.owe(step.key, in: place, to: device.id, told == 0 ? .ifVisible : .always)
   }
 
   func record(
     of disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String?
   ) -> ConflictRecord {
-    // The id is made with the stamp that the device gave, so that both sides make the same id.
+    // The id is made from the stamp that the device sent, so that both sides make the same id.
     var record = ConflictRecord(
       disagreement, of: step.change, at: step.stamp, generation: step.generation, key: step.key,
       in: store.rows[place].schema,
@@ -115,7 +118,8 @@ extension StepMerger {
     return record
   }
 
-  /// Puts a record into the table of conflicts. In a unit, only the record that represents it counts.
+  /// Puts a record into the table of conflicts. In a unit, only the record that represents the unit counts as a new
+  /// conflict.
   func keep(_ record: ConflictRecord, told: Int64? = nil, hidden: HiddenPart) throws {
     var record = record
     if record.unit == nil, try !mayWait(record.state, count: 1) { record.state = .open }
@@ -140,8 +144,8 @@ extension StepMerger {
     }
   }
 
-  /// Whether conflicts of this state may be kept. A bounded number of a device's changes wait, since each import looks
-  /// at all of them. Further ones are for a person to decide, so that none is lost.
+  /// Whether `count` more conflicts of this state may be kept. The number of a device's waiting changes is limited,
+  /// because each import tries all of them. Beyond the limit a person decides, so that no change is lost.
   func mayWait(_ state: ConflictState, count: Int) throws -> Bool {
     guard state == .held else { return true }
     let known = try progress.heldCount ?? ConflictTable.countHeld(of: device.id, in: store.database)
@@ -154,8 +158,8 @@ extension StepMerger {
     return try scope.maySee(store.rows[place].schema.key(of: met), in: place) ? .nothing : .row
   }
 
-  /// The device found this disagreement too, when it imported from the hub. If it decided otherwise, the hub's outcome
-  /// counts.
+  /// Corrects a conflict that the device also found when it imported from the hub. If the device decided otherwise, the
+  /// hub's outcome counts.
   private func correct(_ known: ConflictRecord, by record: ConflictRecord, hidden: HiddenPart) throws {
     if known.state == .resolved { return }
     if known.kind == record.kind, known.state == record.state, known.winners == record.winners,

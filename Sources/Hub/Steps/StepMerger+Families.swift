@@ -2,19 +2,19 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// Deletes that belong together: a row, and the rows that ON DELETE CASCADE deleted with it on the device.
+/// Families of deletes: a row, and the rows that ON DELETE CASCADE deleted with it on the device.
 ///
-/// Such a family is deleted as a whole or stays as a whole. An export contains the children first, so a delete is set
-/// aside until all deletes of its generation are known.
+/// A family is deleted as a whole or stays as a whole. An export contains the children first. So the merger sets each
+/// delete aside until it knows all deletes of the generation.
 extension StepMerger {
-  /// Sets a delete aside until the others of its family are known.
+  /// Sets a delete aside until the other deletes of its family are known.
   func setAside(_ pending: Pending, of row: RowReference) {
     waiting[row] = [pending]
     order.append(row)
     deletes.append(row)
   }
 
-  /// Merges the deletes that were set aside. Returns the families that cannot be merged yet; their deletes wait.
+  /// Merges the deletes that were set aside. Returns the families that cannot be merged yet. Their deletes wait.
   @discardableResult
   func takeFamilies() throws -> [StepGroup] {
     let families = families(among: (order + collected.rows).filter { isDelete($0) })
@@ -31,8 +31,8 @@ extension StepMerger {
     return left
   }
 
-  /// Whether the first waiting step of a row is a delete that may belong to a family. A delete of a waiting unit does
-  /// not.
+  /// Whether the first waiting step of a row is a delete that may belong to a family. A delete in a waiting unit does
+  /// not count.
   private func isDelete(_ row: RowReference) -> Bool {
     guard familyTables.contains(row.place), let first = waiting[row]?.first, case .delete = first.step.change else {
       return false
@@ -40,8 +40,9 @@ extension StepMerger {
     return !grouped.contains(first.number)
   }
 
-  /// Gives the children of a family back to the device, so that their parents stay too: each parent's delete becomes a
-  /// conflict. A child that the hub moved elsewhere, or that its user may not see, is decided by itself.
+  /// Gives the children of a family back to the device, so that their parents stay too. Each parent's delete becomes a
+  /// conflict. If the hub gave a child another parent, or if the user may not see the child, its delete is decided by
+  /// itself.
   func refuse(_ family: StepGroup) throws {
     var staying: [Name: Int] = [:]
     let parents = Set(family.rows.flatMap { bonds(ofParent: $0) })
@@ -61,7 +62,7 @@ extension StepMerger {
     }
   }
 
-  /// The note of a conflict, with the rows that stay because a delete is refused.
+  /// Returns the note of a conflict, with the rows that stay because the delete is refused.
   func noteWithFamily(_ note: String?, _ step: Step, in place: Int) -> String? {
     guard case .delete = step.change, let words = stayingWith[RowReference(place: place, key: step.key)] else {
       return note
@@ -71,7 +72,7 @@ extension StepMerger {
 
   // MARK: the members of families
 
-  /// The values that a child's delete and its parent's delete share.
+  /// The values by which a child's delete and its parent's delete belong together.
   private struct Bond: Hashable {
     let key: ForeignKey
     let child: Int
@@ -79,7 +80,7 @@ extension StepMerger {
     let values: [Value]
   }
 
-  /// Sorts deletes into families. A row without relatives is a family of its own.
+  /// Sorts deletes into families. A row without relatives forms its own family.
   private func families(among rows: [RowReference]) -> [StepGroup] {
     var parents: [Bond: Int] = [:]
     for (number, row) in rows.enumerated() {
@@ -111,7 +112,7 @@ extension StepMerger {
     deleted(row).map { bonds(of: $0.was, ofChild: row) } ?? []
   }
 
-  /// - Parameter image: the child as the device deleted it, or as the hub has it.
+  /// - Parameter image: the child row as the device deleted it, or as the hub has it.
   private func bonds(of image: Row, ofChild row: RowReference) -> [Bond] {
     guard let generation = deleted(row)?.generation else { return [] }
     return store.tables[row.place].schema.foreignKeys.filter(\.deletesChildren).compactMap { key in
@@ -121,7 +122,8 @@ extension StepMerger {
     }
   }
 
-  /// A parent that is only marked as deleted does not hold its children back: each child is decided by itself.
+  /// Returns the bonds by which a row holds its children. If the hub only marks a parent as deleted, the parent has no
+  /// bonds: each child is decided by itself.
   private func bonds(ofParent row: RowReference) -> [Bond] {
     guard let (was, generation) = deleted(row) else { return [] }
     if case .soft = store.tables[row.place].rules.delete { return [] }
@@ -135,7 +137,7 @@ extension StepMerger {
     }
   }
 
-  /// Values of a reference as SQLite compares them.
+  /// Returns the values of a reference in the form in which SQLite compares them.
   private func folded(_ values: [Value], along key: ForeignKey) -> [Value] {
     let comparisons = comparisons[key] ?? store.database.comparisons(ofParentIn: key)
     self.comparisons[key] = comparisons
@@ -144,8 +146,7 @@ extension StepMerger {
 }
 
 extension HubStore {
-  /// The indices of the tables that refer to another table with ON DELETE CASCADE, and of the tables that they refer
-  /// to.
+  /// The indices of the tables that refer to another table with ON DELETE CASCADE, and of the parent tables.
   var tablesOfFamilies: Set<Int> {
     var places: Set<Int> = []
     for (child, table) in tables.enumerated() {

@@ -4,11 +4,10 @@ import SatchelRows
 import SatchelSQLite
 import SatchelValues
 
-/// Changes of an earlier epoch. Devices deliver them again to a hub that was set back, in any order, so a change may
-/// come before another change that it was based on.
+/// Changes of an earlier epoch. Devices deliver these changes again to a hub that was set back, in any order. So a
+/// change may come before the change that it was based on.
 extension StepMerger {
-  /// Whether this hub does not have the row of a change yet, because another device made the row and will deliver it
-  /// again.
+  /// Whether this hub does not have the row of a change yet. Another device made the row and will deliver it again.
   func awaitsRow(_ step: Step, onto hub: Row?, with past: RowNumbers.Entry?) -> Bool {
     guard base.isFormerEpoch, hub == nil, case .update = step.change else { return false }
     return past.map { $0.stamp < min(step.stamp, latest) } ?? true
@@ -17,8 +16,8 @@ extension StepMerger {
   static let awaited = Obstacle(
     kind: .foreignKey, words: "It waits for the row itself, which another device delivers again.", isHeld: true)
 
-  /// Remembers a deletion of a row that does not exist here. An older insert that comes later does not bring the row
-  /// back.
+  /// Remembers the deletion of a row that does not exist here. If an older insert comes later, it does not bring the
+  /// row back.
   func rememberDeletion(_ step: Step, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int) throws {
     guard hub == nil, case .delete = step.change else { return }
     guard base.isFormerEpoch else {
@@ -29,8 +28,8 @@ extension StepMerger {
     try log(step.change, step, with: past, in: place)
   }
 
-  /// Remembers deletes that a device brought from its former hub, of rows that this hub never had. Another device of
-  /// that hub may bring such a row. Only deletes that the user may make here are remembered.
+  /// Remembers deletes of rows that this hub never had. A device brought these deletes from its former hub. Another
+  /// device of that hub may bring such a row later. Only deletes that the user may make here are remembered.
   func rememberUnknownDeletes() throws {
     for (step, place) in unknownDeletes {
       guard !device.isReadOnly, store.tables[place].rules.delete != .never, case .delete(let was) = step.change,
@@ -52,17 +51,18 @@ extension StepMerger {
     { return false }
   }
 
-  /// Whether a row that was there before its device joined this hub was deleted here, or by another device of its
-  /// former hub.
+  /// Whether an insert from before its device joined meets a delete. The row was deleted here, or by another device of
+  /// the former hub.
   ///
-  /// Stamps do not tell which came later: such a row has the time of the last bundle that its device got.
+  /// Stamps do not show which change came later. The reason: such a row has the time of the last bundle that its device
+  /// got.
   func meetsDelete(_ step: Step, onto hub: Row?, with past: RowNumbers.Entry?) -> Bool {
     guard hub == nil, case .insert = step.change, step.first == nil else { return false }
     return past?.cursor != nil
   }
 
-  /// The step without elements of sets that a newer change removed. That change came before this one, so there was
-  /// nothing to remove then.
+  /// Returns the step without elements of sets that a newer change removed. The newer change came to this hub before
+  /// this step, so there was nothing to remove at that time.
   func withoutRemovedElements(_ step: Step, with past: RowNumbers.Entry?, in place: Int) throws -> Step {
     guard base.isFormerEpoch, let past, case .update(var changes) = step.change else { return step }
     let stamp = min(step.stamp, latest)
@@ -76,12 +76,12 @@ extension StepMerger {
     }
     let kept = changes.filter { $0.was != $0.value }
     if .update(kept) == step.change { return step }
-    // A row whose change was not accepted as sent must be sent to the device as it is.
+    // The change was not accepted as sent, so the device must receive the row as it is.
     try store.owe(step.key, in: place, to: device.id)
     return step.with(.update(kept))
   }
 
-  /// Remembers the elements that a change removed from a set that does not contain them.
+  /// Remembers the elements that a change removed from a set, if the hub's set does not contain them.
   func rememberRemovals(_ step: Step, onto hub: Row, with past: RowNumbers.Entry?, in place: Int) throws {
     guard base.isFormerEpoch, case .update(let changes) = step.change else { return }
     for change in changes where isSet(change.column, in: place) {

@@ -9,7 +9,7 @@ struct StepGroup {
 
   /// The items in the order in which they came.
   let items: [Item]
-  /// Rows whose delete follows from the delete of another row.
+  /// The rows whose delete followed from the delete of another row.
   let children: Set<StepMerger.RowReference>
   let isUnit: Bool
 
@@ -19,25 +19,26 @@ struct StepGroup {
 extension StepMerger {
   struct NotWhole: Error {}
 
-  /// The consequence for a group if one of its steps is not accepted as it was sent.
+  /// The result for a group if one of its steps is not accepted as sent.
   private enum Refusal {
-    /// The step is kept as a conflict; the group has no other.
+    /// The step is kept as a conflict. The group has no other step.
     case alone
-    /// Nothing of the group is accepted.
+    /// No step of the group is accepted.
     case whole
-    /// The same, after another row has given way if the policy says so.
+    /// No step of the group is accepted. But before that, another row gives way if the policy allows it.
     case wholeAtLast
   }
 
-  /// Merges all steps of a group. Returns false, with no effect, if any of them cannot be merged.
+  /// Merges all steps of a group. Returns false, with no effect, if any step cannot be merged.
   func take(_ group: StepGroup) throws -> Bool {
     try take(group, group.items.count == 1 ? .alone : .whole)
   }
 
-  /// The same, as the last attempt.
+  /// Merges all steps of a group as `take` does, but as the last attempt. Another row may give way, and rows may trade
+  /// UNIQUE values.
   func takeAtLast(_ group: StepGroup) throws -> Bool {
     if try take(group, .wholeAtLast) { return true }
-    // Rows of one unit may trade UNIQUE values.
+    // The rows of one unit may trade UNIQUE values.
     let own = Set(group.items.map(\.pending.number))
     let rows = group.items.map(\.row)
     guard rows.allSatisfy({ row in waiting[row]?.allSatisfy { own.contains($0.number) } ?? false }) else {
@@ -58,7 +59,8 @@ extension StepMerger {
     return true
   }
 
-  /// Merges everything that `body` merges. If it throws `NotWhole`, there is no effect, and false is returned.
+  /// Runs `body`, which merges steps. If `body` throws `NotWhole`, all of its effects are undone, and this method
+  /// returns false.
   func takeWhole(_ body: () throws -> Void) throws -> Bool {
     let (before, cursor) = (progress, try store.cursor())
     walks.begin()
@@ -73,7 +75,7 @@ extension StepMerger {
     }
   }
 
-  /// Whether nothing waits before the group's own steps.
+  /// Whether no other step of the same rows waits before the group's own steps.
   func isReady(_ group: StepGroup) -> Bool {
     var places: [RowReference: Int] = [:]
     for item in group.items {
@@ -86,7 +88,7 @@ extension StepMerger {
     return true
   }
 
-  /// Tries steps until all are merged or nothing more helps. Returns whether all were merged.
+  /// Tries the steps until all are merged or no further attempt helps. Returns whether all steps were merged.
   private func attemptAll(_ group: StepGroup, _ refusal: Refusal) throws -> Bool {
     var left = try inOrder(group.items)
     while !left.isEmpty {
@@ -111,7 +113,7 @@ extension StepMerger {
   func tryEach(
     _ items: [StepGroup.Item], _ body: (StepGroup.Item) throws -> Bool
   ) throws -> [StepGroup.Item] {
-    // A row may have several steps, which are merged in their order.
+    // A row may have several steps. They are merged in their order.
     let firsts = Dictionary(items.map { ($0.row, $0.pending.number) }, uniquingKeysWith: min)
     return try items.filter { item in
       try firsts[item.row] != item.pending.number || !body(item)
@@ -124,7 +126,7 @@ extension StepMerger {
     waiting[row] = rest.isEmpty ? nil : rest
   }
 
-  /// Removes a group's steps from the waiting steps.
+  /// Removes the steps of a group from the waiting steps.
   func drop(_ group: StepGroup) {
     let own = Set(group.items.map(\.pending.number))
     for row in Set(group.items.map(\.row)) {

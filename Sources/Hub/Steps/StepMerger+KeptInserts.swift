@@ -3,11 +3,12 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Changes of a new row that is kept out because another row has its natural key.
+/// Changes of a new row that is kept out because another row has the same natural key.
 ///
-/// The device may still have the row in its table, and its user may change or delete it there.
+/// The device may still have the new row in its table, and its user may change or delete the row there.
 extension StepMerger {
-  /// The record of the row's insert. nil if the row is not kept out, or if the step inserts it again.
+  /// Returns the conflict record of the row's insert. nil if the row is not kept out, or if the step inserts the row
+  /// again.
   func keptInsert(before step: Step, in place: Int) throws -> ConflictRecord? {
     if case .insert = step.change { return nil }
     let keepsInserts = try self.keepsInserts ?? ConflictTable.keepsInserts(of: device.id, in: store.database)
@@ -15,12 +16,12 @@ extension StepMerger {
     if !keepsInserts { return nil }
     let first = try ConflictTable.openUniqueInsert(
       step.key, of: store.tables[place].name, device: device.id, in: store.database)
-    // A report alone lets no row in.
+    // A reported conflict alone lets no row in.
     return try first.flatMap { try store.isReport($0.id) ? nil : $0 }
   }
 
-  /// Merges a change of a row that is kept out. A delete ends the conflict, and an update that makes the row fit lets
-  /// it in. Any other update waits behind the insert.
+  /// Merges a change of a row that is kept out. A delete ends the conflict. An update lets the row in if the row now
+  /// fits. Any other update waits behind the insert.
   func follow(_ step: Step, _ first: ConflictRecord, in place: Int) throws -> Obstacle? {
     let reference = RowReference(place: place, key: step.key)
     switch step.change {
@@ -34,20 +35,20 @@ extension StepMerger {
       row.write(changes)
       if try !letIn(row, by: step, in: place) { return Self.itself }
       for record in try [first] + behind(step, in: place) { try settle(record) }
-      // The device must know the row as a row of the hub.
+      // The device must learn that the row is now a row of the hub.
       try store.owe(step.key, in: place, to: device.id)
     }
     keptRows[reference] = nil
     return nil
   }
 
-  /// The earlier changes of the row that wait.
+  /// Returns the earlier changes of the row that wait.
   private func behind(_ step: Step, in place: Int) throws -> [ConflictRecord] {
     try ConflictTable.held(step.key, of: store.tables[place].name, device: device.id, in: store.database)
   }
 
-  /// A row that is kept out, with the values that its device wrote before a step. nil if an earlier change is not an
-  /// update.
+  /// Returns a row that is kept out, with the values that its device wrote before this step. nil if an earlier change
+  /// is not an update.
   private func keptRow(_ first: ConflictRecord, behind step: Step, in place: Int) throws -> Row? {
     let schema = store.tables[place].schema
     let whole = try first.followed(by: behind(step, in: place), in: schema)
@@ -55,7 +56,7 @@ extension StepMerger {
     return row
   }
 
-  /// Returns false, with no effect, if the row still cannot exist.
+  /// Inserts a row that was kept out. Returns false, with no effect, if the row still cannot exist.
   private func letIn(_ row: Row, by step: Step, in place: Int) throws -> Bool {
     if try device.isReadOnly || isKeyTooHigh(step.key, in: place) { return false }
     if try obstacle(to: row, from: nil, in: place) != nil { return false }
@@ -70,7 +71,7 @@ extension StepMerger {
     _ = try ConflictTable.resolve(
       record.id, .hub, by: device.user, at: now, note: "The device deleted the row.", in: store.database)
     try ConflictTable.retell(record.id, in: store.database)
-    // The device may still have a row that referred to this row.
+    // The device may still have rows that referred to this row.
     if let place = store.place(of: record.table) { try store.owe(record.key, in: place, to: device.id) }
   }
 

@@ -4,9 +4,9 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Two rows that cannot both exist, because they have one natural key.
+/// Two rows that cannot both exist, because they have the same natural key.
 extension StepMerger {
-  /// The row that prevents a change. nil if there is none, or more than one.
+  /// Returns the row that prevents a change. nil if no row or several rows prevent the change.
   func rival(of pending: Pending, in place: Int) throws -> Row? {
     let rows = store.rows[place]
     let hub = try rows.row(pending.step.key)
@@ -16,25 +16,26 @@ extension StepMerger {
     return rivals.count == 1 ? try rows.row(rivals[0]) : nil
   }
 
-  /// The device inserted a row equal to the hub's. An update of its natural key that changes no value is logged, so
-  /// that a later delete without knowledge of it counts as concurrent.
+  /// Returns the change that is logged if the device inserted a row equal to the hub's row. It is an update of the
+  /// natural key that changes no value. If another device deletes the row without knowledge of this insert, the delete
+  /// then counts as concurrent.
   func madeTwice(_ step: Step, as row: Row, in place: Int) -> Change? {
     guard case .insert = step.change, store.tables[place].folds else { return nil }
     let natural = store.tables[place].naturalColumns.subtracting(store.tables[place].schema.key)
     return .update(natural.sorted().map { ColumnChange(column: $0, was: row[$0], value: row[$0]) })
   }
 
-  /// The winner by the table's policy, if only one of two rows can exist.
+  /// Returns the winner by the table's policy, if only one of two rows can exist.
   func verdict(on step: Step, against rival: Row?, in place: Int) throws -> (winner: Winner, state: ConflictState) {
     let key = rival.map { store.rows[place].schema.key(of: $0) }
-    // The stamp of a row that the user may not see decides nothing: the outcome would reveal it.
+    // The stamp of a row that the user may not see decides nothing. Otherwise the outcome would reveal the stamp.
     let past = try key.flatMap { try scope.maySee($0, in: place) ? store.past(of: $0, in: place) : nil }
     return decide(store.tables[place].rules.conflict, device: min(step.stamp, latest), hub: past?.stamp ?? .zero)
   }
 
-  /// Merges a change whose natural key another row has, if the policy favours the device. The other row is deleted, and
-  /// is kept in the record. Returns false, with no effect, if the policy or the rules do not allow that. Then a person
-  /// decides.
+  /// Merges a change whose natural key another row has, if the policy favours the device. The hub deletes the other
+  /// row, and keeps its values in the record. Returns false, with no effect, if the policy or the rules do not allow
+  /// that. Then a person decides.
   func prevail(_ pending: Pending, in place: Int) throws -> Bool {
     let step = pending.step
     let rows = store.rows[place]
@@ -44,7 +45,7 @@ extension StepMerger {
       return false
     }
     let rivalKey = rows.schema.key(of: rival)
-    // The device's other changes of the other row must be merged first.
+    // The device's other changes of the rival row must be merged first.
     if waiting[RowReference(place: place, key: rivalKey)] != nil { return false }
     if try ConflictTable.isHeld(rivalKey, of: store.tables[place], device: device.id, in: store.database) {
       return false

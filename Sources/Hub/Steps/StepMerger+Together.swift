@@ -13,10 +13,10 @@ extension StepMerger {
     let steps: [(step: Step, change: Change)]
   }
 
-  /// Rows that trade a UNIQUE value, or a parent that is deleted while its key gets a new row, cannot be merged one by
-  /// one. All are removed, then all enter, and references are checked when all are in place. Nothing is merged if a
-  /// decision remains open.
-  /// - Returns: whether they were merged.
+  /// Merges rows that cannot be merged one by one. Such rows trade a UNIQUE value, or a parent is deleted and a new row
+  /// gets its key. First all rows are removed, then all rows enter, and then the references are checked. If a person
+  /// must decide about any row, nothing is merged.
+  /// - Returns: whether the rows were merged.
   func takeTogether(_ rows: [RowReference]) throws -> Bool {
     var moves: [Move] = []
     for row in rows {
@@ -36,7 +36,7 @@ extension StepMerger {
     return true
   }
 
-  /// nil if a person has to decide.
+  /// Returns the change of a row after all of its waiting steps. nil if a person must decide about the row.
   private func move(_ row: RowReference) throws -> Move? {
     let before = try store.rows[row.place].row(row.key)
     if try isHeld(row.key, before == nil, in: row.place) { return nil }
@@ -58,7 +58,7 @@ extension StepMerger {
     return Move(row: row, before: before, after: after, steps: steps)
   }
 
-  /// Whether a reference has no target after all rows are in their final place.
+  /// Whether a reference still has no target when all rows are in their final place.
   private func isObstructed(_ move: Move) throws -> Bool {
     let place = move.row.place
     if let after = move.after,
@@ -67,7 +67,7 @@ extension StepMerger {
       return true
     }
     guard let before = move.before else { return false }
-    // 'a' may have been replaced by 'A'. By the collation NOCASE, a child of 'a' then refers to 'A'.
+    // A new row 'A' may have replaced the row 'a'. By the collation NOCASE, a child of 'a' then refers to 'A'.
     return try store.references[place].tableWithOrphans(
       of: before, becoming: move.after, store.rows[place].schema, in: store.database) != nil
   }

@@ -3,20 +3,20 @@ import SatchelMerge
 import SatchelValues
 import SatchelWorkspace
 
-/// The steps of one generation that belong to units, while they arrive.
+/// The steps of one generation that belong to units, while the merger collects them.
 struct CollectedUnits {
   fileprivate var generation: Generation?
   fileprivate var items: [StepGroup.Item] = []
-  /// The rows that nothing waited for before.
+  /// The rows of these steps that had no waiting step before.
   fileprivate(set) var rows: [StepMerger.RowReference] = []
   /// Families of deletes that contain a step of a unit.
   var families: [StepGroup] = []
 
-  /// Whether a step of this generation is outside the units that are being collected.
+  /// Whether the collected steps are of another generation than the next step.
   func isOver(at next: Generation) -> Bool { generation.map { $0 != next } ?? false }
 }
 
-/// Why steps of a unit are not accepted.
+/// The reasons why steps of a unit are not accepted.
 struct Diagnosis {
   struct Reason {
     let disagreement: Disagreement
@@ -25,9 +25,9 @@ struct Diagnosis {
     let hidden: HiddenPart?
   }
 
-  /// The number of the present step.
+  /// The number of the step that is being tried.
   var current = 0
-  /// The first reason for each step, by number.
+  /// The first reason for each step, by the step's number.
   private(set) var reasons: [Int: Reason] = [:]
 
   mutating func note(_ disagreement: Disagreement, met: Row?, note: String?, hidden: HiddenPart?) {
@@ -36,12 +36,11 @@ struct Diagnosis {
   }
 }
 
-/// Steps that the device wrote as a unit: all of them are accepted as they were sent, or the whole unit is one
-/// conflict.
+/// Steps that the device wrote as a unit. Either all of them are accepted as sent, or the whole unit is one conflict.
 ///
-/// A unit only groups steps of one generation in one bundle. So wrong units from a device affect only its own changes.
+/// A unit groups only steps of one generation in one bundle. So wrong units from a device affect only its own changes.
 extension StepMerger {
-  /// Collects a step until the others of its unit are known.
+  /// Collects a step until the other steps of its unit are known.
   func collect(_ pending: Pending, of row: RowReference, in unit: UnitNumber) {
     collected.generation = pending.step.generation
     collected.items.append(.init(row: row, pending: pending))
@@ -58,7 +57,7 @@ extension StepMerger {
     let rows = collected.rows
     collected = CollectedUnits()
     for unit in units where try !take(unit) {
-      // A single step waits like any other.
+      // A single step waits as any step outside units.
       if unit.items.count == 1 { continue }
       waitingUnits.append(unit)
       grouped.formUnion(unit.items.map(\.pending.number))
@@ -66,7 +65,7 @@ extension StepMerger {
     order += rows.filter { waiting[$0] != nil }
   }
 
-  /// The collected units, each with the families that its deletes belong to.
+  /// Returns the collected units. Each unit includes the families of its deletes.
   private func groups() -> [StepGroup] {
     var items = collected.items
     var sets = DisjointSets(count: items.count)
@@ -93,7 +92,7 @@ extension StepMerger {
 
   // MARK: units that cannot be accepted
 
-  /// Makes one conflict of a unit. Nothing of it is accepted, and the device receives the hub's rows.
+  /// Makes one conflict of a unit. No step of the unit is accepted, and the device receives the hub's rows.
   func refuse(unit: StepGroup) throws {
     let reasons = try reasons(of: unit)
     var state = ConflictState.ofUnit(
@@ -118,9 +117,11 @@ extension StepMerger {
     drop(unit)
   }
 
-  /// Finds the reasons why steps of a unit cannot be accepted: all of them are tried, and undone.
+  /// Returns the reasons why steps of a unit cannot be accepted. To find them, this method tries all steps and undoes
+  /// them.
   ///
-  /// A step that only waits for another row is no reason if other steps cannot be accepted: it may wait for those.
+  /// A step that only waits for another row is no reason if other steps cannot be accepted: it may wait for those
+  /// steps.
   private func reasons(of unit: StepGroup) throws -> [Int: Diagnosis.Reason] {
     var (found, obstacles): ([Int: Diagnosis.Reason], [Int: Diagnosis.Reason]) = ([:], [:])
     diagnosis = Diagnosis()
@@ -137,7 +138,7 @@ extension StepMerger {
     return found.merging(obstacles.filter { $0.value.disagreement.kind != .foreignKey }) { found, _ in found }
   }
 
-  /// Tries all steps of a unit, as far as that helps. Returns the remaining obstacles.
+  /// Tries all steps of a unit, and repeats while more steps are merged. Returns the remaining obstacles.
   private func obstaclesLeft(in unit: StepGroup) throws -> [(StepGroup.Item, Obstacle)] {
     if !isReady(unit) { return unit.items.map { ($0, Self.itself) } }
     var left = try inOrder(unit.items)
@@ -154,8 +155,8 @@ extension StepMerger {
     return left.map { ($0, obstacles[$0.pending.number] ?? Self.itself) }
   }
 
-  /// The state of a reason for the device. For a deleted or hidden row it follows from the policy alone: a stamp would
-  /// reveal that the row was deleted.
+  /// Returns the state of a reason for the device. For a deleted or hidden row the state follows from the policy alone.
+  /// A state that depends on a stamp would reveal that the row was deleted.
   private func toldState(of reason: Diagnosis.Reason, _ place: Int) -> ConflictState {
     let disagreement = reason.disagreement
     guard [.updateDelete, .revoked].contains(disagreement.kind), disagreement.state != .held else {

@@ -3,9 +3,9 @@ import SatchelMerge
 import SatchelValues
 import SatchelWorkspace
 
-/// Steps that wait for others of their bundle, until nothing more helps.
+/// Steps that wait for other steps of their bundle.
 extension StepMerger {
-  /// Tries the waiting steps until nothing more helps. The rest then becomes conflicts.
+  /// Tries the waiting steps until no further attempt helps. The remaining steps then become conflicts.
   func finish() throws {
     try takeWaiting()
     try rememberUnknownDeletes()
@@ -27,15 +27,15 @@ extension StepMerger {
       groups = []
       try drainAll(besides: &groups)
     }
-    // A row that nothing helps does not hold the others back.
+    // A row that cannot be merged does not hold the other rows back.
     order = try order.filter { try !takeTogether([$0]) }
     for row in order { try giveUp(row) }
     waiting = [:]
     order = []
   }
 
-  /// Tries the waiting steps again, as long as that helps.
-  /// - Parameter groups: steps that are merged together or not at all. Merged groups leave the list.
+  /// Tries the waiting steps again while that helps.
+  /// - Parameter groups: groups of steps that are merged together or not at all. Merged groups leave the list.
   private func drainAll(besides groups: inout [StepGroup]) throws {
     order = try inOrder(order)
     groups = try inOrder(groups)
@@ -51,21 +51,21 @@ extension StepMerger {
     }
   }
 
-  /// Rows in an order in which each helps the next.
+  /// Returns the rows in an order in which each row may help the next row.
   private func inOrder(_ rows: [RowReference]) throws -> [RowReference] {
     try inOrder(rows) { row in
       (waiting[row] ?? []).map { .init(place: row.place, key: row.key, change: $0.step.change) }
     }
   }
 
-  /// Groups in an order in which each helps the next.
+  /// Returns the groups in an order in which each group may help the next group.
   private func inOrder(_ groups: [StepGroup]) throws -> [StepGroup] {
     try inOrder(groups) { group in
       group.items.map { .init(place: $0.row.place, key: $0.row.key, change: $0.pending.step.change) }
     }
   }
 
-  /// Steps of a group in an order in which each helps the next.
+  /// Returns the steps of a group in an order in which each step may help the next step.
   func inOrder(_ items: [StepGroup.Item]) throws -> [StepGroup.Item] {
     try inOrder(items) { [.init(place: $0.row.place, key: $0.row.key, change: $0.pending.step.change)] }
   }
@@ -78,7 +78,7 @@ extension StepMerger {
     return try WaitingOrder(store.tables).sorted(items) { try store.rows[$0].row($1) }.map { all[$0] }
   }
 
-  /// Merges a row's waiting steps as far as possible. Returns whether any was merged.
+  /// Merges a row's waiting steps as far as possible. Returns whether any step was merged.
   private func drain(_ row: RowReference) throws -> Bool {
     var rest = (waiting[row] ?? [])[...]
     let count = rest.count
@@ -89,11 +89,11 @@ extension StepMerger {
     return rest.count < count
   }
 
-  /// Makes conflicts of a row's waiting steps. After a held step, the row's later steps are held too.
+  /// Makes conflicts of a row's waiting steps. After a held step, the later steps of the row are held too.
   private func giveUp(_ row: RowReference) throws {
     var isHeld = false
     for pending in waiting[row] ?? [] {
-      // A later change may let a row in that another row keeps out.
+      // If another row keeps this row out, a later change of this row may let it in.
       let isKeptOut = keptRows[row] != nil
       let obstacle = isHeld && !isKeptOut ? Self.itself : try attempt(pending, in: row.place)
       guard let obstacle else {

@@ -10,14 +10,14 @@ import SatchelWorkspace
 
 /// Merges the steps of one bundle into the hub's rows, inside the caller's transaction.
 ///
-/// Steps are merged one after the other. A row that cannot be written yet waits until all others are in, and is tried
-/// again as long as that helps. Rows that wait for one another are then tried together. Steps that remain become
-/// conflicts.
+/// The merger takes one step after another. If a row cannot be written yet, its step waits until all other steps are
+/// in. Waiting steps are tried again while that helps. Then rows that wait for one another are tried together. The
+/// remaining steps become conflicts.
 final class StepMerger {
   let store: HubStore
   let scope: ScopeStore
   let device: EnrolledDevice
-  /// The changes of the log that count as the device's own.
+  /// The changes in the log that count as the device's own.
   private let own: OwnChanges
   let bundle: BundleID?
   /// The state from which the device made its changes.
@@ -25,54 +25,55 @@ final class StepMerger {
   /// The rows that the device held when it made its changes.
   let held: HeldAtBase
   let now: Int64
-  /// The origin of the device's changes, except for their stamps.
+  /// The origin of the device's changes. Only the stamp differs from change to change.
   private let origin: Origin
-  /// No change is later than the hub's own time, or than the stamps that the hub has sent. So a clock that runs ahead
-  /// does not win by that.
+  /// The latest stamp that a change may get: the hub's own time, or a later stamp that the hub has sent. So a clock
+  /// that is ahead gives the device no advantage.
   let latest: Stamp
-  /// Waiting steps by row, each row's steps in their order; and the rows in the order in which they began to wait.
+  /// The waiting steps by row, each row's steps in their order. Then the rows, in the order in which they began to
+  /// wait.
   var waiting: [RowReference: [Pending]] = [:]
   var order: [RowReference] = []
-  /// Deletes that may belong together, until all of them are known.
+  /// Deletes that may belong together, until all deletes of the generation are known.
   var deletes: [RowReference] = []
-  /// Steps of the present generation that belong to units, until all of them are known.
+  /// Steps of the present generation that belong to units, until all of these steps are known.
   var collected = CollectedUnits()
-  /// Units that cannot be merged yet, and the numbers of their steps.
+  /// The units that cannot be merged yet. Then the numbers of their steps.
   var waitingUnits: [StepGroup] = []
   var grouped: Set<Int> = []
-  /// The reasons why steps of a unit are not accepted, while they are being determined.
+  /// The reasons why steps of a unit are not accepted. nil unless the merger is looking for them.
   var diagnosis: Diagnosis?
   private var lastNumber = 0
-  /// The rows that stay with a row whose delete is refused, in words.
+  /// For each row whose delete is refused: the rows that stay with it, in words.
   var stayingWith: [RowReference: String] = [:]
-  /// The indices of tables whose rows may be deleted with others, or delete others.
+  /// The indices of the tables that take part in cascading deletes, as parent or as child.
   let familyTables: Set<Int>
-  /// The comparisons of the values of cascading references.
+  /// For each cascading reference: how its values are compared.
   var comparisons: [ForeignKey: [Comparison]] = [:]
   var parents = ParentCache()
   let walks: RowWalks
   /// Whether a new row of the device may be kept out by another row. nil until it is looked up.
   var keepsInserts: Bool?
-  /// Rows that are kept out, with the values that their device wrote into them later.
+  /// New rows that are kept out, with the values that their device wrote into them later.
   var keptRows: [RowReference: Row] = [:]
   /// Deletes of rows that this hub never had.
   var unknownDeletes: [(step: Step, place: Int)] = []
-  /// The greatest keys that new rows may have, by table. They stay as they were when the bundle came.
+  /// The greatest keys that new rows may have, by table. Each value stays as it was when the merger looked it up.
   var keyLimits: [Int: Int64] = [:]
   let ranges: PrimaryKeyRanges
-  /// Whether any earlier change of the device waits. nil until it is looked up.
+  /// Whether any earlier change of the device waits. nil until this is looked up.
   var holdsAny: Bool? {
     get { progress.holdsAny }
     set { progress.holdsAny = newValue }
   }
 
-  /// How many changes of the device may wait.
+  /// The greatest number of the device's changes that may wait.
   var mostHeld = HubWorkspace.usualMostHeld
 
-  /// The work so far, except for the changes of the database.
+  /// The results of the merge so far, except for the changes in the database.
   struct Progress {
     fileprivate var holdsAny: Bool?
-    /// The number of the device's changes that wait; nil: they were not counted yet.
+    /// The number of the device's changes that wait. nil: the changes are not counted yet.
     var heldCount: Int?
     var tally = RowTally()
     var found: [ConflictRecord] = []
@@ -80,15 +81,15 @@ final class StepMerger {
     var maybeLate: [ConflictID] = []
     fileprivate(set) var taken = 0
     var conflicts = 0
-    /// Changes that were not accepted as they were sent.
+    /// The number of changes that were not accepted as sent.
     var refused = 0
-    /// The deletes among them that are not reported to the device.
+    /// The number of deletes among the refused changes that are not reported to the device.
     var untold = 0
   }
 
   var progress = Progress()
   var tally: RowTally { progress.tally }
-  /// The first of the new disagreements.
+  /// The first few of the new disagreements.
   var found: [ConflictRecord] { progress.found }
   var taken: Int { progress.taken }
   var conflicts: Int { progress.conflicts }
@@ -113,11 +114,11 @@ final class StepMerger {
     familyTables = store.tablesOfFamilies
   }
 
-  /// The present obstacle of a step.
+  /// Why a step cannot be merged at present.
   struct Obstacle {
     let kind: ConflictKind
     let words: String
-    /// Whether the change waits, whatever it is.
+    /// Whether the change waits, whatever the kind of the obstacle.
     var isHeld = false
   }
 
@@ -127,23 +128,27 @@ final class StepMerger {
   }
 
   struct Pending {
-    /// The number is unique in one merge.
+    /// The number of the step, which is unique in one merge.
     let number: Int
     let step: Step
-    /// The conflict was decided before the device's decision came: the hub's row stays as it is.
+    /// The conflict was decided before the device's decision reached the hub. So the hub's row stays as it is.
     let decided: Bool
-    /// The changes of the log that count as the device's own, if they differ from those of the whole bundle.
+    /// The changes in the log that count as the device's own for this step. nil: the changes that count for the whole
+    /// bundle.
     var own: OwnChanges?
-    /// The device made the row too, under another key, and does not know yet that it became this row.
+    /// The device made the row too, under another key. The device does not know yet that the two rows became one.
     var isFolded = false
-    /// A copy of the device has delivered an unknown part of the change.
+    /// A copy of the device has delivered a part of the change, and the hub cannot determine that part.
     var isUnclear = false
   }
 
+  /// Merges a step, or lets it wait.
   /// - Parameters:
-  ///   - decided: the conflict was decided before the device's decision came: the hub's row stays as it is.
-  ///   - folded: the device made the row too, under another key, and does not know yet that it became this row.
-  ///   - shared: writes of copies of the device on which this change builds.
+  ///   - decided: whether the conflict was decided before the device's decision reached the hub. Then the hub's row
+  ///     stays as it is.
+  ///   - folded: whether the device made the row too, under another key, and does not know yet that the two rows became
+  ///     one.
+  ///   - shared: the writes from copies of the device on which this change builds.
   func take(
     _ step: Step, in place: Int, decided: Bool = false, folded: Bool = false, after shared: Set<SharedWrite> = []
   ) throws {
@@ -179,7 +184,7 @@ final class StepMerger {
 
   // MARK: one step
 
-  /// Merges a step, or records why it is not merged. Returns its obstacle if that may go away.
+  /// Merges a step, or records why it is not merged. Returns the step's obstacle if the obstacle may go away.
   func attempt(_ sent: Pending, in place: Int) throws -> Obstacle? {
     let found = try scope.find(sent.step.key, in: place)
     let hub = found?.row
@@ -198,7 +203,7 @@ final class StepMerger {
       own: sent.own,
       isFolded: sent.isFolded)
     let step = pending.step
-    // The result of a comparison would reveal the content of the row.
+    // The result of a comparison would reveal the content of the hidden row.
     if let found, found.isOutOfReach { return try noteHidden(step, met: hub, in: place) }
     try rememberDeletion(step, onto: hub, with: past, in: place)
     let result = try merged(pending, onto: hub, with: past, in: place)
@@ -239,7 +244,7 @@ final class StepMerger {
     return nil
   }
 
-  /// Whether a change of the row has to wait for an earlier change. If the row exists, it waits only for units.
+  /// Whether a change of the row must wait for an earlier change. If the row exists, its change waits only for units.
   func isHeld(_ key: RowKey, _ isGone: Bool, in place: Int) throws -> Bool {
     if isGone { return try isHeld(key, in: place) }
     return try self.holdsAny != false && isHeld(key, in: place)
@@ -273,7 +278,7 @@ final class StepMerger {
       by: store.rows[place].rules.forChange(step.change, first: step.first))
   }
 
-  /// Keeps a change of which a copy of the device has delivered an unknown part.
+  /// Keeps a change if a copy of the device has delivered an unknown part of it.
   func keepUnclear(_ step: Step, in place: Int) throws {
     if step.unit == nil { return try noteUnclear(step, met: store.rows[place].row(step.key), in: place) }
     let pending = Pending(number: nextNumber(), step: step, decided: false, isUnclear: true)
@@ -286,10 +291,11 @@ final class StepMerger {
 
   struct NotAllowed: Error {}
 
-  /// - Parameter change: leads from the hub's row to `row`.
+  /// Writes a merged row. Throws `NotAllowed`, with no effect, if the user may not make the row as it then is.
+  /// - Parameter change: the change from the hub's row to `row`.
   func write(_ change: Change, to row: Row?, over hub: Row?, key: RowKey, in place: Int) throws {
     let rows = store.rows[place]
-    // Rows that refer to it may now refer to nothing.
+    // Rows that refer to this row may lose their parent by this write.
     if hub != nil, !store.references[place].children.isEmpty { parents.forget() }
     guard try needsCheck(row, over: hub, in: place) else { return try rows.write(change, of: key) }
     if store.isReversible[place] {
@@ -304,7 +310,7 @@ final class StepMerger {
     }
   }
 
-  /// Whether the user may lack the right to make the row in its new state.
+  /// Whether the user may lack the right to make the row as it then is.
   private func needsCheck(_ row: Row?, over hub: Row?, in place: Int) throws -> Bool {
     guard let row else { return false }
     return try hub.map { try scope.mayDiffer($0, row, in: place) } ?? true
@@ -331,8 +337,8 @@ final class StepMerger {
 extension Step {
   /// Whether the device must receive the row although nothing disagrees.
   ///
-  /// A row that the device deleted is only marked here. A row that it made equal to the hub's is its own from now on,
-  /// even if its user may not see it.
+  /// There are two cases. The device deleted a row that the hub only marks as deleted. Or the device inserted a row
+  /// equal to the hub's row. That row is the device's own from now on, even if its user may not see it.
   fileprivate func isShownByHub(_ row: Row?, over hub: Row?) -> Bool {
     switch change {
     case .delete: row != nil

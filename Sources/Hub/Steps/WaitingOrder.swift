@@ -4,10 +4,10 @@ import SatchelValues
 
 /// The order in which waiting rows are tried: a row comes before the rows that wait for it.
 ///
-/// A parent comes before its children, the deletes of children before their parent's, and the row that gives up a
-/// UNIQUE value before the row that gets it. The changes themselves contain enough for this order. So the cost depends
-/// on the waiting rows, and a chain of any length is merged in one round. Rows that wait for each other in a circle,
-/// and rows without known values, keep their order.
+/// A parent comes before its children. The deletes of children come before the delete of their parent. A row that gives
+/// up a UNIQUE value comes before the row that gets the value. The changes alone are enough to find this order. So the
+/// cost depends on the waiting rows, and a chain of any length is merged in one round. Rows that wait for each other in
+/// a circle keep their order. So do rows without known values.
 ///
 /// The order comes from a depth-first search: Cormen and others, Introduction to Algorithms, "Topological sort".
 struct WaitingOrder {
@@ -22,37 +22,37 @@ struct WaitingOrder {
   struct Item {
     /// The changes in the order in which they were made.
     let parts: [Part]
-    /// Earlier items that must come before this item, because they change the same rows.
+    /// The indices of earlier items that must come before this item, because they change the same rows.
     var after: [Int] = []
   }
 
-  /// An effect of one change that another change may wait for.
+  /// An effect of a change for which another change may wait.
   private struct Event: Hashable {
     enum Kind { case isThere, isNotReferredTo, isFree }
 
     let kind: Kind
-    /// The table of the columns. For references, the parent's table.
+    /// The table of the columns. For a reference, this is the parent's table.
     let place: Int
     let columns: [Int]
     let values: [Value]
   }
 
-  /// Columns of a table that are compared, and the effect of their values on others.
+  /// Columns of a table whose values have an effect on other rows.
   private struct Compared: Hashable {
     enum Role { case made, awaited }
 
     let columns: [Int]
-    /// The table and the columns by which others know the values.
+    /// The table and the columns by which other rows refer to the values.
     let place: Int
     let target: [Int]
-    /// The event when the old values go, and the event when the new values come.
+    /// The event when the old values go, then the event when the new values come.
     let before: Event.Kind
     let beforeIs: Role
     let after: Event.Kind
     let afterIs: Role
   }
 
-  /// By the index of the table.
+  /// The compared columns of each table, by the index of the table.
   private var compared: [[Compared]]
 
   init(_ tables: [TrackedTable]) {
@@ -86,7 +86,7 @@ struct WaitingOrder {
     if !compared[parent].contains(isReferredTo) { compared[parent].append(isReferredTo) }
   }
 
-  /// Returns the items' positions in the order in which they must be tried.
+  /// Returns the indices of the items in the order in which the items must be tried.
   /// - Parameter row: reads the present row, for a change that contains only some of the compared columns.
   func sorted(_ items: [Item], _ row: (_ place: Int, _ key: RowKey) throws -> Row?) rethrows -> [Int] {
     var makers: [Event: [Int]] = [:]
@@ -99,7 +99,8 @@ struct WaitingOrder {
     }
     var isSeen = Array(repeating: false, count: items.count)
     var result: [Int] = []
-    /// The items before an item. The makers of an event are returned once: later they are in the result or on the path.
+    /// Returns the items that must come before an item. Each event's makers are returned only once, because later they
+    /// are in the result or on the path.
     func before(_ number: Int) -> [Int] {
       let makers = awaited[number].flatMap { makers.removeValue(forKey: $0) ?? [] }
       return (items[number].after + makers).reversed()
@@ -121,8 +122,8 @@ struct WaitingOrder {
     return Self.keepingOrder(of: items, result)
   }
 
-  /// Moves each item behind the items that must come before it. If items wait for each other in a circle, the search
-  /// may have put an item too early.
+  /// Moves each item behind the items in its `after`. If items wait for each other in a circle, the search may have put
+  /// an item too early.
   private static func keepingOrder(of items: [Item], _ numbers: [Int]) -> [Int] {
     var isTaken = Array(repeating: false, count: items.count)
     var result: [Int] = []
@@ -170,7 +171,7 @@ struct WaitingOrder {
     }
   }
 
-  /// The known values of the row before and after a change, by the columns' positions.
+  /// Returns the known values of a row before and after a change, by column index.
   private func images(
     _ part: Part, _ row: (_ place: Int, _ key: RowKey) throws -> Row?
   ) rethrows -> (before: [Int: Value], after: [Int: Value]) {

@@ -23,7 +23,7 @@ extension HubStore {
     let place: Int
     let row: Int64
     let path: AttachmentPath
-    /// The last emission that carried it. Zero if none did.
+    /// The last emission that carried the file. Zero if no emission did.
     let sent: EmissionNumber
   }
 
@@ -41,7 +41,7 @@ extension HubStore {
     CREATE INDEX satchel_attachment_paths ON satchel_attachments (path, device)
     """
 
-  /// For statements about one file. SQLite by itself takes the primary key, and reads all files of the device.
+  /// For statements about one file. Without this hint, SQLite uses the primary key and reads all files of the device.
   private static let byPath = "satchel_attachments INDEXED BY satchel_attachment_paths"
 
   /// A row for each file that came from a device.
@@ -59,7 +59,7 @@ extension HubStore {
 
   // MARK: files from a device
 
-  /// - Parameter mark: the file's appearance, if it is new here.
+  /// - Parameter mark: the file's appearance, if the file is new here.
   func note(
     _ arrival: ArrivingAttachments.Arrival, _ mark: FileMark?, from device: EnrolledDevice, by sequence: SequenceNumber
   ) throws {
@@ -115,7 +115,7 @@ extension HubStore {
       ])
   }
 
-  /// The relation of a device to a file that it brought or got from here. nil if it did neither.
+  /// The relation of a device to a file, if the device brought the file or got it from the hub. Otherwise nil.
   private func shown(_ path: AttachmentPath, by device: ReplicaID) throws -> AttachmentState? {
     if let known = try known(path, at: device) { return known }
     return try database.first(
@@ -124,8 +124,8 @@ extension HubStore {
     ) { _ in .held }
   }
 
-  /// Records that a device requests a file, because it lost the file. Files sent after the device's emission are on
-  /// their way.
+  /// Records that a device lost a file and requests it again. A file that was sent after the device's emission is still
+  /// on its way.
   func noteLost(_ path: AttachmentPath, by device: EnrolledDevice, standingOn received: EmissionNumber) throws {
     try database.run(
       """
@@ -137,7 +137,8 @@ extension HubStore {
 
   // MARK: files to a device
 
-  /// The relation of a device to a file that it has or had, because of any row. nil if it never had the file.
+  /// The relation of a device to a file that the device has or had, because of any row. nil if the device never had the
+  /// file.
   func known(_ path: AttachmentPath, at device: ReplicaID) throws -> AttachmentState? {
     try database.first(
       """
@@ -149,7 +150,7 @@ extension HubStore {
     ) { AttachmentState(rawValue: $0.text(0)) } ?? nil
   }
 
-  /// Whether a device that never showed the file wrote the file's name into a row.
+  /// Whether a device wrote the file's name into this row, and no device is known to have the file because of this row.
   func isClaimed(_ path: AttachmentPath, in row: Int64, _ place: Int) throws -> Bool {
     let states = try database.all(
       "SELECT DISTINCT state FROM \(Self.byPath) WHERE path = :path AND table_name = :table AND row = :row",
@@ -173,7 +174,7 @@ extension HubStore {
     }.compactMap(\.self)
   }
 
-  /// Records the relation of a device to a file because of a row. The last emission that carried it stays.
+  /// Records the relation of a device to a file because of a row. The record of the last emission with the file stays.
   func save(_ path: AttachmentPath, _ row: Int64, _ place: Int, _ state: AttachmentState, of device: ReplicaID) throws {
     try database.run(
       """
@@ -199,8 +200,8 @@ extension HubStore {
       ])
   }
 
-  /// Forgets the relation of a device to the files of a row, except for files that the row still names or that the
-  /// device named itself.
+  /// Forgets the relation of a device to the files of a row. The relation stays for files that the row still names, and
+  /// for files whose names the device itself wrote.
   func forgetAttachments(of device: ReplicaID, row: Int64, _ place: Int, but named: Set<AttachmentPath> = []) throws {
     let row: KeyValuePairs<String, Value> = [
       "device": .string(device.text), "table": .string(tables[place].name.text), "row": .integer(row),
@@ -218,13 +219,14 @@ extension HubStore {
     }
   }
 
-  /// The same for all rows: the device may have lost everything.
+  /// Forgets the relation of a device to the files of all rows, because the device may have lost everything. The
+  /// relation stays for files whose names the device itself wrote.
   func forgetAttachments(of device: ReplicaID) throws {
     try database.run(
       "DELETE FROM satchel_attachments WHERE device = :device AND state <> 'claimed'", ["device": .string(device.text)])
   }
 
-  /// Records that a device has an emission because it was imported right here.
+  /// Records that a device has the files of an emission, because the emission was imported on this computer.
   func markDelivered(_ number: EmissionNumber, to device: ReplicaID) throws {
     try database.run(
       "UPDATE satchel_attachments SET state = 'held' WHERE device = :device AND sent = :number",
@@ -233,7 +235,7 @@ extension HubStore {
 
   // MARK: receipts
 
-  /// Files that came from a device, without a known acknowledgement at the device.
+  /// The files that came from a device, if the device may not know yet that they came.
   func receipts(for device: EnrolledDevice) throws -> [AttachmentLine] {
     try database.run(
       "UPDATE satchel_received SET told = NULL WHERE device = :device AND told > 0 AND told <= :proved",

@@ -2,7 +2,7 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// The files of a backup beside the hub's database, in a database of their own that stock tools open.
+/// The files of a backup beside the hub's database. They are in a separate database, which stock SQLite tools can open.
 final class BackupFiles {
   private let database: Database
   private let files: any FileSystem
@@ -13,7 +13,7 @@ final class BackupFiles {
   /// Creates the database at `path`.
   static func making(at path: String, _ files: any FileSystem) throws -> BackupFiles {
     let database = try Database(path: path, mode: .create)
-    // A file of a draft is synced when it is complete.
+    // A draft's file is synced when the file is complete.
     try database.execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
     // A row is a piece of a file: its path within the workspace, and the number of the piece from 0.
     try database.execute(
@@ -34,7 +34,7 @@ final class BackupFiles {
   /// Runs `body`, which adds files, in one transaction.
   func add(_ body: () throws -> Void) throws { try database.writeTransaction { try body() } }
 
-  /// Adds the file at `path` under its own name.
+  /// Adds the file at `path` under the name `name`.
   func add(_ path: String, as name: String) throws {
     let fd = try files.open(path)
     defer { files.close(fd) }
@@ -54,7 +54,7 @@ final class BackupFiles {
   /// The names of all files, sorted.
   func names() throws -> [String] { try database.all("SELECT DISTINCT path FROM files ORDER BY path") { $0.text(0) } }
 
-  /// Writes a file to its place.
+  /// Writes the file `name` to `path`.
   func extract(_ name: String, to path: String, mode: UInt32) throws {
     let made = try files.createTemporary(in: Paths.parent(of: path), mode: mode)
     defer { files.close(made.fd) }

@@ -6,7 +6,7 @@ import SatchelWorkspace
 
 /// The versions of attached files: the content of `files/`, and the files that came from each device.
 extension HubStore {
-  /// A row for each file of `files/` that came from a device or went to one.
+  /// A row for each file of `files/` that came from a device or went to a device.
   static let files = """
     CREATE TABLE satchel_files (
       path TEXT PRIMARY KEY,  -- below files/
@@ -49,11 +49,12 @@ extension HubStore {
   struct BroughtFile {
     let digest: Digest
     let sequence: SequenceNumber
-    /// Whether it got its own path, and was not kept beside another file.
+    /// Whether this version is kept at its own path, and not beside another file.
     let isInPlace: Bool
   }
 
-  /// The last version of a file that a device brought, also under a former name. nil if it never brought the file.
+  /// The last version of a file that a device brought, under its present or its former name. nil if the device never
+  /// brought the file.
   func lastBrought(_ path: AttachmentPath, by device: EnrolledDevice) throws -> BroughtFile? {
     try database.first(
       """
@@ -74,7 +75,7 @@ extension HubStore {
     } ?? nil
   }
 
-  /// The version of a file that a device has because it brought it. nil if none is known.
+  /// The version of a file that a device has because the device itself brought it. nil if no such version is known.
   func version(_ path: AttachmentPath, at device: EnrolledDevice) throws -> Digest? {
     try lastBrought(path, by: device).flatMap { $0.isInPlace ? $0.digest : nil }
   }
@@ -110,7 +111,7 @@ extension HubStore {
     }
   }
 
-  /// Removes the record of a file that is not kept any more, but not the pending receipts for its devices.
+  /// Removes the record of a file that is not kept any more. Receipts that a device does not know yet stay.
   func forget(_ kept: AttachmentPath) throws {
     let key: KeyValuePairs<String, Value> = ["kept": .string(kept.text)]
     try database.run("DELETE FROM satchel_files WHERE path = :kept", key)

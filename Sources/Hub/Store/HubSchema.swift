@@ -163,7 +163,7 @@ enum HubSchema {
     ) WITHOUT ROWID
     """
 
-  /// Rows whose true state a device must be sent, whatever the log says.
+  /// A row for each row whose true state must be sent to a device, whatever the log contains.
   private static let owed = """
     CREATE TABLE satchel_owed (
       device TEXT NOT NULL,
@@ -190,8 +190,8 @@ enum HubSchema {
     CREATE INDEX satchel_rekeyed_keys ON satchel_rekeyed (table_name, new_key)
     """
 
-  /// A row for each history that a copy of a device wrote, and that no device continues yet. Its id is used in chain,
-  /// log and conflicts.
+  /// A row for each history that a copy of a device wrote, and that no device continues yet. The history's id is used
+  /// in chain, log and conflicts.
   private static let branches = """
     CREATE TABLE satchel_branches (
       id TEXT PRIMARY KEY,

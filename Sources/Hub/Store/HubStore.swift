@@ -7,21 +7,21 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The hub's store: all its records, in an SQLite database. The hub's logic uses SQL only through it.
+/// The hub's store: all its records, in an SQLite database. The hub's logic uses SQL only through this store.
 final class HubStore {
   let database: Database
   private(set) var dataset: DatasetDefinition
-  /// The tables of the dataset that can be kept in step. All of them, if nothing is damaged.
+  /// The tables of the dataset that can be kept in step. If nothing is damaged, these are all tables.
   private(set) var tables: [TrackedTable]
-  /// Damage to the database that may have let changes go unseen.
+  /// Damage to the database that may have hidden changes from capture.
   let damage: [CaptureDamage]
   let identity: Identity
   private(set) var rows: [RowTable]
   /// Empty if anything is damaged.
   private(set) var numbers: [RowNumbers]
   private(set) var references: [References]
-  /// For each table, whether the opposite write undoes a row's write: no trigger follows it, and no key counter
-  /// changes.
+  /// For each table, whether the opposite write undoes a write of a row. This is so if the table has no triggers and no
+  /// key counter.
   private(set) var isReversible: [Bool]
   let logged: LogStatements
   /// The clock for the time limit of rules.
@@ -59,7 +59,7 @@ final class HubStore {
       in: database, at: path, hint: "Keep the file, and bring the hub back from its last backup: satchel-hub restore")
     damage = try Capture.damage(in: database, tables: tables, dataset: dataset)
     rows = try Self.rows(of: tables, in: database)
-    // The table's columns may have other names than its key by now.
+    // If there is damage, the key's columns may have other names than the columns in the table of numbers.
     numbers = damage.isEmpty ? try tables.map { try RowNumbers($0, in: database) } : []
     references = tables.map { References(of: $0, among: tables) }
     isReversible = try Self.areReversible(tables, in: database)
@@ -73,7 +73,7 @@ final class HubStore {
     followTrees()
   }
 
-  /// Trees are remembered, so their rows' writes are followed.
+  /// Turns on the observation of writes if a table has a tree, because trees are remembered.
   private func followTrees() {
     if tables.contains(where: { !$0.treeKeys.isEmpty }) { database.writes.turnOn() }
   }
@@ -93,7 +93,7 @@ final class HubStore {
   }
 
   private static func rows(of tables: [TrackedTable], in database: borrowing Database) throws -> [RowTable] {
-    // A trigger that only the app can run does no harm here, unless it fires.
+    // A trigger that only the app can run must not make this preparation fail. It does harm only if it fires.
     try database.withoutTriggers { try tables.map { try RowTable($0, in: database) } }
   }
 
@@ -128,7 +128,8 @@ final class HubStore {
     try applyTransaction(runMode, to: tables.map(\.name), body)
   }
 
-  /// The same, if only rows of these tables may be written.
+  /// Runs `body` in a transaction that may write only rows of these tables. Triggers that must not fire for these rows
+  /// are disabled.
   func applyTransaction<T>(_ runMode: RunMode, to tables: [Name], _ body: () throws -> T) throws -> T {
     defer { if runMode == .dryRun { walks.forget() } }
     return try database.applyTransaction(runMode, to: tables) {
@@ -146,8 +147,8 @@ final class HubStore {
     HubSchema.all + [ConflictTable.schema, BlockTable.schema, Ledger.schema, VersionTable.schema]
   private static let checkedTables = ownTables + [SchemaUpgrade.schema]
 
-  /// Makes a database the hub's: adds capture and the hub's tables, and numbers all rows. The caller holds the
-  /// transaction.
+  /// Makes a database the database of the hub: adds capture and the hub's tables, and numbers all rows. The caller
+  /// holds the transaction.
   static func install(
     in database: borrowing Database, identity: Identity, definition: DatasetDefinition, tables: [TrackedTable],
     at time: Int64

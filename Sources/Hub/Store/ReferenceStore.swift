@@ -4,7 +4,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Parents that are known to exist: most rows of a bundle refer to a few parents.
+/// A cache of parents that are known to exist. It helps because most rows of a bundle refer to a few parents.
 ///
 /// The owner of this cache must clear it when any row is deleted, or changed in columns that others may refer to.
 struct ParentCache {
@@ -29,8 +29,8 @@ struct ParentCache {
 }
 
 extension HubStore {
-  /// The first foreign key of `row` without a parent. nil if all have one. A reference that `before` already had is
-  /// skipped: if it was broken, it was broken before.
+  /// The first foreign key of `row` without a parent. nil if all foreign keys have a parent. A reference that `before`
+  /// already had is skipped: if that reference is broken, it was broken before.
   /// - Parameter found: parents that are known to exist. Newly found parents are added.
   func missingParent(
     of row: Row, changedFrom before: Row?, in place: Int, using found: inout ParentCache
@@ -56,7 +56,8 @@ extension HubStore {
     try parent(key.columns.map { row[$0] }, along: key)
   }
 
-  /// The same for the values of the foreign key's columns.
+  /// The row to which `values` refer along a foreign key: its table and its primary key. nil if the row does not exist,
+  /// or if the table is not in the dataset.
   func parent(_ values: [Value], along key: ForeignKey) throws -> (place: Int, key: RowKey)? {
     guard let place = place(of: key.parent) else { return nil }
     let schema = rows[place].schema
@@ -108,6 +109,6 @@ enum BrokenReference {
     }
   }
 
-  /// Whether the change waits, because the parent may come. If rows refer to it, a person decides.
+  /// Whether the change waits, because the missing parent may come. If rows refer to the changed row, a person decides.
   var mayGoAway: Bool { if case .missingParent = self { true } else { false } }
 }

@@ -17,7 +17,8 @@ extension HubStore {
     CREATE INDEX satchel_reports_called ON satchel_reports (called)
     """
 
-  /// Marks conflicts as reports that an earlier build recorded as found by the hub. No change of them enters any more.
+  /// Marks conflicts as reports, if an earlier build recorded a device's report as found by the hub. No change of such
+  /// a conflict enters any more.
   ///
   /// Such records were never sent to their device, and have a bundle. The hub's own records have no bundle, or are
   /// about its own changes. The delete of a hidden row is not sent to the device either, but the hub itself found it.
@@ -82,8 +83,8 @@ extension HubStore {
       "UPDATE satchel_reports SET found = 1 WHERE conflict = :conflict", ["conflict": .string(record.id.text)])
   }
 
-  /// Lets a reported row wait for the row that it refers to, because a person has let that row in. It enters with the
-  /// rights of its user.
+  /// Lets a reported row wait for the row that it refers to, because a person has let that row in. The reported row
+  /// enters with the rights of its user.
   func holdReport(of record: ConflictRecord) throws {
     guard try isReport(record.id) else { return }
     try confirmReport(of: record, since: nil)

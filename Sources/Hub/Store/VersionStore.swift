@@ -30,8 +30,8 @@ extension HubStore {
     try Self.giveFirstBlocks(step.added.map(\.table), to: identity.id, in: database)
   }
 
-  /// The log keeps the history of its rows, and conflicts about them stay. Waiting changes now need a person's
-  /// decision.
+  /// Forgets the numbers and sets of a removed table. The log keeps the history of its rows, and conflicts about them
+  /// stay. Waiting changes now need a person's decision.
   private func forget(_ table: TrackedTable) throws {
     try database.execute("DROP TABLE \(RowNumbers.names(table).table)")
     let name: KeyValuePairs<String, Value> = ["table": .string(table.name.text)]

@@ -4,17 +4,17 @@ import SatchelValues
 
 /// Which rows of a deep tree one user may see. Each row is read once, and its answer is remembered.
 ///
-/// To go up from each row through all rows above it costs time by the square of the depth. Here the climb ends at the
-/// first row that is remembered. A row that is written is forgotten, with all that is remembered below it. A write of
-/// another table that the rules read forgets everything.
+/// A full climb from each row would take time that grows with the square of the depth. Here the climb ends at the first
+/// row that is remembered. A row that is written is forgotten, with all that is remembered below it. A write of another
+/// table that the rules read forgets everything.
 ///
 /// A row that is seen is remembered with all rows above it. A row that is hidden is remembered with the row that hides
-/// it. So no answer is left whose reason was forgotten.
+/// it. So no answer stays after its reason was forgotten.
 final class DeepTree: RowFollower {
   private struct Known {
     let key: RowKey
     let isSeen: Bool
-    /// Rows that refer to this one. Some may be forgotten.
+    /// Rows that refer to this row. Some of them may be forgotten.
     var children: [Int] = []
   }
 
@@ -52,8 +52,8 @@ final class DeepTree: RowFollower {
     scope.store.database.writes.add(self)
   }
 
-  /// A rule may read any row of the tree, also a rule of a table above; or a row may refer to another one by a value
-  /// that is only similar.
+  /// Whether a row may decide about rows that are not below it. A rule of this table or of a table above may read any
+  /// row of the tree. Or a row may refer to another row by a value that is only similar.
   private static func isTangled(_ table: TrackedTable, _ scope: ScopeStore) throws -> Bool {
     let (store, links) = (scope.store, try scope.links)
     guard let place = store.place(of: table.name) else { return true }
@@ -77,10 +77,10 @@ final class DeepTree: RowFollower {
     if let row = known(key) { return row.isSeen }
     if max(known.count, links) > limit { forgetAll() }
     let climb = try climb(from: key)
-    // A deeper tree is read again each time that it is forgotten, so it is forgotten less often.
+    // A deeper tree must be read again each time that it is forgotten, so it is forgotten less often.
     limit = max(Self.mostRows, 2 * climb.rows.count)
     let hidden = climb.spread(from: climb.rows.indices.filter { climb.rows[$0].isHidden })
-    // Rows below a row that is not there are hidden until this row comes, which may be soon.
+    // Rows below a missing row are hidden until the missing row comes, which may be soon. So they are not remembered.
     let lost = climb.spread(from: climb.rows.indices.filter { climb.rows[$0].isLost && !hidden[$0] })
     remember(climb, hidden: hidden, lost: lost)
     return !hidden[0] && !lost[0]
@@ -91,9 +91,9 @@ final class DeepTree: RowFollower {
   /// A row on the way up.
   private struct Climbed {
     let key: RowKey
-    /// Whether the row is hidden, whatever is unknown above it.
+    /// Whether the row is hidden, even if rows above it are unknown.
     var isHidden: Bool
-    /// Whether it refers to a row that is not there, or that has no name.
+    /// Whether the row is missing, or refers to a row that is missing or has no key.
     var isLost = false
     var parents: [RowKey] = []
   }
@@ -101,10 +101,10 @@ final class DeepTree: RowFollower {
   /// The rows above a row, up to those that are remembered.
   private struct Climbing {
     var rows: [Climbed] = []
-    /// For each row the positions of those that refer to it.
+    /// For each row, the positions of the rows that refer to it.
     var children: [[Int]] = []
 
-    /// For each row whether it is one of these or hangs below one.
+    /// For each row, whether it is in `first` or below a row in `first`.
     func spread(from first: [Int]) -> [Bool] {
       var isReached = rows.map { _ in false }
       var next = first

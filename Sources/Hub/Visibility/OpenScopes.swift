@@ -1,9 +1,9 @@
 import SatchelRows
 import SatchelValues
 
-/// The scopes in use on one connection. SQL of rules asks them about rows of deep trees.
+/// The scopes in use on one connection. The SQL of rules calls them for rows of deep trees.
 final class OpenScopes {
-  /// The SQL function: the scope's number, the table's place, and the values of the row's key.
+  /// The SQL function. Its arguments are the scope's number, the table's place, and the values of the row's key.
   static let function: Name = "satchel_sees_in_tree"
 
   private struct Entry {
@@ -23,7 +23,7 @@ final class OpenScopes {
 
   func remove(_ number: Int64) { scopes[number] = nil }
 
-  /// Forgets what scopes remember of trees: rows may have changed between two transactions.
+  /// Makes all scopes forget their trees, because rows may have changed between two transactions.
   func forgetTrees() {
     for entry in scopes.values { entry.scope?.forgetTrees() }
   }

@@ -1,7 +1,8 @@
-/// The compact form in which a set is stored: blocks of 65,536 numbers, each as a bit map or, if it has few numbers, as
-/// the gaps between them. A gap uses Golomb's code with a power of two (Rice): its lower k bits, then a one for each
-/// 2^k above them. That is less than a byte for each number, as long as one in 60 is in the set. The choice of a form
-/// for each block follows Roaring bitmaps (Chambi, Lemire, Kaser, Godin, 2016).
+/// The compact form in which a set is stored: blocks of 65,536 numbers. Each block is a bit map or, if it has few
+/// numbers, a list of the gaps between its numbers. A gap uses Golomb's code with a power of two (Rice): a one for each
+/// 2^k in the gap, a zero, and the lower k bits of the gap. This takes less than a byte for each number, if at least
+/// one in 60 numbers is in the set. The choice of a form for each block follows Roaring bitmaps (Chambi, Lemire, Kaser,
+/// Godin, 2016).
 extension RowSet {
   private static let blockWords = 1024
   private static let blockSize = blockWords << 6
@@ -28,13 +29,13 @@ extension RowSet {
     return bytes
   }
 
-  /// nil if a bit map is not longer.
+  /// The block as gaps. nil if a bit map is not longer.
   private static func gaps(_ block: ArraySlice<UInt64>) -> (form: UInt8, content: [UInt8])? {
     let count = block.reduce(0) { $0 + $1.nonzeroBitCount }
     // Each number takes two bits at least, unless it follows its neighbour directly.
     if count * 2 >= block.count << 6 { return nil }
     if count == 0 { return (0, []) }
-    // The best k is about the logarithm of the mean.
+    // The best k is about the logarithm of the mean gap.
     let mean = (block.count << 6) / count
     let lower = Swift.min(mostLowerBits, Swift.max(0, Int.bitWidth - 1 - mean.leadingZeroBitCount))
     var bits = BitWriter()
@@ -85,7 +86,8 @@ extension RowSet {
     trim()
   }
 
-  /// Seven bits a byte, the lowest first; the highest bit says that more follow (LEB128).
+  /// Appends a number with seven bits in each byte, the lowest first. The highest bit of a byte says that more bytes
+  /// follow (LEB128).
   private static func append(_ number: Int, to bytes: inout [UInt8]) {
     var rest = number
     while rest >= 0x80 {
@@ -132,7 +134,7 @@ private struct BitWriter {
     }
   }
 
-  /// Filled up with ones, which begin a gap that never ends.
+  /// The written bytes. The last byte is filled up with ones, which begin a gap that never ends.
   var finished: [UInt8] { count == 0 ? bytes : bytes + [UInt8(truncatingIfNeeded: rest | ~0 << UInt64(count))] }
 }
 
@@ -148,7 +150,7 @@ private struct BitReader {
     return Int(bytes[bytes.startIndex + place >> 3] >> UInt8(place & 7) & 1)
   }
 
-  /// nil at the end, or if a gap is cut off.
+  /// The next gap. nil at the end, or if the gap is cut off.
   mutating func gap(lower: Int) -> Int? {
     var upper = 0
     while let bit = next() {

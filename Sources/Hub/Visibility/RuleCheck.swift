@@ -4,7 +4,7 @@ import SatchelSQLite
 import SatchelValues
 
 extension ScopeRules {
-  /// Checks every rule by itself. It must be one whole expression, read only the dataset's tables, name existing
+  /// Checks every rule by itself. A rule must be one whole expression, read only the dataset's tables, name existing
   /// columns, use only the parameters of the user, and always give the same result for the same rows. Then checks all
   /// rules together, as they are evaluated. Throws a `DatasetError` with the rule's place.
   func check(in database: borrowing Database) throws {

@@ -6,8 +6,8 @@ import SatchelValues
 
 extension ScopeStore {
   /// Digest of everything that decides visibility, except the logged rows: the user, the rules, the tables'
-  /// declarations, and the SQLite version. While it is unchanged, visibility can be updated from the log alone. nil if
-  /// rows with a NULL key may count, because the log does not contain them.
+  /// declarations, and the SQLite version. While the digest is unchanged, visibility can be updated from the log alone.
+  /// nil if rows with a NULL key may count, because the log does not contain them.
   func basis() throws -> String? {
     for place in try links.readAsWhole.sorted() where try hasNamelessRows(place) { return nil }
     let version = try store.database.first("SELECT sqlite_version()") { $0.text(0) } ?? ""
@@ -19,7 +19,7 @@ extension ScopeStore {
     return Digest.of(bytes).hexadecimal
   }
 
-  /// Must change when the same rules get another meaning.
+  /// The version of the evaluation. It must change if the same rules get another meaning.
   private static let evaluation = Array("scope 1".utf8)
 
   private func hasNamelessRows(_ place: Int) throws -> Bool {

@@ -25,7 +25,8 @@ extension ScopeStore {
     return now
   }
 
-  /// The same for all rows, table by table, parents first.
+  /// The numbers of the rows that the user may see, a set for each table. Evaluates all rows, table by table, parents
+  /// first.
   func visibleFromAbove() throws -> [RowSet] {
     var now = store.tables.map { _ in RowSet() }
     for place in try links.order { now[place] = try visible(in: place, below: now) }
@@ -46,8 +47,8 @@ extension ScopeStore {
     return seen
   }
 
-  /// Whether a row is visible exactly if its parent is, or if it has none, and there is no other condition. Then the
-  /// rows found by a link need no evaluation, which would take ten times as long.
+  /// Whether a row is visible exactly if its parent is visible or it has no parent, without any other condition. Then
+  /// the rows that a link finds need no evaluation, which would take ten times as long.
   private func isSeenWithParent(_ place: Int) -> Bool {
     let table = store.tables[place]
     guard table.rules.visible == nil else { return false }
@@ -58,7 +59,7 @@ extension ScopeStore {
 
   private func narrowestLink(_ place: Int, _ now: [RowSet]) throws -> ScopeLinks.Link? {
     let above = try links.links[place].filter { $0.parent != place }
-    // Any of several parents makes a row visible.
+    // If any of several parents makes a row visible, one link does not find all visible rows.
     if above.count > 1, store.tables[place].rules.parentsMatch == .any { return nil }
     let narrow = above.filter { $0.children != nil && now[$0.parent].count <= Self.mostFollowed }
     guard let link = narrow.min(by: { now[$0.parent].count < now[$1.parent].count }) else { return nil }
@@ -70,9 +71,11 @@ extension ScopeStore {
     case rows(RowSet)
   }
 
-  /// With more rows, it is as cheap to evaluate all rows that may refer to them.
+  /// The most rows whose children are looked up. With more rows, it is as cheap to evaluate all rows that may refer to
+  /// them.
   private static let mostFollowed = 20_000
-  /// With more generations of a tree, all its rows are evaluated at once: each generation may cost a walk through it.
+  /// The most generations of a tree that are evaluated one by one. With more generations, all rows of the tree are
+  /// evaluated at once, because each generation may cost a walk through the tree.
   private static let mostGenerations = 100
   /// With fewer rows, evaluation one by one is always cheap.
   private static let fewRows = 2_000
@@ -84,7 +87,7 @@ extension ScopeStore {
     var rows = changed[place].decisive
     for link in links.links[place] where link.parent != place {
       guard let children = link.children else {
-        // A row above may have another value by now in the columns that others refer to.
+        // A row above may now have another value in the columns that other rows refer to.
         if !changed[link.parent].all.isEmpty || !moved(link.parent).isEmpty { return .all }
         continue
       }
@@ -98,7 +101,7 @@ extension ScopeStore {
     return isMost ? .all : .rows(rows)
   }
 
-  /// Evaluates the rules for these rows, and for the rows below those whose visibility changes.
+  /// Evaluates the rules for these rows, and for the rows below each row whose visibility changes.
   private func recheck(_ doubtful: RowSet, in place: Int, _ seen: inout RowSet) throws {
     let branches = try links.links[place].filter { $0.parent == place }.compactMap(\.children)
     var next = doubtful

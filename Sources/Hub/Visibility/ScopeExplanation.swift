@@ -9,7 +9,7 @@ public struct ScopeSummary: Sendable {
   public let tables: [(table: Name, visible: Int, all: Int64)]
 }
 
-/// Why a user sees a row, or does not.
+/// Why a user sees a row, or does not see it.
 public struct ScopeExplanation: Sendable {
   /// One condition of the rules for the row.
   public struct Condition: Sendable {
@@ -36,7 +36,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Shows which rule lets a row in or keeps it out.
+  /// Shows which rule makes a row visible or hides it.
   /// - Parameter text: the row's key as people type it.
   public func explainScope(of name: String, table: String, key text: String) throws -> ScopeExplanation {
     try changing { store in

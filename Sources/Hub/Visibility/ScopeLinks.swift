@@ -17,8 +17,8 @@ struct ScopeLinks {
 
   /// For each table, the links to its parents.
   let links: [[Link]]
-  /// For each table, the tables that its rule reads beside the row itself. Any row of theirs may matter for any row of
-  /// this table.
+  /// For each table, the tables that its rule reads beside the row itself. Any row of those tables may matter for any
+  /// row of this table.
   let reads: [Set<Int>]
   /// The indices of the tables, parents before their children.
   let order: [Int]
@@ -49,7 +49,7 @@ struct ScopeLinks {
     }
   }
 
-  /// Without an index over the referring columns each use costs a walk through the table.
+  /// Without an index over the referring columns, each use costs a walk through the table.
   private static func children(
     of parent: TrackedTable, in table: TrackedTable, along key: ForeignKey, _ store: HubStore
   ) -> String? {
@@ -85,8 +85,8 @@ struct ScopeLinks {
       """
   }
 
-  /// The rule is evaluated over a row of constants. Tables that it still reads, it reads by itself. If it cannot be
-  /// evaluated so, it may also read its own table.
+  /// The tables that a rule reads beside its own row. The rule is prepared over a row of constants: the rule itself
+  /// reads all tables that are still read. If it cannot be prepared so, it may also read its own table.
   static func reads(_ rule: String, of table: TrackedTable, _ store: HubStore) throws -> Set<Int> {
     func tablesRead(_ from: String) throws -> Set<Int> {
       let authorizer = ReadAuthorizer(tables: store.tables.map(\.name.text))

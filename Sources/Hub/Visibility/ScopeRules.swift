@@ -12,7 +12,7 @@ struct ScopeRules {
 
   func table(_ name: Name) -> TrackedTable? { tables.first { $0.name == name } }
 
-  /// The stable numbers of the rows that a user may see.
+  /// SQL for the stable numbers of the rows that a user may see.
   func visibleNumbersSQL(_ table: TrackedTable) -> String {
     let names = RowNumbers.names(table)
     return """
@@ -23,13 +23,13 @@ struct ScopeRules {
       """
   }
 
-  /// Whether the row with the key `:satchel_1`, `:satchel_2`, ... meets a condition.
+  /// SQL that finds whether the row with the key `:satchel_1`, `:satchel_2`, ... meets a condition.
   func ofRowSQL(_ table: TrackedTable, _ condition: String) -> String {
     "\(visibleRowsCTE(above: table))SELECT 1 FROM \(quoted(table.name)) WHERE \(isRow(table)) AND (\(condition))"
   }
 
-  /// The columns of the row with the key `:satchel_1`, `:satchel_2`, ..., followed by whether it meets each of these
-  /// conditions. (`IS TRUE` would look for a column of that name.)
+  /// SQL for the columns of the row with the key `:satchel_1`, `:satchel_2`, ..., followed by whether the row meets
+  /// each of these conditions. (`IS TRUE` would look for a column of that name.)
   func findingSQL(_ table: TrackedTable, asking conditions: [String]) -> String {
     let columns =
       table.schema.columns.map { "\(quoted(table.name)).\(quoted($0))" }
@@ -38,8 +38,8 @@ struct ScopeRules {
       "\(visibleRowsCTE(above: table))SELECT \(columns.joined(separator: ", ")) FROM \(quoted(table.name)) WHERE \(isRow(table))"
   }
 
-  /// A key is found by the column's collation, which has an index, and by its bytes. A column's type may turn a text
-  /// into a number.
+  /// The condition that a row has the key `:satchel_1`, `:satchel_2`, .... The key is compared by the column's
+  /// collation, which has an index, and by its bytes. A column's type may turn a text into a number.
   func isRow(_ table: TrackedTable) -> String {
     Self.all(
       table.schema.key.enumerated().map { place, column in
@@ -54,7 +54,7 @@ struct ScopeRules {
       && table.treeKeys.isEmpty
   }
 
-  /// The rows that the user may change: never more than the parents allow.
+  /// The condition that the user may change a row. It never allows more than the parents allow.
   func writable(_ table: TrackedTable) -> String {
     switch table.rules.write {
     case .visible: visible(table)
@@ -64,12 +64,12 @@ struct ScopeRules {
     }
   }
 
-  /// The table's own rule and its parents' rules, at any depth.
+  /// The condition that the user may see a row: the table's own rule and its parents' rules, at any depth.
   func visible(_ table: TrackedTable) -> String { Self.all(conditions(of: table).map(\.sql)) }
 
   // MARK: visible rows of the tables above
 
-  /// Names, for one statement, for the visible rows of each table above this one. The conditions use these names.
+  /// SQL that names the visible rows of each table above this table, for one statement. The conditions use these names.
   /// Nested conditions of a few generations would exceed the limits of SQLite's parser.
   func visibleRowsCTE(above table: TrackedTable) -> String {
     var found: [(name: String, sql: String)] = []
@@ -93,10 +93,10 @@ struct ScopeRules {
 
   func place(_ table: TrackedTable) -> Int { tables.firstIndex { $0.name == table.name } ?? tables.count }
 
-  /// The rows of a table that the user may see.
+  /// The name for the rows of a table that the user may see.
   private func visibleRowsName(_ table: TrackedTable) -> String { "satchel_seen_\(place(table))" }
 
-  /// The rows of a tree that are visible unless a row above them is hidden.
+  /// The name for the rows of a tree that are visible unless a row above them is hidden.
   func rowsBesideTreeName(_ table: TrackedTable) -> String { "satchel_beside_tree_\(place(table))" }
 
   // MARK: conditions of a row
@@ -122,16 +122,16 @@ struct ScopeRules {
     let columns: [Name]
   }
 
-  /// All of them must hold. A rule has its own parentheses and sees the table's columns first, so it can only narrow
-  /// what the parents allow.
+  /// The conditions of the rules for a row. All of them must hold. A rule has its own parentheses and sees the table's
+  /// columns first, so it can only narrow the rows that the parents allow.
   func conditions(of table: TrackedTable) -> [Condition] { conditionsBesideTree(table) + treeCondition(table) }
 
   private func conditionsBesideTree(_ table: TrackedTable) -> [Condition] {
     [Condition(subject: .row, sql: table.rules.visible.map { "(\($0)\n)" } ?? "1")] + parentConditions(table)
   }
 
-  /// For each parent, the user must see the row, or there must be none. If the rule says so, one visible parent is
-  /// enough.
+  /// For each parent, the user must see the parent row, or there must be no parent row. If the rule says so, one
+  /// visible parent is enough.
   private func parentConditions(_ table: TrackedTable) -> [Condition] {
     let parents = namedParents(table)
     guard table.rules.parentsMatch == .any, parents.count > 1 else {
@@ -152,7 +152,7 @@ struct ScopeRules {
     let isSeen: String
   }
 
-  /// A named parent for each foreign key along which visibility is inherited from another table.
+  /// The named parents, one for each foreign key along which visibility is inherited from another table.
   private func namedParents(_ table: TrackedTable) -> [NamedParent] {
     table.parentKeys(in: dataset).compactMap { key in
       guard let parent = self.table(key.parent) else { return nil }

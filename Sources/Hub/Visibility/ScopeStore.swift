@@ -3,7 +3,7 @@ import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 
-/// Answers what one user may see and change, for the length of one command.
+/// Decides which rows one user may see and change, during one command.
 final class ScopeStore {
   let store: HubStore
   let user: User
@@ -19,7 +19,7 @@ final class ScopeStore {
   private let number: Int64
   private var trees: [Int: DeepTree] = [:]
 
-  /// How many rows above a row SQL looks at by itself. Usual trees are not as deep.
+  /// How many rows above a row SQL itself reads. Usual trees are not as deep.
   static let shallow = 20
 
   /// A query about single rows of one table, prepared once.
@@ -58,11 +58,11 @@ final class ScopeStore {
     let row: Row
     let maySee: Bool
     let mayWrite: Bool
-    /// Whether the user may neither see nor change it.
+    /// Whether the user may neither see nor change the row.
     var isOutOfReach: Bool { !maySee && !mayWrite }
   }
 
-  /// - Parameter shallow: how many rows above a row SQL looks at by itself.
+  /// - Parameter shallow: how many rows above a row SQL itself reads.
   init(_ store: HubStore, user: User, shallow: Int = ScopeStore.shallow) {
     self.store = store
     self.user = user
@@ -79,7 +79,7 @@ final class ScopeStore {
 
   /// Whether the user may see a row that has too many rows above it for SQL.
   func seesInTree(_ key: RowKey, in place: Int) throws -> Bool {
-    // Each query made the trees before it began.
+    // Each query made the trees before the query began.
     try trees[place]?.isSeen(key) ?? false
   }
 
@@ -90,7 +90,7 @@ final class ScopeStore {
     for tree in trees.values { tree.forgetAll() }
   }
 
-  /// Made on demand: most commands do not need it.
+  /// The links between the tables. Made on demand, because most commands do not need them.
   var links: ScopeLinks {
     get throws {
       if let knownLinks { return knownLinks }
@@ -135,8 +135,8 @@ final class ScopeStore {
     return try mayWriteCheck(place).holds(for: key)
   }
 
-  /// The row with this key as it is now, and the user's rights to it. nil if it does not exist. One query for both
-  /// saved a twentieth of an import.
+  /// The row with this key as it is now, and the user's rights to it. nil if the row does not exist. One query for both
+  /// saved a twentieth of the time of an import.
   func find(_ key: RowKey, in place: Int) throws -> Found? {
     let rows = store.rows[place]
     if open.contains(place) { return try rows.row(key).map { Found(row: $0, maySee: true, mayWrite: true) } }
@@ -154,7 +154,7 @@ final class ScopeStore {
 
   private func finding(in place: Int) throws -> Question {
     let table = store.tables[place]
-    // Most rules do not distinguish the two, and one condition is enough.
+    // Most rules do not distinguish between the right to see and the right to change. Then one condition is enough.
     let conditions = [rules.visible(table)] + (openWhereSeen.contains(place) ? [] : [rules.writable(table)])
     return try question(rules.findingSQL(table, asking: conditions), about: table)
   }
@@ -179,14 +179,14 @@ final class ScopeStore {
     return check
   }
 
-  /// A query whether a row meets a condition.
+  /// A query that finds whether a row meets a condition.
   func question(_ condition: (TrackedTable) -> String, in place: Int) throws -> Question {
     let table = store.tables[place]
     return try question(rules.ofRowSQL(table, condition(table)), about: table)
   }
 
-  /// Makes the trees before a query asks for them: a rule that is prepared while a query runs ends that query. (It is
-  /// prepared under another setting of the connection.)
+  /// Makes the trees before a query needs them. If a rule is prepared while a query runs, that query ends, because the
+  /// rule is prepared under another setting of the connection.
   private func prepareForTrees() throws {
     for place in store.tables.indices where trees[place] == nil && !store.tables[place].treeKeys.isEmpty {
       trees[place] = try DeepTree(of: store.tables[place], for: self)

@@ -4,16 +4,17 @@ import SatchelValues
 
 /// Rules of tables that refer to themselves: nothing is seen below a hidden row.
 extension ScopeRules {
-  /// How far SQL itself goes up a tree, and who answers for rows with more rows above them.
+  /// How far SQL itself goes up a tree, and which scope decides about rows with more rows above them.
   struct Climb {
-    /// The number of rows above a row that SQL looks at.
+    /// The number of rows above a row that SQL reads.
     let rows: Int
-    /// The number of the scope that is asked beyond.
+    /// The number of the scope that decides beyond this limit.
     let scope: Int64
   }
 
-  /// For a table that is a tree of its own rows: that no row above this one is hidden, along whichever of its
-  /// references. It goes up from the row, so that it costs the depth; a circle of rows ends where it began.
+  /// For a table that is a tree of its own rows: the condition that no row above this row is hidden, along any of the
+  /// table's references. The search goes up from the row, so its cost is the depth. A circle of rows ends where it
+  /// began.
   func treeCondition(_ table: TrackedTable) -> [Condition] {
     if table.treeKeys.isEmpty { return [] }
     return [Condition(subject: .tree, sql: climb.map { boundedTree(table, $0) } ?? wholeTree(table))]
@@ -27,7 +28,7 @@ extension ScopeRules {
     """
   }
 
-  /// A climb that was cut off says nothing of the rows above, so the scope says it.
+  /// A climb that was cut off does not reach the rows further above, so the scope decides about these rows.
   private func boundedTree(_ table: TrackedTable, _ climb: Climb) -> String {
     let key = table.schema.key.map { "\(quoted(table.name)).\(quoted(table.schema.columns[$0]))" }
     let arguments = ["\(climb.scope)", "\(place(table))"] + key
@@ -42,11 +43,11 @@ extension ScopeRules {
       """
   }
 
-  /// The references by which rows are reached from the row, each in columns of its own way: values of several would be
-  /// compared by the type of one.
+  /// SQL for the rows above the row. Each reference has columns of its own. In shared columns, the values of several
+  /// references would be compared by the type of one reference.
   private func above(_ table: TrackedTable, limit: String = "") -> String {
     let (keys, name) = (table.treeKeys, quoted(table.name))
-    /// The rows to which those of `source` refer along one way.
+    /// The rows to which the rows of `source` refer along one reference.
     func step(_ way: Int, _ source: String) -> (columns: String, isThere: String) {
       let own = keys[way].columns.map { "\(source).\(quoted(table.schema.columns[$0]))" }
       let columns = keys.indices.flatMap { $0 == way ? own : Self.names(keys[$0], $0).map { _ in "NULL" } }
@@ -71,7 +72,7 @@ extension ScopeRules {
       """
   }
 
-  /// Whether a row of `satchel_above` is hidden, or is not there.
+  /// Whether a row of `satchel_above` is hidden or missing.
   private func hidden(_ table: TrackedTable) -> String {
     let name = quoted(table.name)
     let ways = table.treeKeys.enumerated().map { way, key in
@@ -92,8 +93,8 @@ extension ScopeRules {
 
   /// SQL for one step up a tree from the row with the key `:satchel_1`, `:satchel_2`, ....
   ///
-  /// First comes whether nothing hides the row itself; then, for each reference of the tree, whether it names a row,
-  /// and the key of this row.
+  /// The first column says whether nothing hides the row itself. Then, for each reference of the tree, come whether the
+  /// reference names a row, and the key of that row.
   func stepUpSQL(_ table: TrackedTable) -> String {
     let name = quoted(table.name)
     let key = table.schema.key.map { quoted(table.schema.columns[$0]) }

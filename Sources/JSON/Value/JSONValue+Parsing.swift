@@ -1,8 +1,8 @@
 extension JSONValue {
   /// The one value of a text.
   ///
-  /// As strict as `JSONScanner`. Also refuses an object with two members of the same name, because readers differ about
-  /// which one counts.
+  /// This function is as strict as `JSONScanner`. It also refuses an object with two members of the same name, because
+  /// other readers differ about which member counts.
   public static func parse(_ bytes: [UInt8], limits: JSONLimits = .init()) throws(JSONError) -> JSONValue {
     var scanner = JSONScanner(bytes, limits: limits)
     let value = try JSONValue(reading: &scanner)
@@ -10,7 +10,7 @@ extension JSONValue {
     return value
   }
 
-  /// The next value of a scanner, as `parse` reads it.
+  /// Reads the next value of a scanner as `parse` does.
   public init(reading scanner: inout JSONScanner) throws(JSONError) {
     switch try scanner.peek() {
     case .null:

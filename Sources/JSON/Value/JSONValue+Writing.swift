@@ -21,14 +21,15 @@ extension JSONValue {
     }
   }
 
-  /// The canonical form, for machines, digests and signatures.
+  /// The value in the canonical form, for machines, digests and signatures.
   public var compactBytes: [UInt8] {
     var writer = JSONWriter()
     write(into: &writer)
     return writer.bytes
   }
 
-  /// The same value for people: a member a line, two spaces a level, a newline at the end.
+  /// The value in a form for people. Each member has a line of its own, each level has two more spaces, and a newline
+  /// is at the end.
   public var prettyBytes: [UInt8] {
     var bytes: [UInt8] = []
     appendPretty(to: &bytes, level: 0)

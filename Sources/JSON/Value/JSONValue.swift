@@ -1,6 +1,7 @@
-/// A whole JSON text in memory: for manifests, definitions and reports, which are small. Rows go through `JSONScanner`.
+/// A whole JSON text in memory. It is for manifests, definitions and reports, which are small. Rows are read with
+/// `JSONScanner`.
 public enum JSONValue: Sendable {
-  /// One name of an object and its value.
+  /// One member of an object: its name and its value.
   public struct Member: Sendable {
     public let name: String
     public let value: JSONValue
@@ -14,7 +15,7 @@ public enum JSONValue: Sendable {
   case null
   case bool(Bool)
   case integer(Int64)
-  /// Finite: JSON has no infinities.
+  /// A finite number: JSON has no infinities.
   case real(Double)
   case string(String)
   case array([JSONValue])
@@ -29,14 +30,15 @@ extension JSONValue {
   public var arrayValue: [JSONValue]? { if case .array(let elements) = self { elements } else { nil } }
   public var objectValue: [Member]? { if case .object(let members) = self { members } else { nil } }
 
-  /// The value of an object's member, by name compared as bytes; nil for a missing name and for a value that is no
-  /// object.
+  /// The value of an object's member. Names are compared as bytes. nil: the object has no such member, or this value is
+  /// no object.
   public subscript(_ name: String) -> JSONValue? {
     objectValue?.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
   }
 }
 
-/// Two values are equal if they are written alike: text is its bytes, 1 is not 1.0, and members have an order.
+/// Two values are equal if they have the same canonical form. Texts are compared as bytes, 1 is not 1.0, and the order
+/// of members counts.
 extension JSONValue: Hashable {
   public static func == (a: JSONValue, b: JSONValue) -> Bool {
     switch (a, b) {

@@ -1,10 +1,13 @@
-/// Repeated texts, such as the names of columns: each is known by its index, and its bytes are not copied again.
+/// Texts that come again and again, such as the names of columns. Each text has an index, and the bytes of a known text
+/// are not copied again.
 public struct KnownTexts: Sendable {
   private var texts: [[UInt8]] = []
-  /// The index to compare first: objects of one kind have their members in one order.
+  /// The index of the text that is compared first. Objects of one kind have their members in one order, so this text
+  /// probably comes next.
   private var expected = 0
 
-  /// Beyond this number, new texts are not kept: the time of a search grows with their number.
+  /// The limit on the number of texts. New texts beyond it are not kept, because the time of a search grows with the
+  /// number of texts.
   private static let capacity = 256
 
   public init(_ texts: [String] = []) { self.texts = texts.map { Array($0.utf8) } }
@@ -12,11 +15,11 @@ public struct KnownTexts: Sendable {
   /// The result of a search.
   public enum Found: Sendable {
     case known(Int)
-    /// An unknown text: its bytes.
+    /// The bytes of an unknown text.
     case other([UInt8])
   }
 
-  /// Keeps a new text. Returns its index; nil if there is no room.
+  /// Keeps a new text, and returns its index; nil: there is no room.
   public mutating func add(_ text: [UInt8]) -> Int? {
     guard texts.count < Self.capacity else { return nil }
     texts.append(text)
@@ -44,7 +47,7 @@ public struct KnownTexts: Sendable {
 }
 
 extension JSONScanner {
-  /// Like `nextKey`, with the key's index if it is known.
+  /// Like `nextKey`, but returns the key's index if the key is known.
   public mutating func nextKey(among known: inout KnownTexts) throws(JSONError) -> KnownTexts.Found? {
     guard try advanceToMember() else { return nil }
     let key = try readString(among: &known)
@@ -52,7 +55,7 @@ extension JSONScanner {
     return key
   }
 
-  /// Like `readString`, with the text's index if it is known.
+  /// Like `readString`, but returns the text's index if the text is known.
   public mutating func readString(among known: inout KnownTexts) throws(JSONError) -> KnownTexts.Found {
     let (content, hasEscapes) = try passString()
     if !hasEscapes {

@@ -1,9 +1,9 @@
 import SatchelValues
 
-/// A line of JSON with a row's values between fixed texts of the table.
+/// A line of JSON. It has the values of a row, between texts that are the same for all rows of the table.
 ///
-/// A digest is made of such a line for every row in a bundle. So the line is written in one go if its values are plain:
-/// room is not made value by value.
+/// A digest is made from such a line for every row in a bundle. So the line must be fast: if its values are plain, room
+/// is made once for the whole line.
 public struct RowLine: Sendable {
   /// The text before a value, and the position of its column.
   public struct Place: Sendable {
@@ -18,10 +18,10 @@ public struct RowLine: Sendable {
 
   private let places: [Place]
   private let end: [UInt8]
-  /// The bytes of everything but the values, and of the most that may surround each value.
+  /// The number of bytes of the fixed texts, and of the most that may surround each value.
   private let frame: Int
 
-  /// No number takes more, nor do quotes.
+  /// The bytes that each value may need in addition to its own size. No number and no pair of quotes needs more.
   private static let mostAround = 32
 
   /// - Parameter end: the text after the last value.
@@ -48,7 +48,7 @@ public struct RowLine: Sendable {
     writer.raw(end)
   }
 
-  /// The same with a function that returns each value.
+  /// Writes the line of a row, for which a function returns the value of each column.
   public func write(_ value: (Int) -> Value, into writer: inout JSONWriter) {
     for place in places {
       writer.raw(place.before)
@@ -59,8 +59,8 @@ public struct RowLine: Sendable {
 }
 
 extension OutputSpan<UInt8> {
-  /// Appends a value in its one spelling, after prepared bytes. Returns false, and appends nothing, if the value needs
-  /// more than its digits or its letters.
+  /// Appends prepared bytes and then a value in its one spelling. Returns false, and appends nothing, if the value is
+  /// not plain. Plain values are NULL, integers without a tag, and ASCII texts without escapes.
   fileprivate mutating func appendPlain(_ value: Value, after made: [UInt8]) -> Bool {
     switch value {
     case .text(let text):
@@ -93,7 +93,7 @@ extension OutputSpan<UInt8> {
     }
   }
 
-  /// Appends bytes for which there is room, by one copy.
+  /// Appends bytes with one copy. There must be room for the bytes.
   private mutating func append(allOf bytes: [UInt8]) {
     unsafe bytes.withUnsafeBufferPointer { source in
       unsafe withUnsafeMutableBufferPointer { room, count in

@@ -1,6 +1,6 @@
 import SatchelValues
 
-// How a value of SQLite stands in JSON. Each value has one spelling:
+// The form of SQLite's values in JSON. Each value has one spelling:
 //
 //   NULL                           null
 //   integer within ±(2^53 - 1)     a number without point and exponent: no reader rounds it
@@ -20,7 +20,7 @@ private enum Spelling {
 
   static func isPlain(_ number: Int64) -> Bool { number.magnitude < 1 << 53 }
 
-  /// The tag and the text of a value without a plain form in JSON; nil for all others.
+  /// The tag and the text of a value that has no plain form in JSON; nil: the value has a plain form, or is NaN.
   static func tagged(_ value: Value) -> (tag: [UInt8], text: [UInt8])? {
     switch value {
     case .integer(let number) where !isPlain(number): (integer, Array(String(number).utf8))
@@ -59,9 +59,9 @@ extension JSONWriter {
 extension JSONScanner {
   /// Reads a value of SQLite.
   ///
-  /// It refuses a tag if the plain form is possible, a plain form if a tag is required, base64 or decimal digits in
-  /// another form than the writer's, Booleans and arrays. White space, escapes in strings and the digits of a real may
-  /// vary. A caller that needs canonical bytes compares them with the writer's output.
+  /// It refuses a tag if the plain form is possible, and a plain form if a tag is required. It also refuses Booleans,
+  /// arrays, and base64 or decimal digits in a form that the writer does not write. White space, escapes in strings and
+  /// the digits of a real may vary. A caller that needs canonical bytes compares the bytes with the writer's output.
   public mutating func readValue() throws(JSONError) -> Value {
     switch try peek() {
     case .null:

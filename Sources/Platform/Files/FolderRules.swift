@@ -1,17 +1,17 @@
-/// The rules below some folders: no link is followed there, and new files have limited modes.
+/// The rules below some folders. No link is followed there, or new files have limited modes.
 ///
-/// A rule holds for every path that begins with a folder's name, however the path is written. A path with `..` leaves
-/// the folder as the system resolves it.
+/// A rule holds for every path that begins with the folder's path, relative or absolute. The system resolves `..`, so a
+/// path with `..` can leave the folder.
 public struct FolderRules: Sendable {
-  /// Folders below which no link is followed, absolute. If names are given, only these names in the folder are
-  /// confined.
+  /// The absolute paths of the folders below which no link is followed. If names are given, only these names in the
+  /// folder are confined.
   private var confined: [(root: String, names: [String])] = []
-  /// Folders below which modes are limited, absolute, with the widest mode of a file there.
+  /// The absolute paths of the folders below which modes are limited. `mode` is the widest mode of a file there.
   private var limits: [(root: String, mode: UInt32)] = []
-  /// The process's folder.
+  /// The absolute path of the process's folder.
   private let here: String
 
-  /// - Parameter here: the process's folder, absolute.
+  /// - Parameter here: the absolute path of the process's folder.
   public init(here: String = "/") { self.here = here }
 
   fileprivate mutating func confine(below root: String, _ names: [String]) { confined.append((absolute(root), names)) }
@@ -22,13 +22,13 @@ public struct FolderRules: Sendable {
     limits.append((root, mode))
   }
 
-  /// The names on the way to a path below a confined folder, and that folder; nil if links may be followed.
+  /// The confined folder above a path, and the names from this folder to the path; nil: links may be followed.
   public func confinedNames(of path: String) -> (root: String, names: [String])? {
     if confined.isEmpty { return nil }
     let path = absolute(path)
     let found = confined.filter { isBelow($0.root, path) }.map { ($0.root, names(of: path, below: $0.root), $0.names) }
       .filter { $0.2.isEmpty || $0.2.contains($0.1[0]) }
-    // If two folders match, the upper one confines more.
+    // If two confined folders match, the upper folder confines more.
     return found.min { $0.0.utf8.count < $1.0.utf8.count }.map { ($0.0, $0.1) }
   }
 
@@ -64,9 +64,9 @@ public struct FolderRules: Sendable {
 }
 
 extension FileSystem {
-  /// The same files, but no link below `root` is followed: neither on the way nor at the end of a path. A person named
-  /// `root` itself, and links on the way to it are followed.
-  /// - Parameter names: if not empty, the rule holds only for these names in `root`, and everything below them.
+  /// This file system with a new rule: no link below `root` is followed, neither on the way nor at the end of a path. A
+  /// person chose `root` itself, so links on the way to `root` are followed.
+  /// - Parameter names: if not empty, the rule holds only for these names in `root`, and for everything below them.
   public func confined(below root: String, names: [String] = []) -> any FileSystem {
     var files: any FileSystem = self
     files.rules = begun()
@@ -74,8 +74,8 @@ extension FileSystem {
     return files
   }
 
-  /// The same files, but no new file at or below `root` has more rights than these.
-  /// - Parameter mode: of a file; folders may be entered by every user who may read files.
+  /// This file system with a new rule: no new file at or below `root` has more rights than `mode`.
+  /// - Parameter mode: the widest mode of a file. A user who may read files may also enter their folders.
   public func limitingModes(below root: String, to mode: UInt32) -> any FileSystem {
     var files: any FileSystem = self
     files.rules = begun()
@@ -84,7 +84,7 @@ extension FileSystem {
   }
 
   private func begun() -> FolderRules {
-    // If it is unknown, no relative path can be resolved either.
+    // If the process's folder is unknown, the system cannot resolve a relative path either.
     rules.isBegun ? rules : FolderRules(here: (try? currentDirectory()) ?? "/")
   }
 }
@@ -94,7 +94,7 @@ extension FolderRules {
 }
 
 extension Platform {
-  /// The same platform, but no link is followed below a folder.
+  /// A copy of this platform whose files follow no link below `root`.
   public func confined(below root: String) -> Platform {
     var platform = self
     platform.files = files.confined(below: root)

@@ -21,7 +21,8 @@ extension HostFileSystem {
       }
       if name != ".", name != ".." { names.append(name) }
     }
-    // For ASCII names the two orders are equal, and this one is many times faster: folders may hold years of bundles.
+    // For ASCII names both orders are equal, and `sorted()` is many times faster. Folders may hold the bundles of
+    // years.
     if names.allSatisfy({ $0.utf8.allSatisfy { $0 < 0x80 } }) { return names.sorted() }
     return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
@@ -46,7 +47,7 @@ extension HostFileSystem {
     do throws(PlatformError) {
       try systemCall("fsync", path) { fsync(fd) }
     } catch .other(_, _, let code) where code == EINVAL || code == ENOTSUP {
-      // Some file systems sync no folders; nothing more can be done.
+      // Some file systems cannot sync folders. Nothing more can be done there.
     }
   }
 
@@ -67,7 +68,7 @@ extension HostFileSystem {
         unsafe fchmodat(place.folder, place.name, mode, place.isConfined ? AT_SYMLINK_NOFOLLOW : 0)
       }
     } catch .permissionDenied {
-      // It belongs to another user, or is on a medium such as FAT.
+      // The file belongs to another user, or it is on a medium without modes, such as FAT.
     } catch .other(_, _, let code) where code == EOPNOTSUPP {}
   }
 

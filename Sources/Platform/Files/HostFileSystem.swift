@@ -35,7 +35,7 @@ public struct HostFileSystem: FileSystem {
   public func open(_ path: String) throws(PlatformError) -> Int32 {
     let place = try place(path, for: "open")
     try Self.requireFile(place.status("open"), path)
-    // Without O_NONBLOCK opening a pipe would wait for its writer; on a regular file the flag has no effect.
+    // Without O_NONBLOCK, opening a pipe would wait for its writer. The flag has no effect on a regular file.
     let fd = try place.open("open", O_RDONLY | O_NONBLOCK)
     do throws(PlatformError) {
       // Another file may have taken the name since the check.
@@ -71,19 +71,19 @@ public struct HostFileSystem: FileSystem {
     do throws(PlatformError) {
       fd = try place(path, for: "create").open("create", O_RDWR | O_CREAT | O_EXCL)
     } catch {
-      // The caller did not name this file: the error is about its folder.
+      // The caller does not know this file's name, so the error names the folder.
       throw error.about(directory)
     }
-    // The umask does not limit a mode that the caller chose. A file system that keeps no modes refuses, which is
-    // allowed.
+    // The umask must not limit a mode that the caller chose. A file system that keeps no modes refuses this call, and
+    // that is allowed.
     _ = fchmod(fd, rules.mode(mode, ofFile: path))
-    // A search for files of killed processes must not find this file.
+    // A search for files of killed processes, such as `removeLeftovers`, must not find this file.
     _ = flock(fd, LOCK_EX | LOCK_NB)
     return (path, fd)
   }
 
   public func openLocked(_ path: String) throws(PlatformError) -> Int32 {
-    // O_NONBLOCK: a pipe at this path must not block.
+    // O_NONBLOCK is there because a pipe at this path must not block.
     let fd = try place(path, for: "open").open("open", O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK)
     do throws(PlatformError) {
       try requireFile(fd, path)
@@ -119,8 +119,7 @@ public struct HostFileSystem: FileSystem {
   }
 
   public func close(_ fd: Int32) {
-    // A process that is just being started has a copy of every descriptor until its exec. With the copy, it would hold
-    // the lock.
+    // A process that is being started has a copy of every descriptor until its `exec`. The copy would keep the lock.
     _ = flock(fd, LOCK_UN)
     // On Linux the descriptor is closed even if this call is interrupted: a second call could close another file.
     _ = Glibc.close(fd)

@@ -2,9 +2,9 @@ import Glibc
 
 /// A path as it is passed to the kernel.
 ///
-/// Below a confined folder it is one name in an open folder. Each folder on the way was opened from the folder above
-/// it, without following a link: no process can put a link there between a check and the call. Elsewhere it is the path
-/// as it was written.
+/// Below a confined folder, the place is one name in an open folder. Each folder on the way was opened from the folder
+/// above it, without following a link. So no process can put a link there between a check and the call. Elsewhere, the
+/// place is the path as it was written.
 struct HostPlace: ~Copyable {
   let path: String
   let name: String
@@ -12,7 +12,7 @@ struct HostPlace: ~Copyable {
   let folder: Int32
   let isConfined: Bool
 
-  /// Throws `.missing`, `.notADirectory` or `.link` if the folder on the way cannot be entered.
+  /// Throws `.missing`, `.notADirectory` or `.link` if a folder on the way cannot be entered.
   init(_ path: String, _ rules: FolderRules, for operation: String) throws(PlatformError) {
     try refuseZeroByte(operation, path)
     guard let (root, names) = rules.confinedNames(of: path), let last = names.last else {
@@ -36,7 +36,8 @@ struct HostPlace: ~Copyable {
 
   deinit { if folder != AT_FDCWD { _ = Glibc.close(folder) } }
 
-  /// O_PATH, which Swift does not import: the folder is only a starting point, and need not be readable.
+  /// The first flag is O_PATH, which Swift does not import. The folder is only a starting point, and need not be
+  /// readable.
   private static let toEnter: Int32 = 0o10000000 | O_DIRECTORY | O_CLOEXEC
 
   /// - Parameter way: the path of the folder that is entered.
@@ -55,10 +56,11 @@ struct HostPlace: ~Copyable {
     return unsafe fstatat(folder, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && info.kind == .link
   }
 
-  /// The kind of the file at the path, without following a link.
+  /// The status of the file at the path, without following a link.
   func look(_ operation: String) throws(PlatformError) -> stat { try status(operation, AT_SYMLINK_NOFOLLOW) }
 
-  /// The kind of the file at the path, or at the target of a link if links may be followed.
+  /// The status of the file at the path. If links may be followed, it is the status of the link's target. Otherwise
+  /// throws `.link` for a link.
   func status(_ operation: String) throws(PlatformError) -> stat {
     let info = try status(operation, isConfined ? AT_SYMLINK_NOFOLLOW : 0)
     if info.kind == .link { throw .link(path: path) }
@@ -71,7 +73,7 @@ struct HostPlace: ~Copyable {
     return info
   }
 
-  /// Opens it. A new file gets the mode 0600.
+  /// Opens the file. A new file gets the mode 0600.
   func open(_ operation: String, _ flags: Int32) throws(PlatformError) -> Int32 {
     let flags = flags | O_CLOEXEC | (isConfined ? O_NOFOLLOW : 0)
     do throws(PlatformError) {

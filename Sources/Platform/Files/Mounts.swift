@@ -1,8 +1,9 @@
 /// A mounted file system.
 public struct Mount: Hashable, Sendable {
-  /// Unique among present mounts. If a file system is mounted again at the same path, its id changes.
+  /// The id, which is unique among the present mounts. If a file system is mounted again at the same path, the id
+  /// changes.
   public let id: String
-  /// Its path, absolute.
+  /// The absolute path at which the file system is mounted.
   public let path: String
 }
 
@@ -26,7 +27,8 @@ extension Mount {
   }
 }
 
-/// The kernel writes spaces, line feeds and backslashes in a path as `\040`.
+/// The bytes of a path in the kernel's list. The kernel writes a space as `\040`, and some other characters in the same
+/// form.
 private func unescaped(_ field: ArraySlice<UInt8>) -> [UInt8] {
   var bytes: [UInt8] = []
   var rest = field

@@ -1,13 +1,13 @@
-/// Paths as text, without using the file system.
+/// Functions on paths as text. They do not use the file system.
 public enum Paths {
-  /// `b` relative to folder `a`; `b` itself if it is absolute.
+  /// The path `b` below the folder `a`; `b` itself if it is absolute.
   public static func join(_ a: String, _ b: String) -> String {
     if a.isEmpty || isAbsolute(b) { return b }
     if b.isEmpty { return a }
     return a.utf8.last == slash ? a + b : a + "/" + b
   }
 
-  /// The folder that holds `path`: `.` for a plain name, `/` for the root.
+  /// The folder that holds `path`: `.` for a name without a folder, `/` for the root.
   public static func parent(of path: String) -> String {
     let bytes = trimmed(path)
     guard let cut = bytes.lastIndex(of: slash) else { return bytes.isEmpty && isAbsolute(path) ? "/" : "." }
@@ -22,8 +22,8 @@ public enum Paths {
     return text(bytes[bytes.index(after: cut)...])
   }
 
-  /// `path` relative to `currentDirectory`, without `.` and doubled slashes. `..` stays: after a link it does not mean
-  /// the parent folder in the text.
+  /// The absolute form of `path`, without `.` and without doubled slashes. `..` stays, because after a link it does not
+  /// mean the parent folder in the text.
   public static func absolute(_ path: String, currentDirectory: String) -> String {
     let parts = join(currentDirectory, path).utf8.split(separator: slash).filter { !$0.elementsEqual(".".utf8) }
     return "/" + parts.map { text($0) }.joined(separator: "/")
@@ -31,7 +31,8 @@ public enum Paths {
 
   public static func isAbsolute(_ path: String) -> Bool { path.utf8.first == slash }
 
-  // Bytes, not characters: a slash followed by a combining mark is one character, and still a separator.
+  // Bytes are compared, not characters. A slash with a combining mark after it is one character, but it is still a
+  // separator.
   private static let slash = UInt8(ascii: "/")
 
   private static func text(_ bytes: some Sequence<UInt8>) -> String { String(decoding: Array(bytes), as: UTF8.self) }

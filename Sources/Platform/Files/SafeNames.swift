@@ -1,13 +1,13 @@
-/// Names that survive a power cut: a name is on the medium only when its folder was synced.
+/// Names that survive a power cut. A name is on the medium only after its folder was synced.
 extension FileSystem {
-  /// Renames a file in one step, replacing a file there, then syncs the target's folder.
+  /// Renames a file in one step, and replaces a file at the target. Then it syncs the target's folder.
   public func rename(_ from: String, to: String) throws(PlatformError) {
     try move(from, to: to)
     try syncDirectory(Paths.parent(of: to))
   }
 
-  /// Makes a folder and its missing parents, with this mode less the umask, and syncs the parent of each. An existing
-  /// folder is allowed; throws `.notADirectory` if another file has the name.
+  /// Makes a folder and its missing parents, with this mode less the umask. Syncs the parent of each folder, also if
+  /// the last folder already exists. Throws `.notADirectory` if a file that is no folder has the name.
   public func makeDirectory(_ path: String, mode: UInt32) throws(PlatformError) {
     do throws(PlatformError) {
       try makeLastDirectory(path, mode: mode)
@@ -21,12 +21,12 @@ extension FileSystem {
     do throws(PlatformError) {
       try makeOneDirectory(path, mode: mode)
     } catch .exists {
-      // It may be a link to a folder, or a folder whose names this user may not read.
+      // The name may be a link to a folder, or a folder whose names this user may not read. Both are allowed.
       do throws(PlatformError) { _ = try list(path) } catch .missing {
         throw .notADirectory(path: path)
       } catch .permissionDenied {}
-      // The process that made it may have been killed before its name was synced. An unreadable parent folder is not
-      // Satchel's.
+      // The process that made the folder may have been killed before the folder's name was synced. A parent folder that
+      // cannot be read does not belong to Satchel, so it is not synced.
       do throws(PlatformError) { try syncDirectory(Paths.parent(of: path)) } catch .permissionDenied {}
       return
     }

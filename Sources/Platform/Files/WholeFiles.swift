@@ -1,7 +1,8 @@
 import SatchelValues
 
 extension FileSystem {
-  /// All bytes of a file. Throws `.tooLarge` if there are more than `limit`, without holding more than that.
+  /// All bytes of a file. Throws `.tooLarge` if there are more than `limit` bytes. It never holds more than `limit`
+  /// bytes and one piece.
   public func read(_ path: String, limit: Int) throws(PlatformError) -> [UInt8] {
     let fd = try open(path)
     defer { close(fd) }
@@ -14,13 +15,13 @@ extension FileSystem {
     return contents
   }
 
-  /// Puts a file with these contents and this mode at `path`, replacing any file there. After a crash at any time
-  /// either the old file or the new one is there, complete. See `replace(_:mode:writing:)`.
+  /// Puts a file with these contents and this mode at `path`, and replaces a file that is there. After a crash at any
+  /// time, either the old file or the new file is there, and it is complete. See `replace(_:mode:writing:)`.
   public func replace(_ path: String, mode: UInt32, contents: [UInt8]) throws(PlatformError) {
     try replace(path, mode: mode) { fd throws(PlatformError) in try write(fd, contents) }
   }
 
-  /// Copies a file's bytes in pieces, and puts the copy in place like `replace`.
+  /// Copies a file's bytes in pieces, and puts the copy at `path` as `replace` does.
   public func copy(_ from: String, to path: String, mode: UInt32) throws(PlatformError) {
     let source = try open(from)
     defer { close(source) }
@@ -30,20 +31,20 @@ extension FileSystem {
     }
   }
 
-  /// Copies a file to a path that a person chose, perhaps in a foreign folder. It removes what a killed process left
-  /// there over the same copy, and nothing else.
+  /// Copies a file to a path that a person chose, perhaps in a foreign folder. First it removes the temporary files
+  /// that killed processes left for this path, and nothing else.
   public func deliver(_ from: String, to path: String, mode: UInt32) throws(PlatformError) {
     removeLeftovers(of: path)
     try copy(from, to: path, mode: mode)
   }
 
-  /// Removes what killed processes left beside `path` while they wrote it. Files that cannot be removed stay, and so do
-  /// files that a running process is writing.
+  /// Removes the temporary files that killed processes left beside `path`. A file stays if it cannot be removed, or if
+  /// a running process is writing it.
   public func removeLeftovers(of path: String) {
     let (folder, prefix) = (Paths.parent(of: path), Self.temporaryName(for: Paths.name(of: path)))
     guard prefix != Self.temporaryPrefix, let names = try? list(folder) else { return }
     for name in names where name.utf8.starts(with: prefix.utf8) {
-      // A name that continues differently is foreign, or belongs to a file whose name begins with this one's.
+      // If the rest of the name has another form, the file is foreign, or belongs to a longer name.
       guard Hexadecimal.bytes(of: String(name.utf8.dropFirst(prefix.utf8.count)) ?? "")?.count == 8 else { continue }
       let leftover = Paths.join(folder, name)
       guard (try? kind(leftover)) == .file, let fd = try? openLocked(leftover) else { continue }
@@ -52,10 +53,11 @@ extension FileSystem {
     }
   }
 
-  /// Lets `fill` write a new file in the same folder, and renames it to `path` when it is safe on the medium.
+  /// Calls `fill` to write a new file in the same folder. Renames the new file to `path` after it is safe on the
+  /// medium.
   ///
   /// On any failure, also of `fill`, the new file is removed and `path` is unchanged, with one exception. If the rename
-  /// is done and syncing the folder fails, the new file is in place, and a power cut may bring back the old one.
+  /// succeeds and syncing the folder fails, the new file is at `path`. A power cut may then bring back the old file.
   public func replace(
     _ path: String, mode: UInt32, writing fill: (_ fd: Int32) throws(PlatformError) -> Void
   ) throws(PlatformError) {
@@ -64,7 +66,7 @@ extension FileSystem {
       try fillAndSync(aside.fd, fill)
       try rename(aside.path, to: path)
     } catch {
-      // It is missing if the rename was done. A second failure must not hide the first.
+      // The new file is no longer there if the rename succeeded. A second failure must not hide the first failure.
       try? remove(aside.path)
       throw Paths.name(of: error.path) == Paths.name(of: aside.path) ? error.about(path) : error
     }
@@ -76,8 +78,8 @@ extension FileSystem {
     try sync(fd)
   }
 
-  /// Removes the file or folder at `path` with its content. Links are removed, never followed; a missing path is
-  /// allowed.
+  /// Removes the file or folder at `path` with its content. Links are removed, and never followed. The path may be
+  /// missing.
   public func removeTree(_ path: String) throws(PlatformError) {
     guard let kind = try kind(path) else { return }
     if kind == .directory {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A console that stores its output and answers from a list: commands run in the tests' own process with it.
+/// A console that stores the output, and takes the input from lists. With it, tests run commands in their own process.
 public final class CollectingConsole: Console {
   private struct State {
     var out = ""

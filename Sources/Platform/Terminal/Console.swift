@@ -1,17 +1,17 @@
 /// The output of a command, and the source of its input.
 public protocol Console: AnyObject, Sendable {
-  /// The command's result, for people or as one JSON document; no newline is added.
+  /// Writes the command's result, for people or as one JSON document. No newline is added.
   func out(_ text: String)
-  /// Progress, warnings and errors; no newline is added.
+  /// Writes progress, warnings and errors. No newline is added.
   func error(_ text: String)
-  /// One line that a user typed, without its newline; nil at the end of the input.
+  /// Reads one line that a user types, without its newline; nil at the end of the input.
   func readLine() -> String?
-  /// One line that a user typed without echo after `prompt`, without its newline; nil if there is no user, or the user
-  /// gave up.
+  /// Shows `prompt` and reads one line that a user types without echo, without its newline. nil: there is no user, or
+  /// the user gave up.
   func readSecret(_ prompt: String) -> [UInt8]?
-  /// At most `most` bytes of standard input; empty at its end.
+  /// Reads at most `most` bytes from standard input; empty at the end of the input.
   func readBytes(_ most: Int) throws(PlatformError) -> [UInt8]
-  /// Bytes for standard output, as they are.
+  /// Writes bytes to standard output as they are.
   func outBytes(_ bytes: [UInt8]) throws(PlatformError)
   /// The value of an environment variable; nil if it is not set.
   func environment(_ name: String) -> String?
@@ -20,13 +20,13 @@ public protocol Console: AnyObject, Sendable {
 
 /// The abilities of the console's terminal.
 public struct ConsoleTraits: Hashable, Sendable {
-  /// Columns for a table on standard output.
+  /// The number of columns for a table on standard output.
   public let width: Int
   /// Whether standard output shows colours.
   public let colour: Bool
-  /// Whether a person watches standard error: only then is a progress bar drawn.
+  /// Whether a person watches standard error. A progress bar is drawn only for a person.
   public let interactive: Bool
-  /// Whether a person watches standard output: only then is a picture drawn without being requested.
+  /// Whether a person watches standard output. Without a request, a picture is drawn only for a person.
   public let showsOutput: Bool
 
   public init(width: Int = 80, colour: Bool = false, interactive: Bool = false, showsOutput: Bool = false) {

@@ -2,13 +2,13 @@ import Glibc
 
 /// The source of requests to end a process that would otherwise run for ever.
 public protocol EndRequest: Sendable {
-  /// Waits for this long, or until an end is requested. Returns whether it was requested.
+  /// Waits for this time, or until an end is requested. Returns whether an end was requested.
   func comes(within milliseconds: Int64) throws(PlatformError) -> Bool
 }
 
-/// Ctrl-C, a closed terminal, and the signals of `kill` and systemd.
+/// Requests by Ctrl-C, by a closed terminal, and by the signals of `kill` and systemd.
 ///
-/// From the first call on these signals are held until the next call: work in progress is completed.
+/// After the first call, these signals are held until the next call. So work in progress is completed.
 public struct EndBySignal: EndRequest {
   public init() {}
 
@@ -20,7 +20,7 @@ public struct EndBySignal: EndRequest {
     var pause = timespec(tv_sec: Int(milliseconds / 1000), tv_nsec: Int(milliseconds % 1000) * 1_000_000)
     if unsafe sigtimedwait(&signals, nil, &pause) > 0 { return true }
     switch errno {
-    // The time is over, or another signal came: the caller calls again.
+    // The time is over, or another signal came. The caller calls again.
     case EAGAIN, EINTR: return false
     case let code: throw PlatformError(errno: code, operation: "wait for", path: "a signal")
     }

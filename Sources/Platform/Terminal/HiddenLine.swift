@@ -11,7 +11,8 @@ enum HiddenLine {
     var before = termios()
     guard unsafe tcgetattr(fd, &before) == 0 else { return nil }
     var quiet = before
-    // Key by key, and an interrupt as a key too: otherwise it would leave a terminal without echo.
+    // Keys are read one by one, and Ctrl-C is read as a key. Otherwise Ctrl-C would end the process and leave a
+    // terminal without echo.
     quiet.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | ISIG)
     guard unsafe tcsetattr(fd, TCSAFLUSH, &quiet) == 0 else { return nil }
     defer { _ = unsafe tcsetattr(fd, TCSAFLUSH, &before) }
@@ -39,7 +40,7 @@ enum HiddenLine {
     return nil
   }
 
-  /// With all bytes of its UTF-8.
+  /// Removes the last character, with all bytes of its UTF-8.
   private static func removeCharacter(from line: inout [UInt8]) {
     while let last = line.popLast(), last & 0xc0 == 0x80 {}
   }

@@ -1,19 +1,19 @@
 /// The progress of a long step, for people.
 public struct Progress: Hashable, Sendable {
   public enum Phase: String, Sendable {
-    /// Verifying a bundle; in bytes.
+    /// A bundle is verified. Counted in bytes.
     case reading
-    /// Bringing a bundle's changes into the database; in rows.
+    /// A bundle's changes are applied to the database. Counted in rows.
     case applying
-    /// Collecting the content of a bundle; in rows.
+    /// The content of a bundle is collected. Counted in rows.
     case collecting
-    /// Compressing a bundle into its file; in bytes.
+    /// A bundle is compressed into its file. Counted in bytes.
     case writing
   }
 
   public let phase: Phase
   public let done: Int64
-  /// nil: not known yet.
+  /// The number at the end of the phase; nil: it is not known yet.
   public let total: Int64?
 
   public init(_ phase: Phase, _ done: Int64, of total: Int64? = nil) {
@@ -23,12 +23,12 @@ public struct Progress: Hashable, Sendable {
   }
 }
 
-/// Receives the progress of a command. It is called often, and must be quick.
+/// Receives the progress of a command. `observe` is called often, and must be quick.
 public protocol ProgressObserver: AnyObject, Sendable {
   func observe(_ progress: Progress)
 }
 
-/// Counts the progress of a phase of known length, and reports it.
+/// Counts and reports the progress of a phase whose length is known.
 public struct ProgressMeter {
   private let phase: Progress.Phase
   private let total: Int64

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The process's own standard input, output and error.
 ///
-/// A reader that goes away (`satchel log | head`) ends the output quietly, and the command runs to its end: creating a
-/// `Terminal` makes the process ignore SIGPIPE.
+/// The reader of the output may end early (`satchel log | head`). Then the rest of the output is dropped, and the
+/// command runs to its end. For this reason, creating a `Terminal` makes the process ignore SIGPIPE.
 public final class Terminal: Console {
   private struct Output {
     var readerLeft = false
@@ -15,8 +15,8 @@ public final class Terminal: Console {
 
   public init() { signal(SIGPIPE, SIG_IGN) }
 
-  /// The first error in writing standard output, such as a full disk. A command that ends with such an error has
-  /// incomplete output.
+  /// The first error in writing standard output, such as a full disk. After an error, the command's output is
+  /// incomplete.
   public var failure: PlatformError? { output.withLock { $0.failure } }
 
   public func out(_ text: String) {
@@ -62,14 +62,15 @@ public final class Terminal: Console {
 
   public static func isTerminal(_ fd: Int32) -> Bool { isatty(fd) == 1 }
 
-  /// The terminal's columns; 80 if there is none, or if it does not report them.
+  /// The number of columns of a terminal; 80 if there is no terminal, or if it does not report its columns.
   public static func width(of fd: Int32) -> Int {
     var size = winsize()
     guard unsafe ioctl(fd, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
     return Int(size.ws_col)
   }
 
-  /// Colours go to a terminal that can show them, unless `NO_COLOR` is set and not empty (https://no-color.org).
+  /// Whether colours are written: only to a terminal that can show them, and only if `NO_COLOR` is empty or not set
+  /// (https://no-color.org).
   public static func colourAllowed(onTerminal: Bool, noColor: String?, term: String?) -> Bool {
     onTerminal && (noColor ?? "").isEmpty && term != "dumb"
   }

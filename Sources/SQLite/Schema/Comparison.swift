@@ -11,13 +11,13 @@ public struct Comparison: Hashable, Sendable {
   /// In capital letters.
   public let collation: String
 
-  /// Whether values are equal exactly if their bytes are equal.
+  /// Whether two texts are equal only if their bytes are equal.
   public var isBinary: Bool { collation == "BINARY" }
 }
 
 extension Comparison {
-  /// One value for all values that a column compared like this treats as equal. In a column of texts, reals that need
-  /// an exponent are excluded: SQLite's text for them depends on its release.
+  /// Returns one common value for all values that this comparison treats as equal. In a column of texts, this is not so
+  /// for reals that need an exponent: SQLite's text for such a real depends on the release of SQLite.
   ///
   /// https://sqlite.org/datatype3.html, sections 4.2 and 7.1.
   public func folded(_ value: Value) -> Value {
@@ -72,7 +72,7 @@ public struct ColumnDeclaration: Sendable {
     self.isStrict = isStrict
   }
 
-  /// How the column converts values. Only in a STRICT table does ANY keep them as they are.
+  /// How the column converts values. The type ANY keeps values as they are in a STRICT table only.
   public var affinity: Comparison.Affinity {
     isStrict && type.uppercased() == "ANY" ? .none : Comparison.Affinity(ofDeclared: type)
   }
@@ -102,8 +102,8 @@ extension Comparison.Affinity {
 }
 
 extension Database {
-  /// How values of a column are compared; nil if there is no such column, or if its type is ANY: that depends on
-  /// STRICT.
+  /// How values of a column are compared; nil if there is no such column, or if its type is ANY: the comparison then
+  /// depends on STRICT.
   public func comparison(of column: Name, in table: Name) -> Comparison? {
     guard let declared = declared(column, in: table), declared.type.uppercased() != "ANY" else { return nil }
     return Comparison(affinity: .init(ofDeclared: declared.type), collation: declared.collation.uppercased())

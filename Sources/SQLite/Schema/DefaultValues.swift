@@ -1,7 +1,7 @@
 import SatchelValues
 
 extension Database {
-  /// SQL for the values of these columns if an INSERT does not name them; nil for NULL.
+  /// SQL for the default value of each of these columns; nil: the default is NULL.
   public func defaults(of columns: [Name], in table: Name) throws -> [String?] {
     let declared = try all("SELECT name, dflt_value FROM pragma_table_xinfo(:name)", ["name": .string(table.text)]) {
       (name: Name($0.text(0)), value: $0.optionalText(1))
@@ -10,7 +10,7 @@ extension Database {
     }
   }
 
-  /// Whether the table was declared STRICT, where a column of type ANY keeps every value as it is.
+  /// Whether the table was declared STRICT. Only in a STRICT table does a column of type ANY keep every value as it is.
   public func isStrict(_ table: Name) throws -> Bool {
     try first(
       "SELECT strict FROM pragma_table_list(:name) WHERE schema = 'main' AND name = :name COLLATE BINARY",
@@ -20,7 +20,7 @@ extension Database {
 }
 
 extension Database {
-  /// The values of these columns if an INSERT does not name them.
+  /// The default value of each of these columns.
   public func defaultValues(of columns: [Name], in table: Name) throws -> [Value] {
     try defaults(of: columns, in: table).map { sql in
       try sql.flatMap { try first("SELECT \($0)") { $0.value(0) } } ?? .null

@@ -4,7 +4,7 @@ import SatchelValues
 /// A trigger of the app that maintains a derived table: an R-tree, an index for full-text search, a count of rows.
 struct DerivedTableTrigger {
   let name: Name
-  /// Its table: a tracked table, or a table that another such trigger writes.
+  /// The table whose writes fire the trigger: a tracked table, or a table that another such trigger writes.
   let table: Name
   let sql: String
 }
@@ -12,7 +12,7 @@ struct DerivedTableTrigger {
 /// Why the app's triggers make an import impossible, and what to do next.
 public struct TriggerError: ExplainedError {
   public let message: String
-  /// The failing trigger; nil if one failed while it fired.
+  /// The trigger that cannot run; nil if a trigger failed while it fired.
   var fault: TriggerFault?
   public let hint: String?
   public var code: Reason { .trigger }
@@ -21,11 +21,11 @@ public struct TriggerError: ExplainedError {
 extension Database {
   /// The app's triggers that must stay on while rows are applied to these tables.
   ///
-  /// A trigger maintains a derived table if its body writes only tables that are neither tracked nor Satchel's. Each
-  /// trigger is judged by its own body; triggers that it fires are judged by theirs. A trigger that may RAISE is a
-  /// guard and stays off: applied rows are written as they are.
-  /// - Throws: a `TriggerError` if SQLite cannot compile a trigger. If it calls a function which only the app has, the
-  ///   error comes when the trigger fires.
+  /// A trigger maintains a derived table if its body writes only tables that are neither tracked nor Satchel's. Only
+  /// the trigger's own body counts, not the bodies of triggers that it fires. A trigger that may RAISE is a guard. A
+  /// guard stays off, because applied rows are written as they are.
+  /// - Throws: a `TriggerError` if SQLite cannot compile a trigger. If a trigger calls a function which only the app
+  ///   has, the error comes when the trigger fires.
   func derivedTableTriggers(of tracked: [Name]) throws -> [DerivedTableTrigger] {
     let triggers = try appTriggers()
     let beginnings = tracked.filter { table in triggers.contains { $0.table.isSameInSQL(as: table) } }
@@ -49,8 +49,8 @@ extension Database {
     again. If the trigger cannot run here at all: drop it, import, create it again, and rebuild that table.
     """
 
-  /// Leaves out triggers that write through a view. A view's triggers do such writes, and if one of them is off, the
-  /// write has no effect.
+  /// Leaves out triggers that write through a view, if a trigger of the view is off. The triggers of a view carry out
+  /// such a write, so the write would have no effect.
   private func leaveOutThoseBehindViews(
     _ keeping: inout [DerivedTableTrigger], _ triggers: [DerivedTableTrigger], _ bodies: TriggerBodies
   ) throws {
@@ -109,8 +109,8 @@ extension Database {
     }.filter { !isSatchels($0.name) }
   }
 
-  /// Compiles the statement. Returns why that failed, perhaps because of a function that only the app has; nil: it did
-  /// not.
+  /// Compiles the statement. Returns the error, perhaps about a function that only the app has; nil: there was no
+  /// error.
   private func failure(of sql: String, _ bodies: TriggerBodies) throws -> SQLiteError? {
     do {
       try noting(bodies) { _ = try prepare(sql).columnCount }

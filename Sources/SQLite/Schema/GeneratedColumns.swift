@@ -7,8 +7,8 @@ public struct GeneratedColumn: Sendable {
   /// The SQL behind AS; nil: it cannot be found in the table's text.
   public let expression: String?
 
-  /// Functions whose time grows with their values at most. `instr`, `replace` and `trim` with two arguments take the
-  /// product of two lengths, and nothing ends one call.
+  /// Functions whose time grows at most in proportion to the size of their values. The time of `instr`, `replace`, and
+  /// `trim` with two arguments grows with the product of two lengths, and nothing can end such a call.
   private static let linear: Set<[UInt8]> = Set(
     [
       "abs", "char", "coalesce", "date", "datetime", "hex", "ifnull", "iif", "json_array_length", "json_extract",
@@ -24,7 +24,7 @@ public struct GeneratedColumn: Sendable {
   /// Operators that compare with a pattern.
   private static let patterns: Set<[UInt8]> = Set(["glob", "like", "match", "regexp"].map { Array($0.utf8) })
 
-  /// Whether this is the same column of the same table, and follows from the others in the same way.
+  /// Whether this is the same column of the same table, with the same expression.
   public func isDeclared(as other: GeneratedColumn) -> Bool {
     guard let expression, let theirs = other.expression else { return false }
     return table.isSameInSQL(as: other.table) && name.isSameInSQL(as: other.name)
@@ -33,7 +33,7 @@ public struct GeneratedColumn: Sendable {
       }
   }
 
-  /// Whether its time grows with its values at most.
+  /// Whether the time to compute the column grows at most in proportion to the size of the values.
   public var isLinear: Bool {
     guard let expression else { return false }
     if SQLTokens(expression).contains(where: { Self.patterns.contains($0.text) }) { return false }

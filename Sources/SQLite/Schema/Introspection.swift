@@ -15,7 +15,7 @@ public struct TableInfo: Sendable {
   public let isAutoincrement: Bool
   /// A name by which SQL reaches the rowid; nil if there is none, or if columns have taken all its names.
   public let rowid: String?
-  /// Whether a column has a value if a statement gives none, in the order of the schema's columns.
+  /// Whether a column has a default value, in the order of the schema's columns.
   public let hasDefault: [Bool]
   /// Whether a column is NOT NULL, in the order of the schema's columns.
   public let isNotNull: [Bool]
@@ -50,7 +50,7 @@ public struct TableShape: Sendable {
 }
 
 extension Database {
-  /// The columns of a table; nil if there is no such table. It costs a part of `tableInfo`.
+  /// The columns of a table; nil if there is no such table. This function is faster than `tableInfo`.
   public func tableShape(_ name: Name) throws -> TableShape? {
     var columns: [Name] = []
     var keyPlaces: [(place: Int64, column: Int)] = []
@@ -62,7 +62,7 @@ extension Database {
       ? nil : TableShape(columns: columns, key: keyPlaces.sorted { $0.place < $1.place }.map(\.column))
   }
 
-  /// The names of the ordinary tables, without SQLite's and Satchel's own.
+  /// The names of the ordinary tables, without the tables that belong to SQLite or Satchel.
   public func tableNames() throws -> [Name] {
     try all(
       """
@@ -123,8 +123,8 @@ extension Database {
       isView: kind.type == "view", isNamedByColumns: false, localKey: nil)
   }
 
-  /// True for every table with AUTOINCREMENT, and for a table that only mentions it: such a table has no count in
-  /// `sqlite_sequence`.
+  /// True for every table with AUTOINCREMENT. Also true for a table that only has this word in its SQL. Such a table
+  /// has no count in `sqlite_sequence`.
   private func mayBeAutoincrement(_ table: Name) throws -> Bool {
     try first(
       """
@@ -187,8 +187,8 @@ extension Database {
 
 /// A column's default as an expression that is valid everywhere; nil if it is NULL.
 ///
-/// A default may be a word without quotes, or in double ones: there it is a text, elsewhere it would be a column's
-/// name.
+/// A default may be a word without quotes or in double quotes. In a declaration the word is a text, but elsewhere it
+/// would be the name of a column.
 func defaultExpression(_ declared: String) -> String? {
   var bytes = Array(declared.utf8)
   if bytes.first == UInt8(ascii: "\""), bytes.count > 1 {
@@ -196,7 +196,7 @@ func defaultExpression(_ declared: String) -> String? {
     var plain: [UInt8] = []
     while let byte = inside.popFirst() {
       plain.append(byte)
-      // A quote is written twice.
+      // A quote inside the text is written twice.
       if byte == UInt8(ascii: "\""), inside.first == byte { inside.removeFirst() }
     }
     return quotedText(String(decoding: plain, as: UTF8.self))

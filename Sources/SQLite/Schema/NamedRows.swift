@@ -1,12 +1,12 @@
 import SatchelValues
 
 extension TableInfo {
-  /// The table with its rows identified by other columns than its PRIMARY KEY. An INTEGER PRIMARY KEY is then no column
-  /// any more: each database chooses its own.
+  /// Returns the table, with other columns than its PRIMARY KEY as the key of its rows. The result does not have an
+  /// INTEGER PRIMARY KEY as a column, because each database assigns that key by itself.
   ///
-  /// Declarations over that key are left out: references by it, and UNIQUE indexes that hold it as a column. Through
-  /// these, no other row can be deleted than through the key itself.
-  /// - Parameter key: positions in the schema, none of them the INTEGER PRIMARY KEY.
+  /// References by that key, and UNIQUE indexes that hold it as a column, are left out too. Two rows that collide in
+  /// such an index also have the same INTEGER PRIMARY KEY, so the index deletes no other row.
+  /// - Parameter key: positions of columns in the schema, without the INTEGER PRIMARY KEY.
   public func named(by key: [Int]) -> TableInfo {
     guard let local = rowidAlias else { return with(key: key, without: nil) }
     return with(key: key, without: local)
@@ -68,7 +68,7 @@ extension Database {
     while count < found.count {
       count = found.count
       for source in sources where !found.contains(source.name) {
-        // If its expression cannot be read, it may depend on any column.
+        // If the expression cannot be read, the generated column may depend on any column.
         let depends = source.sql.map { sql in ([column] + found).contains { mentions($0, in: sql) } } ?? true
         if depends { found.append(source.name) }
       }

@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// An identifier in the form that SQL reads literally. The one place where a name becomes SQL.
+/// Returns an identifier in the form that SQL reads literally. A name becomes SQL in this function only.
 public func quoted(_ identifier: String) -> String {
   var result = "\""
   for scalar in identifier.unicodeScalars {

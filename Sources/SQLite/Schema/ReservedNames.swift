@@ -13,9 +13,9 @@ struct ReservedNames {
     let sql: [UInt8]
   }
 
-  /// Tables, indexes, triggers and views with such a name, or of a table with such a name.
+  /// Tables, indexes, triggers and views with a name of Satchel's own, or of a table with such a name.
   private let own: Set<Thing>
-  /// Other objects that name one of these in their SQL, without that SQL.
+  /// Other objects whose SQL contains a name of Satchel's own. Their SQL is not kept here.
   private let namers: Set<Thing>
   private let version: Int64
 
@@ -59,7 +59,8 @@ struct ReservedNames {
 extension ReservedNames.Thing {
   fileprivate var isOwn: Bool { [name, table].contains { $0.asciiLowercased.starts(with: ReservedNames.prefix) } }
 
-  /// Whether its SQL has a word, or a name or text in quotes, with this prefix. SQLite accepts a text as a name too.
+  /// Whether the object's SQL has a word, or a name or text in quotes, that begins with `satchel_`. SQLite accepts a
+  /// text as a name too.
   fileprivate var namesReserved: Bool {
     SQLTokens(String(decoding: sql, as: UTF8.self), quotes: .areWords).contains {
       $0.text.starts(with: ReservedNames.prefix)

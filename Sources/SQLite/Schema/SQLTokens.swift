@@ -3,7 +3,7 @@ struct SQLTokens: Sequence, IteratorProtocol {
   struct Token {
     /// A word in small letters, or one sign.
     let text: [UInt8]
-    /// The position after it, in bytes from the text's beginning.
+    /// The position after the token, in bytes from the beginning of the SQL text.
     let end: Int
 
     func isWord(_ word: StaticString) -> Bool { word.withUTF8Buffer { text.elementsEqual($0) } }
@@ -13,7 +13,7 @@ struct SQLTokens: Sequence, IteratorProtocol {
   /// The treatment of names and texts in quotes.
   enum Quotes {
     case areLeftOut
-    /// Each is one word, whatever is in it.
+    /// Each text in quotes is one word, whatever it contains.
     case areWords
   }
 

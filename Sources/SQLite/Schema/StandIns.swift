@@ -25,10 +25,12 @@ extension SQLiteError {
 }
 
 extension Database {
-  /// Runs `body`, and again with a stand-in for each missing function and collation, until none is missing.
+  /// Runs `body`. If a function or a collation is missing, adds a stand-in and runs `body` again, until none is
+  /// missing.
   ///
-  /// `body` may do nothing that depends on their results: a function returns NULL, and a collation puts a new entry of
-  /// an index behind all entries in it. VACUUM calls no functions, and reads the entries of an index in their order.
+  /// `body` must not depend on the results of stand-ins. A function returns NULL, and a collation puts each new entry
+  /// of an index after all entries that are in the index. VACUUM may run here: it calls no functions, and reads the
+  /// entries of an index in their order.
   func withStandIns<T>(_ body: () throws -> T) throws -> T {
     var standIns: Set<LackingName> = []
     defer { for name in standIns { removeStandIn(for: name) } }
@@ -47,7 +49,8 @@ extension Database {
         handle, name, -1, SQLITE_UTF8 | SQLITE_INNOCUOUS | SQLITE_DETERMINISTIC, nil,
         { context, _, _ in sqlite3_result_null(context) }, nil, nil, nil)
     case .collation(let name):
-      // SQLite passes the existing entry first, and then the new one. If the index descends, it inverts the answer.
+      // SQLite passes the existing entry first, and then the new entry. If the index descends, SQLite inverts the
+      // result.
       switch try isDescending(name) {
       case false: sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, nil, { _, _, _, _, _ in -1 }, nil)
       case true: sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, nil, { _, _, _, _, _ in 1 }, nil)
@@ -55,7 +58,7 @@ extension Database {
     }
   }
 
-  /// Whether indexes descend by a collation. Throws if some do and others do not.
+  /// Whether the indexes that use a collation descend. Throws if some descend and others do not.
   private func isDescending(_ collation: String) throws -> Bool {
     let found = try all(
       """

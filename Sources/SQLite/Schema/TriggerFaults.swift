@@ -2,13 +2,13 @@ import SatchelValues
 
 /// A trigger of the app that cannot run on Satchel's connections.
 public struct TriggerFault: Sendable {
-  /// nil if it is unknown which of the table's triggers it is.
+  /// The trigger's name; nil if it is unknown which trigger of the table cannot run.
   public let trigger: Name?
   public let table: Name
   /// SQLite's words.
   public let words: String
-  /// Whether it makes every import fail. Any other trigger calls a function which only the app has, and fails when it
-  /// fires.
+  /// Whether the trigger makes every import fail. If not, the trigger calls a function which only the app has, and an
+  /// import fails only if the trigger fires.
   public let isFatal: Bool
   /// SpatiaLite's index that the trigger maintains; nil: it maintains something else.
   var spatiaLiteIndex: SpatiaLiteIndex?
@@ -44,7 +44,7 @@ extension Database {
     for trigger in keeping {
       guard let failure = try probe.failure(of: trigger), failure.lackingName != nil else { continue }
       let index = try spatiaLiteIndex(keptBy: trigger.name)
-      // Two triggers maintain one index, and are dropped with it.
+      // Two triggers maintain one index, and both are dropped with the index.
       if let index, faults.contains(where: { $0.spatiaLiteIndex == index }) { continue }
       faults.append(
         TriggerFault(
@@ -54,7 +54,7 @@ extension Database {
   }
 }
 
-/// The tables and views of a database, without a row, in which triggers are tried one by one.
+/// A copy of the tables and views of a database, without rows. Triggers are tried in this copy one by one.
 struct TriggerProbe: ~Copyable {
   private let probe: Database
 

@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// A UNIQUE or PRIMARY KEY index, for which SQLite may delete a row if a statement has OR REPLACE.
+/// A UNIQUE or PRIMARY KEY index. If a statement has OR REPLACE, SQLite may delete a row that collides in this index.
 public struct UniqueIndex: Hashable, Sendable {
   /// One part of the index, and the collation by which the index compares it.
   public struct Part: Hashable, Sendable {
@@ -21,7 +21,7 @@ public struct UniqueIndex: Hashable, Sendable {
       self.collation = collation
     }
 
-    /// The position of the stored column of the part; nil if it is none.
+    /// The position of the stored column; nil: the part is no stored column.
     public var column: Int? { if case .column(let position) = source { position } else { nil } }
   }
 
@@ -30,7 +30,7 @@ public struct UniqueIndex: Hashable, Sendable {
   /// The condition of a partial index, as SQL over the table's columns; nil: all rows are in the index.
   public let condition: String?
 
-  /// Whether the condition has a name with a dot in it.
+  /// Whether the condition has a dot outside quotes, and so may contain the table's name.
   public var namesTable: Bool { condition.map { SQLTokens($0).contains { $0.isSign(".") } } ?? false }
 
   public init(name: String, parts: [Part], condition: String?) {
@@ -51,7 +51,7 @@ extension Database {
 
   /// - Parameters:
   ///   - columns: the stored columns.
-  ///   - generated: the other ones.
+  ///   - generated: the generated columns.
   func uniqueIndexes(of table: Name, columns: [Name], generated: [Name]) throws -> UniqueIndexes {
     var result = UniqueIndexes()
     func plain(_ sql: String?) -> String? {
@@ -137,7 +137,7 @@ private func condition(ofIndex sql: String) -> String? {
   for token in SQLTokens(sql) {
     if token.isSign("(") { depth += 1 }
     if token.isSign(")") { depth -= 1 }
-    // A name of this spelling would need quotes.
+    // This word is no name: a column named `where` would need quotes.
     if depth == 0, token.isWord("where") { return String(decoding: Array(sql.utf8)[token.end...], as: UTF8.self) }
   }
   return nil
@@ -149,7 +149,7 @@ private func indexedExpressions(in sql: String) -> [String] {
   var parts: [String] = []
   var depth = 0
   var start = 0
-  // The end of a part that has a direction after it.
+  // The end of a part, if ASC or DESC comes after the part.
   var direction: Int?
   for token in SQLTokens(sql) {
     if token.isSign("(") {
@@ -168,8 +168,8 @@ private func indexedExpressions(in sql: String) -> [String] {
   return []
 }
 
-/// Whether the expression has the same result over columns without their types: it compares nothing, and names no
-/// table.
+/// Whether the expression compares nothing and names no table. Such an expression has the same result over columns
+/// without types.
 private func isPlainExpression(_ sql: String) -> Bool {
   let comparing: [StaticString] = [
     "is", "in", "like", "glob", "between", "case", "match", "regexp", "not", "isnull", "notnull", "select",

@@ -5,7 +5,7 @@ extension Database {
   /// the bounds of the layer and record the time. Empty if the database is no GeoPackage, or if `gpkg_contents` is a
   /// tracked table itself.
   ///
-  /// Like GDAL they never narrow the bounds, which would need a scan of the layer.
+  /// Like GDAL, these triggers never narrow the bounds: that would need a scan of the layer.
   func contentsTriggers(of tracked: [Name]) throws -> [DerivedTableTrigger] {
     guard try keepsContents(tracked) else { return [] }
     let layers = try layers()
@@ -14,8 +14,8 @@ extension Database {
     }
   }
 
-  /// Whether the bounds in `gpkg_contents` are maintained here: the database is a GeoPackage, and the table is not
-  /// tracked.
+  /// Whether the bounds in `gpkg_contents` are maintained here: the database is a GeoPackage, and `gpkg_contents` is
+  /// not a tracked table.
   func keepsContents(_ tracked: [Name]) throws -> Bool {
     try hasTable("gpkg_contents") && !tracked.contains { $0.isSameInSQL(as: "gpkg_contents") }
   }
@@ -26,7 +26,7 @@ extension Database {
       ("min_x", "min", "ST_MinX"), ("min_y", "min", "ST_MinY"), ("max_x", "max", "ST_MaxX"),
       ("max_y", "max", "ST_MaxY"),
     ]
-    // The smaller or greater of two, either of which may be NULL.
+    // The smaller or the greater of two values. Each value may be NULL.
     let widen = sides.map { side, choice, function in
       ", \(side) = \(choice)(coalesce(\(side), \(function)(\(new))), coalesce(\(function)(\(new)), \(side)))"
     }.joined()

@@ -5,7 +5,7 @@ import SatchelGeometry
 /// ST_MinX, ST_MaxX, ST_MinY and ST_MaxY. Each takes a geometry in the form of the GeoPackage standard or SpatiaLite,
 /// and returns NULL for anything else.
 private enum GeometryFunction: Int, CaseIterable {
-  // From 1 on: a null pointer carries no number.
+  // The numbers begin with 1, because a pointer of the number 0 is a null pointer.
   case isEmpty = 1
   case minX, maxX, minY, maxY
 
@@ -31,9 +31,9 @@ private enum GeometryFunction: Int, CaseIterable {
   }
 }
 
-/// The geometry functions, for a connection that is just being opened.
+/// Adds the geometry functions to a connection that is just being opened.
 ///
-/// They are innocuous: the triggers of a database whose schema is not trusted may call them.
+/// The functions are innocuous, so triggers of a database whose schema is not trusted may call them.
 func addGeometryFunctions(to handle: OpaquePointer) {
   for function in GeometryFunction.allCases {
     sqlite3_create_function_v2(
@@ -48,7 +48,7 @@ func addGeometryFunctions(to handle: OpaquePointer) {
   }
 }
 
-/// The geometry in an argument of a function; nil: the value is none.
+/// The geometry in an argument of a function; nil: the value is no geometry.
 func storedGeometry(_ value: OpaquePointer?) -> GeometryBlob? {
   guard sqlite3_value_type(value) == SQLITE_BLOB, let start = sqlite3_value_blob(value) else { return nil }
   let bytes = UnsafeBufferPointer(

@@ -9,11 +9,11 @@ public struct Layer: Sendable {
   public let type: LayerType
   /// `srs_id`: this file's number of the layer's reference system.
   public let referenceSystem: Int32
-  /// The organisation's number of the reference system, such as 4326 of EPSG; nil: the file does not say.
+  /// The number that an organisation gave to the reference system, such as 4326 by EPSG; nil: the file has no number.
   public let organizationNumber: Int64?
   public let unit: MapUnit
 
-  /// The R-tree of the layer, if it has one.
+  /// The name of the layer's R-tree, if the layer has an R-tree.
   public var spatialIndex: Name { Name("rtree_\(table)_\(column)") }
 }
 
@@ -51,7 +51,7 @@ extension Database {
     try layers().first { $0.table.isSameInSQL(as: table) && $0.column.isSameInSQL(as: column) }
   }
 
-  /// Whether there is such a table, with these columns among others.
+  /// Whether the table exists and has all these columns.
   func has(_ columns: [Name], in table: Name) throws -> Bool {
     guard let shape = try tableShape(table) else { return false }
     return columns.allSatisfy { column in shape.columns.contains { $0.isSameInSQL(as: column) } }

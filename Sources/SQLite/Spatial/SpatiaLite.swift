@@ -5,7 +5,7 @@ struct SpatiaLiteIndex: Equatable {
   let table: String
   let column: String
 
-  /// The commands around an import. Without the DROP the old entries stay.
+  /// The commands to run before and after an import. Without the DROP the old entries stay.
   var wayAround: String {
     let arguments = "(\(quotedText(table)), \(quotedText(column)))"
     return """

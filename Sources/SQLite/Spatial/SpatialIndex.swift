@@ -2,14 +2,14 @@ import CSQLite
 import SatchelGeometry
 import SatchelValues
 
-/// The faults in the R-tree of a layer, in which GIS tools look for features.
+/// The faults in the R-tree of a layer. GIS tools find features by this R-tree.
 public struct SpatialIndexFault: Sendable {
   public let layer: Layer
   /// Features that have no entry.
   public internal(set) var lacking = 0
   /// Entries of features that are missing, or that have no geometry.
   public internal(set) var excess = 0
-  /// Entries with another box than their feature has.
+  /// Entries whose box differs from the box of their feature.
   public internal(set) var otherBoxes = 0
   /// Features with a text or a number in place of a geometry.
   public internal(set) var noGeometries = 0
@@ -19,9 +19,9 @@ public struct SpatialIndexFault: Sendable {
 }
 
 extension Database {
-  /// Compares the R-tree of each of these tables that is a layer with the layer's geometries, in one pass each.
+  /// Compares the R-tree of each layer among these tables with the geometries of the layer. Reads each layer once.
   ///
-  /// A blob of an unknown kind of geometry is not judged: another program may know it.
+  /// A blob with an unknown kind of geometry is not checked: another program may know this kind.
   public func spatialIndexFaults(of tables: [Name]) throws -> [SpatialIndexFault] {
     try spatialIndexes(of: tables).compactMap { index in
       try withBoxState {
@@ -44,9 +44,10 @@ extension Database {
     }
   }
 
-  /// The fault that SQLite finds inside the R-tree of a table, in its words; nil: none, or the table has no R-tree.
+  /// The fault that SQLite finds inside the R-tree of a table, in SQLite's words; nil: SQLite finds no fault, or the
+  /// table has no R-tree.
   ///
-  /// Such a tree cannot be mended entry by entry.
+  /// An R-tree with such a fault cannot be repaired entry by entry.
   public func brokenSpatialIndex(of table: Name) throws -> String? {
     do {
       guard let index = try spatialIndexes(of: [table]).first else { return nil }
@@ -59,7 +60,7 @@ extension Database {
 
   /// Repairs the R-trees of these tables: wrong entries are removed, and missing ones added. The layers' bounds in
   /// `gpkg_contents` are widened as by an import. The caller holds a write transaction.
-  /// - Parameter tracked: all tables that are kept in step: if `gpkg_contents` is one, it stays as it is.
+  /// - Parameter tracked: all tables that are kept in step. If `gpkg_contents` is among them, it stays as it is.
   /// - Returns: the faults that were repaired.
   public func mendSpatialIndexes(of tables: [Name], among tracked: [Name]) throws -> [SpatialIndexFault] {
     let faults = try spatialIndexFaults(of: tables)
@@ -128,7 +129,7 @@ private struct SpatialIndex {
   let layer: Layer
   /// The name by which SQL reaches the features' numbers.
   let rowid: String
-  /// The R-tree's columns: the number, then the least and the greatest x, then those of y.
+  /// The R-tree's columns: the number, the least and the greatest x, the least and the greatest y.
   let columns: [String]
 
   var name: String { quoted(layer.spatialIndex) }
@@ -136,7 +137,7 @@ private struct SpatialIndex {
   var geometry: String { "t.\(quoted(layer.column))" }
   private var table: String { quoted(layer.table) }
 
-  /// The fault of an entry: a `BoxState`.
+  /// SQL for the `BoxState` of an entry.
   var state: String { "\(Self.function)(\(geometry), \(columns.map { "r.\($0)" }.joined(separator: ", ")))" }
 
   var featuresFirst: String { "\(table) AS t LEFT JOIN \(name) AS r ON r.\(id) = t.\(rowid)" }
@@ -165,7 +166,7 @@ private struct SpatialIndex {
 private enum BoxState: Int32 {
   case right, lacking, excess, otherBox
 
-  /// - Parameter arguments: the geometry, then the entry's number and its four sides, all NULL if there is none.
+  /// - Parameter arguments: the geometry, then the entry's number and its four sides, all NULL if there is no entry.
   init(_ arguments: UnsafeMutablePointer<OpaquePointer?>?) {
     let hasEntry = sqlite3_value_type(arguments?[1]) != SQLITE_NULL
     guard let geometry = storedGeometry(arguments?[0]) else {
@@ -188,7 +189,8 @@ private enum BoxState: Int32 {
     self = zip(sides, wanted).allSatisfy(Self.isNear) ? .right : .otherBox
   }
 
-  /// Another program may have computed an arc's bounds differently: one step of 32 bits more or less is right.
+  /// Whether a side is right, or one 32-bit step above or below: another program may compute the bounds of an arc
+  /// differently.
   private static func isNear(_ side: Double, _ wanted: Float) -> Bool {
     side >= Double(wanted.nextDown) && side <= Double(wanted.nextUp)
   }

@@ -1,19 +1,19 @@
 import SatchelValues
 
 extension Database {
-  /// The size of the used part of the file, in bytes.
+  /// The size of all pages of the database, in bytes.
   public func pageBytes() throws -> Int64 {
     let count = try first("PRAGMA main.page_count") { $0.integer(0) } ?? 0
     return try count * (first("PRAGMA main.page_size") { $0.integer(0) } ?? 0)
   }
 
-  /// Returns the key of a row of a table whose values together are larger than `limit`; nil if there is none.
+  /// Returns the key of a row whose values together are larger than `limit`; nil if the table has no such row.
   ///
-  /// A small file costs nothing: no row is larger than all pages.
+  /// The rows of a small file are not read: no row is larger than all pages together.
   public func row(of table: TableSchema, largerThan limit: Int64) throws -> RowKey? {
     if try pageBytes() <= limit { return nil }
     let sizes = table.columns.map(quoted).map { column in
-      // The length of a blob is known without its content.
+      // SQLite knows the length of a blob without reading its content.
       """
       CASE typeof(\(column)) WHEN 'blob' THEN length(\(column)) WHEN 'text' THEN length(CAST(\(column) AS BLOB)) \
       ELSE 0 END

@@ -1,19 +1,19 @@
 import SatchelValues
 
-/// Gets each write of a row that one connection makes or takes back.
+/// Receives each write of a row that one connection makes or takes back.
 public protocol RowFollower: AnyObject {
-  /// - Parameter write: a write that was made. If a savepoint was taken back, a write that it held.
+  /// - Parameter write: a write that was made, or a write that was taken back with its savepoint.
   func rowWasWritten(_ write: RowWrites.Write)
 }
 
-/// The writes of rows that one connection makes, for types that remember what follows from rows.
+/// Reports the writes of rows that one connection makes, for types that keep results computed from rows.
 ///
-/// A savepoint that is taken back reports its writes once more: each row may be another one again.
+/// If a savepoint is taken back, its writes are reported once more, because each row may have changed again.
 public final class RowWrites {
   public struct Write {
     public let table: Name
     public let key: RowKey
-    /// The positions of the columns that an update wrote; nil: the row came or went.
+    /// The positions of the columns that an update wrote; nil: the row was inserted or deleted.
     public let columns: [Int]?
 
     public init(table: Name, key: RowKey, columns: [Int]?) {

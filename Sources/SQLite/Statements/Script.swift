@@ -13,20 +13,20 @@ public struct ScriptError: Error {
 private final class ScriptWatch {
   private(set) var refusal: String?
 
-  /// A GeoPackage and an index for full-text search use some of them by themselves.
+  /// The PRAGMAs that a migration may use. A GeoPackage and a full-text index use some of these PRAGMAs by themselves.
   private static let pragmas: Set<[UInt8]> = Set(
     [
       "user_version", "data_version", "page_size", "quick_check", "table_info", "table_xinfo", "table_list",
       "index_list",
       "index_info", "foreign_key_list",
     ].map { Array($0.utf8) })
-  /// Those of them that may only be read: with a value they would change something.
+  /// Allowed PRAGMAs that may only be read: with a value, such a PRAGMA would change something.
   private static let questions: Set<[UInt8]> = Set(["data_version", "page_size"].map { Array($0.utf8) })
   private static let temporary: Set<Int32> = [
     SQLITE_CREATE_TEMP_TABLE, SQLITE_CREATE_TEMP_INDEX, SQLITE_CREATE_TEMP_TRIGGER, SQLITE_CREATE_TEMP_VIEW,
     SQLITE_DROP_TEMP_TABLE, SQLITE_DROP_TEMP_INDEX, SQLITE_DROP_TEMP_TRIGGER, SQLITE_DROP_TEMP_VIEW,
   ]
-  /// SQLite also uses this action if the name says where the new object goes: `temp.t`.
+  /// SQLite reports these actions also for a new temporary object, if its name contains the schema: `temp.t`.
   private static let creating: Set<Int32> = [
     SQLITE_CREATE_TABLE, SQLITE_CREATE_INDEX, SQLITE_CREATE_TRIGGER, SQLITE_CREATE_VIEW, SQLITE_CREATE_VTABLE,
   ]
@@ -61,15 +61,15 @@ private final class ScriptWatch {
 extension Database {
   /// The most statements of a script.
   private static let mostStatements = 1_000
-  /// How large a value may become in it: as large as a line of a bundle.
+  /// The most bytes of a value in a script: as many as in a line of a bundle.
   private static let mostValueBytes: Int32 = 1 << 26
 
-  /// Runs the statements of a script that a person wrote, inside the caller's transaction. They may change the app's
-  /// tables, rows and triggers, and nothing of Satchel's. They cannot open another database, make temporary objects,
-  /// load extensions, or end a transaction.
+  /// Runs the statements of a script that a person wrote, inside the caller's transaction. The statements may change
+  /// the app's tables, rows and triggers, but nothing that belongs to Satchel. They cannot open another database, make
+  /// temporary objects, load extensions, or end a transaction.
   ///
   /// - Parameters:
-  ///   - isOver: returns whether the script has run for long enough. It is called all the time.
+  ///   - isOver: returns true if the script has run for long enough and must end. It is called very often.
   ///   - look: is called after each statement.
   /// - Throws: a `ScriptError` with the line of the statement that failed, and the errors of `look`.
   public func runScript(_ sql: String, until isOver: @escaping () -> Bool, look: () throws -> Void) throws {
@@ -121,7 +121,8 @@ extension Database {
 
   private static func line(_ place: Int, of bytes: [UInt8]) -> Int { 1 + bytes[..<place].count { $0 == 10 } }
 
-  /// Returns the position after the statement, and whether there was one: the text may be space and comments.
+  /// Runs one statement. Returns the position after the statement, and whether there was a statement: the text may be
+  /// only space and comments.
   private func runStatement(at place: Int, of bytes: [UInt8]) throws -> (end: Int, isStatement: Bool) {
     var prepared: OpaquePointer?
     var end = bytes.count

@@ -54,7 +54,7 @@ public struct Statement: ~Copyable {
     }
   }
 
-  /// True if there is a row to read, false at the end.
+  /// Runs the statement to its next row. Returns true if there is a row to read, false at the end.
   public func step() throws(SQLiteError) -> Bool {
     switch sqlite3_step(handle) {
     case SQLITE_ROW: return true
@@ -72,13 +72,13 @@ public struct Statement: ~Copyable {
   public func run(_ values: [Value]) throws(SQLiteError) {
     defer { reset() }
     for (place, value) in values.enumerated() { try bindInPlace(value, at: Int32(place + 1)) }
-    // The statement reads text and blobs in place. This step runs it completely; each later run binds all parameters
-    // again.
+    // The statement reads text and blobs in place. This step runs the statement to its end, and each later run binds
+    // all parameters again.
     _ = try withExtendedLifetime(values) { () throws(SQLiteError) in try step() }
   }
 
-  /// Like `bind`, but SQLite makes no copy: the value must exist unchanged until the statement is reset. Copies took a
-  /// twentieth of an import.
+  /// Binds a value like `bind`, but SQLite makes no copy. The value must exist unchanged until the statement is reset.
+  /// Copies took a twentieth of the time of an import.
   private func bindInPlace(_ value: Value, at index: Int32) throws(SQLiteError) {
     switch value {
     case .text(let bytes) where !bytes.isEmpty:
@@ -94,7 +94,7 @@ public struct Statement: ~Copyable {
     try Statement.prepare(sql, on: sqlite3_db_handle(handle))
   }
 
-  /// Text after the statement is an error: two statements in place of one are a mistake or an attack.
+  /// Prepares one statement. Text after the statement is an error: a second statement is a mistake or an attack.
   static func prepare(_ sql: String, on connection: OpaquePointer) throws(SQLiteError) -> Statement {
     var prepared: OpaquePointer?
     var rest = 0
@@ -126,7 +126,8 @@ public struct Statement: ~Copyable {
     return values
   }
 
-  /// Whether a column holds the same value as another statement's column, compared by `==` without copies.
+  /// Whether a column holds the same value as a column of another statement. The result is the result of `==`, without
+  /// copies.
   public func isSame(_ index: Int, as other: borrowing Statement, _ otherIndex: Int) -> Bool {
     let (own, theirs) = (ColumnValue(of: handle, at: index), ColumnValue(of: other.handle, at: otherIndex))
     guard own.type == theirs.type else { return false }
@@ -166,8 +167,8 @@ public struct Statement: ~Copyable {
 
 /// A column's value, or a function's argument, in place: valid until the statement's next step.
 ///
-/// SQLite's own object is read directly. Reading each property through the statement and the column's number costs half
-/// as much again. This is allowed because connections are not shared between threads.
+/// SQLite's own object is read directly. Reading each property through the statement and the column's number takes 1.5
+/// times as long. This is allowed because connections are not shared between threads.
 struct ColumnValue {
   private let pointer: OpaquePointer?
   let type: Int32
@@ -195,7 +196,8 @@ struct ColumnValue {
 
   /// The bytes of a text or blob; no address if there are none.
   var bytes: UnsafeRawBufferPointer {
-    // The pointer comes first: text may have another encoding in the file, and is counted when it is converted.
+    // The pointer is read before the count. If a text has another encoding in the file, reading the pointer converts
+    // the text, and only then is the count right.
     let start = type == SQLITE_TEXT ? UnsafeRawPointer(sqlite3_value_text(pointer)) : sqlite3_value_blob(pointer)
     let count = Int(sqlite3_value_bytes(pointer))
     return UnsafeRawBufferPointer(start: count > 0 ? start : nil, count: start == nil ? 0 : count)

@@ -5,7 +5,8 @@ import Glibc
 final class StatementCache {
   private var kept: [SQLText: KeptStatement] = [:]
 
-  /// More texts than a command has; texts with many tables' names push each other out.
+  /// The most statements that are kept. A command usually has fewer. If there are more, because a dataset has many
+  /// tables, the full cache is emptied.
   private static let capacity = 256
 
   func take(_ sql: String) -> KeptStatement? { kept.removeValue(forKey: SQLText(sql)) }

@@ -9,26 +9,26 @@ public enum ConflictKind: String, Sendable, CaseIterable {
   case constraint
   case forbidden
   case revoked
-  /// No captured change: the device's row differs from the row that the hub had sent.
+  /// The device captured no change, but its row differs from the row that the hub sent.
   case unseen
   /// Another change of the same unit could not be applied.
   case unit
 }
 
-/// The side whose value is in a column, or in the row.
+/// The side whose value was taken, for a column or for the row.
 public enum Winner: String, Sendable {
   case hub, device
 }
 
 /// The state of a conflict.
 public enum ConflictState: String, Sendable, CaseIterable {
-  /// A person has to decide.
+  /// A person must decide.
   case open
-  /// A policy decided.
+  /// A policy has decided.
   case settled
   /// The change waits until the missing row is there.
   case held
-  /// A person decided.
+  /// A person has decided.
   case resolved
 }
 
@@ -43,7 +43,8 @@ public struct Field: Hashable, Sendable {
   }
 }
 
-/// A conflict's id: the same disagreement has the same id, whether the hub or the device found it, once or twice.
+/// The id of a conflict. A disagreement always gets the same id, even if both sides find it, or one side finds it
+/// twice.
 public struct ConflictID: Hashable, Sendable, CustomStringConvertible {
   /// Thirty-two hexadecimal digits.
   public let text: String
@@ -58,7 +59,7 @@ public struct ConflictID: Hashable, Sendable, CustomStringConvertible {
   public var description: String { text }
 }
 
-/// The kind of change of a line, a log entry or a conflict.
+/// The kind of change in a line, in a log entry or in a conflict.
 public enum Operation: String, Sendable, CaseIterable {
   case insert, update, delete
 }
@@ -77,22 +78,24 @@ public struct ConflictRecord: Hashable, Sendable {
   public var state: ConflictState
   /// The values from which the device's change started; nil if there was no row.
   public var baseValues: [Field]?
-  /// The hub's values that the change met; nil if there was no row, or if its reader may not see it.
+  /// The values that the hub's row had when the change came. nil: there was no row, or the reader of this record may
+  /// not see the row.
   public var hubValues: [Field]?
   /// The device's values; nil if the device deleted the row.
   public var deviceValues: [Field]?
-  /// The winner of each column that disagrees; empty if the row as a whole disagrees.
+  /// The winner of each column in which the sides disagree; empty if they disagree about the whole row.
   public var winners: [ColumnWinner]
-  /// The winner, if the row as a whole disagrees.
+  /// The winner, if the sides disagree about the whole row.
   public var rowWinner: Winner
-  /// Why it could not be applied, if the values alone do not show it; or a person's note on resolving it.
+  /// Why the change could not be applied, if the values do not show the reason. After a decision: the note of the
+  /// person who decided.
   public var note: String?
-  /// The decision and the person who made it; present exactly if the state is `resolved`.
+  /// The decision, and the person who made it. nil exactly if the state is not `resolved`.
   public var decision: Decision?
   /// The conflict that represents the unit to which the change belongs; nil: the change belongs to no unit.
   public var unit: ConflictID?
 
-  /// Whether the change was applied although its user has lost the right to make it since.
+  /// Whether the change was applied, although its user has meanwhile lost the right to make it.
   public var isTakenLate: Bool { kind == .revoked && state == .settled && rowWinner == .device }
 
   public struct Decision: Hashable, Sendable {

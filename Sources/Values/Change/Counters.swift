@@ -1,4 +1,4 @@
-/// A whole number that counts one thing and is never mixed with a number that counts another.
+/// A whole number that counts one kind of thing. The types keep it apart from the numbers that count other things.
 public protocol Counter: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible
 where RawValue == Int64 {
   init(rawValue: Int64)
@@ -12,7 +12,7 @@ extension Counter {
   public var description: String { String(rawValue) }
 }
 
-/// The number of a device's export: 1, 2, 3, ...; 0 before the first.
+/// The number of a device's export: 1, 2, 3, ...; 0 before the first export.
 public struct SequenceNumber: Counter {
   public let rawValue: Int64
   public init(rawValue: Int64) { self.rawValue = rawValue }
@@ -24,7 +24,7 @@ public struct Generation: Counter {
   public init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// The number of a bundle that the hub made for one device: 1, 2, 3, ...; 0 before the first.
+/// The number of a bundle that the hub made for one device: 1, 2, 3, ...; 0 before the first bundle.
 public struct EmissionNumber: Counter {
   public let rawValue: Int64
   public init(rawValue: Int64) { self.rawValue = rawValue }
@@ -36,7 +36,7 @@ public struct UnitNumber: Counter {
   public init(rawValue: Int64) { self.rawValue = rawValue }
 }
 
-/// The hub's own counter, one for each row change that it commits. It never leaves the hub.
+/// The hub's own counter of the row changes that it commits. It never leaves the hub.
 public struct Cursor: Counter {
   public let rawValue: Int64
   public init(rawValue: Int64) { self.rawValue = rawValue }

@@ -4,10 +4,10 @@
 public struct DisjointSets: Sendable {
   private var parents: [Int]
 
-  /// - Parameter count: the number of sets at first, of one number each.
+  /// - Parameter count: the number of sets at first. Each has one number.
   public init(count: Int = 0) { parents = Array(0..<count) }
 
-  /// Adds a set of one number. Returns the number.
+  /// Adds a set with one new number, and returns the number.
   public mutating func add() -> Int {
     parents.append(parents.count)
     return parents.count - 1

@@ -1,9 +1,11 @@
-/// A column of a row that another replica than a device wrote since the oldest possible emission of the device.
+/// A column of a row that another replica wrote, from the view of one device. Only writes after the oldest emission
+/// that the device may have are counted.
 public struct OthersWrite: Hashable, Sendable {
   public let column: Name
-  /// The stamp of the newest of these writes; nil: the row's own stamp.
+  /// The stamp of the newest of these writes; nil: it is the row's own stamp.
   public let stamp: Stamp?
-  /// The newest emission that lacks the last of these writes; nil: all possible emissions of the device lack it.
+  /// The newest emission that does not contain the last of these writes. nil: no emission that the device may have
+  /// contains it.
   public let after: EmissionNumber?
 
   public init(column: Name, stamp: Stamp?, after: EmissionNumber?) {

@@ -18,7 +18,7 @@ extension Row {
   }
 }
 
-/// The change of one row between two of its images.
+/// The change from one image of a row to another image of the row.
 public enum Change: Hashable, Sendable {
   case insert(Row)
   case update([ColumnChange])
@@ -32,10 +32,10 @@ public struct Step: Hashable, Sendable {
   public let generation: Generation
   /// The stamp of the last write.
   public let stamp: Stamp
-  /// The first write of the step; nil: not known.
+  /// The first write of the step; nil: it is not known.
   public let first: FirstWrite?
   public let change: Change
-  /// The unit of its generation to which the change belongs; nil: it is applied by itself.
+  /// The unit to which the change belongs, among the units of its generation. nil: the change is applied by itself.
   public var unit: UnitNumber?
 
   public init(
@@ -53,15 +53,15 @@ public struct Step: Hashable, Sendable {
 }
 
 extension Step {
-  /// The same step with another change.
+  /// A copy of this step with another change.
   public func with(_ change: Change) -> Step {
     Step(table: table, key: key, generation: generation, stamp: stamp, first: first, change: change, unit: unit)
   }
 }
 
 extension Change {
-  /// The change that leads from one image of a row to the next; nil if they are equal. A nil image means that the row
-  /// does not exist.
+  /// The change that leads from one image of a row to the next image; nil if the images are equal. A nil image means
+  /// that the row does not exist.
   public init?(from before: Row?, to after: Row?) {
     switch (before, after) {
     case (nil, nil): return nil

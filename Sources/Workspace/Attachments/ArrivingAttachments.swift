@@ -4,20 +4,21 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// The attached files of a verified bundle, on their way to their final paths.
+/// The attached files of a verified bundle, until they are at their final paths.
 ///
-/// They are written aside and synced before the bundle's transaction begins. At its end `put` gives them their names.
-/// If the command is killed in between, a file without its row may be left; the same bundle then finds it in place.
+/// The files are written to a temporary folder and synced before the bundle's transaction begins. At the end of the
+/// transaction, `put` moves them to their final paths. If the command is killed in between, a file without its row may
+/// remain. The next import of the same bundle then finds the file in place.
 public struct ArrivingAttachments: ~Copyable {
   /// The result for one file.
   public struct Arrival: Sendable {
     public let path: AttachmentPath
     public let digest: Digest
-    /// Its final path. If another file has its own path, this is a different path beside it.
+    /// The final path. If another file is at `path`, this is a different path beside it.
     public let kept: AttachmentPath
-    /// Whether it was not here before.
+    /// Whether the file was not here before.
     public let isNew: Bool
-    /// The size and time of the version that it replaces; nil: it replaces none.
+    /// The size and time of the version that the file replaces; nil: it replaces none.
     let replaced: FileMark?
 
     public var isNewer: Bool { replaced != nil }
@@ -25,7 +26,7 @@ public struct ArrivingAttachments: ~Copyable {
 
   /// How to store a file that comes.
   public enum IncomingFileAction {
-    /// Store it, beside another content that has its path if there is one.
+    /// Store the file. If another content has its path, store the file beside that content.
     case keepBoth
     /// The existing file is an earlier version and is replaced.
     case replace
@@ -37,13 +38,13 @@ public struct ArrivingAttachments: ~Copyable {
   public let receipts: [AttachmentLine]
   public let arrivals: [Arrival]
   private let attached: AttachedFiles
-  /// The paths of the files written aside, by index in `arrivals`.
+  /// The temporary paths of the new files, by index in `arrivals`.
   private let aside: [Int: String]
   private let folder: StagingFolder?
 
   /// - Parameters:
-  ///   - runMode: a dry run writes nothing aside.
-  ///   - action: decides how to store a file; its digest is that of the existing file at the path, nil: there is
+  ///   - runMode: a dry run writes no files.
+  ///   - action: decides how to store a file. `present` is the digest of the existing file at the path; nil: there is
   ///     none.
   public init(
     _ bundle: borrowing VerifiedBundle, in folder: WorkspaceFolder, platform: Platform, runMode: RunMode,
@@ -85,10 +86,10 @@ public struct ArrivingAttachments: ~Copyable {
     self.folder = staging
   }
 
-  /// The size and time of a new file; nil if the file is not new here, or nothing is written.
+  /// The size and time of a new file. nil if the file is not new here, or in a dry run.
   public func mark(of number: Int) throws -> FileMark? { try aside[number].map { try attached.mark(aside: $0) } }
 
-  /// Gives the files their names. The last step before the commit.
+  /// Moves the files to their final paths. This is the last step before the commit.
   public func put() throws {
     for (number, path) in aside.sorted(by: { $0.key < $1.key }) { try attached.put(path, for: arrivals[number]) }
     for arrival in arrivals where !arrival.isNew { try attached.secure(arrival.kept) }
@@ -105,7 +106,8 @@ extension AttachedFiles {
   /// - Parameter present: the digest of the existing file at the path.
   fileprivate func arrival(of line: AttachmentLine, _ present: Digest?) throws -> ArrivingAttachments.Arrival {
     let digest = line.digest
-    // A row is imported even if its file's path is blocked, and the file cannot be sent a second time.
+    // The row is imported even if the path of its file is blocked. The file cannot be sent a second time, so other
+    // paths are tried too.
     let places = [line.path, line.path.beside(digest.hexadecimal), AttachmentPath("\(digest.hexadecimal.prefix(40))")]
     for path in places.compactMap(\.self) {
       switch try fileStatus(at: path) {
@@ -141,8 +143,8 @@ extension AttachedFiles {
     }
   }
 
-  /// Returns when a file that was found in place is on the medium. The app may not have synced it, and a failed command
-  /// may not have synced its name.
+  /// Syncs a file that was found in place, and its folder. The app may not have synced the file. A failed command may
+  /// not have synced the file's name.
   fileprivate func secure(_ path: AttachmentPath) throws {
     let fd = try files.open(place(path))
     defer { files.close(fd) }

@@ -4,8 +4,8 @@ import SatchelDataset
 import SatchelPlatform
 import SatchelValues
 
-/// `files/`: the files that rows name in the columns that the dataset marks. The app puts its files there, and imports
-/// put the files of others there.
+/// The folder `files/`: the files that rows name in the columns that the dataset marks. The app puts its files there.
+/// Imports put the files of others there.
 ///
 /// No link is followed on any part of a path.
 public struct AttachedFiles: Sendable {
@@ -22,9 +22,9 @@ public struct AttachedFiles: Sendable {
   /// The state of a path.
   public enum FileStatus: Equatable, Sendable {
     case present(bytes: Int64)
-    /// Nothing, or an empty file: its creator may be about to fill it.
+    /// There is no file, or an empty file that its creator may still fill.
     case absent
-    /// A link, a folder or the like is in the place of a file or of a folder on the way.
+    /// A link or another wrong object is in the place of the file or of one of its folders.
     case blocked
   }
 
@@ -48,7 +48,7 @@ public struct AttachedFiles: Sendable {
     return bytes == 0 ? .absent : .present(bytes: bytes)
   }
 
-  /// Whether a file that may travel exists at this path.
+  /// Whether a file exists at this path and is small enough to be sent.
   public func isThere(_ path: AttachmentPath, within limits: AttachmentLimits) throws -> Bool {
     if case .present(let bytes) = try fileStatus(at: path) { return bytes <= limits.fileBytes }
     return false
@@ -70,7 +70,7 @@ public struct AttachedFiles: Sendable {
     FileMark(bytes: try files.size(path), modified: try files.modified(path), now: clock.milliseconds())
   }
 
-  /// All files here, except those whose path no row can name.
+  /// All files here, except files whose path no row can name.
   public func all() throws -> [AttachmentPath] {
     try files.kind(root) == .directory ? all(below: "") : []
   }
@@ -138,15 +138,15 @@ public struct AttachedFiles: Sendable {
   }
 }
 
-/// Why a row's file cannot travel.
+/// Why a row's file cannot be sent or opened.
 public enum MissingReason: String, Sendable, CaseIterable {
   /// The file does not exist, or is still empty.
   case missing
   /// The text is not a valid path below `files/`.
   case path
-  /// A link or a folder is in its place.
+  /// A link or a folder is in the place of the file.
   case link
-  /// It is larger than the dataset allows.
+  /// The file is larger than the dataset allows.
   case large
 }
 

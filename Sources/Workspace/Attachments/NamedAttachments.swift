@@ -48,7 +48,7 @@ public struct NamedAttachments {
     return found
   }
 
-  /// Files that rows name and that are missing, in the order of tables and paths.
+  /// The files that rows name and that cannot be sent or opened, in the order of tables and paths.
   public func missing(in database: borrowing Database, _ files: AttachedFiles, _ limits: AttachmentLimits) throws
     -> [MissingAttachment]
   {
@@ -71,7 +71,7 @@ public struct NamedAttachments {
 }
 
 extension Value {
-  /// For people, if it is no valid path: at most 80 characters.
+  /// The text of a value that is not a valid path, for people: at most 80 characters.
   fileprivate var shownPath: String {
     guard case .text(let bytes) = self else { return "(no text)" }
     return String(String(decoding: bytes, as: UTF8.self).prefix(80))

@@ -21,20 +21,20 @@ public struct FileMark: Equatable, Sendable {
 
   public static func == (a: FileMark, b: FileMark) -> Bool { a.bytes == b.bytes && a.modified == b.modified }
 
-  /// For the columns `bytes` and `modified`.
+  /// The values for the columns `bytes` and `modified`. NULL: a later write may leave the time unchanged.
   public var values: (bytes: Value, modified: Value) {
     isSettled ? (.integer(bytes), .integer(modified)) : (.null, .null)
   }
 }
 
-/// A file as it was last read, here or where it came from.
+/// A file as it was last read, here or on the replica from which it came.
 public struct KnownFile {
   public let path: AttachmentPath
   public let digest: String
   fileprivate let bytes: Int64?
   fileprivate let modified: Int64?
 
-  /// From the columns `path`, `digest`, `bytes`, `modified`; nil if the first is no path.
+  /// From the columns `path`, `digest`, `bytes`, `modified`; nil if `path` is not a valid path.
   public init?(_ row: borrowing Statement) {
     guard let path = AttachmentPath(row.text(0)) else { return nil }
     self.path = path
@@ -43,11 +43,11 @@ public struct KnownFile {
     modified = row.optionalInteger(3)
   }
 
-  /// Whether its size and time were recorded here.
+  /// Whether the file's size and time were recorded here.
   public var isMarked: Bool { modified != nil }
 }
 
-/// A file whose size or time had changed, and that was read.
+/// A file that was read because its size or time had changed.
 public struct SeenFile {
   /// The digest of its former content.
   public let former: String

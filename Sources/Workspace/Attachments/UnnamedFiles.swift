@@ -1,6 +1,6 @@
 import SatchelValues
 
-/// Attached files that came or were sent before, and that nothing names any more: `compact` deletes them.
+/// Attached files that came or were sent before, and that nothing names any more. `compact` deletes them.
 public struct UnnamedFiles: Sendable {
   public struct File: Sendable {
     public let path: AttachmentPath
@@ -11,7 +11,7 @@ public struct UnnamedFiles: Sendable {
   public private(set) var files: [File] = []
 
   public var count: Int { files.count }
-  /// The size of all of them.
+  /// The total size of the files, in bytes.
   public var bytes: Int64 { files.reduce(0) { $0 + $1.bytes } }
 
   public init() {}

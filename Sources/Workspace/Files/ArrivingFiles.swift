@@ -2,8 +2,9 @@ import SatchelBundle
 import SatchelPlatform
 import SatchelValues
 
-/// Files that come piece by piece, for example from a pipe or a browser. They are kept in a folder of their own in the
-/// inbox, which is deleted with this value. Commands that clean up do not touch the folder while this value holds it.
+/// Files that come piece by piece, for example from a pipe or a browser. They are kept in a separate folder in the
+/// inbox. The folder is deleted with this value. Commands that clean up do not touch the folder while this value holds
+/// it.
 public struct ArrivingFiles: ~Copyable {
   static let prefix = HostFileSystem.temporaryPrefix + "arriving-"
 
@@ -31,9 +32,9 @@ public struct ArrivingFiles: ~Copyable {
 
   private static func lock(of place: String) -> String { Paths.join(place, "lock") }
 
-  /// Begins a file, after the end of the one before it.
-  /// - Parameter name: for people; each name is used once.
-  /// - Returns: its path.
+  /// Ends the previous file, and begins a new file.
+  /// - Parameter name: the file's name, for people; each name is used once.
+  /// - Returns: the file's path.
   public mutating func begin(_ name: String) throws -> String {
     end()
     let path = Paths.join(place, name)
@@ -58,7 +59,7 @@ public struct ArrivingFiles: ~Copyable {
     open = nil
   }
 
-  /// Writes a file from the pieces that `read` returns, until it returns an empty one. Returns the file's path.
+  /// Writes a file from the pieces that `read` returns, until `read` returns an empty piece. Returns the file's path.
   public mutating func take(_ name: String, _ read: () throws -> [UInt8]) throws -> String {
     let path = try begin(name)
     while true {

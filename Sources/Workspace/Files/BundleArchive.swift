@@ -1,7 +1,8 @@
 import SatchelBundle
 import SatchelPlatform
 
-/// `bundles/archive`: the bundles from which a workspace's rows came. A lost database can be rebuilt from them.
+/// The folder `bundles/archive`: the bundles from which a workspace's rows came. A lost database can be rebuilt from
+/// them.
 public struct BundleArchive: Sendable {
   private let folder: WorkspaceFolder
   private let files: any FileSystem
@@ -11,9 +12,9 @@ public struct BundleArchive: Sendable {
     self.files = files
   }
 
-  /// Keeps the file of a verified bundle, unless it was read from here. Called before the commit that refers to it: an
-  /// unneeded file does no harm.
-  /// - Parameter path: where the bundle was read.
+  /// Keeps the file of a verified bundle, unless the bundle was read from here. The caller keeps the file before the
+  /// commit that refers to it, because an unneeded file does no harm.
+  /// - Parameter path: the path from which the bundle was read.
   public func keep(_ bundle: borrowing VerifiedBundle, from path: String) throws {
     try files.makeDirectory(folder.archive, mode: 0o755)
     let target = Paths.join(folder.archive, bundle.manifest.fileName)
@@ -26,8 +27,8 @@ public struct BundleArchive: Sendable {
     try files.copy(path, to: Paths.join(folder.archive, name), mode: 0o644)
   }
 
-  /// Returns when the names of the files here are on the medium. A failed command may have put a file here without
-  /// syncing its name. Data that relies on the file must not survive a power cut without it.
+  /// Syncs the names of the files here. A failed command may have put a file here without syncing its name. After a
+  /// power cut, data that relies on the file must not exist without the file.
   public func secure() throws { try files.syncDirectory(folder.archive) }
 
   /// Whether any bundle is kept here.
@@ -42,7 +43,7 @@ public struct BundleArchive: Sendable {
     Paths.join(folder.archive, "\(prefix)\(number).satchel")
   }
 
-  /// The path of a bundle that was made here; nil if it is in no folder.
+  /// The path of a bundle that was made here; nil if no folder has the bundle.
   public func place(ofOutgoing name: String) throws -> String? {
     try placesOfOutgoing.map { Paths.join($0, name) }.first { try files.kind($0) == .file }
   }
@@ -52,7 +53,7 @@ public struct BundleArchive: Sendable {
     try Set(placesOfOutgoing.flatMap { try Self.numbers(prefix, in: $0, files) }).sorted()
   }
 
-  /// The folders of bundles made here: kept, sent, or waiting.
+  /// The folders of bundles that were made here: kept bundles, sent bundles, and bundles in the outbox.
   private var placesOfOutgoing: [String] { [folder.archive, folder.sent, folder.outbox] }
 
   /// The highest number of a bundle that was made here, as far as its files show.
@@ -70,13 +71,13 @@ public struct BundleArchive: Sendable {
     for old in try numbers(prefix) where old < number { try files.remove(path(prefix, old)) }
   }
 
-  /// Moves the files named `prefix` with another number than `kept` to a folder that no command reads, but a person
-  /// can.
+  /// Moves the files that are named `prefix` and a number other than `kept`. They move to a folder that no command
+  /// reads, but that a person can read.
   public func setAside(_ prefix: String, but kept: Int64?) throws {
     for old in try numbers(prefix) where old != kept { try setAside(prefix, old) }
   }
 
-  /// The same for one file.
+  /// Moves the file that is named `prefix` and `number` to the same folder.
   public func setAside(_ prefix: String, _ number: Int64) throws {
     let former = Paths.join(folder.archive, "former")
     try files.makeDirectory(former, mode: 0o755)

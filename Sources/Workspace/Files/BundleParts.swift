@@ -5,8 +5,8 @@ import SatchelValues
 
 /// `bundles/inbox/parts`: the pieces of volumes that came, until all pieces of a bundle are here.
 ///
-/// The pieces take only the room of what was sent. `BundlePartsLimits` limits that room. Pieces to which nothing was
-/// added for 90 days are deleted.
+/// The pieces take no more room than was sent. `BundlePartsLimits` limits that room. Pieces to which nothing was added
+/// for 90 days are deleted.
 public struct BundleParts {
   private let folder: WorkspaceFolder
   let platform: Platform
@@ -18,8 +18,8 @@ public struct BundleParts {
 
   var root: String { Paths.join(folder.inbox, "parts") }
 
-  /// The pieces of one bundle, cut to one size. How often it was cut, and in which order the pieces come, does not
-  /// matter.
+  /// The pieces of one bundle that was cut into pieces of one size. The bundle may be cut several times, and the pieces
+  /// may come in any order.
   public struct Waiting: Sendable {
     /// The file name of the whole bundle.
     public let whole: String
@@ -42,8 +42,8 @@ public struct BundleParts {
       let piece = volume.pieceBytes(ofPartWith: size)
     else { throw BundleError.manifest("it carries no piece") }
     let place = Paths.join(root, Self.name(bundle.manifest, volume, piece: piece))
-    // A piece of a compressed file hardly shrinks when it is compressed again. A volume that expands more is no such
-    // piece.
+    // A piece of a compressed file hardly shrinks when it is compressed again. So a volume that expands more does not
+    // hold such a piece.
     let most = BundlePartsLimits.mostBytes(ofPieceIn: try bundle.file.bytes)
     guard size <= most else { throw BundleError.tooLarge("The piece that it carries", limit: most) }
     try makeRoom(for: size, at: place, of: bundle.manifest, within: limits)
@@ -56,14 +56,15 @@ public struct BundleParts {
     return try waiting(at: place, named: bundle.manifest.wholeFileName, parts: volume.parts, piece: piece)
   }
 
-  /// The result that `keep` would have, without keeping anything.
+  /// The result of `keep` as if no other piece were here. Nothing is kept.
   public func rehearse(_ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume) -> Waiting {
     let others = volume.parts == 1 ? [] : (1...volume.parts).filter { $0 != volume.part }
     return Waiting(whole: bundle.manifest.wholeFileName, parts: volume.parts, missing: others, path: "", pieceBytes: 0)
   }
 
-  /// Joins the pieces, which are all here, and passes the whole bundle to `body`. The pieces are deleted when it was
-  /// imported or can never be imported. They stay if the bundle has to wait, or if `body` failed for another reason.
+  /// Joins the pieces, which must all be here, and passes the whole bundle to `body`. The pieces are deleted if the
+  /// bundle was imported, or can never be imported. They stay if the bundle has to wait, or if `body` failed for
+  /// another reason.
   public func join<T>(_ waiting: Waiting, _ volume: Manifest.Volume, _ body: (_ path: String) throws -> T) throws -> T {
     let staging = try StagingFolder(in: folder.inbox, platform: platform)
     let path = staging.file(waiting.whole)
@@ -110,8 +111,8 @@ public struct BundleParts {
     }
   }
 
-  /// Deletes the pieces of bundles named `prefix` with a number up to `number`: that bundle was imported, and replaces
-  /// those before it.
+  /// Deletes the pieces of bundles that are named `prefix` and a number up to `number`. The bundle with `number` was
+  /// imported, and replaces the bundles before it.
   public func forget(_ prefix: String, upTo number: Int64) throws {
     for waiting in try waiting() {
       guard let found = BundleArchive.number(in: waiting.whole, prefix), found <= number else { continue }

@@ -16,8 +16,7 @@ public struct BundlePartsLimits: Sendable {
   static let keptDays: Int64 = 90
 
   /// - Parameter bytes: the largest expected size of one sender's bundle. Two bundles may be on their way, each on its
-  ///   own
-  ///   sticks.
+  ///   own sticks.
   public init(ofBundlesWith bytes: Int64) {
     ofOne = 2 * max(bytes, 2 << 30)
     ofAll = 4 * ofOne
@@ -28,8 +27,8 @@ public struct BundlePartsLimits: Sendable {
 }
 
 extension BundleParts {
-  /// Throws a `Refusal` if there is no room for one more piece. First deletes pieces of the sender's older bundles for
-  /// those of a newer one: the newer bundle contains the older.
+  /// Throws a `Refusal` if there is no room for one more piece. First deletes old pieces. If too many bundles of the
+  /// sender wait, also deletes the pieces of the oldest bundle. A newer bundle contains the older bundle.
   func makeRoom(
     for bytes: Int64, at place: String, of manifest: Manifest, within limits: BundlePartsLimits
   ) throws {
@@ -73,12 +72,12 @@ extension BundleParts {
     }
   }
 
-  /// By this machine's clock, in days since 1970.
+  /// Today's date by this machine's clock, in days since 1970.
   private var today: Int64 { platform.clock.milliseconds() / 86_400_000 }
 
   private static let dayPrefix = "day-"
 
-  /// The day when the last piece came, from the name of a file beside it; nil: there is none.
+  /// The day when the last piece came, from the name of a file beside the piece; nil: there is no such file.
   private func lastDay(in place: String) throws -> Int64? {
     try platform.files.list(place).compactMap { name in
       name.hasPrefix(Self.dayPrefix) ? Int64(name.dropFirst(Self.dayPrefix.count)) : nil
@@ -94,7 +93,7 @@ extension BundleParts {
     for former in all { try platform.files.remove(Paths.join(place, former)) }
   }
 
-  /// Deletes the pieces of bundles named `prefix` with a number from `number` on.
+  /// Deletes the pieces of bundles that are named `prefix` and a number from `number` on.
   public func forget(_ prefix: String, from number: Int64) throws {
     for waiting in try waiting() {
       guard let found = BundleArchive.number(in: waiting.whole, prefix), found >= number else { continue }

@@ -18,13 +18,14 @@ public struct BundleVolumes {
     self.reader = reader
   }
 
-  /// Cuts a bundle that was made here, unless it fits as it is. Returns the volumes' paths; empty: it fits.
+  /// Cuts a bundle that was made here, if its file is larger than `size`. Returns the volumes' paths; empty: the file
+  /// fits.
   ///
-  /// Volumes in the outbox replace the bundle there: it moves to `sent`.
+  /// Volumes in the outbox replace the bundle there, and the bundle moves to `sent`.
   /// - Parameters:
   ///   - target: the folder for the volumes; nil: the outbox.
   ///   - trust: all keys with which the bundle may be signed.
-  ///   - recipients: for whom the volumes are encrypted, if the bundle is.
+  ///   - recipients: returns the recipients of the volumes. It is called only if the bundle is encrypted.
   public func cut(
     _ file: String, size: Int64, into target: String?, trust: [PublicKey], key: borrowing SigningKey,
     recipients: () throws -> [AgeRecipient]
@@ -55,8 +56,8 @@ public struct BundleVolumes {
     }
   }
 
-  /// Removes volumes from the outbox if their bundle is named `prefix` with a number below `number`. They can be cut
-  /// again.
+  /// Removes volumes from the outbox if their bundle is named `prefix` and a number below `number`. The bundle can be
+  /// cut again.
   public static func remove(_ prefix: String, below number: Int64, folder: WorkspaceFolder, files: any FileSystem)
     throws
   {
@@ -67,12 +68,12 @@ public struct BundleVolumes {
   }
 }
 
-/// The parts of a volume's file name. The name only finds the file: its manifest says what the file is.
+/// The parts of a volume's file name. The name only helps to find the file. The file's manifest says what the file is.
 struct VolumeName {
   /// The file name of the whole bundle.
   let whole: String
 
-  /// nil: the name is not a volume's.
+  /// nil: the name is not the name of a volume.
   init?(_ name: String) {
     let words = name.split(separator: "-", omittingEmptySubsequences: false)
     guard let last = words.last, words.count > 3, last.hasSuffix(".satchel") else { return nil }
@@ -88,7 +89,7 @@ struct VolumeName {
   func number(_ prefix: String) -> Int64? { BundleArchive.number(in: whole, prefix) }
 }
 
-/// The common part of the names of bundles and volumes.
+/// Checks the names of bundles and volumes.
 public enum BundleName {
   /// Whether a bundle of a dataset could have this name: `camp-tablet-hub-1.satchel`, `camp-tablet-hub-1-2of5.satchel`.
   /// The check is cheap: a stick may hold very many files.

@@ -2,23 +2,23 @@ import SatchelBundle
 import SatchelJSON
 import SatchelValues
 
-/// A bundle that was not taken, although its file is as it must be.
+/// A bundle that was not taken, although its file is sound.
 public struct FailedImport: Sendable {
-  /// Which bundle it was, and whose.
+  /// The bundle, its sender and its receiver.
   public struct Origin: Hashable, Sendable {
     public let sender: ReplicaID
     public let senderName: String
-    /// This replica, as it was known then: a device that goes on under a new name has another id, and other numbers.
+    /// The id of this replica at that time. A device that continues under a new name has another id, and other numbers.
     let receiver: ReplicaID
     let kind: BundleKind
     let bundle: BundleID
-    /// The sender's own number of the bundle; if a volume came, the number of the whole.
+    /// The sender's own number of the bundle. If a volume came, the number of the whole bundle.
     public let number: Int64
   }
 
   /// The file's name.
   public let file: String
-  /// nil: the manifest could not be read, or an earlier version of Satchel wrote this down.
+  /// nil: the manifest could not be read, or an earlier version of Satchel recorded the failure.
   public let origin: Origin?
   public let message: String
   public let hint: String?
@@ -28,8 +28,8 @@ public struct FailedImport: Sendable {
   /// The text that `status` shows.
   public var words: String { ["\(file): \(message)", hint].compactMap(\.self).joined(separator: " ") }
 
-  /// Whether nothing is missing any more, because this bundle was taken or a newer bundle of its sender.
-  /// - Parameter verdict: on the bundle that came, whose origin is `other`.
+  /// Whether nothing is missing any more, because this bundle or a newer bundle from its sender was taken.
+  /// - Parameter verdict: the verdict on the bundle that came. The origin of that bundle is `other`.
   func isMadeUpFor(by other: Origin, _ verdict: Verdict) -> Bool {
     let isTaken = verdict == .imported || verdict == .collected
     guard let origin else { return isTaken }

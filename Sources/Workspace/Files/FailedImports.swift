@@ -4,14 +4,14 @@ import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// A report that says which bundle came, and what became of it.
+/// A report about an import: the bundle that came, and the verdict on it.
 public protocol ImportOutcome {
   var manifest: Manifest { get }
   var verdict: Verdict { get }
 }
 
-/// `bundles/failed-import.json`: the bundles that were not taken in one workspace, at most one of each sender. `status`
-/// names each of them until it is taken, or a newer bundle of its sender is.
+/// The file `bundles/failed-import.json`: the bundles that one workspace did not take, at most one of each sender and
+/// kind. `status` names each of them until that bundle or a newer bundle from its sender is taken.
 public struct FailedImports {
   private let folder: WorkspaceFolder
   private let files: any FileSystem
@@ -20,7 +20,7 @@ public struct FailedImports {
   private let own: ReplicaID
   private let runMode: RunMode
 
-  /// So many are kept at most, in so many bytes; the oldest ones go first.
+  /// The most failures that are kept. With `mostBytes` it limits the file. The oldest failures are dropped first.
   private static let most = 200
   private static let mostBytes = 1 << 20
   /// The most characters that are kept of a message, and of a hint: an app's trigger can give a message of any length.
@@ -34,13 +34,14 @@ public struct FailedImports {
 
   /// The bundles that were not taken, the newest failure first.
   public func list() throws -> [FailedImport] {
-    // A device that goes on under a new name gets other bundles.
+    // A device that continues under a new name gets other bundles.
     try stored().filter { $0.origin.map { $0.receiver == own } ?? true }
   }
 
-  /// Runs an import. Writes down a failure of which nothing else would say so, and forgets what the import made up for.
+  /// Runs an import. Records a failure that nothing else would show. Forgets earlier failures if, after this import,
+  /// nothing of them is missing.
   /// - Parameters:
-  ///   - file: the path of what is imported.
+  ///   - file: the path of the imported file.
   ///   - manifest: the verified manifest of the file; nil: it cannot be verified.
   public func noting<Report: ImportOutcome>(
     _ file: String, manifest: () throws -> Manifest?, _ body: () throws -> Report
@@ -60,7 +61,8 @@ public struct FailedImports {
     }
   }
 
-  /// The quarantine shows refused files. A fault of the machine or of another program may be over by the next command.
+  /// Refused files are shown by the quarantine, so they are not recorded. Faults of the machine or of another program
+  /// are not recorded, because they may be over by the next command.
   private static func wordsToKeep(of error: any Error) -> (any ExplainedError)? {
     if let refusal = error as? Refusal { return refusal.keeping == .inPlace ? refusal : nil }
     if let error = error as? SQLiteError, error.isOfTheMachine { return nil }
@@ -79,7 +81,7 @@ public struct FailedImports {
     if left.count < known.count { try store(left) }
   }
 
-  /// The newest failure of each sender is kept.
+  /// Records a failure. Only the newest failure of each sender and kind is kept.
   private func note(_ failure: FailedImport) throws {
     func isOfSender(_ other: FailedImport) -> Bool {
       other.origin?.sender == failure.origin?.sender && other.origin?.kind == failure.origin?.kind

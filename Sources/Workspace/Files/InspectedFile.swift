@@ -5,18 +5,18 @@ import SatchelValues
 
 /// The source of a file to import.
 public enum BundleSource: Sendable {
-  /// A person named it, or it was in the workspace.
+  /// A person named the file, or the file was in the workspace.
   case named
-  /// It is on a stick: it is unchecked, and anyone could put it there.
+  /// The file is on a stick. It is unchecked, and anyone could put it there.
   case stick
 }
 
-/// A file on a stick, and what its beginning proves.
+/// A file on a stick, with the facts that its beginning proves.
 public struct InspectedFile: Sendable {
   public let path: String
-  /// The sender, proved by a signature of a known key; nil: it proves nothing.
+  /// The sender, proved by a signature of a known key; nil: the file proves no sender.
   public let sender: ReplicaID?
-  /// The digest that identifies copies of one bundle; nil: it proves nothing.
+  /// The digest that identifies copies of one bundle; nil: the file proves no sender.
   public let digest: Digest?
 
   public init(_ path: String, sender: ReplicaID? = nil, digest: Digest? = nil) {
@@ -25,8 +25,8 @@ public struct InspectedFile: Sendable {
 }
 
 extension BundleReader {
-  /// Checks the beginnings of files, which is cheap, however large they are. Files that prove their sender come first.
-  /// Otherwise the order stays.
+  /// Checks the beginnings of files. This is cheap, even if the files are large. Files that prove their sender come
+  /// first. Otherwise the order stays.
   public func inspect(_ paths: [String], trust: Trust) -> [InspectedFile] {
     let inspected = paths.map { path in
       // The import reports faults of the file or of the stick.
@@ -37,7 +37,7 @@ extension BundleReader {
   }
 }
 
-/// Secret keys that are read once, however many files they open.
+/// Secret keys that are read only once, even if they open many files.
 public final class RememberedIdentities {
   private let identities: () throws -> [AgeIdentity]
   private var result: Result<[AgeIdentity], any Error>?

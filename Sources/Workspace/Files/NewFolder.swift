@@ -1,7 +1,7 @@
 import SatchelPlatform
 
-/// A folder that is made under a temporary name and gets its name when it is complete. If its maker is killed, the next
-/// maker beside it removes the remains.
+/// A folder that is made under a temporary name, and gets its final name when it is complete. If the process that makes
+/// it is killed, the next `NewFolder` in the same parent folder removes the remains.
 public struct NewFolder: ~Copyable {
   private static let prefix = HostFileSystem.temporaryPrefix + "making-"
 
@@ -9,7 +9,7 @@ public struct NewFolder: ~Copyable {
   private let target: String
   private let files: any FileSystem
   private let lock: FileLock
-  /// Where to make it. Other files beside it are removed in the end.
+  /// The path at which the caller makes the folder. Other files beside it are removed in the end.
   public let path: String
 
   /// Throws `PlatformError.locked` if another process is making the same folder now.
@@ -30,10 +30,10 @@ public struct NewFolder: ~Copyable {
     path = Paths.join(place, "whole")
   }
 
-  // Nothing can be done if the folder cannot be removed. The next maker beside it tries again.
+  // Nothing can be done if the folder cannot be removed. The next `NewFolder` in the same parent folder tries again.
   deinit { try? files.removeTree(place) }
 
-  /// Gives the folder its name. An empty folder of that name is replaced. If this fails, nothing new is left.
+  /// Gives the folder its final name. An empty folder with that name is replaced. If this fails, no new folder is left.
   public func publish() throws(PlatformError) {
     if try files.kind(target) != nil { try files.remove(target) }
     do throws(PlatformError) { try files.rename(path, to: target) } catch {

@@ -22,7 +22,7 @@ public enum Quarantine {
     let file: String
     let error: any ExplainedError
     let source: BundleSource
-    /// The key that signed a file's beginning; nil: it is none that is known here.
+    /// Returns the known key that signed a file's beginning; nil: no known key signed it.
     let signer: (_ path: String) throws -> PublicKey?
 
     public init(
@@ -55,19 +55,20 @@ public enum Quarantine {
     if folder.isForUs(file) { try files.remove(file) }
   }
 
-  /// Returns whether the file is kept, by now or since before. False: there is no room, or the file has changed since
+  /// Returns whether the file is kept now, or was kept before. False: there is no room, or the file has changed since
   /// it was checked.
   private static func copy(
     _ refused: Refusing, at time: Int64, _ folder: WorkspaceFolder, _ files: any FileSystem
   ) throws -> Bool {
     let made = try files.createTemporary(in: folder.quarantine, mode: 0o600)
-    // The file is missing here if it has got its final name.
+    // If the file has got its final name, it is missing at this path.
     defer { try? files.remove(made.path) }
     let (bytes, digest) = try fill(made.fd, from: refused.file, files)
     let time = UTCTime.fileName(milliseconds: time)
     let mark = "-\(digest.hexadecimal.prefix(24))-"
     let kept = try names(folder, files: files)
-    // After the marks comes the name that the sender gave to the file: it may look like a mark.
+    // The sender's name for the file follows the marks. That name may look like a mark, so the comparison begins at the
+    // mark's own place.
     let count = time.utf8.count
     if kept.contains(where: { $0.utf8.dropFirst(count).starts(with: mark.utf8) }) { return true }
     let signer = try refused.signer(made.path)
@@ -86,7 +87,7 @@ public enum Quarantine {
     return true
   }
 
-  /// What the name of a file says of its signer, after the time and the mark of its bytes.
+  /// The mark of the signer in a file's name. It follows the time and the mark of the file's bytes.
   private static func mark(of signer: PublicKey?) -> String {
     var hash = BLAKE2b512()
     hash.update(signer?.bytes ?? [])
@@ -181,9 +182,9 @@ public enum Quarantine {
   /// A refused file and its text.
   public struct Refused: Sendable {
     public let file: String
-    /// A word that does not change.
+    /// A stable word for programs.
     public let reason: String
-    /// What was wrong, and what to do.
+    /// The message and the hint for people.
     public let words: String
     public let bytes: Int64
   }
@@ -199,7 +200,7 @@ public enum Quarantine {
   public static func list(_ folder: WorkspaceFolder, files: any FileSystem) throws -> [Refused] {
     try names(folder, files: files).reversed().map { name in
       let path = Paths.join(folder.quarantine, name) + reasonEnding
-      // A person may have tidied up.
+      // A person may have deleted the text.
       let lines =
         try files.kind(path) == .file
         ? String(decoding: files.read(path, limit: 64 << 10), as: UTF8.self).split(separator: "\n") : []
@@ -210,9 +211,9 @@ public enum Quarantine {
   }
 
   /// Removes refused files and the texts beside them.
-  /// - Parameter names: of files in the quarantine; nil: all of them.
+  /// - Parameter names: the names of files in the quarantine; nil: all files.
   ///
-  /// Throws a `WorkspaceError` if one of them does not exist; then all stay.
+  /// Throws a `WorkspaceError` if one of these files does not exist. Then no file is removed.
   public static func drop(
     _ names: [String]?, folder: WorkspaceFolder, files: any FileSystem, runMode: RunMode
   ) throws -> [Refused] {

@@ -1,7 +1,7 @@
 import SatchelBundle
 import SatchelPlatform
 
-/// `bundles/inbox/waiting`: sound bundles that cannot be imported yet.
+/// The folder `bundles/inbox/waiting`: sound bundles that cannot be imported yet.
 public struct WaitingBundles: Sendable {
   private let folder: WorkspaceFolder
   private let files: any FileSystem
@@ -15,7 +15,7 @@ public struct WaitingBundles: Sendable {
   public func has(_ path: String) -> Bool { Paths.parent(of: path) == folder.waiting }
 
   /// Keeps the file of a verified bundle under a name that no other bundle has. A file in the inbox is moved.
-  /// - Parameter path: where the bundle was read.
+  /// - Parameter path: the path from which the bundle was read.
   public func keep(_ bundle: borrowing VerifiedBundle, from path: String, as name: String) throws {
     if has(path) { return }
     try files.makeDirectory(folder.waiting, mode: 0o755)

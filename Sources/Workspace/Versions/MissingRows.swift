@@ -5,9 +5,9 @@ import SatchelValues
 
 /// How to treat known rows that are missing from a file or a table that an app created again.
 public enum MissingRows: Sendable {
-  /// They are put back: their absence does not mean that a user deleted them.
+  /// The rows are put back. Their absence does not mean that a user deleted them.
   case putBack
-  /// They were deleted before the file or the table was created.
+  /// The rows were deleted before the file or the table was created.
   case deleted
 }
 
@@ -37,12 +37,12 @@ public struct LackingRows {
 
   public var count: Int { rows.count }
 
-  /// Finds them among the missed changes, and among the rows with pending changes.
+  /// Finds the missing rows among the missed changes, and among the rows with pending changes.
   ///
-  /// A pending change that no export carries existed in the row alone. So such a row is known only as it was before the
-  /// change, and a pending delete looks the same as the loss of the row. A row that an export reported as deleted is
-  /// not lost.
-  /// - Parameter sent: the rows as in the last export.
+  /// If no export carries a pending change, only the row itself had that change. So the row is known only as it was
+  /// before the change. A pending delete looks the same as the loss of the row. A row that an export reported as
+  /// deleted is not lost.
+  /// - Parameter sent: the rows as they were in the last export.
   public init(
     of table: TrackedTable, among changes: [UnseenChange], sent: [RowKey: SentRow] = [:],
     in database: borrowing Database
@@ -62,8 +62,8 @@ public struct LackingRows {
     rows = found
   }
 
-  /// Puts the rows back. Returns their number. If another row has the UNIQUE value of a missing row, that row is its
-  /// successor, and the missing row is not put back.
+  /// Puts the rows back. Returns their number. If another row has the UNIQUE value of a missing row, it is the
+  /// successor of the missing row. Then the missing row is not put back.
   ///
   /// The caller's transaction writes rows as they are. Throws a `WorkspaceError` if the table no longer accepts such a
   /// row.

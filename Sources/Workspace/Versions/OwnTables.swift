@@ -1,7 +1,7 @@
 import SatchelSQLite
 import SatchelValues
 
-/// Satchel's own tables in a database, as the SQL that made them.
+/// The names of Satchel's own tables in a database, from the SQL that made the tables.
 public struct OwnTables {
   public let names: [String]
 
@@ -10,7 +10,7 @@ public struct OwnTables {
     names = schemas.compactMap { $0.split(separator: " ", maxSplits: 3).dropFirst(2).first.map(String.init) } + others
   }
 
-  /// Throws a `WorkspaceError` if one of them is missing: then its contents are lost too.
+  /// Throws a `WorkspaceError` if one of the tables is missing. Then its contents are lost too.
   public func check(in database: borrowing Database, at path: String, hint: String) throws {
     for name in names where try !database.hasTable(name) {
       throw WorkspaceError(

@@ -3,10 +3,11 @@ import SatchelCapture
 import SatchelSQLite
 import SatchelValues
 
-/// Stored values follow a renamed column. Otherwise a change under the old name would not be found.
+/// Renames columns in stored values after a column was renamed. Otherwise a change under the old name would not be
+/// found.
 public enum RenamedColumns {
-  /// Renames columns in the named values of one table's rows in `holder`, one of Satchel's own tables with the column
-  /// `table_name`.
+  /// Renames columns in the named values that `holder` has for one table's rows. `holder` is one of Satchel's own
+  /// tables, with the column `table_name`.
   public static func follow(
     _ mapping: ColumnMapping, of table: Name, in holder: String, _ columns: [String], database: borrowing Database
   ) throws {
@@ -26,7 +27,7 @@ public enum RenamedColumns {
     }
   }
 
-  /// The same for the conflicts of both sides.
+  /// Renames columns in the values of the table's conflicts, in the same way.
   public static func followInConflicts(_ mapping: ColumnMapping, of table: Name, database: borrowing Database) throws {
     try follow(
       mapping, of: table, in: "satchel_conflicts", ["base_values", "hub_values", "device_values"], database: database)

@@ -1,7 +1,7 @@
 import SatchelSQLite
 import SatchelValues
 
-/// Brings Satchel's own tables in a database from an earlier release to this release.
+/// Changes Satchel's own tables in a database of an earlier release into the tables of this release.
 ///
 /// The table `satchel_schema` holds the number of the schema. A database of release 0.1 has no such table: it has
 /// schema 1.
@@ -18,10 +18,10 @@ public struct SchemaUpgrade: Sendable {
   private let steps: [Step]
   private var newest: Int64 { Int64(steps.count) + 1 }
 
-  /// - Parameter steps: the first one leads from schema 1 to schema 2.
+  /// - Parameter steps: the first step leads from schema 1 to schema 2.
   public init(_ steps: [Step]) { self.steps = steps }
 
-  /// Records that the tables of a new database are those of this release. The caller holds the transaction.
+  /// Records that a new database has the tables of this release. The caller holds the transaction.
   public func begin(in database: borrowing Database) throws {
     try database.execute(Self.schema)
     try database.run("INSERT INTO satchel_schema VALUES (1, :version)", ["version": .integer(newest)])
@@ -29,7 +29,7 @@ public struct SchemaUpgrade: Sendable {
 
   /// Runs the missing steps in one transaction. A database of this release is only read.
   ///
-  /// Throws a `WorkspaceError` if a newer release has changed it.
+  /// Throws a `WorkspaceError` if a newer release has changed the database.
   public func run(in database: borrowing Database) throws {
     if try version(of: database) == newest { return }
     try database.writeTransaction {

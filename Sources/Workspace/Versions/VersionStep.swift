@@ -21,16 +21,16 @@ public struct VersionError: ExplainedError {
 /// Brings a captured database to another version of its dataset. The migrations run, and capture is reinstalled on the
 /// tables that they leave.
 ///
-/// A migration's writes to rows must not count twice, as the hub's change and as every device's change. So migrations
-/// count as changes of columns alone: both sides keep the former rows, in the present columns. The hub compares them to
-/// find what the migration wrote, and sends that as an ordinary change. A device undoes writes that the hub does not
-/// send.
+/// A migration's writes to rows must not count twice, as the hub's change and as every device's change. So a migration
+/// counts only as a change of columns. Both sides keep the former rows, in the present columns. The hub compares them
+/// with the rows that the migration left, to find its writes. The hub sends these writes as ordinary changes. A device
+/// undoes writes that the hub does not send.
 public final class VersionStep {
   /// Whether a definition lists all its references.
   public enum References {
     /// The definition lists all references, because the hub has added the missing ones.
     case complete
-    /// A GeoPackage may declare more, and a migration may add more to it.
+    /// A GeoPackage may declare more references, and a migration may add more to it.
     case completedByDatabase
   }
 
@@ -46,7 +46,7 @@ public final class VersionStep {
   public let removed: [TrackedTable]
   /// The column mappings of the kept tables.
   public let mappings: [Name: ColumnMapping]
-  /// The rows that the hub is known to have: before the first pending change. nil: no migration ran, and rows are
+  /// The rows before the first pending change: these rows the hub is known to have. nil: no migration ran, and rows are
   /// unchanged.
   public let known: BaselineRows?
   /// The rows with pending changes, in their former form.
@@ -55,8 +55,8 @@ public final class VersionStep {
   /// Takes the step. The caller holds the transaction, has logged the local writes, and keeps triggers on.
   /// - Parameters:
   ///   - migrations: in the order of their versions.
-  ///   - limit: the time limit for all of them together.
-  ///   - folder: where rows are kept meanwhile. It must outlive the step.
+  ///   - limit: the time limit for all migrations together.
+  ///   - folder: the folder for the rows that are kept. It must exist longer than this step.
   /// - Throws: a `VersionError` if a migration fails, a `DatasetError` if the tables that it leaves do not match the
   ///   definition.
   public init(
@@ -116,7 +116,7 @@ public final class VersionStep {
     pending = carried?.pending
   }
 
-  /// The known rows for the new version, and the rows with pending changes.
+  /// The rows that the hub is known to have, and the rows with pending changes.
   private static func rows(
     of tables: [TrackedTable], in database: borrowing Database, _ folder: borrowing StagingFolder
   ) throws -> (known: BaselineRows, pending: BaselineRows) {
@@ -147,7 +147,7 @@ public final class VersionStep {
     }
   }
 
-  /// Rows are identified by their keys. If the key changed, rows could not be matched.
+  /// Throws a `DatasetError` if a table's key changed. Rows are identified by their keys, so they could not be matched.
   private static func checkKey(of table: TrackedTable, _ old: [TrackedTable], _ mappings: [Name: ColumnMapping]) throws
   {
     guard let before = old.first(where: { $0.name == table.name })?.schema else { return }
@@ -163,7 +163,7 @@ public final class VersionStep {
 }
 
 extension BaselineRows {
-  /// The same rows in the present columns of their tables.
+  /// These rows, in the present columns of their tables.
   fileprivate func carried(
     to tables: [TrackedTable], _ mappings: [Name: ColumnMapping], _ defaults: [Name: [Name: Value]], at path: String,
     in database: borrowing Database

@@ -6,14 +6,14 @@ extension ToolSpec {
 
   var hint: String { "Read '\(name) help'." }
 
-  /// Every way to call the command, on one line or, where that is too long, more.
+  /// The usage line of a command. If it is too long, it is broken into several lines.
   func usage(_ command: CommandSpec<Context>) -> String {
     let parts = command.options.map(\.usage) + command.arguments.map(\.usage)
     return wrap(["Usage: \(name) \(command.name)"] + parts, width: helpWidth, indent: "         ").joined(
       separator: "\n")
   }
 
-  /// The tool's help, or that of the commands whose names begin with these words.
+  /// The help of the tool, or of the commands whose names begin with these words.
   public func help(under words: [String] = []) -> String {
     let shown = commands(under: words)
     let title = words.isEmpty ? "\(name) - \(summary)" : "\(name) \(words.joined(separator: " ")) - a group of commands"
@@ -22,7 +22,7 @@ extension ToolSpec {
     return text + "\nRead '\(name) help COMMAND' for one command, with examples.\n"
   }
 
-  /// Everything about one command.
+  /// The whole help of one command.
   public func help(_ command: CommandSpec<Context>) -> String {
     var text = titleLines("\(name) \(command.name) - \(command.summary)") + "\n" + usage(command) + "\n"
     text += "\n" + refill(command.discussion, width: helpWidth).map { $0 + "\n" }.joined()
@@ -36,7 +36,7 @@ extension ToolSpec {
 
   private func titleLines(_ title: String) -> String { refill(title, width: helpWidth).map { $0 + "\n" }.joined() }
 
-  /// Groups commands by their first word; an empty line parts the groups.
+  /// Groups commands by their first word. An empty line separates the groups.
   private func list(_ commands: [CommandSpec<Context>]) -> String {
     let column = commands.map(\.name.displayWidth).max() ?? 0
     var text = ""

@@ -3,7 +3,7 @@ import SatchelValues
 /// The first half of parsing: finds the words that name the command, and the words that are left for it.
 struct Lookup<Context> {
   let tool: ToolSpec<Context>
-  /// The words that name a command or begin the name of some.
+  /// The words that name a command, or begin the names of commands.
   private(set) var path: [String] = []
   /// All other words, in order: options before the command among them.
   private(set) var rest: [String] = []

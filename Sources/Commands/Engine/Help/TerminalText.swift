@@ -5,8 +5,8 @@ import SatchelJSON
 ///     text += "\(table) [\(key)]: taken\n"
 ///
 /// Words may come from any user's data, names and files. So line breaks, escape sequences and marks that turn the
-/// direction of text show as U+FFFD. Only the program's own text has layout, or text made with `lines:`, `document:` or
-/// `ofOwnMaking:`.
+/// direction of text show as U+FFFD. Only two kinds of text have layout: the program's own text, and text made with
+/// `lines:`, `document:` or `ofOwnMaking:`.
 public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation {
   /// The text for the terminal.
   public private(set) var string: String
@@ -24,8 +24,8 @@ public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation
   /// Text that this program drew or made for another program, as it is: a picture with colours, a manual page.
   public init(ofOwnMaking text: String) { string = text }
 
-  /// A JSON document, laid out for people. What `visible` would replace is escaped here, so the document keeps its
-  /// value.
+  /// A JSON document, laid out for people. Characters that `visible` would replace are escaped here, so the document
+  /// keeps its value.
   public init(document: JSONValue) {
     string = ""
     for scalar in String(decoding: document.prettyBytes, as: UTF8.self).unicodeScalars {
@@ -70,8 +70,8 @@ func visible(_ words: String) -> String {
   return String(String.UnicodeScalarView(words.unicodeScalars.map { misleads($0) ? "\u{FFFD}" : $0 }))
 }
 
-/// Control characters (escape sequences begin with one), line separators, and the marks that turn the direction of
-/// text.
+/// Whether a character is a control character (escape sequences begin with one), a line separator, or a mark that turns
+/// the direction of text.
 private func misleads(_ scalar: Unicode.Scalar) -> Bool {
   switch scalar.value {
   case 0..<0x20, 0x7f..<0xa0, 0x61c, 0x2028, 0x2029, 0x200e, 0x200f, 0x202a...0x202e, 0x2066...0x2069: true

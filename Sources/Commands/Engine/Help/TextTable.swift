@@ -23,22 +23,22 @@ public struct TextTable: Sendable {
 
   /// The treatment of a last cell that does not fit.
   public enum Overflow: Sendable {
-    /// It is cut, and ends with an ellipsis.
+    /// The cell is cut, and ends with an ellipsis.
     case clip
-    /// It continues on the next lines.
+    /// The cell continues on the next lines.
     case wrap
   }
 
   private let columns: [Column]
   private var rows: [[String]] = []
 
-  /// A table with a heading; with titles that are all empty it has none.
+  /// A table with a heading. If all titles are empty, the table has no heading.
   public init(_ columns: [Column]) {
     precondition(!columns.isEmpty, "a table has columns")
     self.columns = columns
   }
 
-  /// Adds a row; cells that are missing are empty.
+  /// Adds a row. Missing cells are empty.
   public mutating func add(_ cells: [String]) {
     precondition(cells.count <= columns.count, "a row has more cells than the table has columns")
     rows.append(cells.map(visible) + Array(repeating: "", count: columns.count - cells.count))
@@ -47,7 +47,7 @@ public struct TextTable: Sendable {
   public var isEmpty: Bool { rows.isEmpty }
 
   /// The table in lines that end with a newline, without trailing spaces. Only the last column shrinks to `width`, to
-  /// ten columns at least. nil is as wide as needed.
+  /// ten columns at least. If `width` is nil, the table is as wide as needed.
   public func text(width: Int?, indent: Int = 0, overflow: Overflow = .clip) -> TerminalText {
     let heading = columns.allSatisfy(\.title.isEmpty) ? [] : [columns.map { visible($0.title) }]
     let all = heading + rows
@@ -64,7 +64,7 @@ public struct TextTable: Sendable {
         text += withoutTrailingSpaces(i == 0 ? spaces(indent) + before + line : spaces(start) + line) + "\n"
       }
     }
-    // Cells and titles are visible already.
+    // Cells and titles were made safe by `visible` already.
     return TerminalText(ofOwnMaking: text)
   }
 

@@ -4,6 +4,6 @@ extension String {
 }
 
 extension Sequence<String> {
-  /// The words that can be options: those before `--`.
+  /// The words that can be options: the words before `--`.
   var beforeEndOfOptions: [String] { Array(prefix { $0 != "--" }) }
 }

@@ -1,5 +1,5 @@
-/// Breaks words into lines of at most `width` columns; a longer word has a line of its own. Later lines begin with
-/// `indent`, which counts.
+/// Breaks words into lines of at most `width` columns. A longer word has a line of its own. Later lines begin with
+/// `indent`, which counts as part of the width.
 func wrap(_ words: [String], width: Int, indent: String = "", continuation: String = "") -> [String] {
   var lines: [String] = []
   var line = ""
@@ -17,7 +17,7 @@ func wrap(_ words: [String], width: Int, indent: String = "", continuation: Stri
   return line.isEmpty ? lines : lines + [line]
 }
 
-/// Refills plain text: an empty line parts paragraphs, a line that begins with a space stays as it is.
+/// Refills plain text. An empty line separates paragraphs. A line that begins with a space stays as it is.
 func refill(_ text: String, width: Int) -> [String] {
   var lines: [String] = []
   var paragraph: [String] = []

@@ -4,13 +4,14 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A history that parted from the history with which its device continues. A copy of the device's folder wrote it.
+/// A history that parted from the history with which its device continues. A copy of the device's folder wrote the
+/// parted history.
 struct Branch {
   /// The id of the history in chain, log and conflicts, until the copy gets its own name.
   let id: ReplicaID
   /// The last export that both have in common.
   let parted: SequenceNumber
-  /// The highest of its exports that was merged.
+  /// The highest merged export of this history.
   let merged: SequenceNumber
 }
 
@@ -32,7 +33,7 @@ extension HubStore {
     try database.first("SELECT 1 FROM satchel_branches WHERE id = :id", ["id": .string(id.text)]) { _ in true } ?? false
   }
 
-  /// The devices that were copies of this one.
+  /// The devices that were copies of this device.
   func heirs(of device: ReplicaID) throws -> [EnrolledDevice] { try devices().filter { $0.continues == device } }
 
   /// The known fork that a bundle belongs to. nil if none is known.
@@ -53,7 +54,7 @@ extension HubStore {
     case claimed(by: String)
   }
 
-  /// Records a history that parted after `parted`, of which nothing was merged.
+  /// Records a history that parted after the export `parted`. No later export of this history was merged.
   func add(
     _ links: [Manifest.Changes.Link], partedAfter parted: SequenceNumber, from device: ReplicaID, as id: ReplicaID,
     at now: Int64
@@ -64,8 +65,8 @@ extension HubStore {
     try keep(links, in: id)
   }
 
-  /// Assigns the merged bundles of a device after `parted` to another history. To the device as it continues, they are
-  /// changes of others.
+  /// Assigns a device's merged bundles after `parted` to another history. For the device that continues, their changes
+  /// now count as changes of others.
   func part(_ device: inout EnrolledDevice, after parted: SequenceNumber, as id: ReplicaID, at now: Int64) throws {
     try insert(Branch(id: id, parted: parted, merged: device.merged), of: device.id, at: now)
     let values: KeyValuePairs<String, Value> = [
@@ -84,7 +85,7 @@ extension HubStore {
       "UPDATE satchel_chain SET device = :id WHERE device = :device AND sequence > :parted",
       ["id": .string(id.text), "device": .string(device.id.text), "parted": .integer(parted.rawValue)])
     device.merged = parted
-    // The device's own bundle shows its emission.
+    // The next bundle of the device shows which emission the device has.
     device.proved = .zero
     try save(device)
   }
@@ -114,7 +115,7 @@ extension HubStore {
     device.emitted = continuation.received
     guard let former = try self.device(continuation.device) else { return }
     device.continues = former.id
-    // The device has an emission with one of these numbers.
+    // The device already has an emission with one of these numbers.
     device.emitted = max(former.emitted, continuation.received)
     let branches = try branches(of: former.id)
     let own = Branch(id: former.id, parted: former.merged, merged: former.merged)
@@ -149,7 +150,8 @@ extension HubStore {
     try database.run("DELETE FROM satchel_branches WHERE id = :branch", ["branch": .string(branch.id.text)])
   }
 
-  /// Copies the known exports that both have in common, and the hub's other keys for rows in these exports.
+  /// Copies the known exports that both devices have in common, and the keys that the hub gave to rows in these
+  /// exports.
   private func inherit(
     from former: EnrolledDevice, upTo sequence: SequenceNumber, by device: ReplicaID, at received: EmissionNumber
   ) throws {

@@ -13,9 +13,9 @@ struct ChainContradiction {
 }
 
 extension HubStore {
-  /// The proof that a device's bundle is not in the device's one known history. nil if there is none.
+  /// The proof that a device's bundle does not belong to the device's known history. nil if there is none.
   ///
-  /// Compares the digests of this bundle and its chain with those recorded for the device.
+  /// Compares the digests of this bundle and its chain with the digests that are recorded for the device.
   func contradiction(_ manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest) throws -> ChainContradiction?
   {
     for link in changes.links(with: digest) {
@@ -27,7 +27,7 @@ extension HubStore {
     return nil
   }
 
-  /// The digest of an export, as it was seen or as a later export names it.
+  /// The digest of an export, from the export itself or from a later export that names it. nil if unknown.
   func digest(of sequence: SequenceNumber, in history: ReplicaID) throws -> Digest? {
     try database.first(
       "SELECT digest FROM satchel_chain WHERE device = :history AND sequence = :sequence",

@@ -8,10 +8,10 @@ import SatchelWorkspace
 public struct EnrolledDevice: Sendable {
   public enum State: String, Sendable {
     case active
-    /// Its folder is being made here. It is like an active device, but its name can be given again if the folder is
-    /// never finished.
+    /// The device's folder is being made here. The device is treated as active, but its name can be given again if the
+    /// folder is never finished.
     case preparing
-    /// Two different histories came in its name: the operator must decide.
+    /// Two different histories came in the device's name. The operator must decide.
     case flagged
     case revoked
   }
@@ -20,39 +20,43 @@ public struct EnrolledDevice: Sendable {
   public let name: String
   public var user: String
   public var key: PublicKey
-  /// The key that it may use by now. nil if it has announced none.
+  /// The next key that the device announced and may already use. nil if the device announced none.
   public var nextKey: PublicKey?
-  /// Whether that key signed its announcement. Without that, every reader of the key can announce it.
+  /// Whether the next key signed its own announcement. Without this signature, everyone who can read the key could
+  /// announce it.
   var isNextKeyProved = false
-  /// The key of another owner that its last bundle announced, and that was not taken. nil if there was none.
+  /// The refused key: the device's last bundle announced it, but it belongs to another owner. nil if there was none.
   public internal(set) var refusedKey: PublicKey?
-  /// The key for which its bundles are encrypted. nil if it has sent none.
+  /// The key for which bundles to the device are encrypted. nil if the device has sent none.
   public var recipient: AgeRecipient?
-  /// The first emission that announced the hub's next key to it. nil if none has yet.
+  /// The first emission that announced the hub's next key to the device. nil if no emission did yet.
   var toldKey: EmissionNumber?
-  /// The device that this device was a copy of. nil if there is none.
+  /// The device whose folder was copied to make this device. nil if this device is no copy.
   public internal(set) var continues: ReplicaID?
   /// The first sequence that is refused, if the device is revoked.
   public var revokedFrom: SequenceNumber?
-  /// The time when it stops being a device of this hub, in milliseconds since 1970. nil for never.
+  /// The time when the device stops being a device of this hub, in milliseconds since 1970. nil for never.
   public var expires: Int64?
-  /// Whether none of its changes are accepted.
+  /// Whether the hub accepts no changes of the device.
   public var isReadOnly = false
   public let incarnation: Incarnation
   public var state: State
   public var merged: SequenceNumber
   public var proved: EmissionNumber
-  /// The last emission that was made for it. Its number is never used again, even if the emission is forgotten.
+  /// The last emission that was made for the device. Its number is never used again, even if the emission is forgotten.
   var emitted = EmissionNumber.zero
   public let enrolled: Int64
   public var heard: Int64?
-  /// Milliseconds by which its clock ran ahead at its last contact. Below zero, it was at least so far behind.
+  /// The milliseconds by which the device's clock ran ahead at its last contact. A negative value means that the clock
+  /// was behind by at least this time.
   public var skew: Int64
-  /// The name by which the device calls itself, if it requested another name. nil if an earlier build enrolled it.
+  /// The name that the device requested and uses for itself. nil if unknown, because an earlier build enrolled the
+  /// device.
   var asked: String?
-  /// The critical features that it can read, from its last bundle.
+  /// The critical features that the device can read, as its last bundle says.
   var understands: Set<Manifest.Critical> = []
-  /// The newest stamp in its bundles, never above the hub's time. Its later writes have later stamps.
+  /// The newest stamp in the device's bundles, but never above the hub's time. Later writes of the device have later
+  /// stamps.
   var newestStamp = Stamp.zero
 
   /// Whether the device is known to have an emission that announced the hub's next key.
@@ -60,7 +64,7 @@ public struct EnrolledDevice: Sendable {
 }
 
 extension EnrolledDevice {
-  /// Refuses a revoked device, whatever it has sent since.
+  /// Throws if the device is revoked, whatever it has sent since.
   func refuseRevoked() throws {
     if state != .revoked, revokedFrom == nil { return }
     throw WorkspaceError(
@@ -161,7 +165,7 @@ extension HubStore {
 }
 
 extension HubStore {
-  /// The missing numbers between a device's bundles that came, the newest ranges first.
+  /// The numbers that are missing between the bundles that came from a device. The newest ranges come first.
   func missing(of name: String) throws -> [ClosedRange<Int64>] {
     try database.all(
       """

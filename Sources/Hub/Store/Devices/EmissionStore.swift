@@ -10,16 +10,17 @@ struct Emission {
   let cursor: Cursor
   let acknowledged: SequenceNumber
   let version: Int64
-  /// The number of the list of revoked keys that it carried.
+  /// The number of the list of revoked keys that the emission carried.
   let revocations: Int64
   let user: String
-  /// The user's attributes then. nil if unknown, because an earlier release made it.
+  /// The user's attributes when the emission was made. nil if unknown, because an earlier release made the emission.
   let attributes: [Field]?
   /// The basis on which its sets were evaluated. nil if nothing can be derived from them.
   let basis: String?
   let file: String
   let isWritten: Bool
-  /// The digest of its B2SUMS. nil if release 0.1 made it and its ledger does not contain the digest.
+  /// The digest of the emission's B2SUMS. nil if release 0.1 made the emission and its ledger does not contain the
+  /// digest.
   let digest: Digest?
 }
 
@@ -52,11 +53,11 @@ extension HubStore {
     return found
   }
 
-  /// The emissions that a device may have when it imports the next one, in their order. nil if release 0.1 made an
-  /// emission with unknown digest.
+  /// The emissions that a device may have when it imports the planned emission, in the order of their numbers. nil if
+  /// release 0.1 made one of these emissions and its digest is unknown.
   ///
-  /// A delta only fits emissions since the proved one. A full bundle fits all emissions of this epoch, even forgotten
-  /// ones.
+  /// A delta only fits the emissions since the proved emission. A full bundle fits all emissions of this epoch, even
+  /// forgotten emissions.
   func follows(_ plan: EmissionPlan) throws -> [Manifest.EmissionLink]? {
     guard plan.extent == .full else { return links(plan.emissions) }
     let former = try plan.device.continues.flatMap { try device($0)?.name }
@@ -104,7 +105,7 @@ extension HubStore {
       ])
   }
 
-  /// Whether the rows of a device with this emission are known.
+  /// Whether the hub still knows which rows a device with this emission has.
   func hasEmission(_ number: EmissionNumber, of device: ReplicaID) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_emissions WHERE device = :device AND number = :number",
@@ -136,7 +137,7 @@ extension HubStore {
     return held.reversed()
   }
 
-  /// Saves a new emission with the rows that the device then holds. From now on, the emission before it only keeps the
+  /// Saves a new emission with the rows that the device then holds. From now on, the previous emission only keeps the
   /// difference.
   func save(
     _ emission: Emission, holding sets: [RowSet], after previous: (number: EmissionNumber, sets: [RowSet])?,
@@ -188,8 +189,8 @@ extension HubStore {
       ["device": .string(device.text), "number": .integer(number.rawValue)])
   }
 
-  /// Forgets records that a device no longer needs: emissions before the proved one, and debts paid by it or an earlier
-  /// emission.
+  /// Forgets records that are not needed any more, because a device proved an emission. These are earlier emissions,
+  /// and rows that had to be sent and that this or an earlier emission carried.
   func prove(_ number: EmissionNumber, by device: ReplicaID) throws {
     let parameters: KeyValuePairs<String, Value> = [
       "device": .string(device.text), "number": .integer(number.rawValue),
@@ -200,7 +201,7 @@ extension HubStore {
     try database.run("DELETE FROM satchel_declared WHERE device = :device AND number < :number", parameters)
   }
 
-  /// Forgets everything that was made for a device: it gets all rows again.
+  /// Forgets everything that was made for a device. The device then gets all rows again.
   func forgetEmissions(of device: ReplicaID) throws {
     for table in ["satchel_emissions", "satchel_emission_sets", "satchel_owed"] {
       try database.run("DELETE FROM \(quoted(table)) WHERE device = :device", ["device": .string(device.text)])

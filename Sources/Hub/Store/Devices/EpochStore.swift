@@ -61,7 +61,7 @@ extension HubStore {
 public struct SetBack: Sendable {
   /// The time when it was found, in milliseconds since 1970.
   public let at: Int64
-  /// The name of the device of the emission, or its id if the hub does not know the device.
+  /// The name of the device for which the emission was made. If the hub does not know the device, the device's id.
   public let device: String
   public let epoch: Epoch
   public let number: EmissionNumber
@@ -69,7 +69,7 @@ public struct SetBack: Sendable {
 }
 
 extension HubStore {
-  /// nil if nothing shows that the hub was set back.
+  /// The proof that the hub was set back. nil if there is none.
   func setBack() throws -> SetBack? {
     try database.first(
       """
@@ -100,13 +100,13 @@ extension HubStore {
 
   /// The hub's knowledge of an emission that a bundle names.
   enum EmissionKnowledge {
-    /// This hub made it, even if long ago.
+    /// This hub made the emission, even if long ago.
     case made
     /// Another emission has this number, or none has.
     case unknown
   }
 
-  /// Whether this hub made the emission for the device. The ledger contains every emission that it ever made.
+  /// Whether this hub made the emission for the device. The ledger contains every emission that the hub ever made.
   func knowledge(of emission: Manifest.EmissionLink, for device: EnrolledDevice) throws -> EmissionKnowledge {
     let isMade = try database.first(
       """

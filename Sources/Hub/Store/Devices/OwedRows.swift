@@ -11,7 +11,7 @@ struct OwedRows {
   var ifVisible: [RowSet]
   /// The rows of `ifVisible` that no emission covers yet.
   fileprivate var unsentIfVisible: [RowSet]
-  /// Whether no emission covers a row of `always` yet.
+  /// Whether `always` contains a row that no emission covers yet.
   fileprivate var hasUnsent = false
 
   /// Returns whether the device must be sent a row that no emission has covered.
@@ -25,8 +25,8 @@ struct OwedRows {
 enum Debt: Int64 {
   /// The row or its deletion is sent.
   case always = 0
-  /// The row is sent only if the device's user sees it. The device does not have it, and must not learn that it exists:
-  /// a deleted row and a hidden row look alike.
+  /// The row is sent only if the device's user sees it. The device does not have the row, and must not learn that the
+  /// row exists. So a deleted row and a hidden row look alike.
   case ifVisible = 1
 }
 

@@ -28,7 +28,7 @@ public struct StateProof: Sendable {
   /// Whether the hub requests the rows that differ, one by one.
   public let isAsking: Bool
 
-  /// The tables whose rows differ on a device, for people.
+  /// The tables whose rows differ on a device, as a text for people.
   public func differenceWords(of device: String) -> String {
     let tables = differences.map { difference in
       let (here, there) = (difference.rowsHere, difference.rowsThere)
@@ -66,7 +66,7 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// nil if the device never sent digests of its rows.
+  /// The last comparison of a device's rows. nil if the device never sent digests of its rows.
   func proof(of device: ReplicaID) throws -> StateProof? {
     try database.first(
       """

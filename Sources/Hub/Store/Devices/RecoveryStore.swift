@@ -85,7 +85,8 @@ extension HubStore {
     }.compactMap(\.self)
   }
 
-  /// Forgets that an emission came, unless its device may know of the arrival and so never brings it again.
+  /// Forgets that an emission came. If its device may know that the emission came, the record stays, because the device
+  /// never brings the emission again.
   func forgetUntold(_ emission: Manifest.EmissionLink) throws {
     try database.run(
       "DELETE FROM satchel_lost_emissions WHERE digest = :digest AND told IS NULL",
@@ -118,7 +119,7 @@ extension HubStore {
     ) { Digest(hexadecimal: $0.text(0)) }.compactMap(\.self)
   }
 
-  /// Whether a device does not know yet that an emission from it arrived.
+  /// Whether a device brought an emission that arrived, and does not know yet that it arrived.
   func mustTellCollected(_ device: ReplicaID) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_lost_emissions WHERE device = :device AND told IS NULL", ["device": .string(device.text)]

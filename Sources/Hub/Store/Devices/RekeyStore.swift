@@ -4,21 +4,20 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A row of a device that has another key at the hub, because another row had its key or is the same row.
+/// A device's row with another key at the hub. Another row had the key of this row, or is the same row.
 public struct RekeyedRow: Hashable, Sendable {
   public let table: Name
   /// The key that the device uses until it learns the new key.
   public let old: Value
   public let new: Value
-  /// The emission with which the device learns it. nil if none has it yet.
+  /// The emission with which the device learns the new key. nil if no emission has it yet.
   let told: EmissionNumber?
-  /// Its id in `satchel_rekeyed`.
+  /// The record's id in `satchel_rekeyed`.
   let entry: Int64
 }
 
 extension HubStore {
-  /// The rows of a device that it knows by another key than the hub while it has this emission, in the order of tables
-  /// and keys.
+  /// The rows that a device with this emission knows by another key than the hub, in the order of tables and keys.
   /// - Parameter sealed: bundles whose rows the device does not have any more.
   func rekeyed(of device: ReplicaID, at received: EmissionNumber, but sealed: Set<String> = []) throws -> [RekeyedRow] {
     try database.all(
@@ -37,12 +36,12 @@ extension HubStore {
     }.compactMap(\.self)
   }
 
-  /// Gives a row of a device a key that no row ever had or will get from a pending change.
+  /// Gives a device's row a new key. No row ever had this key, and no waiting row has it.
   ///
   /// - Parameters:
   ///   - floor: the greatest key that the device is known to have given out.
   ///   - isNamed: whether the device gave a key to another row.
-  /// - Returns: nil if the numbers are used up.
+  /// - Returns: the row with its new key. nil if the numbers are used up.
   func giveNewKey(
     to key: Value, in place: Int, of device: ReplicaID, by bundle: BundleID?, above floor: Int64, at now: Int64,
     butFor isNamed: (Value) -> Bool = { _ in false }
@@ -55,17 +54,17 @@ extension HubStore {
     return try rename(key, to: .integer(new), in: place, of: device, by: bundle, at: now)
   }
 
-  /// Whether a new row with this key waits. A device's own one may wait because of its key.
+  /// Whether a new row with this key waits. In a table with blocks, a waiting row of the device itself counts too.
   private func isAwaited(_ key: RowKey, in place: Int, _ device: ReplicaID) throws -> Bool {
     let table = tables[place]
     if try ConflictTable.isAwaited(key, of: table.name, byOtherThan: device, in: database) { return true }
     return try table.rules.keys == .blocks && ConflictTable.isHeld(key, of: table, device: device, in: database)
   }
 
-  /// Records that a device's row is the row with the key `new`.
+  /// Records that the device's row with the key `old` is the hub's row with the key `new`.
   ///
   /// The device receives the true state of both keys.
-  /// - Parameter bundle: the bundle with the row. nil if it is not known any more.
+  /// - Parameter bundle: the bundle with the row. nil if the bundle is not known any more.
   func rename(
     _ old: Value, to new: Value, in place: Int, of device: ReplicaID, by bundle: BundleID?, at now: Int64
   ) throws -> RekeyedRow {
@@ -74,7 +73,7 @@ extension HubStore {
     return row
   }
 
-  /// - Parameter told: the emission with which the device learned of it. nil if none has it yet.
+  /// - Parameter told: the emission with which the device learned the new key. nil if no emission has it yet.
   @discardableResult
   func insertRekeyed(
     _ old: Value, to new: Value, in place: Int, of device: ReplicaID, by bundle: BundleID? = nil,
@@ -94,8 +93,8 @@ extension HubStore {
     return RekeyedRow(table: table, old: old, new: new, told: told, entry: database.lastInsertRowID)
   }
 
-  /// The key of the row that people would call the same as `row`: the only row with its natural key, if the user may
-  /// see and change it. nil if there is none. It may be the row's own key.
+  /// The key of the only row with the same natural key as `row`, if the user may see and change that row. nil if there
+  /// is none. The key may be the own key of `row`.
   func twin(of row: Row, in place: Int, for scope: ScopeStore) throws -> Value? {
     let (table, key) = (tables[place], tables[place].schema.key(of: row))
     var found = try rows[place].rivals(of: row, in: database)
@@ -108,12 +107,12 @@ extension HubStore {
     return twin
   }
 
-  /// The greatest key that the hub ever knew or gave out. A key far above all others that a device named does not
-  /// count, because no row has it.
+  /// The greatest key that the hub ever knew or gave out. A key that only a device named does not count if it is far
+  /// above all others, because no row has it.
   func greatestKey(in place: Int) throws -> Int64 {
     let names = RowNumbers.names(tables[place])
     let sure = try greatestSureKey(in: place)
-    // A row that waits because of its key raises nothing.
+    // A row that waits because of its key does not raise the greatest key.
     if tables[place].rules.keys == .blocks { return sure }
     let numbered = try database.first(
       "SELECT max(\(names.key[0])) FROM \(names.table) WHERE \(names.key[0]) <= :limit",
@@ -122,7 +121,7 @@ extension HubStore {
     return max(sure, numbered ?? 0)
   }
 
-  /// Whether a row with a key in this range was ever changed here. A key that a line only named has no stamp.
+  /// Whether a row with a key in this range was ever changed here. A key that a bundle's line only named has no stamp.
   func wasRow(between first: Int64, and last: Int64, in place: Int) throws -> Bool {
     let names = RowNumbers.names(tables[place])
     return try database.first(
@@ -131,7 +130,7 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  /// Whether a person let in a new row of one of these devices.
+  /// Whether a person accepted a new row with this key from one of these devices.
   func wasDecided(_ key: RowKey, in place: Int, ofAny devices: [ReplicaID]) throws -> Bool {
     try devices.contains {
       try ConflictTable.wasLetIn(key, of: tables[place].name, device: $0, in: database)
@@ -156,7 +155,7 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  /// Records that a device itself gave a row another key. The hub's own decision about the row stays.
+  /// Records that a device itself gave a row another key. The key that the hub gave to the row stays.
   func takeOver(_ old: Value, _ new: Value, in table: Name, of device: ReplicaID, at received: EmissionNumber) throws {
     try database.run(
       """
@@ -169,7 +168,8 @@ extension HubStore {
       ])
   }
 
-  /// The rows to which devices gave a key and that have another key here, each with its device's id.
+  /// The rows to which devices gave `key`, and that have another key at the hub. Each row comes with the id of its
+  /// device.
   func renamed(_ key: RowKey, in place: Int) throws -> [(device: String, key: RowKey)] {
     guard let old = tables[place].singleKey(key) else { return [] }
     return try database.all(
@@ -188,7 +188,7 @@ extension HubStore {
 }
 
 extension HubStore {
-  /// The key that a device's row got here. nil if it has only its own key.
+  /// The key that the hub gave to a device's row. nil if the hub gave the row no other key.
   func givenKey(for key: Value, in place: Int, of device: ReplicaID) throws -> Value? {
     try database.first(
       """

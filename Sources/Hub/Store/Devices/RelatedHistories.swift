@@ -4,14 +4,14 @@ import SatchelCrypto
 import SatchelSQLite
 import SatchelValues
 
-/// Histories with one beginning: those of copies of a device's folder.
+/// Histories with the same beginning. Copies of one device's folder write such histories.
 extension HubStore {
-  /// A history with the same beginning as a device's.
+  /// A history with the same beginning as the history of a device.
   struct RelatedHistory {
     let id: ReplicaID
-    /// The name of the device whose name its bundles have.
+    /// The device name that the bundles of this history have.
     let name: String
-    /// The highest of its exports that was merged.
+    /// The highest merged export of this history.
     let merged: SequenceNumber
   }
 
@@ -27,7 +27,7 @@ extension HubStore {
     return found
   }
 
-  /// The first export in which two histories differ. nil if all exports that are known of both agree.
+  /// The first export in which two histories differ. nil if all exports that are known in both histories agree.
   /// - Parameter links: the device's history from a bundle, in addition to the recorded history.
   func parting(of device: ReplicaID, _ links: [Manifest.Changes.Link], from other: ReplicaID) throws -> SequenceNumber?
   {
@@ -52,7 +52,7 @@ extension HubStore {
     ) { _ in false } ?? true
   }
 
-  /// The new key that a device's line gives to one of its own rows.
+  /// The old and the new key, if a device's line gives a new key to one of the device's own rows. Otherwise nil.
   func renaming(in line: ChangeLine) -> (old: Value, new: KeyedRow)? {
     guard case .rekey(let to, _) = line.content, let place = place(of: line.table),
       let old = tables[place].singleKey(line.key), let new = tables[place].singleKey(to)

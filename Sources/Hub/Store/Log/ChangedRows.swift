@@ -4,11 +4,12 @@ import SatchelValues
 
 /// The changed rows of one table, as needed for one device.
 struct ChangedRows {
-  /// Rows with a change of others that the device does not have, or may have rebased away.
+  /// Rows that others changed, and rows whose own change the device may have rebased away.
   var news = RowSet()
   /// Rows that the device itself changed, whatever their state on the device.
   var allOwn = RowSet()
-  /// Rows that the device itself changed and has as it sent them: for each of some cursors, the rows changed after it.
+  /// Rows that the device itself changed, and that it has as it sent them. There is one set for each cursor in `marks`:
+  /// the rows that were changed after that cursor.
   var own: [RowSet]
   /// Changed rows whose visibility may have changed, because a column that a rule reads was written. Most updates do
   /// not touch such columns, and need no evaluation.
@@ -31,7 +32,7 @@ struct ChangesSince {
 
 extension HubStore {
   /// The changed rows of each table after `cursor`, as needed for one device.
-  /// - Parameter marks: cursors not before `cursor`, for `own`.
+  /// - Parameter marks: the cursors for `own`. None of them is before `cursor`.
   func changed(after cursor: Cursor, device: ReplicaID, marks: [Cursor] = []) throws -> [ChangedRows] {
     let walk = try changes(after: cursor)
     var result = walk.map { changes in
@@ -81,7 +82,7 @@ extension HubStore {
   }
 
   /// Whether an entry of the log changes columns that the rules read. An entry with a column that no longer exists
-  /// counts as such.
+  /// counts as such an entry.
   private func mayDecide(_ entry: borrowing Statement, of place: Int, _ deciding: Set<Int>) throws -> Bool {
     guard Operation(rawValue: entry.text(4)) == .update, let set = try entry.fields(5) else { return true }
     return set.contains { field in rows[place].schema.position(of: field.name).map(deciding.contains) ?? true }
@@ -117,14 +118,14 @@ final class LogWalks {
     newest == self.newest ? walks[cursor] : nil
   }
 
-  /// Devices that came at different times need different cursors. Only the last walks are kept, because each may take a
-  /// bit for every row.
+  /// Keeps a walk. Devices that came at different times need different cursors. Only the last walks are kept, because
+  /// each walk may take a bit for every row.
   func keep(_ changes: [ChangesSince], after cursor: Cursor, upTo newest: Cursor) {
     if newest != self.newest || walks.count == 8 { walks = [:] }
     self.newest = newest
     walks[cursor] = changes
   }
 
-  /// Forgets what was read. A rollback may have undone these changes, and new changes may get the same cursors.
+  /// Forgets all walks. A rollback may have undone changes that they contain, and new changes may get the same cursors.
   func forget() { (walks, newest, deciding) = ([:], .zero, nil) }
 }

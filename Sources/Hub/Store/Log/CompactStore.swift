@@ -22,8 +22,8 @@ extension HubStore {
     return min(latest, (needed ?? nil).map { Cursor($0) } ?? latest)
   }
 
-  /// Forgets the log up to a cursor, except for the newest entry of all, which holds the hub's cursor. Returns the
-  /// number of removed entries.
+  /// Forgets the log up to a cursor. The newest entry stays, because it holds the hub's cursor. Returns the number of
+  /// removed entries.
   func forgetLog(upTo cursor: Cursor) throws -> Int64 {
     let last: KeyValuePairs<String, Value> = ["cursor": .integer(cursor.rawValue)]
     try database.run(
@@ -41,10 +41,10 @@ extension HubStore {
     return count
   }
 
-  /// Forgets the numbers of deleted rows that no set, no debt and no entry of the log names. Returns how many were
-  /// removed.
+  /// Forgets the numbers of deleted rows. A number stays if a set of rows, a row that must be sent, or an entry of the
+  /// log uses it. Returns how many numbers were removed.
   ///
-  /// Keys that the hub gives out stay known, so that none is given twice.
+  /// Keys that the hub gives out stay known, so that no key is given twice.
   func forgetGoneRows() throws -> Int64 {
     var held = tables.map { _ in RowSet() }
     for device in try devices() {
@@ -82,8 +82,8 @@ extension HubStore {
     let number: Int64
   }
 
-  /// The bundles that were imported before `time`, if neither the log nor an undecided conflict names their changes.
-  /// The last bundle of a device is left out.
+  /// The bundles that were imported before `time`, if neither the log nor an undecided conflict names them. The last
+  /// bundle of a device is left out.
   func forgettableBundles(before time: Int64) throws -> [Archived] {
     try database.all(
       """

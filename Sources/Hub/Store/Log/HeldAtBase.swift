@@ -4,7 +4,7 @@ import SatchelValues
 
 /// The rows that a device held when it made a bundle.
 ///
-/// The sets are only read if they are needed: most bundles meet no row that left its user's sight.
+/// The sets are only read if they are needed. Most bundles change no row that left the scope of their user.
 final class HeldAtBase {
   private let store: HubStore
   private let device: ReplicaID
@@ -16,7 +16,7 @@ final class HeldAtBase {
     (self.store, self.device, self.emission) = (store, device, emission)
   }
 
-  /// Whether the device held the row, or wrote it itself. For an unknown emission, true.
+  /// Whether the device held the row, or wrote the row itself. True if the emission is unknown.
   func contains(_ key: RowKey, in place: Int) throws -> Bool {
     guard let sets = try sets() else { return true }
     guard let past = try store.past(of: key, in: place) else { return false }

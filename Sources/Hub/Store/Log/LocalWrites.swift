@@ -9,14 +9,14 @@ extension HubStore {
 
   /// Records writes in the log. The caller holds a transaction.
   ///
-  /// Throws a `Refusal` if a write was made while the hub's clock was far ahead. Its stamp must not be sent before a
+  /// Throws a `Refusal` if a write was made while the hub's clock was far ahead. Such a stamp must not be sent before a
   /// person is asked.
-  /// - Parameter limit: the most rows. The others wait for the next time.
-  /// - Returns: whether nothing is left.
+  /// - Parameter limit: the greatest number of rows to record. The other rows wait for the next call.
+  /// - Returns: whether no row is left.
   @discardableResult func logLocalWrites(user: String, at now: Int64, limit: Int = .max) throws -> Bool {
     try Capture.settle(tables, in: database)
     var rest = limit
-    // Only the recorded rows: a search for the newest of all waiting rows would be repeated each time.
+    // The newest stamp of the recorded rows only: a search through all waiting rows would be repeated at each call.
     var newest = Stamp.zero
     let latest = try newestBelievedStamp(at: now, slack: ClockFault.tolerance)
     for (place, table) in tables.enumerated() {
@@ -49,11 +49,12 @@ extension HubStore {
     return true
   }
 
-  /// So many rows take about a second, well below the time for which apps wait.
+  /// This number of rows takes about a second, much less than the time for which apps wait.
   private static let portion = 30_000
 
-  /// The same in separate transactions of a portion of rows each, with pauses for other writers. SQLite has no lock
-  /// queue; a waiting connection polls every 100 ms. So the work that follows begins with few rows left to record.
+  /// Records writes as `logLocalWrites` does, but in separate transactions of a portion of rows each, with pauses for
+  /// other writers. SQLite has no lock queue; a waiting connection polls every 100 ms. The work that follows then
+  /// begins with few rows left to record.
   func absorbAhead(user: String, clock: any WallClock) throws {
     func absorbSome() throws -> Bool {
       try writeTransaction(.commit) { try logLocalWrites(user: user, at: clock.milliseconds(), limit: Self.portion) }

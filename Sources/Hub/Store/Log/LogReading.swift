@@ -2,7 +2,7 @@ import SatchelBundle
 import SatchelSQLite
 import SatchelValues
 
-/// Reads the log as a whole: of a time, of a bundle, of a row.
+/// Reads the log: the changes after a cursor, of a bundle, or of a row.
 extension HubStore {
   /// One change of the log.
   struct LoggedChange {
@@ -10,7 +10,7 @@ extension HubStore {
     /// The canonical text of the row's key.
     let key: [UInt8]
     let operation: Operation
-    /// The columns that it set. nil for a delete.
+    /// The columns that the change set. nil for a delete.
     let set: [Field]?
   }
 

@@ -4,10 +4,10 @@ import SatchelValues
 /// The statements of the hub's log that run for every row, prepared once.
 final class LogStatements {
   let add: Statement
-  /// One entry: the operation, its columns, author, time, and the position of the entry before it.
+  /// Reads one entry: its operation, columns, author and time, and the cursor of the entry before it.
   let entry: Statement
-  /// One entry, as far as it leads back to the row before it: the operation, its former values, the entry before it,
-  /// the author and the time.
+  /// Reads the part of an entry that leads back to the earlier state of the row: its operation, its former values, the
+  /// entry before it, the author and the time.
   let turn: Statement
 
   private let newest: Statement
@@ -34,10 +34,11 @@ final class LogStatements {
     newest = try database.prepare("SELECT coalesce(max(cursor), 0) FROM satchel_log")
   }
 
-  /// Called when a transaction begins: another process may have written meanwhile.
+  /// Forgets the last cursor when a transaction begins, because another process may have written meanwhile.
   func begin() { last = nil }
 
-  /// The position of a row's next change. If the change is undone, a gap remains, which has no meaning.
+  /// The cursor for the next change of a row. If the change is undone, a gap in the cursors remains. The gap has no
+  /// meaning.
   func nextCursor() throws -> Cursor {
     defer { newest.reset() }
     let cursor = try last?.next ?? newestCursor().next

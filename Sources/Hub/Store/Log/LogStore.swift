@@ -17,7 +17,7 @@ struct LogEntry {
   /// nil for a person or an app at the hub.
   let device: String?
   let user: String
-  /// The bundle in which it came. nil if it came in none.
+  /// The bundle in which the change came. nil if it came in no bundle.
   let bundle: String?
   let stamp: Stamp
   /// The time when the hub committed it, in milliseconds since 1970.
@@ -26,7 +26,7 @@ struct LogEntry {
   /// The written values. nil for a delete.
   var set: [Field]? { get throws { try setText.map { try FieldsCoding.parse($0) } } }
 
-  /// The columns that it changed: all columns of an inserted or deleted row.
+  /// The columns that the entry changed. For an inserted or deleted row, these are all columns.
   func columns(in schema: TableSchema) -> [Int] {
     operation == .update ? (was ?? []).compactMap { schema.position(of: $0.name) } : Array(schema.columns.indices)
   }
@@ -72,23 +72,23 @@ extension HubStore {
   private static let updated = Value.string(Operation.update.rawValue)
   private static let deleted = Value.string(Operation.delete.rawValue)
 
-  /// Calls `body` for each change of a row after `cursor`, the newest first, until it returns that this is enough.
+  /// Calls `body` for each change of a row after `cursor`, the newest first, until `body` returns `.enough`.
   func eachChange(
     of past: RowNumbers.Entry?, after cursor: Cursor = .zero, _ body: (LogEntry) throws -> Enough
   ) throws {
     try eachChange(from: past?.cursor, after: cursor, body)
   }
 
-  /// Reads the log of one row back from its newest entry.
+  /// Reads the log of one row backwards from its newest entry.
   /// - Parameters:
-  ///   - newest: the position of that entry. nil if the row has none.
-  ///   - cursor: entries up to this one are not read.
+  ///   - newest: the cursor of the newest entry. nil if the row has none.
+  ///   - cursor: entries up to this cursor are not read.
   func eachChange(from newest: Cursor?, after cursor: Cursor, _ body: (LogEntry) throws -> Enough) throws {
     var next = newest
     while let at = next, at > cursor {
       defer { logged.entry.reset() }
       try logged.entry.bind(.integer(at.rawValue), at: 1)
-      // Rows from before the log began are not in it.
+      // Changes from before the log began are not in the log.
       guard try logged.entry.step(), let operation = Operation(rawValue: logged.entry.text(0)) else { return }
       let entry = LogEntry(
         cursor: at, operation: operation, setText: logged.entry.textBytes(1), was: try logged.entry.fields(2),

@@ -24,7 +24,7 @@ struct Origin: Sendable {
     bundleValue = bundle.map { .string($0.text) } ?? .null
   }
 
-  /// The same at another time by the device's clock.
+  /// This origin with another stamp.
   func at(_ stamp: Stamp) -> Origin {
     var origin = self
     origin.stamp = stamp

@@ -7,10 +7,10 @@ struct SharedWrite: Hashable {
   let stamp: Stamp
 }
 
-/// The log's changes that count as a device's own, compared with its new change.
+/// Decides which changes in the log count as a device's own, when they are compared with a new change of the device.
 ///
-/// A device that was given to another user delivers two histories. Changes of its former user count for the new user's
-/// changes as changes of others.
+/// A device that was given to another user delivers two histories. If a new change comes from the new user, changes of
+/// the former user count as changes of others.
 struct OwnChanges {
   private let device: String?
   private let user: String?
@@ -19,12 +19,12 @@ struct OwnChanges {
   let sealed: Set<String>
 
   /// - Parameters:
-  ///   - user: only this user's changes are the device's own. nil for those of any user.
+  ///   - user: only changes of this user are the device's own. nil: changes of any user are.
   init(of device: ReplicaID, by user: String? = nil, but sealed: Set<String> = []) {
     (self.device, self.user, self.sealed) = (device.text, user, sealed)
   }
 
-  /// Counts writes that copies of the device delivered as the device's own, too.
+  /// Also counts these writes, which copies of the device delivered, as the device's own.
   func with(_ shared: Set<SharedWrite>) -> OwnChanges {
     var own = self
     own.shared = shared
@@ -33,7 +33,7 @@ struct OwnChanges {
 
   private init() { (device, user, sealed) = (nil, nil, []) }
 
-  /// No change is the device's own: all changes are those of others.
+  /// No change is the device's own: all changes are changes of others.
   static let none = OwnChanges()
 
   func contains(_ entry: LogEntry) -> Bool {
@@ -44,8 +44,8 @@ struct OwnChanges {
 }
 
 extension HubStore {
-  /// The bundles of a device's former user. These are bundles up to `base` that the emission does not acknowledge. The
-  /// device's bundle names `base` as the end of what it does not contain.
+  /// The bundles of a device's former user. These are bundles up to `base` that the emission does not acknowledge.
+  /// `base` is the last export that the device's bundle does not contain, as that bundle says.
   func sealedBundles(before base: SequenceNumber?, since emission: Emission, of name: String) throws -> Set<String> {
     guard let base, base > emission.acknowledged else { return [] }
     return Set(

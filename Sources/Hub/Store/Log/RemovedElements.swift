@@ -2,8 +2,8 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// Elements that were removed from sets before they were added here. The change that added them comes later, from
-/// another device that delivers again.
+/// Elements that a change removed from a set, before the change that added them came. The adding change comes later,
+/// from another device that delivers again.
 extension HubStore {
   /// A row for each such element.
   static let removedElements = """
@@ -17,7 +17,7 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// The elements that were taken out of a row's set by changes newer than `stamp`.
+  /// The elements that were removed from a row's set by changes newer than `stamp`.
   func removedElements(of row: Int64, _ column: Int, in place: Int, after stamp: Stamp) throws -> [JSONValue] {
     try database.all(
       """

@@ -84,7 +84,7 @@ final class RowNumbers {
       """)
   }
 
-  /// SQL for the table of numbers: its own name, and those of its columns.
+  /// SQL for the table of numbers: its own name, and the names of its columns.
   struct Names {
     let table: String
     let key: [String]
@@ -109,7 +109,7 @@ final class RowNumbers {
       cursor: free("satchel_cursor"), stamp: free("satchel_stamp"))
   }
 
-  /// The number of given numbers, at least the number of rows.
+  /// The greatest number that was given. It is at least the number of rows.
   func count(in database: borrowing Database) throws -> Int {
     Int(try database.first("SELECT max(\(names.number)) FROM \(names.table)") { $0.integer(0) } ?? 0)
   }
@@ -126,7 +126,7 @@ final class RowNumbers {
   /// The number of a key. nil if no row with this key ever existed.
   func number(of key: RowKey) throws -> Int64? { try entry(of: key)?.number }
 
-  /// The number of a key, which gets one if it has none.
+  /// The number of a key. A key without a number gets one.
   func assign(_ key: RowKey, in database: borrowing Database) throws -> Int64 {
     try number(of: key) ?? self.add(key, in: database)
   }
@@ -160,7 +160,7 @@ final class RowNumbers {
   func each(of set: RowSet, in database: borrowing Database, _ body: (Member) throws -> Void) throws {
     if set.isEmpty { return }
     let count = set.count
-    // Few rows are sorted. For many it is cheaper to read all rows in their order, and it takes no memory.
+    // Few rows are sorted. For many rows, reading all rows in their order is cheaper and takes no memory.
     if count > Self.mostSorted {
       let columns = "\(names.number), \(names.cursor), \(names.stamp), \(keySQL)"
       try database.each("SELECT \(columns) FROM \(names.table) ORDER BY \(keySQL)") {

@@ -22,7 +22,7 @@ final class RowWalks {
     fileprivate(set) var presence = false
     /// The columns that others changed before the present epoch began.
     fileprivate(set) var disputed: Set<Int> = []
-    /// The entries for `columns`, for changes of which a copy of the device has delivered a part.
+    /// The entries of others. They are needed again if a copy of the device delivered some of them.
     fileprivate var foreign: [LogEntry] = []
 
     /// The columns that others changed since the device's emission.
@@ -45,8 +45,8 @@ final class RowWalks {
     self.own = own
   }
 
-  /// Returns the content of a row's log, with entries written since it was last read. nil if the log is short.
-  /// - Parameter shared: more entries that are the device's own, for this call.
+  /// Returns the content of a row's log, with entries that were written since the last call. nil if the log is short.
+  /// - Parameter shared: further entries that count as the device's own in this call.
   func walk(
     _ past: RowNumbers.Entry?, in place: Int, besides shared: OwnChanges?, _ store: HubStore
   ) throws -> Walk? {
@@ -61,7 +61,7 @@ final class RowWalks {
     return filtered
   }
 
-  /// Records from here on which logs are read.
+  /// From now on, records which logs are read.
   func begin() { touched = [] }
 
   /// Forgets logs that were read since `begin()` and beyond `cursor`, because the entries after it were rolled back.
