@@ -13,7 +13,8 @@ extension HubWorkspace {
     try keys.ownKey().fingerprint
   }
 
-  /// Whether the hub's database declares itself a GeoPackage. A device's file is one only if it began as one.
+  /// Whether the hub's database declares itself a GeoPackage. A device's file is a GeoPackage only if it began as a
+  /// GeoPackage.
   public func isGeoPackage() throws -> Bool {
     let number = try store().database.first("PRAGMA application_id") { $0.integer(0) }
     // "GPKG". The standard's first versions used "GP10" and "GP11".
@@ -23,9 +24,9 @@ extension HubWorkspace {
   /// Enrols a device whose key is beyond doubt, because the hub made it or a person compared its fingerprint.
   ///
   /// - Parameters:
-  ///   - state: `preparing` while its folder is being made.
+  ///   - state: `preparing` while the device's folder is being made.
   ///   - asked: the name by which the device calls itself. nil if it is `name`.
-  ///   - continuation: the request's statement about the device that it was before.
+  ///   - continuation: the request's statement about the device whose history this device continues.
   ///   - trust: why that statement is believed.
   public func enrol(
     _ id: ReplicaID, name: String, user: String, key: PublicKey, recipient: AgeRecipient?, incarnation: Incarnation,
@@ -100,8 +101,8 @@ extension HubWorkspace {
   }
 
   /// Ends a device's right to deliver and to receive, and announces its keys as revoked to all other devices.
-  /// - Parameter from: the first of its bundles that is refused; nil for the one after the merged bundles. Bundles
-  ///   from before the loss may still be on their way.
+  /// - Parameter from: the first bundle of the device that is refused. nil: the bundle after the merged bundles.
+  ///   Bundles from before the loss may still be on their way.
   public func revoke(_ name: String, from: SequenceNumber? = nil) throws -> EnrolledDevice {
     // The refused bundles of copies may hold work that exists nowhere else: a person decides about them.
     let isForked = try self.device(name).state == .flagged
@@ -110,8 +111,8 @@ extension HubWorkspace {
     return device
   }
 
-  /// Deletes the waiting bundles and volumes of a revoked device, because they would be refused, and the bundles that
-  /// were refused.
+  /// Deletes the waiting bundles and volumes of a revoked device, because they would be refused. With `refused`, also
+  /// deletes the bundles that were refused.
   private func forgetArrived(of device: EnrolledDevice, refused: Bool) throws {
     let first = device.revokedFrom ?? .zero
     let prefix = Manifest.namePrefix(dataset: configuration.dataset, from: device.name, to: configuration.name)
@@ -129,14 +130,14 @@ extension HubWorkspace {
       device.revokedFrom = max(from ?? device.merged.next, device.merged.next)
       try store.save(device)
       try store.revoke(keysToRevoke(of: device, store), at: platform.clock.milliseconds())
-      // Accepted changes from there on can be reverted with `revert`. Waiting changes do not enter any more.
+      // Accepted changes from that bundle on can be reverted with `revert`. Waiting changes do not enter any more.
       if let from { try ConflictTable.openHeld(of: device.id, from: from, in: store.database) }
       return device
     }
   }
 
-  /// The keys that belong to this device alone. A device may have announced a key that it does not hold, and that key
-  /// is not revoked with it.
+  /// The keys that belong to this device alone. A device may have announced a key that it does not hold. That key is
+  /// not revoked with the device.
   private func keysToRevoke(of device: EnrolledDevice, _ store: HubStore) throws -> [PublicKey] {
     let others = try store.devices().filter { $0.id != device.id && $0.state != .revoked }
     let inUse = try ownKeys() + others.flatMap(\.provedKeys)
@@ -156,9 +157,9 @@ extension HubWorkspace {
 
   /// Changes a device's rights, its user, and its last day.
   /// - Parameters:
-  ///   - user: the user it works for, from its next bundle on. nil: no change.
+  ///   - user: the user for whom the device works from its next bundle on. nil: no change.
   ///   - expires: in milliseconds since 1970. nil: no change; `.some(nil)`: never.
-  ///   - readOnly: whether none of its changes are accepted. nil: no change.
+  ///   - readOnly: whether no changes of the device are accepted. nil: no change.
   public func setDevice(
     _ name: String, user: String? = nil, expires: Int64?? = nil, readOnly: Bool? = nil
   ) throws -> EnrolledDevice {
@@ -166,9 +167,7 @@ extension HubWorkspace {
       guard var device = try store.device(named: name) else { throw Self.noDevice(name) }
       if let user {
         guard try store.user(user) != nil else { throw Self.noUser(user) }
-        if Name(user) != Name(device.user) {
-          try store.noteFormer(user: device.user, of: device.id, at: platform.clock.milliseconds())
-        }
+        if Name(user) != Name(device.user) { try noteFormer(user: device.user, of: device, store) }
         device.user = user
       }
       device.expires = expires ?? device.expires
@@ -176,6 +175,15 @@ extension HubWorkspace {
       try store.save(device)
       return device
     }
+  }
+
+  /// Records a device's former user, and the time. The time decides how long the former user's work counts, so the
+  /// clock must be right.
+  private func noteFormer(user: String, of device: EnrolledDevice, _ store: HubStore) throws {
+    try checkClock(store)
+    let now = platform.clock.milliseconds()
+    try store.saveClockReading(max(now, store.clockReading()))
+    try store.noteFormer(user: user, of: device.id, at: now)
   }
 
   public func device(_ name: String) throws -> EnrolledDevice {
@@ -202,15 +210,16 @@ extension HubWorkspace {
   public func withdraw(_ device: EnrolledDevice) throws {
     try changing { store in
       guard let known = try store.device(device.id), known.merged == .zero, known.proved == .zero else { return }
-      // A device that continues the history of another has taken that over. The next emission brings all that it lacks.
+      // A device that continues the history of another device has taken that history over. The next emission brings all
+      // rows that the device lacks.
       if known.continues != nil { return }
       try store.remove(device.id)
       try keys.distrust(device.name)
     }
   }
 
-  /// Records that a device has an emission because it was imported right here. The emission's file need not be carried
-  /// any more. It does no harm if it cannot be put away.
+  /// Records that a device has an emission because the emission was imported on this computer. The emission's file need
+  /// not be carried any more. If the file cannot be moved away, this does no harm.
   public func markDelivered(_ emission: EmitReport) throws -> EnrolledDevice {
     let device = try changing { store in
       guard var device = try store.device(named: emission.device) else { throw Self.noDevice(emission.device) }

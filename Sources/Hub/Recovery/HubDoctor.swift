@@ -5,9 +5,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// `doctor` at the hub: finds faults of the workspace, and changes that capture did not see.
+/// The command `doctor` at the hub. It finds faults of the workspace, and changes that capture did not see.
 extension HubWorkspace {
-  /// Examines everything and changes nothing. Reads every row, the log since the base, and every bundle of the archive.
+  /// Examines the workspace and changes nothing. Reads every row, the log since the base, and every bundle of the
+  /// archive.
   public func examine() throws -> DoctorReport {
     try folder.locked(platform, .dryRun) {
       var report = DoctorReport()
@@ -38,7 +39,7 @@ extension HubWorkspace {
     }
   }
 
-  /// Devices whose rows differ from the hub's record of them.
+  /// Returns a finding for each device whose rows differ from the hub's record of them.
   private func differences(_ store: HubStore) throws -> [Finding] {
     try store.devices().filter { $0.state == .active }.compactMap { device in
       guard let proof = try store.proof(of: device.id), proof.result == .differs else { return nil }
@@ -50,7 +51,7 @@ extension HubWorkspace {
   /// Repairs damaged capture, and records every unseen change as the hub's own change.
   ///
   /// Throws and changes nothing if an obstacle needs a person, or if the changes cannot be determined.
-  /// - Parameter missing: the treatment of rows that are missing from a recreated table.
+  /// - Parameter missing: how rows that are missing from a recreated table are treated.
   public func repair(missing: MissingRows = .putBack) throws -> DoctorReport {
     try locked {
       var report = DoctorReport()
@@ -79,13 +80,16 @@ extension HubWorkspace {
   /// Accepts the present reading of the clock as right. The caller holds a transaction.
   func acceptClock(_ store: HubStore) throws {
     let now = platform.clock.milliseconds()
+    // The times of former users may be from the wrong clock.
+    if try store.clockFault(at: now) != nil { try store.restartFormerUsers(at: now) }
     if try store.clockReading() > 0 { try store.saveClockReading(now) }
     guard store.damage.isEmpty else { return }
     try Capture.settle(store.tables, in: store.database)
     try store.restampWrites(at: now)
   }
 
-  /// Rows that are put back are written as they are.
+  /// Runs `body` in a transaction. If rows may be put back, the transaction writes rows as they were, even if they
+  /// break a CHECK.
   private func transaction<T>(
     _ store: HubStore, _ runMode: RunMode, puttingBack remade: [TrackedTable], _ body: () throws -> T
   ) throws -> T {
@@ -98,7 +102,7 @@ extension HubWorkspace {
     _ store: HubStore, puttingBack remade: [TrackedTable], _ report: inout DoctorReport
   ) throws -> [UnseenChange] {
     if store.damage.isEmpty, try !hasBase(store) {
-      // The present rows are the only knowledge here. From now on there is a record of them.
+      // The present rows are all that is known here. From now on, the base records them.
       try store.logLocalWrites(user: Self.hubUser, at: platform.clock.milliseconds())
       if runMode == .dryRun { return [] }
       try writeBase(store.database, store.tables, store.dataset, epoch: store.identity.epoch, cursor: store.cursor())
@@ -144,7 +148,7 @@ extension HubWorkspace {
     let known = try known(store, in: staging)
     var changes: [UnseenChange] = []
     for table in known.tables {
-      // The hub exports nothing here: waiting writes enter the log at the next command.
+      // The hub makes no exports. Waiting writes enter the log at the next command.
       let comparison = UnseenChanges(of: table.table, known: table, unsent: .zero, generation: .zero)
       try comparison.find(in: store.database) { changes.append($0) }
     }

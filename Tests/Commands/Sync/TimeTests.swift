@@ -210,6 +210,27 @@ struct TimeTests {
     #expect(camp.hubAnywhere("-C", camp.path("new"), "doctor").code == 0)
   }
 
+  @Test("a former user's work comes in although the device was given away by a wrong clock")
+  func givenByWrongClock() throws {
+    let wrong = now - 3650 * Self.day
+    try write("by ann", in: "tablet/data.sqlite", at: now)
+    camp.platform = Platform(files: HostFileSystem(), clock: SetClock(now + 1000), random: SystemRandom())
+    let file = try #require(try camp.device("tablet", "export", "--json").json["file"]?.stringValue)
+    camp.hub("user", "add", "ben")
+    try atHub(wrong) {}
+    let refused = camp.hub("device", "set", "tablet", "--user", "ben")
+    #expect(refused.code == 3)
+    #expect(refused.error.contains("This hub's own clock was set back"))
+    // A hub that was put back may not know that its clock is wrong.
+    try camp.sql("office.sqlite", "UPDATE satchel_hub SET clock = 0")
+    #expect(camp.hub("device", "set", "tablet", "--user", "ben").code == 0)
+    try atHub(now + 2000) {}
+    #expect(camp.hub("import", file).error.contains("went far ahead"))
+    #expect(camp.hub("doctor", "--repair").code == 0)
+    #expect(camp.hub("import", file).code == 0)
+    #expect(try words() == "by ann")
+  }
+
   @Test("a hub whose clock leaps ahead by half a year asks before anybody is sent its stamps")
   func hubLeapt() throws {
     try answer("phone", at: now, hubAt: now)

@@ -268,7 +268,7 @@ extension Season {
       if try !hub.users().contains(where: { $0.name == user }) {
         _ = try hub.addUser(user, attributes: [("hidden", String(remainder))])
       }
-      _ = try hub.setDevice(device.name, user: user)
+      _ = try operating { try hub.setDevice(device.name, user: user) }
     }
   }
 
@@ -442,7 +442,9 @@ extension Season {
         _ = try hub.addUser(user, attributes: attributes)
       }
       // The hub has no record of a device that was enrolled in the lost time.
-      if let known = try? hub.device(device.name), known.user != user { _ = try hub.setDevice(device.name, user: user) }
+      if let known = try? hub.device(device.name), known.user != user {
+        _ = try operating { try hub.setDevice(device.name, user: user) }
+      }
     }
   }
 

@@ -3,7 +3,7 @@ import SatchelSQLite
 import SatchelValues
 
 /// The users in whose name changes of a device may still come: its own user and its former users. A former user counts
-/// until the device is known to have the new one, and at most for `longestOnTheWay`.
+/// until the device is known to have the new user, and at most for `longestOnTheWay`.
 extension HubStore {
   static let formerUsers = """
     CREATE TABLE satchel_former_users (
@@ -14,14 +14,14 @@ extension HubStore {
     ) WITHOUT ROWID
     """
 
-  /// A user that a device worked for before, and who may still be the author of its changes.
+  /// A user for whom a device worked before. This user may still be the author of the device's changes.
   struct FormerUser {
     let user: String
     /// The time when the device was given to another user, in milliseconds since 1970.
     let at: Int64
   }
 
-  /// A database of an earlier build has no such time: the former user's time begins now.
+  /// Adds the time to the records of former users. An earlier build did not record this time, so the time begins now.
   static func noteTimeOfFormerUsers(in database: borrowing Database) throws {
     let columns = try database.all("SELECT name FROM pragma_table_info('satchel_former_users')") { $0.text(0) }
     if !columns.contains("at") {
@@ -37,6 +37,11 @@ extension HubStore {
       ["device": .string(device.text), "user": .string(user), "at": .integer(now)])
   }
 
+  /// Counts the time of all former users from now on.
+  func restartFormerUsers(at now: Int64) throws {
+    try database.run("UPDATE satchel_former_users SET at = :now", ["now": .integer(now)])
+  }
+
   func formerUsers(of device: EnrolledDevice) throws -> [FormerUser] {
     try database.all(
       "SELECT user, at FROM satchel_former_users WHERE device = :device AND user <> :user ORDER BY at, user",
@@ -47,7 +52,7 @@ extension HubStore {
   /// The author of a bundle's changes.
   ///
   /// The emission on which the bundle was made determines the author. If the hub has forgotten that emission, the
-  /// bundle's statement is accepted for a user whose changes may still come.
+  /// bundle's own statement counts, but only if it names a user whose changes may still come.
   func author(of manifestUser: String, on emission: Emission?, by device: EnrolledDevice) throws -> String {
     if let emission { return emission.user }
     let former = try database.first(
