@@ -18,8 +18,9 @@ import Testing
     }
   }
 
-  /// A collected bundle that a backup lacked; an archived bundle whose name was lost in a power cut.
-  private static let wrongOnce: [UInt64] = [922_752, 924_529]
+  /// A collected bundle that a backup lacked; an archived bundle whose name was lost in a power cut; a device that was
+  /// given to another user by a wrong clock.
+  private static let wrongOnce: [UInt64] = [922_752, 924_529, 3984]
 
   @Test("seasons that once failed, and that no other season here resembles, succeed", arguments: wrongOnce)
   func onceWrong(seed: UInt64) {
@@ -33,6 +34,7 @@ import Testing
     let file: String
     let edits: [Edit]
     let with: String?
+    let tests: String?
   }
 
   @Test("each planted mistake has its place in the code")
@@ -47,6 +49,23 @@ import Testing
       for edit in mistake.edits {
         #expect(text.components(separatedBy: edit.right).count == 2, "\(mistake.name): \(edit.right)")
       }
+    }
+  }
+
+  @Test("the tests that look for planted mistakes exist")
+  func testsOfMistakes() throws {
+    let all = try JSONDecoder().decode(
+      [Mistake].self, from: Data(contentsOf: PackageFolder.file("Tests/Planted/mistakes.json")))
+    let files = FileManager.default.enumerator(at: PackageFolder.file("Tests"), includingPropertiesForKeys: nil)
+    var names: Set<String> = []
+    while let file = files?.nextObject() as? URL {
+      guard file.pathExtension == "swift" else { continue }
+      let code = try String(contentsOf: file, encoding: .utf8)
+      names.formUnion(code.matches(of: /(?:func|struct|class) ([A-Za-z]+)/).map { String($0.1) })
+    }
+    for test in all.compactMap(\.tests).flatMap({ $0.split(separator: "|") }) {
+      let name = test.split(separator: ".").last.map { String($0) } ?? ""
+      #expect(names.contains(name), "\(test)")
     }
   }
 }

@@ -183,7 +183,8 @@ struct KeyForgeryTests {
   func revokedWithOthersKey() throws {
     // An earlier build accepted such announcements.
     for key in try [lab.hub.keys.ownKey(), lab.victim.keys.ownKey()] {
-      try lab.write("UPDATE satchel_devices SET next_key = '\(key.line)' WHERE name = 'evil'", in: lab.hub.folder)
+      let announced = "next_key = '\(key.line)', next_proved = 1"
+      try lab.write("UPDATE satchel_devices SET \(announced) WHERE name = 'evil'", in: lab.hub.folder)
       _ = try lab.hub.revoke("evil")
       #expect(try !lab.atHub("SELECT key FROM satchel_revoked").contains(key.line))
     }

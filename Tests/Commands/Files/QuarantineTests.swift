@@ -74,9 +74,11 @@ struct QuarantineTests {
     }
   }
 
-  /// Two copies of the tablet deliver, and the bundle of the second one is refused.
+  /// Two copies of the tablet deliver, and the second bundle of the second copy is refused.
   private func fork() throws {
     try camp.copy("tablet", to: "copy")
+    try camp.sql("copy/data.sqlite", "UPDATE reviews SET stars = 5 WHERE id = 'r1'")
+    _ = try camp.export("copy")
     for (place, name) in ["tablet", "copy"].enumerated() {
       try camp.sql("\(name)/data.sqlite", "UPDATE reviews SET stars = \(place + 1) WHERE id = 'r1'")
       let outcome = camp.hub("import", try camp.export(name))

@@ -131,7 +131,8 @@ struct NamedKeyTests {
     try camp.answer("tablet")
     // While t3 is out, SQLite itself would give its local key to the next row.
     try camp.sql(
-      "tablet/data.sqlite", "UPDATE trees SET fid = 7 WHERE uuid = 't4'; UPDATE trees SET fid = 201 WHERE uuid = 't3'")
+      "tablet/data.sqlite", "UPDATE trees SET fid = 200 WHERE uuid = 't4'; UPDATE trees SET fid = 201 WHERE uuid = 't3'"
+    )
     // The new row waits for the label of t3, which waits for the label of t4.
     try camp.sql(
       "office.sqlite",
