@@ -15,8 +15,8 @@ final class RowBeliefs {
   private let comparesStamps: [Bool]
   private var reader = FieldsReader()
 
-  /// nil if the states are not known: the device may have an emission of another version of the dataset, or an unknown
-  /// emission.
+  /// nil if the states are not known: the device has no emission, or it may have too many emissions, an emission of
+  /// another version of the dataset, or an emission from before the log.
   init?(_ store: HubStore, _ plan: EmissionPlan) {
     guard !plan.emissions.isEmpty, plan.emissions.allSatisfy({ $0.version == store.dataset.version }),
       plan.emissions.allSatisfy({ $0.cursor >= store.identity.logFrom }),

@@ -1,4 +1,4 @@
-/// A set of stable row numbers, with one bit for each number. Row numbers begin at 0 and are dense.
+/// A set of stable row numbers, with one bit for each number. Row numbers are dense.
 public struct RowSet: Hashable, Sequence, Sendable {
   var words: [UInt64] = []
 

@@ -69,14 +69,27 @@ struct TriggerProbe: ~Copyable {
     self.probe = probe
   }
 
-  /// Why SQLite cannot compile the trigger; nil: it can, or the trigger is a view's.
+  /// Why SQLite cannot compile the trigger. nil if SQLite can compile it.
   func failure(of trigger: DerivedTableTrigger) throws -> SQLiteError? {
     try probe.execute("SAVEPOINT alone")
     defer { try? probe.execute("ROLLBACK TO alone; RELEASE alone") }
     do {
       try probe.execute(trigger.sql)
-      for sql in try probe.allWrites(to: trigger.table) { _ = try probe.prepare(sql).columnCount }
+      for sql in try probe.allWrites(to: trigger.table) {
+        if let failure = try failure(ofStatement: sql), !failure.isAboutView { return failure }
+      }
       return nil
     } catch let error as SQLiteError where error.kind == .other { return error }
   }
+
+  /// Why SQLite cannot compile the statement. nil if SQLite can compile it.
+  private func failure(ofStatement sql: String) throws -> SQLiteError? {
+    do { _ = try probe.prepare(sql).columnCount } catch where error.kind == .other { return error }
+    return nil
+  }
+}
+
+extension SQLiteError {
+  /// Whether SQLite refuses a kind of write to a view, because the view has no INSTEAD OF trigger for it.
+  fileprivate var isAboutView: Bool { message.hasSuffix("because it is a view") }
 }

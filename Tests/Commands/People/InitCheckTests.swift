@@ -101,6 +101,17 @@ struct InitCheckTests {
     #expect(refused.error.contains("The trigger second of the table z cannot run here"), "\(refused.error)")
   }
 
+  @Test("a trigger of a view is not blamed because the view takes no other writes")
+  func viewTrigger() throws {
+    let (_, refused) = try start(
+      """
+      CREATE TABLE t (id TEXT PRIMARY KEY); CREATE TABLE z (x); CREATE VIEW v AS SELECT id FROM t;
+      CREATE TRIGGER first INSTEAD OF INSERT ON v BEGIN INSERT INTO t VALUES (NEW.id); END;
+      CREATE TRIGGER second AFTER INSERT ON t BEGIN INSERT INTO z SELECT z.lost FROM z; END;
+      """, #""t": {}"#)
+    #expect(refused.error.contains("The trigger second of the table t cannot run here"), "\(refused.error)")
+  }
+
   @Test(
     "findings that people will meet are shown: triggers with functions of the app, outward references, counted keys"
   )
