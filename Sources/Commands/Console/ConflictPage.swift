@@ -46,11 +46,14 @@ extension ConsoleSite {
       """
   }
 
-  /// The form for the decision. Enter in a field presses the first button. For a single conflict, this button does
-  /// nothing if no column was chosen. A unit is decided as a whole, so it has no choice for each column.
+  /// The form for the decision. Enter in a field presses the first button, which must decide nothing by itself. For a
+  /// single conflict, this button does nothing if no column was chosen. A unit is decided as a whole, so it has no
+  /// choice for each column, and its first button is disabled.
   private static func form(_ shown: ShownConflict, _ parts: [Markup]) -> Markup {
     let columns: Markup =
-      shown.isUnit ? "" : "<button name=\"keep\" value=\"columns\">Keep the chosen value of each column</button>\n"
+      shown.isUnit
+      ? "<button disabled hidden></button>\n"
+      : "<button name=\"keep\" value=\"columns\">Keep the chosen value of each column</button>\n"
     return """
       <form method="post" action="conflict">
       <input type="hidden" name="id" value="\(shown.conflict.record.id.text)">

@@ -76,6 +76,31 @@ struct ConsoleTests {
     }
   }
 
+  @Test("Enter in the form of a unit decides nothing: its first button is disabled")
+  func unitForm() throws {
+    let fixture = try TwoDeviceFixture(
+      """
+      CREATE TABLE stock (id TEXT PRIMARY KEY, qty INTEGER CHECK (qty >= 0));
+      INSERT INTO stock VALUES ('a', 10), ('b', 0);
+      """,
+      #""stock": { "unit": "transaction", "columns": { "qty": "sum" } }"#)
+    let camp = fixture.camp
+    try camp.answer("tablet")
+    try camp.sql(
+      "tablet/data.sqlite",
+      """
+      BEGIN; UPDATE stock SET qty = qty - 8 WHERE id = 'a'; UPDATE stock SET qty = qty + 8 WHERE id = 'b'; COMMIT
+      """)
+    try camp.sql("office.sqlite", "UPDATE stock SET qty = qty - 5 WHERE id = 'a'")
+    try camp.deliver("tablet")
+    let id = try #require(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
+    try inBrowser(of: camp) { browser throws in
+      let page = browser.get("/conflict?id=\(id)").text
+      let first = try #require(page.firstRange(of: "<button"))
+      #expect(page[first.lowerBound...].hasPrefix("<button disabled"))
+    }
+  }
+
   @Test("a session has two secrets, and the cookie is for the folder of the session alone")
   func folder() throws {
     try inBrowser { browser throws in
