@@ -84,7 +84,7 @@ struct TriggerProbe: ~Copyable {
 
   /// Why SQLite cannot compile the statement. nil if SQLite can compile it.
   private func failure(ofStatement sql: String) throws -> SQLiteError? {
-    do { _ = try probe.prepare(sql).columnCount } catch where error.kind == .other { return error }
+    do { _ = try probe.prepare(sql).columnCount } catch  where error.kind == .other { return error }
     return nil
   }
 }
