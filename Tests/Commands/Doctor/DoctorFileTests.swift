@@ -126,7 +126,7 @@ struct DoctorFileTests {
     try Data(copy).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
     try camp.sql("tablet/data.sqlite", CommandLineFixture.dropTriggers)
     let before = try camp.read("tablet/data.sqlite")
-    #expect(camp.device("tablet", "doctor").out.contains("Keep it aside"))
+    #expect(camp.device("tablet", "doctor").out.contains("Keep this old database in another folder"))
     #expect(camp.device("tablet", "doctor", "--repair").code == 1)
     #expect(try camp.read("tablet/data.sqlite") == before)
   }
