@@ -20,6 +20,9 @@ let tests: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+/// The tests alone are not optimised: they run as fast, because what they call is optimised, and they build faster.
+let notOptimised: [SwiftSetting] = [.unsafeFlags(["-Onone"])]
+
 func room(_ name: String, _ dependencies: [String], settings: [SwiftSetting] = strict) -> Target {
   .target(
     name: "Satchel\(name)",
@@ -38,7 +41,7 @@ func check(_ name: String, exclude: [String] = [], _ dependencies: [String]) -> 
     dependencies: dependencies.map { .init(stringLiteral: $0 == "TestSupport" ? $0 : "Satchel\($0)") },
     path: "Tests/\(name)",
     exclude: exclude,
-    swiftSettings: tests)
+    swiftSettings: tests + notOptimised)
 }
 
 let package = Package(
