@@ -75,20 +75,22 @@ extension Capture {
     )
   }
 
+  private static func savedDamage(to table: TrackedTable, in saved: Name) -> CaptureDamage {
+    CaptureDamage(
+      kind: .saved, table: table.name,
+      words: "Satchel's table \(saved), which records the changes of \(table.name), is missing or was changed",
+      hint: nil
+    )
+  }
+
   private static func damage(to table: TrackedTable, in database: borrowing Database) throws -> CaptureDamage? {
     guard let before = try table.saved(in: database) else {
-      return CaptureDamage(
-        kind: .saved, table: table.name,
-        words: "the table \(table.names.before), in which its changes are captured, is missing or was changed",
-        hint: nil)
+      return savedDamage(to: table, in: table.names.before)
     }
     guard let writes = try database.tableShape(table.names.writes),
       table.savedWrites(writes) == table.savedColumns(before), table.hasUnits(in: before, writes)
     else {
-      return CaptureDamage(
-        kind: .saved, table: table.name,
-        words: "the table \(table.names.writes), in which its changes are captured, is missing or was changed",
-        hint: nil)
+      return savedDamage(to: table, in: table.names.writes)
     }
     let mapping = ColumnMapping(from: table.savedColumns(before), to: table.schema.columns)
     if table.hasOtherKey(than: before, mapping) {
@@ -191,7 +193,7 @@ extension TrackedTable {
     before.columns.filter { !names.isOwn($0) }
   }
 
-  /// The columns of the app's table in the table of writes, in order.
+  /// The app's columns in the table of writes, in order. Satchel's own columns are left out.
   func savedWrites(_ writes: TableShape) -> [Name] {
     writes.columns.filter { !names.isOwn($0) }
   }

@@ -115,9 +115,9 @@ extension ConflictTable {
     }
   }
 
-  /// Marks this conflict's new state as not yet reported to the other side. The delete of a row that left its user's
-  /// scope is not reported. The delete of a row that is deleted at the hub is no conflict. The user must not see the
-  /// difference between the two.
+  /// Marks this conflict's new state as not yet reported to the other side. Does nothing for the delete of a row that
+  /// left its user's scope. If the hub had deleted the row, the delete would be no conflict and would have no report.
+  /// So a report would show the user that the hub still has the row.
   public static func retell(_ id: ConflictID, in database: borrowing Database) throws {
     try database.run(
       "UPDATE satchel_conflicts SET told = NULL WHERE id = :id AND NOT (kind = 'revoked' AND operation = 'delete')",

@@ -47,7 +47,7 @@ public enum GeometryKind: UInt32, Sendable, CaseIterable {
     case positions, rings, parts
   }
 
-  /// The structure of a geometry of this kind; nil: this kind is only a type of layers.
+  /// The structure of a geometry of this kind. nil: only layers use this kind, and no geometry has it.
   var shape: Shape? {
     switch self {
     case .geometry, .curve, .surface: nil

@@ -88,8 +88,8 @@ public enum WebIntake {
 
 /// The interface to browsers on this machine.
 public protocol WebServer: Sendable {
-  /// Answers requests to this machine's own address, one after another, until an end is requested. Then the present
-  /// answer is still completed.
+  /// Answers requests to this machine's own address, one after another. When `end` comes, completes the present answer
+  /// and returns.
   ///
   /// - Parameters:
   ///   - port: the port to listen at; 0: any free port.

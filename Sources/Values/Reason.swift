@@ -236,7 +236,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case notTheUsers = "not-the-users"
   /// A number is higher than it can be.
   case number
-  /// A newer bundle came before.
+  /// A newer bundle has already come here.
   case older
   /// The database is an old copy of itself.
   case olderDatabase = "older-database"

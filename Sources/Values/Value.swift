@@ -15,7 +15,7 @@ public enum Value: Sendable {
 
   public var isNull: Bool { if case .null = self { true } else { false } }
 
-  /// The approximate memory of the value, in bytes.
+  /// The approximate size of the value in memory, in bytes.
   public var byteCount: Int {
     switch self {
     case .text(let bytes), .blob(let bytes): bytes.count

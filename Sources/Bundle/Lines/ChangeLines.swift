@@ -19,7 +19,7 @@ public final class ChangeLines {
   private var tellsOfKeys = false
   private var count = 0
 
-  /// Lines for the other core.
+  /// Lines that another processor core will parse.
   private struct Batch: Sendable {
     var lines: [[UInt8]] = []
     var size = BatchSize()

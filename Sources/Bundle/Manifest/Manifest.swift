@@ -91,7 +91,7 @@ public struct Manifest: Hashable, Sendable {
   public struct Volume: Hashable, Sendable {
     public static let most: Int64 = 9_999
 
-    /// The bundle that was cut.
+    /// The bundle that was cut into volumes.
     public let of: BundleID
     public let whole: BundleKind
     /// The sequence or the emission number of the whole bundle.
@@ -127,7 +127,8 @@ public struct Manifest: Hashable, Sendable {
     /// `longestChain`.
     public let chain: [Link]
     /// Attached files that the device requests. The hub is known to have these files, and the device's rows name them.
-    /// They are missing on the device. In order, each once, at most as many as a bundle carries.
+    /// They are missing on the device. The list is sorted and names each file once. It is limited to the number of
+    /// files that one bundle can carry.
     public let lost: [AttachmentPath]
     /// The sequence of an earlier export. This export contains all changes since that export, so the exports between
     /// the two may be left out. nil: the bundle was made by a version without this member. Then the first export of the

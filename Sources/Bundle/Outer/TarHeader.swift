@@ -81,7 +81,7 @@ struct TarHeader {
         }
         size = number
       case "mtime", "atime", "ctime": break
-      default: throw .notABundle("a pax header with more than a size and times")
+      default: throw .notABundle("a pax header with other entries than a size and times")
       }
     }
     return size

@@ -112,7 +112,7 @@ enum NamedKey {
   static func refuseLocal(_ column: Name, of info: TableInfo, at place: String) throws {
     guard column == info.localKey else { return }
     throw DatasetError(
-      place, "each replica gives the table's PRIMARY KEY \(column) by itself, and it is not carried",
+      place, "each replica assigns the table's PRIMARY KEY \(column) by itself, and bundles do not carry it",
       hint: "Name a column that is carried.")
   }
 

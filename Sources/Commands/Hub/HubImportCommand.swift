@@ -171,7 +171,7 @@ extension HubTool {
       """
   }
 
-  /// The result of the recovery of the time that the hub lost.
+  /// Describes the result of a recovery of the lost time.
   static func text(_ report: RecoveryReport) -> TerminalText {
     var text: TerminalText =
       "The lost work is back, as far as the devices have it: \(Words.count(report.rows, "row")) changed, "

@@ -122,7 +122,7 @@ extension HubTool {
   private static func words(_ reason: WaitingBundle.Reason) -> String {
     switch reason {
     case .version(let version): "it is of version \(version) of the dataset; satchel-hub dataset apply brings that"
-    case .earlier(let merged): "earlier bundles of its device are missing, from \(merged.next) on"
+    case .earlier(let merged): "earlier bundles of its device are missing: the first one is number \(merged.next)"
     case .setBack: "this hub was set back, and nothing is imported until you decide"
     case .due: "the next import or sync takes it"
     }

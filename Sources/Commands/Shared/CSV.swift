@@ -57,7 +57,7 @@ enum CSV {
     return !isNumber(text)
   }
 
-  /// Whether a text is a number: digits with a sign, a point and an exponent, as SQLite and people write them.
+  /// Whether a text is a number. A number has digits. It may also have a sign, a decimal point and an exponent.
   private static func isNumber(_ text: String) -> Bool {
     var bytes = Array(text.utf8)[...]
     func skip(_ signs: String) { if let first = bytes.first, signs.utf8.contains(first) { bytes.removeFirst() } }

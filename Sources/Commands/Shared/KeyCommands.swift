@@ -38,7 +38,7 @@ struct KeyCommands {
     }
   }
 
-  /// A fingerprint as a picture for a camera.
+  /// The key's fingerprint as a QR code. Empty if no QR code can hold it.
   static func picture(_ key: PublicKey, colour: Bool) -> TerminalText {
     TerminalText(ofOwnMaking: QRCode(key.fingerprint)?.text(colour: colour) ?? "")
   }

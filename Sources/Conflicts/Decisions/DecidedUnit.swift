@@ -59,7 +59,7 @@ extension ConflictRecord {
 extension WorkspaceError {
   fileprivate func about(_ record: ConflictRecord) -> WorkspaceError {
     WorkspaceError(
-      code, "Nothing of the unit is taken, because of \(record.words): \(message)",
+      code, "No change of the unit is taken, because of \(record.words): \(message)",
       hint: hint ?? "Keep the hub's rows with --keep hub, and make the change again in another way.")
   }
 }

@@ -17,7 +17,8 @@ final class RowsWithoutParent {
     let isBelowKeptRow: Bool
   }
 
-  /// Why a row left.
+  /// Why a row left its table. `kept`: another row keeps out this row, or a row above it, until a person decides.
+  /// `gone`: any other reason.
   enum Departure { case gone, kept }
 
   private let tables: [RowTable]

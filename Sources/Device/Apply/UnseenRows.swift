@@ -6,8 +6,8 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Rows that were written unseen. They are found before a bundle is applied, if the bundle does not state the former
-/// versions of its rows.
+/// Rows whose changes capture did not record. The device finds them before it applies a bundle that does not state the
+/// former versions of its rows.
 struct UnseenRows {
   /// A row's values before the bundle.
   enum Content {

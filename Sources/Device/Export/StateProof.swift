@@ -5,11 +5,11 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The digests of this device's rows as the hub must expect them: the emission of this database, plus the device's
-/// acknowledged changes.
+/// The digests of this device's rows, as the hub must expect the rows. The hub expects the emission of this database,
+/// plus the device's acknowledged changes.
 ///
-/// A row with pending changes counts as its oldest pre-image, which is the hub's last version. So each row is read
-/// once. Then each pending row is replaced in the sums by its oldest pre-image.
+/// So a row with pending changes counts as its oldest pre-image, which is the hub's last version. First, all rows are
+/// read once and added to the sums. Then each row with pending changes is replaced in the sums by that pre-image.
 extension DeviceSession {
   /// Whether an export must carry the digests.
   func isProofDue(in sequence: SequenceNumber, _ wish: ProofOption) -> Bool {

@@ -20,7 +20,8 @@ extension DeviceSession {
     case known
   }
 
-  /// How a bundle continues this device's history. Throws a `Refusal` if the bundle cannot be accepted now or ever.
+  /// How a bundle continues this device's history. Throws a `Refusal` if the device cannot accept the bundle yet, or
+  /// can never accept it.
   func continuation(of scope: Manifest.Scope, _ digest: Digest) throws -> Continuation {
     if scope.epoch == state.epoch { return try continuationInEpoch(of: scope, digest) }
     if try isFormer(scope.epoch) { return .known }
@@ -92,7 +93,7 @@ extension DeviceSession {
     guard scope.acknowledged > state.sequence else { return }
     throw Refusal(
       .olderDatabase,
-      "The hub has \(scope.acknowledged) exports of this device, and this database has made \(state.sequence): it is an old copy of itself.",
+      "The hub has \(scope.acknowledged) exports of this device, but this database has made only \(state.sequence). It is an old copy of itself.",
       hint:
         """
         Put the newer database back if there is one. If it is in use elsewhere, or lost, this one continues under a \

@@ -79,8 +79,8 @@ struct RollForward {
   private struct Write {
     let image: PreImage
     let current: Row?
-    /// Whether the write is later than the exported change of the row. False: the write may be an earlier value of that
-    /// change, from before the copy was made.
+    /// Whether the write is later than the exported change of the row, or no export has such a change. False: the row
+    /// may have had this value already before the copy was made. The exported change then replaced the value.
     let isLater: Bool
   }
 

@@ -60,7 +60,7 @@ struct ReportedConflicts {
   private func check(_ line: ConflictRecord) throws {
     guard line.device == device.id else { throw LineProblem("it is about another device's change") }
     guard line.generation.rawValue < changes.sequence.rawValue else {
-      throw LineProblem("its generation is not before the export")
+      throw LineProblem("its generation is not below the number of the export")
     }
   }
 

@@ -27,7 +27,7 @@ struct ReportedDecisions {
     let histories = [device.id, device.continues].compactMap(\.self)
     try bundle.eachResolution { resolution in
       guard resolution.generation.rawValue < changes.sequence.rawValue else {
-        throw LineProblem("its generation is not before the export")
+        throw LineProblem("its generation is not below the number of the export")
       }
       guard let known = try store.conflict(called: resolution.conflict, by: histories),
         Name(known.record.user) == Name(device.user)

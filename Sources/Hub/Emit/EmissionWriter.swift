@@ -43,8 +43,8 @@ struct EmissionWriter {
     }
   }
 
-  /// The device's own rows whose present keys it may not know. If the row was folded into a row that the user may not
-  /// see, only its deletion is sent.
+  /// The device's own rows with new keys that the device perhaps does not know yet. A row is left out if it was folded
+  /// into a row that the user cannot see. Only the deletion of such a row is sent.
   func keysToTell() throws -> [RekeyedRow] {
     try store.rekeyed(of: plan.device.id, at: plan.device.proved).filter { row in
       guard let place = store.place(of: row.table) else { return false }

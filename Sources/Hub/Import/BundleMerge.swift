@@ -153,7 +153,7 @@ struct BundleMerge {
     var claims = AttachmentClaims()
     try lines.each { line in
       if let generation = line.generation, generation.rawValue >= changes.sequence.rawValue {
-        throw LineProblem("its generation is not before the export")
+        throw LineProblem("its generation is not below the number of the export")
       }
       guard let place = store.place(of: line.table) else {
         departed += try takeDeparted(line, device, translation, latest: merger.latest, now)

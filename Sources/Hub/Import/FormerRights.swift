@@ -186,7 +186,8 @@ final class FormerRights {
     }
   }
 
-  /// Whether the user could make a row, as far as the values of the row decide.
+  /// Whether the write rule at an emission lets the user make a row with these values. The rows above it are not
+  /// checked. If the result at that time is unknown, the user's present attributes and the present tables decide.
   private func couldMake(_ row: Row, in place: Int, at emission: Emission) throws -> Bool {
     guard let write = try writeRule(of: place, at: emission) else { return false }
     let rule: String?

@@ -77,7 +77,8 @@ final class StepMerger {
     var heldCount: Int?
     var tally = RowTally()
     var found: [ConflictRecord] = []
-    /// The new conflicts in tables that accept late work.
+    /// The new conflicts in tables with `"late": "accept"`. Afterwards `LateWork` decides whether it accepts their
+    /// changes.
     var maybeLate: [ConflictID] = []
     fileprivate(set) var taken = 0
     var conflicts = 0

@@ -28,7 +28,7 @@ final class OpenScopes {
     for entry in scopes.values { entry.scope?.forgetTrees() }
   }
 
-  /// Answers a call of the function.
+  /// Answers a call of the SQL function: whether the scope's user may see the row. False if no such scope is in use.
   func answer(_ arguments: [Value]) throws -> Bool {
     guard arguments.count > 2, case .integer(let number) = arguments[0], case .integer(let place) = arguments[1],
       let scope = scopes[number]?.scope

@@ -1,5 +1,5 @@
-/// A column of a row that another replica wrote, from the view of one device. Only writes after the oldest emission
-/// that the device may have are counted.
+/// A statement for a device: others wrote a column of a row. Writes count only if they were made after the oldest
+/// emission that the device may have.
 public struct OthersWrite: Hashable, Sendable {
   public let column: Name
   /// The stamp of the newest of these writes; nil: it is the row's own stamp.

@@ -79,7 +79,7 @@ struct TransactionUnitTests {
     try takeTooMuch(importedFirst: false)
     let decided = try resolve("--keep", "device")
     #expect(decided.code == 1)
-    #expect(decided.error.contains("Nothing of the unit is taken, because of stock [\"s1\"]"), "\(decided.error)")
+    #expect(decided.error.contains("No change of the unit is taken, because of stock [\"s1\"]"), "\(decided.error)")
     #expect(try stock() == "5 0 4")
     #expect(try waiting().count == 1)
     let set = try resolve("--set", "qty=3")

@@ -13,7 +13,7 @@ extension ToolSpec {
     }
   }
 
-  /// Every beginning of a command's path, with the words that may follow.
+  /// Each proper prefix of a command's words, with the words that may follow. The first prefix is empty.
   private var followers: [(words: [String], next: [String])] {
     var found: [(words: [String], next: [String])] = [([], unique(commands.map { $0.path[0] } + ["help"]))]
     for command in commands {

@@ -9,7 +9,7 @@ import SatchelWorkspace
 struct Branch {
   /// The id of the history in chain, log and conflicts, until the copy gets its own name.
   let id: ReplicaID
-  /// The last export that both have in common.
+  /// The last export that belongs to both histories.
   let parted: SequenceNumber
   /// The highest merged export of this history.
   let merged: SequenceNumber

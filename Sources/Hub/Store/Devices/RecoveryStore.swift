@@ -150,7 +150,8 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  /// The number of emissions of the lost time that each device has and that did not come, by the device's name.
+  /// Counts the emissions of the lost time that each active device has and has not brought yet. The devices are in the
+  /// order of their names.
   func awaitedEmissions() throws -> [(device: String, count: Int64)] {
     try database.all(
       """

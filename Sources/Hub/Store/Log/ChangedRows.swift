@@ -4,7 +4,8 @@ import SatchelValues
 
 /// The changed rows of one table, as needed for one device.
 struct ChangedRows {
-  /// Rows that others changed, and rows whose own change the device may have rebased away.
+  /// Rows that others changed. Also rows that the device itself changed, if it may have them in another form than it
+  /// sent.
   var news = RowSet()
   /// Rows that the device itself changed, whatever their state on the device.
   var allOwn = RowSet()

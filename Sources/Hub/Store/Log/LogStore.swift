@@ -142,7 +142,8 @@ extension HubStore {
 }
 
 extension Statement {
-  /// Values by column, as they are in the log. nil for NULL.
+  /// Parses a JSON object of the log: the values of a row, by column name. nil for NULL.
+  /// - Parameter column: the position of the object in the statement's result.
   func fields(_ column: Int) throws -> [Field]? { try textBytes(column).map { try FieldsCoding.parse($0) } }
 
   /// The bytes of a text; nil for anything else.
