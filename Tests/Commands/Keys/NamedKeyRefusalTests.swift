@@ -82,7 +82,7 @@ struct NamedKeyRefusalTests {
       words: ["the UNIQUE index i depends on fid"]),
     Refusal(
       schema: trees, tables: #""trees": { "key": ["uuid"], "columns": { "fid": "hub" } }"#,
-      words: ["tables.trees.columns.fid", "each replica gives the table's PRIMARY KEY fid by itself"]),
+      words: ["tables.trees.columns.fid", "each replica assigns the table's PRIMARY KEY fid by itself"]),
     Refusal(
       schema: trees, tables: #""trees": { "key": ["uuid"], "attachments": ["fid"] }"#,
       words: ["tables.trees.attachments", "PRIMARY KEY fid by itself"]),
@@ -106,7 +106,7 @@ struct NamedKeyRefusalTests {
     Refusal(
       schema: trees + "CREATE TABLE visits (id TEXT PRIMARY KEY, tree_fid INT)",
       tables: named + #", "visits": { "references": { "tree_fid": { "table": "trees", "column": "fid" } } }"#,
-      words: ["tables.visits.references.tree_fid", "each replica gives the table's PRIMARY KEY fid by itself"]),
+      words: ["tables.visits.references.tree_fid", "each replica assigns the table's PRIMARY KEY fid by itself"]),
     Refusal(
       schema: trees + "CREATE TABLE plots (id TEXT PRIMARY KEY)",
       tables: #""plots": {}, "trees": { "key": ["uuid"], "references": { "fid": "plots" } }"#,
