@@ -306,6 +306,9 @@ extension Manifest {
   /// from this comment. The reader checks the signature before it reads anything else. A person compares the key's
   /// fingerprint afterwards.
   func trustedComment(signer: PublicKey) -> String {
-    "satchel \(kind.rawValue) \(bundle) dataset=\(dataset) from=\(from.id) to=\(to.id) number=\(number) key=\(signer.line)"
+    """
+    satchel \(kind.rawValue) \(bundle) dataset=\(dataset) from=\(from.id) to=\(to.id) number=\(number) \
+    key=\(signer.line)
+    """
   }
 }

@@ -117,7 +117,10 @@ struct CaptureSQL {
     // prediction for the last row is in the newest entries, or was recorded when the table was compacted.
     let noted = "SELECT \(alias) FROM \(writes) WHERE \(quoted(names.number)) = 0"
     let unused =
-      "(SELECT max(\(alias)) + 1 FROM (SELECT \(alias) FROM \(newest(saveVictimsOfInsert.count + 3)) UNION ALL \(noted)))"
+      """
+      (SELECT max(\(alias)) + 1 FROM (SELECT \(alias) FROM \(newest(saveVictimsOfInsert.count + 3)) UNION ALL \
+      \(noted)))
+      """
     return [
       saveNext(counted),
       save(key, "SELECT \(CaptureTables.predictedKey), \(now), \(unused) WHERE \(isMade) AND \(unused) > \(counted)"),

@@ -64,7 +64,10 @@ struct CaptureTables {
 
   /// SQL for the approximate number of bytes of all writes; NULL: there are no writes.
   var writtenBytes: String {
-    "SELECT max(\(quoted(names.number))) * \(CaptureTidying.size(of: columns, in: names)) FROM \(writes) WHERE \(quoted(names.number)) > 0"
+    """
+    SELECT max(\(quoted(names.number))) * \(CaptureTidying.size(of: columns, in: names)) FROM \(writes) WHERE \
+    \(quoted(names.number)) > 0
+    """
   }
 
   /// - Parameter isSorted: whether the rows are sorted by their keys first.

@@ -27,7 +27,10 @@ struct CaptureTidying {
   /// The last statement of a trigger that adds up to `count` entries. It reads no page unless one of these entries ends
   /// the interval: the part before AND is evaluated first.
   func occasion(after count: Int) -> String {
-    "UPDATE \(writes) SET \(quoted(names.existed)) = NULL WHERE last_insert_rowid() % \(Self.interval) < \(count) AND \(number) = 0"
+    """
+    UPDATE \(writes) SET \(quoted(names.existed)) = NULL WHERE last_insert_rowid() % \(Self.interval) < \(count) AND \
+    \(number) = 0
+    """
   }
 
   /// In entry 0, `again` holds the number of the last entry at the last compaction. `written` holds the number of
@@ -69,7 +72,10 @@ struct CaptureTidying {
   private var note: String {
     guard let counted = counted.map({ quoted($0) }) else { return "" }
     return
-      ", \(counted) = max(coalesce(\(counted), 0), (SELECT coalesce(max(\(counted)), 0) FROM \(writes) WHERE \(isPredicted)))"
+      """
+      , \(counted) = max(coalesce(\(counted), 0), (SELECT coalesce(max(\(counted)), 0) FROM \(writes) WHERE \
+      \(isPredicted)))
+      """
   }
 
   /// The number of the last entry that the body has read.
@@ -79,7 +85,10 @@ struct CaptureTidying {
   private var size: String { Self.size(of: columns, in: names) }
 
   static func size(of columns: [Name], in names: CaptureNames) -> String {
-    "(SELECT avg(satchel_size) FROM (SELECT 32 + \(sum(columns[...])) AS satchel_size FROM \(quoted(names.writes)) ORDER BY \(quoted(names.number)) DESC LIMIT 4))"
+    """
+    (SELECT avg(satchel_size) FROM (SELECT 32 + \(sum(columns[...])) AS satchel_size FROM \(quoted(names.writes)) \
+    ORDER BY \(quoted(names.number)) DESC LIMIT 4))
+    """
   }
 
   /// SQL for the sum of the lengths of these columns. The sum is made of halves, because SQLite limits the depth of an

@@ -6,7 +6,10 @@ extension Capture {
   /// holds the transaction.
   public static func addFirstWriteColumns(in database: borrowing Database) throws {
     let tables = try database.all(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'satchel\\_before\\_%' ESCAPE '\\' ORDER BY name"
+      """
+      SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'satchel\\_before\\_%' ESCAPE '\\' ORDER BY \
+      name
+      """
     ) { Name($0.text(0)) }
     for table in tables {
       guard let shape = try database.tableShape(table) else { continue }

@@ -166,7 +166,10 @@ public enum PreImageStore {
     try database.run(
       "UPDATE \(before) SET \(stamp) = (SELECT max(other.\(stamp)) FROM \(before) AS other WHERE \(isSameRow))")
     try database.run(
-      "DELETE FROM \(before) WHERE EXISTS (SELECT 1 FROM \(before) AS other WHERE \(isSameRow) AND other.\(number) < \(before).\(number))"
+      """
+      DELETE FROM \(before) WHERE EXISTS (SELECT 1 FROM \(before) AS other WHERE \(isSameRow) AND other.\(number) < \
+      \(before).\(number))
+      """
     )
     try database.run("UPDATE \(before) SET \(number) = :generation", ["generation": .integer(generation.rawValue)])
   }

@@ -174,7 +174,10 @@ extension ConflictTable {
   ) throws -> Int64 {
     if table.keepsSpellings { return try countHeld(spelled: key, of: table.name, device: device, in: database) }
     return try database.first(
-      "SELECT count(*) FROM satchel_conflicts WHERE state = 'held' AND device = :device AND table_name = :table AND key = :key",
+      """
+      SELECT count(*) FROM satchel_conflicts WHERE state = 'held' AND device = :device AND table_name = :table AND \
+      key = :key
+      """,
       ["device": .string(device.text), "table": .string(table.name.text), "key": .text(canonicalKey(key))]
     ) { $0.integer(0) } ?? 0
   }

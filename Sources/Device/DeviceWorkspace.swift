@@ -217,7 +217,10 @@ final class DeviceSession {
     guard state.id == workspace.configuration.id else {
       throw WorkspaceError(
         .otherDevice,
-        "The database \(workspace.databasePath) belongs to the device \(state.name), this workspace to \(workspace.configuration.name).",
+        """
+        The database \(workspace.databasePath) belongs to the device \(state.name), this workspace to \
+        \(workspace.configuration.name).
+        """,
         hint: "Put each database back into its own workspace.")
     }
     try OwnTables(madeBy: DeviceSchema.all + [SchemaUpgrade.schema]).check(
@@ -277,7 +280,10 @@ final class DeviceSession {
     guard let highest = try unknownExport() else { return }
     throw WorkspaceError(
       .olderDatabase,
-      "The database \(workspace.databasePath) has made \(state.sequence) exports, and this workspace holds export \(highest): it is an old copy of itself.",
+      """
+      The database \(workspace.databasePath) has made \(state.sequence) exports, and this workspace holds export \
+      \(highest): it is an old copy of itself.
+      """,
       hint:
         """
         Put the newer database back if there is one. If not: satchel doctor --repair brings this one to where the \

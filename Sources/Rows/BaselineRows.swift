@@ -68,7 +68,10 @@ public final class BaselineTable: KnownTableRows {
       "DELETE FROM \(name); CREATE UNIQUE INDEX \(quoted("key of \(schema.name)")) ON \(name) (\(quotedList(key)))")
     select = try database.prepare("SELECT \(quotedList(schema.columns)) FROM \(name) WHERE \(isKey)")
     replace = try database.prepare(
-      "INSERT OR REPLACE INTO \(name) (\(quotedList(schema.columns))) VALUES (\(schema.columns.map { _ in "?" }.joined(separator: ", ")))"
+      """
+      INSERT OR REPLACE INTO \(name) (\(quotedList(schema.columns))) VALUES \
+      (\(schema.columns.map { _ in "?" }.joined(separator: ", ")))
+      """
     )
     deletion = try database.prepare("DELETE FROM \(name) WHERE \(isKey)")
     keys = try database.prepare("SELECT \(quotedList(key)) FROM \(name)")

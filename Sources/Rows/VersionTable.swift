@@ -42,7 +42,10 @@ public enum VersionTable {
   /// The migrations that follow a version, in order.
   public static func migrations(after version: Int64, in database: borrowing Database) throws -> [Migration] {
     try database.all(
-      "SELECT version, migration FROM satchel_versions WHERE version > :version AND migration IS NOT NULL ORDER BY version",
+      """
+      SELECT version, migration FROM satchel_versions WHERE version > :version AND migration IS NOT NULL ORDER BY \
+      version
+      """,
       ["version": .integer(version)]
     ) { Migration(version: $0.integer(0), sql: $0.text(1)) }
   }

@@ -63,7 +63,10 @@ public struct Database: ~Copyable {
   /// very many rows go into a file.
   public func prepareForCommand() throws(SQLiteError) {
     try execute(
-      "PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON; PRAGMA synchronous = EXTRA; PRAGMA temp_store = FILE; PRAGMA cache_size = -\(Self.cacheKibibytes)"
+      """
+      PRAGMA foreign_keys = OFF; PRAGMA secure_delete = ON; PRAGMA synchronous = EXTRA; PRAGMA temp_store = FILE; \
+      PRAGMA cache_size = -\(Self.cacheKibibytes)
+      """
     )
   }
 

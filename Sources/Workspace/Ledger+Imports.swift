@@ -28,7 +28,10 @@ extension Ledger {
   /// The digests under which a bundle was imported, or found stale. A digest is nil if release 0.1 recorded none.
   public static func digests(of bundle: BundleID, in database: borrowing Database) throws -> [String?] {
     try database.all(
-      "SELECT digest FROM satchel_ledger WHERE direction = 'in' AND bundle = :bundle AND verdict IN ('imported', 'stale')",
+      """
+      SELECT digest FROM satchel_ledger WHERE direction = 'in' AND bundle = :bundle AND verdict IN ('imported', \
+      'stale')
+      """,
       ["bundle": .string(bundle.text)]
     ) { $0.optionalText(0) }
   }

@@ -74,7 +74,10 @@ struct SnapshotAttackTests {
   }
 
   private static let inUTF16 =
-    "sqlite3 snapshot.sqlite .dump > all.sql; rm snapshot.sqlite; sqlite3 -cmd \"PRAGMA encoding = 'UTF-16le'\" snapshot.sqlite < all.sql"
+    """
+    sqlite3 snapshot.sqlite .dump > all.sql; rm snapshot.sqlite; sqlite3 -cmd "PRAGMA encoding = 'UTF-16le'" \
+    snapshot.sqlite < all.sql
+    """
 
   private static func stamp(_ values: String) -> String {
     "INSERT OR REPLACE INTO satchel_stamps (table_name, key, stamp) VALUES (\(values))"
@@ -85,7 +88,10 @@ struct SnapshotAttackTests {
   }
 
   @Test(
-    "an insider: a snapshot that holds more than the dataset's tables, or is no sound database, is refused, and nothing of it runs",
+    """
+    an insider: a snapshot that holds more than the dataset's tables, or is no sound database, is refused, and \
+    nothing of it runs
+    """,
     arguments: [
       "CREATE VIEW v AS SELECT * FROM camps", "CREATE TABLE other (a)",
       "CREATE TRIGGER t AFTER INSERT ON camps BEGIN DELETE FROM camps; END",
@@ -93,13 +99,19 @@ struct SnapshotAttackTests {
       "CREATE TEMP VIEW x AS SELECT 1; DROP TABLE satchel_stamps; CREATE VIEW satchel_stamps AS SELECT 1 AS table_name",
       "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET rootpage = 3 WHERE name = 'camps'",
       "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = 'CREATE TABLE camps (id' WHERE name = 'camps'",
-      "PRAGMA writable_schema = ON; INSERT INTO sqlite_schema VALUES ('table', 'sqlite_evil', 'sqlite_evil', 0, 'CREATE VIRTUAL TABLE sqlite_evil USING fts5 (a)')",
+      """
+      PRAGMA writable_schema = ON; INSERT INTO sqlite_schema VALUES ('table', 'sqlite_evil', 'sqlite_evil', 0, \
+      'CREATE VIRTUAL TABLE sqlite_evil USING fts5 (a)')
+      """,
       Self.inUTF16,
     ])
   func hostile(sql: String) throws { try expectRefused(sql) }
 
   @Test(
-    "a snapshot without a table, a key or the times of its rows, or with times that are none, is refused in words that fit",
+    """
+    a snapshot without a table, a key or the times of its rows, or with times that are none, is refused in words that \
+    fit
+    """,
     arguments: [
       ("DROP TABLE satchel_stamps", "satchel_stamps"), ("DROP TABLE reviews", "has no table reviews"),
       (

@@ -28,7 +28,10 @@ func runBench() throws {
   }
   let tally = Comparison.tally
   print(
-    "\nLimits: \(tally.met) met, \(tally.over) over, \(tally.missing) comparisons NOT MEASURED because a peer is missing."
+    """
+    \nLimits: \(tally.met) met, \(tally.over) over, \(tally.missing) comparisons NOT MEASURED because a peer is \
+    missing.
+    """
   )
 }
 

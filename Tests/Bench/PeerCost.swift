@@ -4,7 +4,10 @@ import Foundation
 func measurePeerCost(_ hubs: SurveyHubs, _ peers: Peers, isQuick: Bool) throws {
   let cases = isQuick ? [(20_000, 200, 0.3)] : [(100_000, 1_000, 0.3), (1_000_000, 1_000, 0.05)]
   print(
-    "\nBeside tools that compare files: seconds, medians of 5; so many visits changed on each side, others at the office"
+    """
+    \nBeside tools that compare files: seconds, medians of 5; so many visits changed on each side, others at the \
+    office
+    """
   )
   for (visits, count, limit) in cases {
     let hub = try hubs.hub(visits: visits)

@@ -9,7 +9,10 @@ func measureProofCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
   printTable(lines)
   let small = try hubs.hub(visits: isQuick ? 20_000 : 100_000)
   print(
-    "\nWhat a row must be: \(small.visits) visits, 10 % changed at the office, medians of 5; seconds with it and without it"
+    """
+    \nWhat a row must be: \(small.visits) visits, 10 % changed at the office, medians of 5; seconds with it and \
+    without it
+    """
   )
   lines = [["what", "with", "without", "ratio", "limit", ""]]
   lines += try small.witness()

@@ -165,12 +165,18 @@ struct RandomTable {
     var triggers: [String] = []
     if random.once(in: 4) {
       triggers.append(
-        "CREATE TRIGGER \(name)_x AFTER INSERT ON \(name) BEGIN UPDATE OR IGNORE \(name) SET a = 4 WHERE k IS NEW.k; END"
+        """
+        CREATE TRIGGER \(name)_x AFTER INSERT ON \(name) BEGIN UPDATE OR IGNORE \(name) SET a = 4 WHERE k IS NEW.k; \
+        END
+        """
       )
     }
     if random.once(in: 4) {
       triggers.append(
-        "CREATE TRIGGER \(name)_y AFTER UPDATE OF b ON \(name) BEGIN UPDATE OR REPLACE \(name) SET a = 3 WHERE k IS NEW.k; END"
+        """
+        CREATE TRIGGER \(name)_y AFTER UPDATE OF b ON \(name) BEGIN UPDATE OR REPLACE \(name) SET a = 3 WHERE k IS \
+        NEW.k; END
+        """
       )
     }
     if random.once(in: 6) {
@@ -179,12 +185,18 @@ struct RandomTable {
     }
     if random.once(in: 6) {
       triggers.append(
-        "CREATE TRIGGER \(name)_v BEFORE INSERT ON \(name) WHEN NEW.b IS NOT 'v' BEGIN INSERT OR IGNORE INTO \(name) (b) VALUES ('v'); END"
+        """
+        CREATE TRIGGER \(name)_v BEFORE INSERT ON \(name) WHEN NEW.b IS NOT 'v' BEGIN INSERT OR IGNORE INTO \(name) \
+        (b) VALUES ('v'); END
+        """
       )
     }
     if random.once(in: 12) {
       triggers.append(
-        "CREATE TRIGGER \(name)_w BEFORE INSERT ON \(name) BEGIN DELETE FROM \(name) WHERE k = (SELECT max(k) FROM \(name)); END"
+        """
+        CREATE TRIGGER \(name)_w BEFORE INSERT ON \(name) BEGIN DELETE FROM \(name) WHERE k = (SELECT max(k) FROM \
+        \(name)); END
+        """
       )
     }
     return triggers
@@ -232,7 +244,10 @@ struct RandomTable {
     case 5: return insert(clause, &random) + " ON CONFLICT DO NOTHING"
     case 6:
       return
-        "INSERT \(clause) INTO \(name) (\(key.joined(separator: ", ")), a, b) SELECT \(random.one(of: ["b", "a", "k", "p"]))\(key.count > 1 ? ", a" : ""), p, a FROM \(name)"
+        """
+        INSERT \(clause) INTO \(name) (\(key.joined(separator: ", ")), a, b) SELECT \
+        \(random.one(of: ["b", "a", "k", "p"]))\(key.count > 1 ? ", a" : ""), p, a FROM \(name)
+        """
     case 7: return "DELETE FROM \(name) WHERE \(condition(&random))"
     case 8:
       let expression = random.one(of: [
@@ -241,7 +256,10 @@ struct RandomTable {
       return "UPDATE \(clause) \(name) SET k = \(expression) WHERE \(condition(&random))"
     case 9 where hasRowid:
       return
-        "UPDATE \(clause) \(name) SET rowid = \(random.one(of: ["rowid + 1", "1", "-rowid"])) WHERE \(condition(&random))"
+        """
+        UPDATE \(clause) \(name) SET rowid = \(random.one(of: ["rowid + 1", "1", "-rowid"])) WHERE \
+        \(condition(&random))
+        """
     case 9:
       return
         "UPDATE \(clause) \(name) SET a = s.column2 FROM (VALUES (1, 2), ('a', 'b')) AS s WHERE s.column1 = \(name).k"

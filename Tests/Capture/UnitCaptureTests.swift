@@ -46,7 +46,10 @@ struct UnitCaptureTests {
   private func rest(_ seconds: Int, in database: borrowing Database) throws {
     for table in ["a", "b"] {
       try database.execute(
-        "UPDATE satchel_writes_\(table) SET satchel_written = satchel_written - \(seconds) / 86400.0 WHERE satchel_number > 0"
+        """
+        UPDATE satchel_writes_\(table) SET satchel_written = satchel_written - \(seconds) / 86400.0 WHERE \
+        satchel_number > 0
+        """
       )
     }
   }

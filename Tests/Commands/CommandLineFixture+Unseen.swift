@@ -49,7 +49,10 @@ extension CommandLineFixture {
   func replaceFile(_ statements: String = "") throws {
     let rows = try self.rows(
       "tablet/data.sqlite",
-      "SELECT 'INSERT INTO reviews VALUES (' || quote(id) || ',' || quote(site) || ',' || quote(author) || ',' || quote(stars) || ',' || quote(words) || ');' FROM reviews"
+      """
+      SELECT 'INSERT INTO reviews VALUES (' || quote(id) || ',' || quote(site) || ',' || quote(author) || ',' || \
+      quote(stars) || ',' || quote(words) || ');' FROM reviews
+      """
     )
     let sites = try self.rows(
       "tablet/data.sqlite",

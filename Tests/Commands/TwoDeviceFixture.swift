@@ -83,7 +83,10 @@ struct TwoDeviceFixture {
 
   func kinds(_ who: String? = nil) throws -> [String] {
     try conflicts(who).map {
-      "\($0["kind"]?.stringValue ?? "") \($0["state"]?.stringValue ?? "") \($0["operation"]?.stringValue ?? "") \($0["key"].map { "\($0)" } ?? "")"
+      """
+      \($0["kind"]?.stringValue ?? "") \($0["state"]?.stringValue ?? "") \($0["operation"]?.stringValue ?? "") \
+      \($0["key"].map { "\($0)" } ?? "")
+      """
     }
   }
 

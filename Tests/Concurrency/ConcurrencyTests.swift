@@ -6,7 +6,10 @@ import Testing
 struct ConcurrencyTests {
   /// The app's pause between two writes: without it a writer would write thousands of rows a second.
   private static let pause =
-    "SELECT count(*) FROM (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10000) SELECT i FROM n);"
+    """
+    SELECT count(*) FROM (WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10000) SELECT i FROM \
+    n);
+    """
 
   /// Writes a row each turn and changes the row before, in separate transactions.
   private func writer(_ field: Field, _ database: String, _ author: String) -> Worker {
@@ -31,7 +34,10 @@ struct ConcurrencyTests {
   }
 
   @Test(
-    "no write is missed or doubled, no program is blocked for longer than the busy timeout, and none sees a part of a bundle",
+    """
+    no write is missed or doubled, no program is blocked for longer than the busy timeout, and none sees a part of a \
+    bundle
+    """,
     arguments: ["wal", "delete"])
   func promise(journal: String) throws {
     let field = try Field(journal: journal)

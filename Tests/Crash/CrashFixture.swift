@@ -48,11 +48,17 @@ final class CrashFixture {
     _ = try folder.folder("stick")
     try sql(
       "tablet/data.sqlite",
-      "INSERT INTO reviews VALUES ('r3', 'lake', 'frogs', 'frogs/one.jpg'); UPDATE reviews SET words = 'mine' WHERE id = 'r1'; DELETE FROM reviews WHERE id = 'r2'"
+      """
+      INSERT INTO reviews VALUES ('r3', 'lake', 'frogs', 'frogs/one.jpg'); UPDATE reviews SET words = 'mine' WHERE id \
+      = 'r1'; DELETE FROM reviews WHERE id = 'r2'
+      """
     )
     try sql(
       "office.sqlite",
-      "UPDATE reviews SET words = 'theirs', photo = 'lake.jpg' WHERE id = 'r1'; INSERT INTO sites VALUES ('cave', 'Cave')"
+      """
+      UPDATE reviews SET words = 'theirs', photo = 'lake.jpg' WHERE id = 'r1'; INSERT INTO sites VALUES ('cave', \
+      'Cave')
+      """
     )
     _ = try folder.folder("tablet/files/frogs")
     try folder.write(Array("a frog".utf8), to: "tablet/files/frogs/one.jpg")
@@ -133,7 +139,10 @@ final class CrashFixture {
     #expect(office == "cave|Cave\nhill|Hill\nlake|Lake\nr1|lake|mine\nr3|lake|frogs\n")
     #expect(tablet == office)
     let whole =
-      "SELECT max(version) FROM satchel_versions; SELECT * FROM reviews ORDER BY id; SELECT count(*) FROM satchel_before_reviews"
+      """
+      SELECT max(version) FROM satchel_versions; SELECT * FROM reviews ORDER BY id; SELECT count(*) FROM \
+      satchel_before_reviews
+      """
     #expect(
       try StockTool.sqlite3("tablet/data.sqlite", whole, in: folder.path).text
         == StockTool.sqlite3("office.sqlite", whole, in: folder.path).text)

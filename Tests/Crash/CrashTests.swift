@@ -67,7 +67,10 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
         backup, export, merge, export,
         [
           "bash", "-c",
-          "rm -r hub office.sqlite stick/SATCHEL; satchel-hub restore monday.satchel hub --keys safe; ln -s hub/office.sqlite office.sqlite",
+          """
+          rm -r hub office.sqlite stick/SATCHEL; satchel-hub restore monday.satchel hub --keys safe; ln -s \
+          hub/office.sqlite office.sqlite
+          """,
         ],
         merge,
       ]),
@@ -288,7 +291,10 @@ struct CrashTests {
   }
 
   @Test(
-    "a disk that is full, fails or cannot be written, rights that are missing, too many open files, a stick pulled out: exit code 1 and a sentence, and after that all goes on",
+    """
+    a disk that is full, fails or cannot be written, rights that are missing, too many open files, a stick pulled \
+    out: exit code 1 and a sentence, and after that all goes on
+    """,
     arguments: CrashCase.chosen)
   func failing(at crash: CrashCase) throws {
     let world = try crash.world()

@@ -176,7 +176,10 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   ),
   (
     table(#""colour": 1"#), "tables.t.colour", "knows no such member",
-    "Here may stand: key, parents, references, visible, write, conflict, merge, columns, attachments, unique, delete, deleted, late, keys, block, unit."
+    """
+    Here may stand: key, parents, references, visible, write, conflict, merge, columns, attachments, unique, delete, \
+    deleted, late, keys, block, unit.
+    """
   ),
   (table(#""parents": "p""#), "tables.t.parents", "it must be a list of tables", nil),
   (table(#""parents": [1]"#), "tables.t.parents", "it must be a list of tables", nil),

@@ -66,7 +66,10 @@ struct FullTextTests {
     try check(expedition, "owl", isIn: [1])
     try expedition.sql(
       expedition.database("one"),
-      "INSERT INTO notes VALUES (4, 'an owl and a fox', ''); UPDATE notes SET words = 'an eel' WHERE id = 1; DELETE FROM notes WHERE id = 3"
+      """
+      INSERT INTO notes VALUES (4, 'an owl and a fox', ''); UPDATE notes SET words = 'an eel' WHERE id = 1; DELETE \
+      FROM notes WHERE id = 3
+      """
     )
     try expedition.round(from: "one", to: ["one", "two"])
     try check(expedition, "owl", isIn: [4])
@@ -112,7 +115,10 @@ struct FullTextTests {
     for device in ["one", "two"] { expedition.device(device, "doctor", "--repair") }
     try expedition.sql(
       expedition.database("one"),
-      "UPDATE notes SET words = '' WHERE id = 1; UPDATE notes SET words = 'an owl' WHERE id = 2; UPDATE notes SET words = 'a fox' WHERE id = 1"
+      """
+      UPDATE notes SET words = '' WHERE id = 1; UPDATE notes SET words = 'an owl' WHERE id = 2; UPDATE notes SET \
+      words = 'a fox' WHERE id = 1
+      """
     )
     try expedition.round(from: "one", to: ["one", "two"])
     try check(expedition, "owl", isIn: [2])
@@ -120,7 +126,10 @@ struct FullTextTests {
   }
 
   @Test(
-    "an index that is false already is no damaged database: it is named, with how to mend it, and the import then goes on"
+    """
+    an index that is false already is no damaged database: it is named, with how to mend it, and the import then goes \
+    on
+    """
   )
   func falseIndex() throws {
     let expedition = try open()

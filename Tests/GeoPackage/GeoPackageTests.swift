@@ -81,7 +81,10 @@ struct GeoPackageTests {
           "\(quoted($0)) = (SELECT \(quoted($0)) FROM \(quoted(table)) ORDER BY fid LIMIT 1)"
         }
         edits.append(
-          "UPDATE \(quoted(table)) SET \(sources.joined(separator: ", ")) WHERE fid = (SELECT max(fid) - 1 FROM \(quoted(table)))"
+          """
+          UPDATE \(quoted(table)) SET \(sources.joined(separator: ", ")) WHERE fid = (SELECT max(fid) - 1 FROM \
+          \(quoted(table)))
+          """
         )
       }
       // Each edit costs a start of GDAL: both edits for one table, and one for each of the others.

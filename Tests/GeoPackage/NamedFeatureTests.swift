@@ -146,7 +146,10 @@ struct NamedFeatureTests {
     let before = try Self.devices.map { try fids(expedition.database($0)) }
     try edit(
       expedition.office,
-      "UPDATE trees SET geom = (SELECT t.geom FROM trees AS t WHERE t.uuid = CASE trees.uuid WHEN 'u1' THEN 'u2' ELSE 'u1' END) WHERE uuid IN ('u1', 'u2')"
+      """
+      UPDATE trees SET geom = (SELECT t.geom FROM trees AS t WHERE t.uuid = CASE trees.uuid WHEN 'u1' THEN 'u2' ELSE \
+      'u1' END) WHERE uuid IN ('u1', 'u2')
+      """
     )
     try edit(expedition.office, "DELETE FROM trees WHERE uuid = 'u5'")
     try edit(expedition.database("gps"), "UPDATE trees SET kind = 'mine' WHERE uuid = 'u1'")

@@ -23,7 +23,9 @@ struct SpatiaLiteTests {
     try folder.write(Array("id,name\n1,one\n".utf8), to: "empty.csv")
     try StockTool.ogr2ogr("-f", "GPKG", "a.gpkg", "empty.csv", in: folder.path)
     let plain = Self.texts.map {
-      "ST_GeomFromText('\($0.replacing(" Z ", with: " Z").replacing(" M ", with: " M").replacing(" ZM ", with: " ZM"))')"
+      """
+      ST_GeomFromText('\($0.replacing(" Z ", with: " Z").replacing(" M ", with: " M").replacing(" ZM ", with: " ZM"))')
+      """
     }
     let expressions = plain + plain.map { "CompressGeometry(\($0))" } + plain.prefix(4).map { "TinyPointEncode(\($0))" }
     let query = expressions.map { "SELECT hex(\($0)) AS h" }.joined(separator: " UNION ALL ")

@@ -88,7 +88,10 @@ struct SpatialIndexTests {
   }
 
   @Test(
-    "an R-tree that contradicts itself is named with the way to rebuild it, which works; everything else is still checked"
+    """
+    an R-tree that contradicts itself is named with the way to rebuild it, which works; everything else is still \
+    checked
+    """
   )
   func unreadable() throws {
     let survey = try Survey(["POINT (1 1)", "POINT (2 2)"])

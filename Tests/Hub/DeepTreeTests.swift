@@ -12,7 +12,10 @@ import Testing
 @Suite("Rows of deep trees")
 struct DeepTreeTests {
   @Test(
-    "over random trees with circles, hidden rows and two ways up, and random writes, a row is seen as if all rows above it were asked",
+    """
+    over random trees with circles, hidden rows and two ways up, and random writes, a row is seen as if all rows \
+    above it were asked
+    """,
     arguments: TreeHistory.Rule.allCases)
   func randomTrees(_ rule: TreeHistory.Rule) throws {
     var total = TreeHistory.Tally()

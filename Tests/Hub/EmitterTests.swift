@@ -35,7 +35,10 @@ struct EmitterTests {
     var root = world.hub.folder.root
     let changes = [
       "SELECT 1",
-      "UPDATE camps SET name = 'Big ' || name; UPDATE camps SET tier = 5 WHERE id = 2; DELETE FROM reviews WHERE camp = 1",
+      """
+      UPDATE camps SET name = 'Big ' || name; UPDATE camps SET tier = 5 WHERE id = 2; DELETE FROM reviews WHERE camp \
+      = 1
+      """,
       "UPDATE camps SET tier = 0 WHERE id = 3; INSERT INTO reviews VALUES (3, 'ann', 1, 'new', NULL)",
       "UPDATE reviews SET words = 'seen'",
     ]

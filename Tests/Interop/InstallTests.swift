@@ -62,7 +62,10 @@ struct InstallTests {
   }
 
   @Test(
-    "systemd finds nothing wrong with the units, and finds a unit with a mistake; of the rule it is said whether udev was asked",
+    """
+    systemd finds nothing wrong with the units, and finds a unit with a mistake; of the rule it is said whether udev \
+    was asked
+    """,
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/systemd-analyze")))
   func units() throws {
     let folder = try TemporaryFolder()

@@ -17,7 +17,10 @@ import Testing
   private static let pairsOnAGround: UInt64 = 4
 
   @Test(
-    "two hubs that differ only in what a user may not see emit bundles for this user that are the same, byte for byte, and nothing of it is in them",
+    """
+    two hubs that differ only in what a user may not see emit bundles for this user that are the same, byte for byte, \
+    and nothing of it is in them
+    """,
     arguments: 0..<lanes)
   func twins(lane: Int) throws {
     let folder = try TemporaryFolder()

@@ -271,7 +271,10 @@ import Testing
   }
 
   @Test(
-    "identical changes and changes of different columns never disagree; every value comes from one side; the loser is in the record",
+    """
+    identical changes and changes of different columns never disagree; every value comes from one side; the loser is \
+    in the record
+    """,
     arguments: Policy.allCases, [#""merge": "column""#, #""merge": "row""#, #""columns": { "a": "max", "b": "min" }"#])
   func properties(policy: Policy, rest: String) {
     var random = SystemRandomNumberGenerator()

@@ -56,7 +56,10 @@ for number in 0..<count {
 }
 let peak = try peakKibibytes()
 print(
-  "\(count) mutated: \(room.taken) taken, \(room.refused) refused; the slowest took \(slowest) s, at most \(peak >> 10) MiB (\((peak - base) >> 10) MiB for reading)"
+  """
+  \(count) mutated: \(room.taken) taken, \(room.refused) refused; the slowest took \(slowest) s, at most \
+  \(peak >> 10) MiB (\((peak - base) >> 10) MiB for reading)
+  """
 )
 let mebibytes = mebibytesAllowed(usually: 64)
 exit(slowest < 1 && peak < mebibytes << 10 ? 0 : 1)

@@ -73,7 +73,10 @@ struct SmallTests {
   @Test("mounts are read as the kernel writes them")
   func mounts() throws {
     let text =
-      "36 35 98:0 / /media/ann/RED\\040STICK rw,noatime shared:1 - vfat /dev/sda1 rw\n1 0 8:1 / / rw - ext4 /dev/root rw\n"
+      """
+      36 35 98:0 / /media/ann/RED\\040STICK rw,noatime shared:1 - vfat /dev/sda1 rw\n1 0 8:1 / / rw - ext4 /dev/root \
+      rw\n
+      """
     #expect(Mount.list(Array(text.utf8)).map(\.path) == ["/media/ann/RED STICK", "/"])
     #expect(Mount.list(Array("36 35\n\n".utf8)).isEmpty)
     let real = try HostFileSystem().mounts()

@@ -83,7 +83,10 @@ extension History {
       for table in before.keys.sorted() where before[table] != after[table] {
         let (old, new) = (before[table] ?? [], after[table] ?? [])
         throw Wrong(
-          "importing again changed \(table): gone is \(old.filter { !new.contains($0) }), new is \(new.filter { !old.contains($0) })"
+          """
+          importing again changed \(table): gone is \(old.filter { !new.contains($0) }), new is \
+          \(new.filter { !old.contains($0) })
+          """
         )
       }
     }

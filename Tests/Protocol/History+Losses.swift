@@ -21,7 +21,10 @@ extension History {
       remembered += try admin.logged()
       let report = try hub.compact(olderThan: doctor.once(in: 3) ? 5 : nil)
       say(
-        "the hub forgets \(report.logEntries) changes up to \(report.logFrom), \(report.goneRows) rows, and \(report.forgotten)"
+        """
+        the hub forgets \(report.logEntries) changes up to \(report.logFrom), \(report.goneRows) rows, and \
+        \(report.forgotten)
+        """
       )
     }
   }

@@ -359,7 +359,10 @@ final class History {
     try repairHub()
     let report = try hub.emit(to: device.name, full: full)
     say(
-      "hub emits \(report.number) to \(device.name): \(report.extent.rawValue), \(report.rows) rows, \(report.gone) gone\(report.isNew ? "" : ", nothing new")"
+      """
+      hub emits \(report.number) to \(device.name): \(report.extent.rawValue), \(report.rows) rows, \(report.gone) \
+      gone\(report.isNew ? "" : ", nothing new")
+      """
     )
     return try copy(report.file, to: device.index)
   }
@@ -399,7 +402,10 @@ final class History {
       }
       try checkSneaks(devices[index], before: before)
       say(
-        "device imports \(parcel.name): \(report.verdict), \(report.written) written, \(report.removed) removed, \(report.conflicts) conflicts"
+        """
+        device imports \(parcel.name): \(report.verdict), \(report.written) written, \(report.removed) removed, \
+        \(report.conflicts) conflicts
+        """
       )
     } catch let refusal as Refusal
       where refusal.reason == "gap" || fate == .losses && ["other-history", "other-hub"].contains(refusal.reason)

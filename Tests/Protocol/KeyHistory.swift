@@ -257,7 +257,10 @@ final class KeyHistory {
         }
       }
       return say(
-        "hub imports \(Paths.name(of: parcel.path)): \(report.verdict), \(report.conflicts) conflicts, new keys \((report.rekeyed + report.folded).map { "\($0.table) \($0.old)->\($0.new)" })"
+        """
+        hub imports \(Paths.name(of: parcel.path)): \(report.verdict), \(report.conflicts) conflicts, new keys \
+        \((report.rekeyed + report.folded).map { "\($0.table) \($0.old)->\($0.new)" })
+        """
       )
     }
     let before = try localKeys(index)
@@ -268,7 +271,10 @@ final class KeyHistory {
         throw Wrong("device \(index) moved \(moved) to \(after[moved.key] ?? 0)")
       }
       say(
-        "\(index) imports \(Paths.name(of: parcel.path)): \(report.verdict), \(report.conflicts) conflicts, new keys \(report.rekeyed.map { "\($0.table) \($0.old)->\($0.new)" })"
+        """
+        \(index) imports \(Paths.name(of: parcel.path)): \(report.verdict), \(report.conflicts) conflicts, new keys \
+        \(report.rekeyed.map { "\($0.table) \($0.old)->\($0.new)" })
+        """
       )
     } catch let refusal as Refusal where refusal.reason == "gap" { say("\(index) refuses a gap") }
   }

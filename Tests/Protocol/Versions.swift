@@ -42,8 +42,14 @@ struct Versions {
       return add() + "UPDATE items SET \(extras[extras.count - 1]) = (SELECT count(*) FROM items) WHERE c % 2 = 0;"
     default:
       return random.once(in: 2)
-        ? "UPDATE items SET a = a + 100000 WHERE b % 5 = 0; UPDATE items SET c = c + 1 WHERE (SELECT count(*) FROM items) % 2 = 0;"
-        : "DELETE FROM items WHERE c % 7 = 3; INSERT OR IGNORE INTO items (id, a, b, c) VALUES ('m\(number)', 1, 2, \(number));"
+        ? """
+        UPDATE items SET a = a + 100000 WHERE b % 5 = 0; UPDATE items SET c = c + 1 WHERE (SELECT count(*) FROM \
+        items) % 2 = 0;
+        """
+        : """
+        DELETE FROM items WHERE c % 7 = 3; INSERT OR IGNORE INTO items (id, a, b, c) VALUES ('m\(number)', 1, 2, \
+        \(number));
+        """
     }
   }
 

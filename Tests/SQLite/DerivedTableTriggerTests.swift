@@ -73,7 +73,10 @@ struct KeepingTriggerTests {
     "a view's triggers pass a write on where that keeps a derived table, and none where it would write a tracked one")
   func views() throws {
     let schema =
-      "CREATE VIEW v AS SELECT x FROM derived; CREATE TRIGGER k AFTER INSERT ON t BEGIN INSERT INTO v VALUES (NEW.a); END;"
+      """
+      CREATE VIEW v AS SELECT x FROM derived; CREATE TRIGGER k AFTER INSERT ON t BEGIN INSERT INTO v VALUES (NEW.a); \
+      END;
+      """
     let kept = try apply(
       schema + "CREATE TRIGGER i INSTEAD OF INSERT ON v BEGIN INSERT INTO derived VALUES (NEW.x); END;")
     #expect(try text(kept, "SELECT x FROM derived") == "a")
@@ -216,7 +219,10 @@ struct KeepingTriggerTests {
   @Test("a trigger of a schema that is not trusted may call the geometry functions")
   func untrustedSchema() throws {
     let after = try apply(
-      "PRAGMA trusted_schema = OFF; CREATE TRIGGER k AFTER INSERT ON t WHEN ST_IsEmpty(NEW.a) IS NULL BEGIN INSERT INTO derived VALUES ('none'); END;"
+      """
+      PRAGMA trusted_schema = OFF; CREATE TRIGGER k AFTER INSERT ON t WHEN ST_IsEmpty(NEW.a) IS NULL BEGIN INSERT \
+      INTO derived VALUES ('none'); END;
+      """
     )
     try after.execute("INSERT INTO t VALUES (2, 'b')")
     #expect(try text(after, "SELECT x FROM derived") == "none none")

@@ -53,7 +53,10 @@ func kinds() throws {
   let plain = try info("CREATE TABLE t (a)")
   #expect(!plain.isView && !plain.isVirtual && plain.schema.key.isEmpty)
   let database = try memory(
-    "CREATE TABLE b (a); CREATE TABLE a (a); CREATE VIEW v AS SELECT 1; CREATE TABLE Satchel_x (a); CREATE TABLE satchelx (a)"
+    """
+    CREATE TABLE b (a); CREATE TABLE a (a); CREATE VIEW v AS SELECT 1; CREATE TABLE Satchel_x (a); CREATE TABLE \
+    satchelx (a)
+    """
   )
   #expect(try database.tableNames() == ["a", "b", "satchelx"])
   #expect(try database.hasTable("a") && !database.hasTable("v") && !database.hasTable("A"))
@@ -120,7 +123,10 @@ func foreignKeys() throws {
 @Test("UNIQUE indexes, with each part's collation and the condition of a partial one")
 func uniqueIndexes() throws {
   let info = try info(
-    "CREATE TABLE t (k TEXT COLLATE NOCASE PRIMARY KEY, a UNIQUE, b TEXT COLLATE RTRIM, c, g INT CHECK (g <> 5 OR 1) GENERATED ALWAYS AS (c + (1)) VIRTUAL, UNIQUE (b, c))",
+    """
+    CREATE TABLE t (k TEXT COLLATE NOCASE PRIMARY KEY, a UNIQUE, b TEXT COLLATE RTRIM, c, g INT CHECK (g <> 5 OR 1) \
+    GENERATED ALWAYS AS (c + (1)) VIRTUAL, UNIQUE (b, c))
+    """,
     "CREATE UNIQUE INDEX i ON t (b COLLATE NOCASE DESC) WHERE c > 1", "CREATE INDEX plain ON t (c)",
     "CREATE UNIQUE INDEX e ON t (lower(b) COLLATE NOCASE DESC , (c + 1), substr(b, 1, 2)) WHERE c",
     "CREATE UNIQUE INDEX h ON t (g)", "CREATE UNIQUE INDEX o ON t (b = 'x')")
@@ -168,7 +174,10 @@ func untrusted() throws {
 @Test("how a column's values are compared: by its declared type and its collation")
 func comparisons() throws {
   let database = try memory(
-    "CREATE TABLE t (a INTEGER PRIMARY KEY, b BIGINT, c varchar(5) COLLATE nocase, d, e FLOATING POINT, f DOUBLE, g DECIMAL, h ANY, i CLOB)"
+    """
+    CREATE TABLE t (a INTEGER PRIMARY KEY, b BIGINT, c varchar(5) COLLATE nocase, d, e FLOATING POINT, f DOUBLE, g \
+    DECIMAL, h ANY, i CLOB)
+    """
   )
   func comparison(_ column: Name) -> Comparison? { database.comparison(of: column, in: "t") }
   let found = (["a", "b", "c", "d", "e", "f", "g", "i"] as [Name]).map { comparison($0)?.affinity }

@@ -42,7 +42,10 @@ func namedWithoutLocalKey() throws {
 @Test("columns that are generated from another one are found, straight and by way of others")
 func generatedColumns() throws {
   let made = try database(
-    "CREATE TABLE t (fid INTEGER PRIMARY KEY, a INT, g AS (fid + 1), h AS (\"g\" || 'x'), i AS (a), j AS (upper(h)) STORED)"
+    """
+    CREATE TABLE t (fid INTEGER PRIMARY KEY, a INT, g AS (fid + 1), h AS ("g" || 'x'), i AS (a), j AS (upper(h)) \
+    STORED)
+    """
   )
   #expect(try made.columns(of: "t", generatedFrom: "fid") == ["g", "h", "j"])
   #expect(try made.columns(of: "t", generatedFrom: "a") == ["i"])

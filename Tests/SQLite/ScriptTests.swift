@@ -18,7 +18,9 @@ private func run(_ script: String) throws -> (statements: Int, rows: String) {
     ("INSERT INTO t VALUES ('a;b'); -- one; two\nINSERT INTO t VALUES (2);;", 2, "2,a;b"),
     ("CREATE TRIGGER x AFTER INSERT ON t BEGIN DELETE FROM t WHERE a = 1; END; INSERT INTO t VALUES (1), (2)", 2, "2"),
     (
-      "ALTER TABLE t ADD COLUMN b CHECK (b > 1) DEFAULT 2; INSERT INTO t (a) VALUES ('\u{e9}'); PRAGMA user_version = 7",
+      """
+      ALTER TABLE t ADD COLUMN b CHECK (b > 1) DEFAULT 2; INSERT INTO t (a) VALUES ('\u{e9}'); PRAGMA user_version = 7
+      """,
       3,
       "\u{e9}"
     ),

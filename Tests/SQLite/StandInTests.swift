@@ -25,8 +25,13 @@ private let schemas = [
   "CREATE TABLE t (n TEXT COLLATE unicase PRIMARY KEY, m) WITHOUT ROWID",
   "CREATE TABLE t (n TEXT, m DEFAULT 1); CREATE INDEX i ON t (m, n COLLATE unicase DESC)",
   "CREATE TABLE t (n TEXT COLLATE unicase, m DEFAULT 1, PRIMARY KEY (m, n DESC)) WITHOUT ROWID",
-  "CREATE TABLE t (n TEXT CHECK (appfn(n) IN (0, 1, 2))); CREATE INDEX i ON t (appfn(n), n COLLATE unicase) WHERE appfn(n) > 0",
-  "CREATE TABLE t (n TEXT, g AS (appfn(n)) STORED, v AS (n || 'x') VIRTUAL); CREATE INDEX i ON t (v COLLATE unicase, g)",
+  """
+  CREATE TABLE t (n TEXT CHECK (appfn(n) IN (0, 1, 2))); CREATE INDEX i ON t (appfn(n), n COLLATE unicase) WHERE \
+  appfn(n) > 0
+  """,
+  """
+  CREATE TABLE t (n TEXT, g AS (appfn(n)) STORED, v AS (n || 'x') VIRTUAL); CREATE INDEX i ON t (v COLLATE unicase, g)
+  """,
 ]
 
 @Test(

@@ -55,7 +55,10 @@ func rehearsal(journal: String) throws {
   let scratch = try Scratch()
   let database = try scratch.open()
   try database.execute(
-    "PRAGMA journal_mode = \(journal); PRAGMA cache_size = 10; CREATE TABLE t (a); INSERT INTO t VALUES (1); PRAGMA wal_checkpoint(TRUNCATE)"
+    """
+    PRAGMA journal_mode = \(journal); PRAGMA cache_size = 10; CREATE TABLE t (a); INSERT INTO t VALUES (1); PRAGMA \
+    wal_checkpoint(TRUNCATE)
+    """
   )
   let before = try scratch.bytes()
   let seen = try database.writeTransaction(.dryRun) {
@@ -136,7 +139,10 @@ func busy() throws {
 @Test("triggers are off in one connection, and on again afterwards, whatever happens")
 func sleepingTriggers() throws {
   let database = try memory(
-    "CREATE TABLE t (a); CREATE TRIGGER g AFTER INSERT ON t WHEN NEW.a < 10 BEGIN INSERT INTO t VALUES (NEW.a + 10); END"
+    """
+    CREATE TABLE t (a); CREATE TRIGGER g AFTER INSERT ON t WHEN NEW.a < 10 BEGIN INSERT INTO t VALUES (NEW.a + 10); \
+    END
+    """
   )
   try database.withoutTriggers { try database.execute("INSERT INTO t VALUES (1)") }
   #expect(throws: Stop.self) { try database.withoutTriggers { throw Stop() } }

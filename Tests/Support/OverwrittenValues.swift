@@ -68,7 +68,10 @@ public struct OverwrittenValues {
       if seen.contains(sighting) || kept.contains(sighting) { return }
       let name = "\(cell.table) \(String(decoding: cell.row, as: UTF8.self)).\(cell.column)"
       lost =
-        "\(device) wrote over \(name) = \(String(decoding: value, as: UTF8.self)) of \(known.device ?? "the hub"), and no conflict has it"
+        """
+        \(device) wrote over \(name) = \(String(decoding: value, as: UTF8.self)) of \(known.device ?? "the hub"), and \
+        no conflict has it
+        """
     }
     return lost
   }

@@ -85,7 +85,10 @@ extension Capture {
   /// Records the columns of every captured table, if an earlier release did not. The caller holds the transaction.
   public static func noteColumns(in database: borrowing Database) throws {
     let tables = try database.all(
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'satchel\\_before\\_%' ESCAPE '\\' ORDER BY name"
+      """
+      SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'satchel\\_before\\_%' ESCAPE '\\' ORDER BY \
+      name
+      """
     ) { Name(String($0.text(0).dropFirst("satchel_before_".count))) }
     for table in tables { try DeclaredColumns.note(table, in: database) }
   }

@@ -103,7 +103,7 @@ enum NamedKey {
     }
     if let index = info.uniqueIndexes.first(where: { $0.mentions(name) }) {
       throw DatasetError(
-        place, "the UNIQUE index \(index.name) depends on \(name), which each replica gives by itself",
+        place, "the UNIQUE index \(index.name) depends on \(name), which each replica assigns by itself",
         hint: "Drop the index, or make one over columns that are carried.")
     }
   }
@@ -129,7 +129,7 @@ enum NamedKey {
         let names = parent.keyColumns.map(\.text).joined(separator: ", ")
         throw DatasetError(
           "tables.\(table.name)",
-          "its column \(own) refers to \(key) of \(parent.name), which each replica gives by itself",
+          "its column \(own) refers to \(key) of \(parent.name), which each replica assigns by itself",
           hint: "Refer to \(names) of \(parent.name) instead: it identifies the same row everywhere.")
       }
     }

@@ -19,7 +19,10 @@ public struct PrimaryKeyReferences: Sendable {
           if let known = columns[place][column], known != owner {
             throw DatasetError(
               "tables.\(tables[owner].name)",
-              "the column \(table.schema.columns[column]) of \(table.name) refers to keys of \(tables[owner].name) and of \(tables[known].name) at once, and both may change",
+              """
+              the column \(table.schema.columns[column]) of \(table.name) refers to keys of \(tables[owner].name) and \
+              of \(tables[known].name) at once, and both may change
+              """,
               hint: "Leave the keys of one of them as they are: without \"keys\" and \"unique\".")
           }
           if columns[place].updateValue(owner, forKey: column) == nil { isGrowing = true }

@@ -69,7 +69,10 @@ extension DatasetDefinition {
     guard let local = info.localKey, local.isSameInSQL(as: relation.key) else { return info.schema }
     throw DatasetError(
       "tables.\(child.name)",
-      "its column \(relation.column) refers to \(local) of \(parent.name), as gpkgext_relations says, and each replica gives \(local) by itself",
+      """
+      its column \(relation.column) refers to \(local) of \(parent.name), as gpkgext_relations says, and each replica \
+      assigns \(local) by itself
+      """,
       hint: "Leave \(child.name) out, or relate by a column that identifies the rows everywhere.")
   }
 

@@ -122,7 +122,10 @@ public struct TrackedTable: Sendable {
     DatasetError(
       place, "it is a view or a virtual table",
       hint:
-        "Name the tables from which it gets its rows. Their triggers keep an R-tree or an index for full-text search true."
+        """
+        Name the tables from which it gets its rows. Their triggers keep an R-tree or an index for full-text search \
+        true.
+        """
     )
   }
 
@@ -149,14 +152,20 @@ public struct TrackedTable: Sendable {
     if let index = info.unsupportedIndexes.first {
       throw DatasetError(
         place,
-        "the UNIQUE index \(index) is over an expression that compares something or uses a generated column, and what INSERT OR REPLACE deletes through it cannot be captured",
+        """
+        the UNIQUE index \(index) is over an expression that compares something or uses a generated column, and what \
+        INSERT OR REPLACE deletes through it cannot be captured
+        """,
         hint: "Put the comparison behind WHERE, or leave the table out of the dataset.")
     }
     let isSpecial = ["old", "new"].contains { info.schema.name.isSameInSQL(as: $0) }
     if isSpecial, let index = info.uniqueIndexes.first(where: \.namesTable) {
       throw DatasetError(
         place,
-        "the condition of the UNIQUE index \(index.name) names the table, and \(info.schema.name) means something else in a trigger",
+        """
+        the condition of the UNIQUE index \(index.name) names the table, and \(info.schema.name) means something else \
+        in a trigger
+        """,
         hint: "Say the columns' names alone behind WHERE.")
     }
   }
@@ -177,7 +186,10 @@ public struct TrackedTable: Sendable {
     if rule == .blocks, !info.isAutoincrement {
       throw DatasetError(
         place,
-        "SQLite counts the keys of this table from its greatest one on, so no range can be kept for a replica: it lacks AUTOINCREMENT",
+        """
+        SQLite counts the keys of this table from its greatest one on, so no range can be kept for a replica: it \
+        lacks AUTOINCREMENT
+        """,
         hint: "Say \"rekey\", or declare the key INTEGER PRIMARY KEY AUTOINCREMENT.")
     }
   }
@@ -239,7 +251,10 @@ extension TrackedTable {
 
   /// All rows with all columns, in the order of their keys.
   public var allRowsSQL: String {
-    "SELECT \(quotedList(schema.columns)) FROM \(quoted(name)) ORDER BY \(quotedList(schema.key.map { schema.columns[$0] }))"
+    """
+    SELECT \(quotedList(schema.columns)) FROM \(quoted(name)) ORDER BY \
+    \(quotedList(schema.key.map { schema.columns[$0] }))
+    """
   }
 }
 

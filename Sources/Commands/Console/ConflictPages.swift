@@ -96,7 +96,10 @@ extension ConsoleSite {
     let result = try hub.resolveAll(
       policy, table: request.filled("table").map { Name($0) }, note: request.filled("note"))
     let left = result.left.prefix(Int(Self.pageSize)).map { record, why in
-      "<li><a href=\"conflict?id=\(record.id.text)\">\(record.table.text) [\(Words.key(record.key))]</a>: \(why.message)</li>\n"
+      """
+      <li><a href=\"conflict?id=\(record.id.text)\">\(record.table.text) [\(Words.key(record.key))]</a>: \
+      \(why.message)</li>\n
+      """
         as Markup
     }
     let rest: Markup =

@@ -46,7 +46,10 @@ extension ConsoleSite {
       ? "<p>What happened up to the hub's change \(history.forgotten.rawValue) is forgotten (satchel-hub compact).</p>"
       : ""
     let conflicts = history.conflicts.prefix(200).map {
-      "<li><a href=\"conflict?id=\($0.record.id.text)\">\($0.record.id.text.prefix(8))</a> \($0.record.kind.rawValue), \($0.record.state.rawValue)</li>\n"
+      """
+      <li><a href=\"conflict?id=\($0.record.id.text)\">\($0.record.id.text.prefix(8))</a> \($0.record.kind.rawValue), \
+      \($0.record.state.rawValue)</li>\n
+      """
         as Markup
     }
     return """

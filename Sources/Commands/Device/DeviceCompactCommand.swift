@@ -20,7 +20,10 @@ extension DeviceTool {
         OptionSpec(
           "older-than", kind: .value("DAYS"),
           help:
-            "keep exports that are younger (\(DeviceWorkspace.keptDays)); no less than the age of the hub's oldest backup"
+            """
+            keep exports that are younger (\(DeviceWorkspace.keptDays)); no less than the age of the hub's oldest \
+            backup
+            """
         ),
         OptionSpec("shrink", help: "give the database's room back to the disk; no program can use it meanwhile"),
       ],
@@ -33,11 +36,17 @@ extension DeviceTool {
       let report = try workspace.compact(
         olderThan: command.days("older-than") ?? DeviceWorkspace.keptDays, shrinking: command.flag("shrink"))
       var text: TerminalText =
-        "\(command.dryRun ? "Would give up" : "Gave up") \(Words.count(report.exports, "export")), \(report.bytes >> 10) KiB.\n"
+        """
+        \(command.dryRun ? "Would give up" : "Gave up") \(Words.count(report.exports, "export")), \
+        \(report.bytes >> 10) KiB.\n
+        """
       text += AttachedWords.removed(report.attached, command) + Words.notShrunk(report.notShrunk)
       if report.archived > 100 {
         text +=
-          "bundles/archive keeps \(report.archived) files until a full bundle comes: satchel-hub emit --device \(workspace.configuration.name) --full\n"
+          """
+          bundles/archive keeps \(report.archived) files until a full bundle comes: satchel-hub emit --device \
+          \(workspace.configuration.name) --full\n
+          """
       }
       return Answer(
         text,

@@ -69,7 +69,10 @@ extension DeviceTool {
     }
     let place = isFolder ? "beside it" : "in bundles/outbox"
     return
-      "The hub needs \(Words.count(files.count, "more file")) \(place): \(files.map(Paths.name).joined(separator: ", ")).\n"
+      """
+      The hub needs \(Words.count(files.count, "more file")) \(place): \
+      \(files.map(Paths.name).joined(separator: ", ")).\n
+      """
   }
 }
 

@@ -64,7 +64,10 @@ extension DeviceTool {
     Command(
       ["apply"], summary: "bring in the bundles that were staged",
       discussion:
-        "Imports what import --stage verified and parked, in the order of the bundles' numbers. Where nothing waits, nothing is done.",
+        """
+        Imports what import --stage verified and parked, in the order of the bundles' numbers. Where nothing waits, \
+        nothing is done.
+        """,
       options: [fingerprint, migrated], examples: [Example("satchel apply", "Now, while the app is idle.")],
       changesData: true
     ) { command, context in
@@ -217,7 +220,10 @@ extension DeviceTool {
     if let version = report.version { text += "The dataset has version \(version) here from now on.\n" }
     if !report.rekeyed.isEmpty {
       text +=
-        "\(Words.count(report.rekeyed.count, "row")) of yours got new keys, because others had theirs or are the same: satchel_rekeyed\n"
+        """
+        \(Words.count(report.rekeyed.count, "row")) of yours got new keys, because others had theirs or are the same: \
+        satchel_rekeyed\n
+        """
     }
     if report.conflicts > 0 {
       text += "\(Words.count(report.conflicts, "change")) of yours met another one: satchel conflicts\n"
@@ -228,7 +234,10 @@ extension DeviceTool {
     }
     if report.late > 0 {
       text +=
-        "The hub took \(Words.count(report.late, "change")) of yours in rows that have left this device: satchel conflicts --all\n"
+        """
+        The hub took \(Words.count(report.late, "change")) of yours in rows that have left this device: satchel \
+        conflicts --all\n
+        """
     }
     text += KeptWords.text(report.kept)
     return text
@@ -254,14 +263,20 @@ extension DeviceTool {
 
   private static func text(_ saved: SavedDatabase) -> TerminalText {
     var text: TerminalText =
-      "The database was damaged (\(saved.fault)). It is kept in \(saved.kept), and the bundle made a new one: close the app and open it again.\n"
+      """
+      The database was damaged (\(saved.fault)). It is kept in \(saved.kept), and the bundle made a new one: close \
+      the app and open it again.\n
+      """
     if let export = saved.export {
       text +=
         "What was not delivered yet is in \(export.file): carry it to the hub, and its next bundle brings it back.\n"
     }
     if let unread = saved.unread {
       text +=
-        "What was written since the last export could not be read (\(unread)): sqlite3 can often read most of the file that was kept (.recover).\n"
+        """
+        What was written since the last export could not be read (\(unread)): sqlite3 can often read most of the file \
+        that was kept (.recover).\n
+        """
     }
     return text
   }

@@ -91,7 +91,10 @@ extension DeviceTool {
       "Exports",
       state.sequence == .zero
         ? "none yet"
-        : "the last was \(state.sequence), \(Words.age(of: current.lastExport, now: now)); the hub is known to have \(state.acknowledged)"
+        : """
+        the last was \(state.sequence), \(Words.age(of: current.lastExport, now: now)); the hub is known to have \
+        \(state.acknowledged)
+        """
     )
     if current.openConflicts + current.heldConflicts > 0 {
       facts.add("Conflicts", "\(current.openConflicts) open, \(current.heldConflicts) held at the hub")
@@ -130,7 +133,10 @@ extension DeviceTool {
     }
     if let skew = Words.skew(now - current.newestStamp), now < current.newestStamp {
       words.append(
-        "this device's clock is \(skew), against what it has seen: set it right. If it is right, the hub's clock was ahead: tell the operator"
+        """
+        this device's clock is \(skew), against what it has seen: set it right. If it is right, the hub's clock was \
+        ahead: tell the operator
+        """
       )
     }
     words += current.damage.map { "\($0.words): writes may have gone by unseen" }
@@ -144,7 +150,10 @@ extension DeviceTool {
     }
     words += current.lostCounts
     words += current.blocks.filter(\.isShort).map {
-      "\(Words.count(Int($0.left), "key")) left for new rows of \($0.block.table): exchange bundles with the hub to get more"
+      """
+      \(Words.count(Int($0.left), "key")) left for new rows of \($0.block.table): exchange bundles with the hub to \
+      get more
+      """
     }
     words += current.namelessRows.map {
       "\(Words.count($0.count, "row")) of \($0.table) with NULL in the key: not kept in step"

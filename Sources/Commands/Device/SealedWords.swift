@@ -5,7 +5,10 @@ import SatchelPlatform
 /// Words about the changes of a device's former user.
 extension SealedChanges {
   var words: String {
-    "\(Words.count(changes, "change")) of \(user) \(changes == 1 ? "is" : "are") in \(Paths.name(of: file)), and in no later export"
+    """
+    \(Words.count(changes, "change")) of \(user) \(changes == 1 ? "is" : "are") in \(Paths.name(of: file)), and in no \
+    later export
+    """
   }
 
   var json: JSONValue {

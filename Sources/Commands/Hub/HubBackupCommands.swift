@@ -137,14 +137,20 @@ extension HubTool {
 
   private static func answer(_ report: InPlaceReport, _ command: ParsedCommand) -> Answer {
     var text: TerminalText =
-      "\(command.dryRun ? "Would begin" : "Began") a new epoch on the files as they are. The database as it was: \(report.copy)\n"
+      """
+      \(command.dryRun ? "Would begin" : "Began") a new epoch on the files as they are. The database as it was: \
+      \(report.copy)\n
+      """
     if !report.wasKnown {
       text +=
         "No device has shown that this hub was set back. Nothing is lost by it: every device gets everything again.\n"
     }
     if !report.devices.isEmpty {
       text +=
-        "These deliver again what this hub lacks, with their next two sticks: \(report.devices.joined(separator: ", ")).\n"
+        """
+        These deliver again what this hub lacks, with their next two sticks: \
+        \(report.devices.joined(separator: ", ")).\n
+        """
     }
     text +=
       "Do again what was done at the hub itself in the lost time: users, rights, devices, revoked keys, decisions.\n"
@@ -174,7 +180,10 @@ extension HubTool {
       """
     if !report.devices.isEmpty {
       text +=
-        "What it has of its devices: \(report.devices.map { "\($0.name) up to bundle \($0.merged)" }.joined(separator: ", ")).\n"
+        """
+        What it has of its devices: \
+        \(report.devices.map { "\($0.name) up to bundle \($0.merged)" }.joined(separator: ", ")).\n
+        """
     }
     return text + """
       Do again what was done at the hub since then: users, rights, devices, revoked keys, decisions.
@@ -244,7 +253,10 @@ extension HubTool {
     text += AttachedWords.removed(report.attached, command)
     if report.attachedWait > 0 {
       text +=
-        "All of files/ stays: \(Words.count(report.attachedWait, "bundle or copied device")) to be seen to first, satchel-hub status says how.\n"
+        """
+        All of files/ stays: \(Words.count(report.attachedWait, "bundle or copied device")) to be seen to first, \
+        satchel-hub status says how.\n
+        """
     }
     if command.dryRun { return text }
     text += "Database: \(size(report.database)). Archive: \(size(report.archive)).\n"

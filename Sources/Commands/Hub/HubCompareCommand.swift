@@ -42,7 +42,10 @@ extension HubTool {
     guard let proof = found.proof else { return "The device \(name) has not sent digests of its rows yet.\n" }
     if let count = found.repaired {
       return
-        "\(Words.count(count, "row")) will be sent to \(name) again, with the next bundle: satchel-hub emit --device \(name)\n"
+        """
+        \(Words.count(count, "row")) will be sent to \(name) again, with the next bundle: satchel-hub emit --device \
+        \(name)\n
+        """
     }
     guard proof.result == .differs else { return "The hub knows no row of \(name) that differs.\n" }
     if found.rows.isEmpty, let words = proof.words {

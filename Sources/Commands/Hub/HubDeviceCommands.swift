@@ -83,7 +83,10 @@ extension HubTool {
           secrets: command.flag("no-keys") ? .none : .made,
           runMode: command.runMode)
       return Answer(
-        "Made the device \(made.name) for the user \(made.user) in \(into)\(made.rows.map { ", with \(Words.count($0, "row"))" } ?? "").\n",
+        """
+        Made the device \(made.name) for the user \(made.user) in \
+        \(into)\(made.rows.map { ", with \(Words.count($0, "row"))" } ?? "").\n
+        """,
         ["device": json(made.device), "workspace": .string(into), "rows": .optional(made.rows.map { Int64($0) })],
         warnings: try command.value("template") == nil && hub.isGeoPackage() ? bareGeoPackage : "")
     }
@@ -199,7 +202,10 @@ extension HubTool {
     Command(
       ["device", "unflag"], summary: "trust a flagged device again",
       discussion:
-        "A device is flagged when two different histories come in its name. Do this when the other copy is gone and wrote nothing; else see `device fork`.",
+        """
+        A device is flagged when two different histories come in its name. Do this when the other copy is gone and \
+        wrote nothing; else see `device fork`.
+        """,
       arguments: [ArgumentSpec("NAME", help: "the device's name")],
       examples: [Example("satchel-hub device unflag tablet-1", "The copy was found and deleted.")], changesData: true
     ) { command, context in

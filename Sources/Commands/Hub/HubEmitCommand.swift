@@ -77,8 +77,11 @@ extension HubTool {
     guard report.isNew else { return "\(who): nothing is new since bundle \(report.number), \(place)\n" }
     let extent = report.extent == .full ? "everything" : "what changed"
     return
-      "\(who): bundle \(report.number), \(extent): \(Words.count(report.rows, "row")), \(report.gone) gone -> \(place)\n"
-      + AttachedWords.carried(report.attached, left: report.attachedLeft)
+      """
+      \(who): bundle \(report.number), \(extent): \(Words.count(report.rows, "row")), \(report.gone) gone -> \
+      \(place)\n
+      """
+        + AttachedWords.carried(report.attached, left: report.attachedLeft)
   }
 
   private static func json(_ report: EmitReport, _ delivered: Delivered) -> JSONValue {

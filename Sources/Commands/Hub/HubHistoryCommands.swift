@@ -56,7 +56,10 @@ extension HubTool {
         let decision = conflict.decision.map { ", \($0.made.rawValue) by \($0.by)" } ?? ""
         let record = conflict.record
         text +=
-          "  \(record.id.text.prefix(8)) \(record.kind.rawValue), \(record.state.rawValue)\(decision), change by \(record.user)\n"
+          """
+            \(record.id.text.prefix(8)) \(record.kind.rawValue), \(record.state.rawValue)\(decision), change by \
+          \(record.user)\n
+          """
       }
     }
     let row = history.row.map { $0.map { "  \($0.name): \(Words.value($0.value))\n" as TerminalText }.joined() }
@@ -137,7 +140,10 @@ extension HubTool {
         ("\(finding.message)\n" as TerminalText) + (finding.hint.map { "  \($0)\n" } ?? "")
       }.joined()
       text +=
-        "\(Words.count(report.verified, "bundle")) of \(Words.count(report.devices, "device")) verified, \(Words.count(report.findings.count, "finding")).\n"
+        """
+        \(Words.count(report.verified, "bundle")) of \(Words.count(report.devices, "device")) verified, \
+        \(Words.count(report.findings.count, "finding")).\n
+        """
       return Answer(
         text,
         [

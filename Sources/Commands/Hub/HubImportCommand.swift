@@ -121,7 +121,10 @@ extension HubTool {
     }
     if report.attachedLost > 0 {
       text +=
-        "It asks for \(Words.count(report.attachedLost, "file")) that \(report.attachedLost == 1 ? "is" : "are") gone there.\n"
+        """
+        It asks for \(Words.count(report.attachedLost, "file")) that \(report.attachedLost == 1 ? "is" : "are") gone \
+        there.\n
+        """
     }
     if report.refusedKey != nil { text += "Warning: \(refusedKeyWords(report.manifest.from.name))\n" }
     if !report.rekeyed.isEmpty {

@@ -63,7 +63,10 @@ extension HubTool {
     if cost.devices.isEmpty { return "No device knows the present key.\n" }
     let names = cost.devices.joined(separator: ", ")
     return
-      "This costs a visit to \(Words.count(cost.devices.count, "device")): a person at each compares the new fingerprint. (\(names))\n"
+      """
+      This costs a visit to \(Words.count(cost.devices.count, "device")): a person at each compares the new \
+      fingerprint. (\(names))\n
+      """
   }
 
   private static func afterLoss(_ key: PublicKey, _ cost: HubWorkspace.CostOfLoss) -> TerminalText {

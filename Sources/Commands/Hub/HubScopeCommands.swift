@@ -43,7 +43,10 @@ extension HubTool {
       let found = try open(command, context).explainScope(
         of: command.argument("USER"), table: command.argument("TABLE"), key: command.argument("KEY"))
       var text: TerminalText =
-        "\(found.table) [\(Words.key(found.key))] is \(found.isVisible ? "" : "not ")to be seen by \(command.argument("USER"))"
+        """
+        \(found.table) [\(Words.key(found.key))] is \(found.isVisible ? "" : "not ")to be seen by \
+        \(command.argument("USER"))
+        """
       text += found.mayWrite ? ", who may change it.\n" : ", who may not change it.\n"
       for condition in found.conditions {
         text += "  \(condition.holds ? "yes" : "no ")  \(condition.words)\n"

@@ -66,7 +66,10 @@ extension HubTool {
       for former in entry.formerUsers where former.until > now && entry.device.state != .revoked {
         facts.add(
           "Handed over",
-          "\(entry.device.name) works for \(entry.device.user); what it says that \(former.user) wrote before counts until \(UTCTime.text(milliseconds: former.until))"
+          """
+          \(entry.device.name) works for \(entry.device.user); what it says that \(former.user) wrote before counts \
+          until \(UTCTime.text(milliseconds: former.until))
+          """
         )
       }
     }
@@ -142,7 +145,10 @@ extension HubTool {
       return "no device has any lost work to bring. To continue: satchel-hub restore --finish"
     }
     return
-      "what was lost comes back from the devices: \(parts.joined(separator: "; ")). Without them: satchel-hub restore --finish"
+      """
+      what was lost comes back from the devices: \(parts.joined(separator: "; ")). Without them: satchel-hub restore \
+      --finish
+      """
   }
 
   /// Which devices have reported, and which bundles are on their way.

@@ -63,7 +63,10 @@ struct Provisioning {
     throw Refusal(
       .templateRows, "The template \(template) has rows in \(tables) that are not the hub's.",
       hint:
-        "Empty its tables. If they are a site's own rows, and the hub is to have them, that site joins by itself: satchel init"
+        """
+        Empty its tables. If they are a site's own rows, and the hub is to have them, that site joins by itself: \
+        satchel init
+        """
     )
   }
 

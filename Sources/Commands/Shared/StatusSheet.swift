@@ -52,7 +52,10 @@ extension StatusSheet {
       Quarantine.isFull(refused.map(\.bytes))
       ? "bundles/quarantine is full, and keeps no more refused files: " : ""
     return
-      "\(reason)\(tool) quarantine list says why files were refused; what you have seen to: \(tool) quarantine drop FILE"
+      """
+      \(reason)\(tool) quarantine list says why files were refused; what you have seen to: \(tool) quarantine drop \
+      FILE
+      """
   }
 
   static func json(_ refused: [Quarantine.Refused]) -> JSONValue {

@@ -107,11 +107,17 @@ struct Syncing {
     let rest = leftAlone + found.refused.count - told.count
     if rest > 0 {
       answer.warnings +=
-        "\(Words.count(rest, "more file")) on the stick \(rest == 1 ? "was" : "were") left alone: too many like it were refused.\n"
+        """
+        \(Words.count(rest, "more file")) on the stick \(rest == 1 ? "was" : "were") left alone: too many like it \
+        were refused.\n
+        """
     }
     if found.strange > 0 {
       answer.text +=
-        "\(Words.count(found.strange, "file")) for \(name) \(found.strange == 1 ? "has" : "have") no bundle's name, and stay as they are.\n"
+        """
+        \(Words.count(found.strange, "file")) for \(name) \(found.strange == 1 ? "has" : "have") no bundle's name, \
+        and stay as they are.\n
+        """
     }
     answer.members.append(.init(name: "refused", value: .strings(told.map(\.path))))
     answer.members.append(.init(name: "left_alone", value: .integer(Int64(rest + found.strange))))

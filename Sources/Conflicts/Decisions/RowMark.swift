@@ -31,7 +31,10 @@ extension ConflictRecord {
     }
     throw WorkspaceError(
       .rowChanged,
-      "The row was changed since this disagreement was found. Then: \(words(found)). Now: \(words(current.map(of(found))))",
+      """
+      The row was changed since this disagreement was found. Then: \(words(found)). Now: \
+      \(words(current.map(of(found))))
+      """,
       hint:
         "Look at it again (conflicts show \(id.text.prefix(8))); to decide all the same: --row \(present)")
   }

@@ -176,7 +176,10 @@ struct PrimaryKeyCollisions {
       let rows = tables[place]
       for (column, owner) in references.columns[place].sorted(by: { $0.key < $1.key }) where owner == entry.place {
         let found = try session.database.all(
-          "SELECT \(quotedList(table.schema.columns)) FROM \(quoted(table.name)) WHERE \(quoted(table.schema.columns[column])) = :key",
+          """
+          SELECT \(quotedList(table.schema.columns)) FROM \(quoted(table.name)) WHERE \
+          \(quoted(table.schema.columns[column])) = :key
+          """,
           ["key": entry.old]
         ) { Row($0.values(from: 0, count: table.schema.columns.count)) }
         for row in found {

@@ -105,7 +105,10 @@ extension DeviceWorkspace {
       if let next = try keys.nextKey(), unknown == .stays {
         throw WorkspaceError(
           .rotating,
-          "A new key was made already, with the fingerprint \(next.fingerprint), and the hub is not known to know it yet.",
+          """
+          A new key was made already, with the fingerprint \(next.fingerprint), and the hub is not known to know it \
+          yet.
+          """,
           hint: "Exchange bundles with the hub first. If the hub refused that key: satchel keys rotate --again")
       }
       if runMode == .dryRun { return try keys.ownKey() }

@@ -92,7 +92,10 @@ extension DeviceSession {
     guard reached >= state.acknowledged else {
       throw WorkspaceError(
         .noExport,
-        "The hub was restored from a backup and lacks this device's exports from \(merged.next) on, and the file of export \(reached.next) is not here or is damaged.",
+        """
+        The hub was restored from a backup and lacks this device's exports from \(merged.next) on, and the file of \
+        export \(reached.next) is not here or is damaged.
+        """,
         hint:
           """
           Bring it back to bundles/sent from a copy, or from the hub's former bundles/archive; then import this \

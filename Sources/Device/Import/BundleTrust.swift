@@ -62,7 +62,10 @@ extension DeviceWorkspace {
 
   /// The fingerprint must come from the hub itself: the maker of a forged file could print any fingerprint.
   private static let askForFingerprint =
-    "Have the fingerprint read out that satchel-hub keys show shows at the hub; then: satchel import FILE --fingerprint WORDS"
+    """
+    Have the fingerprint read out that satchel-hub keys show shows at the hub; then: satchel import FILE \
+    --fingerprint WORDS
+    """
 
   /// Compares the fingerprint that a person entered with the key that signed.
   private func compare(_ fingerprint: String?, with signer: PublicKey) throws {

@@ -80,7 +80,10 @@ extension DeviceSession {
     guard manifest.stamp.milliseconds - known > Self.longestTimeJump else { return }
     throw Refusal(
       .clock,
-      "The hub's clock showed \(UTCTime.text(milliseconds: manifest.stamp.milliseconds)) when it made this file, and this device's shows \(UTCTime.text(milliseconds: now)).",
+      """
+      The hub's clock showed \(UTCTime.text(milliseconds: manifest.stamp.milliseconds)) when it made this file, and \
+      this device's shows \(UTCTime.text(milliseconds: now)).
+      """,
       hint:
         """
         Look at this device's clock, set it if it is wrong, and import the file again. If it is right, the hub's is \
@@ -93,7 +96,10 @@ extension DeviceSession {
     guard scope.acknowledged > state.sequence else { return }
     throw Refusal(
       .olderDatabase,
-      "The hub has \(scope.acknowledged) exports of this device, but this database has made only \(state.sequence). It is an old copy of itself.",
+      """
+      The hub has \(scope.acknowledged) exports of this device, but this database has made only \(state.sequence). It \
+      is an old copy of itself.
+      """,
       hint:
         """
         Put the newer database back if there is one. If it is in use elsewhere, or lost, this one continues under a \
@@ -105,7 +111,10 @@ extension DeviceSession {
   private func otherHistory(_ scope: Manifest.Scope) -> Refusal {
     Refusal(
       .otherHistory,
-      "The hub's bundle \(scope.number) does not follow bundle \(state.received), which came here. The hub was set back to an earlier copy of itself, or two copies of it are at work.",
+      """
+      The hub's bundle \(scope.number) does not follow bundle \(state.received), which came here. The hub was set \
+      back to an earlier copy of itself, or two copies of it are at work.
+      """,
       hint:
         """
         Nothing is lost. Continue to work and deliver: the next sync carries the proof to the hub. Inform the hub's \
@@ -170,7 +179,10 @@ public struct Estrangement: Sendable {
   public var words: String {
     isOtherHub
       ? "The hub's bundle \(number) is from another copy of the hub than this device's."
-      : "The hub's bundle \(number) does not follow what came here: the hub was set back, or two copies of it are at work."
+      : """
+      The hub's bundle \(number) does not follow what came here: the hub was set back, or two copies of it are at \
+      work.
+      """
   }
 
   /// Describes what to do next.

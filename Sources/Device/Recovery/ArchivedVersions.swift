@@ -89,7 +89,10 @@ struct ArchivedVersions {
     } catch let error as any ExplainedError where error is VersionError || error is DatasetError {
       throw WorkspaceError(
         error.code,
-        "The rows of version \(version) of the dataset cannot be brought to version \(definition.version): \(error.message)",
+        """
+        The rows of version \(version) of the dataset cannot be brought to version \(definition.version): \
+        \(error.message)
+        """,
         hint: "Move the file aside; then satchel doctor --repair rebuilds it from bundles and exports.")
     }
   }

@@ -238,7 +238,10 @@ extension DeviceSession {
   fileprivate func oldCopy(_ highest: SequenceNumber, hint: String?) -> Finding {
     Finding(
       .olderDatabase,
-      "The database had made \(state.sequence) exports, and this workspace holds export \(highest): it is an old copy of itself.",
+      """
+      The database had made \(state.sequence) exports, and this workspace holds export \(highest): it is an old copy \
+      of itself.
+      """,
       hint: hint)
   }
 

@@ -51,9 +51,15 @@ struct RollForward {
   private static func olderVersion(_ session: DeviceSession, than version: Int64) -> WorkspaceError {
     WorkspaceError(
       .olderDatabase,
-      "The database is an old copy of itself, of version \(session.dataset.version) of the dataset, and the newer one had version \(version).",
+      """
+      The database is an old copy of itself, of version \(session.dataset.version) of the dataset, and the newer one \
+      had version \(version).
+      """,
       hint:
-        "Put the newer database back if there is one. If not, move this one out of the way, and satchel doctor --repair makes another one; what was written into this one last is then in the file that you kept."
+        """
+        Put the newer database back if there is one. If not, move this one out of the way, and satchel doctor \
+        --repair makes another one; what was written into this one last is then in the file that you kept.
+        """
     )
   }
 

@@ -142,7 +142,10 @@ struct AttachmentList {
   /// The files that came from the hub and were not rewritten here.
   func fromHub(_ database: borrowing Database) throws -> [(path: AttachmentPath, digest: String)] {
     try database.all(
-      "SELECT path, digest FROM satchel_attachments WHERE delivered = 1 AND sent = 0 AND digest IS NOT NULL ORDER BY path"
+      """
+      SELECT path, digest FROM satchel_attachments WHERE delivered = 1 AND sent = 0 AND digest IS NOT NULL ORDER BY \
+      path
+      """
     ) { (AttachmentPath($0.text(0)), $0.text(1)) }.compactMap { entry in entry.0.map { ($0, entry.1) } }
   }
 

@@ -55,7 +55,10 @@ extension HubWorkspace {
       } else if let other = try store.device(named: name) {
         throw WorkspaceError(
           .exists,
-          "There is a device \(name) already, \(other.state == .revoked ? "a revoked one" : "of the user \(other.user)").",
+          """
+          There is a device \(name) already, \
+          \(other.state == .revoked ? "a revoked one" : "of the user \(other.user)").
+          """,
           hint:
             """
             Choose another name, also for a device that was set up again. Late bundles of \(name) are then still \

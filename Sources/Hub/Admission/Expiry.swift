@@ -76,9 +76,15 @@ extension HubWorkspace {
     guard now > former.at + HubStore.longestOnTheWay else { return }
     throw Refusal(
       .formerUser,
-      "\(author) wrote it, and the device \(device.name) works for \(device.user) since \(UTCTime.text(milliseconds: former.at)).",
+      """
+      \(author) wrote it, and the device \(device.name) works for \(device.user) since \
+      \(UTCTime.text(milliseconds: former.at)).
+      """,
       hint:
-        "If \(author) wrote it before that: satchel-hub device set \(device.name) --user \(author), import it, and give the device back to \(device.user).",
+        """
+        If \(author) wrote it before that: satchel-hub device set \(device.name) --user \(author), import it, and \
+        give the device back to \(device.user).
+        """,
       keeping: .quarantine)
   }
 }

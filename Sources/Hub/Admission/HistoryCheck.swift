@@ -181,7 +181,10 @@ struct HistoryCheck {
       missing.
       """,
       hint:
-        "It waits in bundles/inbox/waiting. Import the missing ones: they are in the device's bundles/outbox or bundles/sent, and its next sync brings them.",
+        """
+        It waits in bundles/inbox/waiting. Import the missing ones: they are in the device's bundles/outbox or \
+        bundles/sent, and its next sync brings them.
+        """,
       keeping: .waiting)
   }
 }

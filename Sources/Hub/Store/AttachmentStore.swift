@@ -214,7 +214,9 @@ extension HubStore {
     ) { $0.text(0) }
     for path in known where !named.contains(where: { Name($0.text) == Name(path) }) {
       try database.run(
-        "DELETE FROM satchel_attachments WHERE device = :device AND table_name = :table AND row = :row AND path = :path",
+        """
+        DELETE FROM satchel_attachments WHERE device = :device AND table_name = :table AND row = :row AND path = :path
+        """,
         ["device": row[0].value, "table": row[1].value, "row": row[2].value, "path": .string(path)])
     }
   }

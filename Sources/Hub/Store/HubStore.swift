@@ -157,7 +157,10 @@ final class HubStore {
     for sql in ownTables { try database.execute(sql) }
     try HubSchema.upgrade.begin(in: database)
     try database.run(
-      "INSERT INTO satchel_hub (one, id, name, epoch, clock, definition) VALUES (1, :id, :name, :epoch, :time, :definition)",
+      """
+      INSERT INTO satchel_hub (one, id, name, epoch, clock, definition) VALUES (1, :id, :name, :epoch, :time, \
+      :definition)
+      """,
       [
         "id": .string(identity.id.text), "name": .string(identity.name), "epoch": .string(identity.epoch.text),
         "time": .integer(time), "definition": .text(definition.source),

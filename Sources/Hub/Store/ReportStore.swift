@@ -33,7 +33,10 @@ extension HubStore {
         AND NOT (kind = 'revoked' AND operation = 'delete')
       """)
     try database.run(
-      "UPDATE satchel_conflicts SET state = 'open' WHERE state = 'held' AND id IN (SELECT conflict FROM satchel_reports)"
+      """
+      UPDATE satchel_conflicts SET state = 'open' WHERE state = 'held' AND id IN (SELECT conflict FROM \
+      satchel_reports)
+      """
     )
     try nameReports(in: database)
   }

@@ -20,7 +20,10 @@ extension HubStore {
         "tables.\(table)",
         "its rules and its parents' rules do not end: a single answer took more than ten minutes",
         hint:
-          "Look for subqueries that read a whole table for each row, or that lack an index; then: satchel-hub dataset apply FILE"
+          """
+          Look for subqueries that read a whole table for each row, or that lack an index; then: satchel-hub dataset \
+          apply FILE
+          """
       )
     }
   }

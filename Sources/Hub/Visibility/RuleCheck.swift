@@ -67,7 +67,7 @@ extension ScopeRules {
       }
       guard let column = local.first(where: { authorizer.reads($0, of: table.name) }) else { continue }
       throw DatasetError(
-        place, "it reads \(column) of \(table.name), which each replica gives by itself",
+        place, "it reads \(column) of \(table.name), which each replica assigns by itself",
         hint: "Let it read columns that bundles carry.")
     }
   }

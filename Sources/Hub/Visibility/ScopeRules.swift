@@ -35,7 +35,10 @@ struct ScopeRules {
       table.schema.columns.map { "\(quoted(table.name)).\(quoted($0))" }
       + conditions.map { "CASE WHEN (\($0)) THEN 1 ELSE 0 END" }
     return
-      "\(visibleRowsCTE(above: table))SELECT \(columns.joined(separator: ", ")) FROM \(quoted(table.name)) WHERE \(isRow(table))"
+      """
+      \(visibleRowsCTE(above: table))SELECT \(columns.joined(separator: ", ")) FROM \(quoted(table.name)) WHERE \
+      \(isRow(table))
+      """
   }
 
   /// The condition that a row has the key `:satchel_1`, `:satchel_2`, .... The key is compared by the column's

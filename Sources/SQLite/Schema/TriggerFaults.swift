@@ -62,7 +62,10 @@ struct TriggerProbe: ~Copyable {
     let probe = try Database(path: ":memory:", mode: .create)
     // A table of a module that only the app has is not created. A trigger that names it cannot run here either.
     try database.each(
-      "SELECT sql FROM sqlite_schema WHERE type IN ('table', 'view') AND sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid"
+      """
+      SELECT sql FROM sqlite_schema WHERE type IN ('table', 'view') AND sql IS NOT NULL AND name NOT LIKE \
+      'sqlite\\_%' ESCAPE '\\' ORDER BY rowid
+      """
     ) { row in
       do { try probe.execute(row.text(0)) } catch let error as SQLiteError where error.kind == .other {}
     }

@@ -25,7 +25,10 @@ public struct NamedAttachments {
     for table in tables {
       for column in table.attachmentColumns.map({ quoted(table.schema.columns[$0]) }) {
         try database.each(
-          "SELECT DISTINCT \(column) FROM \(quoted(table.name)) WHERE \(column) IS NOT NULL AND \(column) <> '' ORDER BY \(column)"
+          """
+          SELECT DISTINCT \(column) FROM \(quoted(table.name)) WHERE \(column) IS NOT NULL AND \(column) <> '' ORDER \
+          BY \(column)
+          """
         ) { try body(table.name, $0.value(0)) }
       }
     }

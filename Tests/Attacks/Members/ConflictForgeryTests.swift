@@ -57,7 +57,10 @@ struct ConflictForgeryTests {
   }
 
   @Test(
-    "a change that a device reports as waiting is never executed, whoever is said to have made it, and no rule decides it",
+    """
+    a change that a device reports as waiting is never executed, whoever is said to have made it, and no rule decides \
+    it
+    """,
     arguments: Forgery.allCases)
   func waitingReport(forgery: Forgery) throws {
     let line = try forgery.line(lab.forger)

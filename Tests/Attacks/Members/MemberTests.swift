@@ -54,7 +54,10 @@ struct MemberTests {
   }
 
   @Test(
-    "no member changes what its device's user may not change, whatever it says: another device's, another user's, the hub's or a random value",
+    """
+    no member changes what its device's user may not change, whatever it says: another device's, another user's, the \
+    hub's or a random value
+    """,
     arguments: ForgedEntry.allCases)
   func tried(entry: ForgedEntry) throws {
     let lab = try AttackFixture()

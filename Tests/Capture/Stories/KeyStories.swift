@@ -48,7 +48,10 @@ let keyStories: [Story] = [
   Story(
     "negative and greatest keys", setUp: numbered,
     writes: [
-      "INSERT INTO t VALUES (-5, 'n'), (-9223372036854775808, 'min'), (9223372036854775807, 'max'), (-1, 'minus'), (0, 'zero')",
+      """
+      INSERT INTO t VALUES (-5, 'n'), (-9223372036854775808, 'min'), (9223372036854775807, 'max'), (-1, 'minus'), (0, \
+      'zero')
+      """,
       "UPDATE t SET a = a || '!' WHERE id = -1",
     ],
     steps: [

@@ -108,7 +108,10 @@ let triggerStories: [Story] = [
     "a trigger that writes another table", tables: ["t", "s"],
     setUp: table + ["CREATE TABLE s (k TEXT PRIMARY KEY, n)", "INSERT INTO s VALUES ('count', 1)"],
     writes: [
-      "CREATE TRIGGER g AFTER INSERT ON t BEGIN UPDATE s SET n = n + 1; INSERT INTO s VALUES (NEW.a, NEW.id) ON CONFLICT DO UPDATE SET n = NEW.id; END",
+      """
+      CREATE TRIGGER g AFTER INSERT ON t BEGIN UPDATE s SET n = n + 1; INSERT INTO s VALUES (NEW.a, NEW.id) ON \
+      CONFLICT DO UPDATE SET n = NEW.id; END
+      """,
       "INSERT INTO t (a) VALUES ('y'), ('y')",
     ], steps: ["insert t 2, 'y', 0", "insert t 3, 'y', 0", "update s 'count': n 1 -> 3", "insert s 'y', 3"]),
   Story(

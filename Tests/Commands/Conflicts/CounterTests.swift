@@ -82,7 +82,10 @@ struct CounterTests {
   }
 
   @Test(
-    "what a lost hub had taken, and an older copy of its rows has not, is in a conflict, whatever else of the row is pending"
+    """
+    what a lost hub had taken, and an older copy of its rows has not, is in a conflict, whatever else of the row is \
+    pending
+    """
   )
   func renewed() throws {
     try open("hub", "INSERT INTO t VALUES ('x', 1, 10, '[]', 'old'), ('y', 1, 10, '[]', 'old')")

@@ -255,7 +255,10 @@ struct DisagreementTests {
   }
 
   @Test(
-    "on the device too: a row that came from the hub takes the value, the device's own pending row is kept as a conflict"
+    """
+    on the device too: a row that came from the hub takes the value, the device's own pending row is kept as a \
+    conflict
+    """
   )
   func uniqueOnTheDevice() throws {
     let meeting = try Meeting(#""conflict": "manual""#)
@@ -272,7 +275,10 @@ struct DisagreementTests {
     let meeting = try Meeting(#""conflict": "manual""#)
     try meeting.camp.sql(
       "tablet/data.sqlite",
-      "PRAGMA ignore_check_constraints = ON; UPDATE guests SET age = -1; INSERT INTO guests VALUES ('n', 'r', 'Next', 5)"
+      """
+      PRAGMA ignore_check_constraints = ON; UPDATE guests SET age = -1; INSERT INTO guests VALUES ('n', 'r', 'Next', \
+      5)
+      """
     )
     try meeting.meet()
     #expect(try meeting.conflicts() == ["constraint held"])
@@ -343,7 +349,10 @@ struct DisagreementTests {
     try meeting.answer("tablet")
     try meeting.camp.sql(
       "tablet/data.sqlite",
-      "UPDATE rooms SET name = 'x' WHERE id = 'r'; UPDATE rooms SET name = 'Blue' WHERE id = 's'; UPDATE rooms SET name = 'Red' WHERE id = 'r'"
+      """
+      UPDATE rooms SET name = 'x' WHERE id = 'r'; UPDATE rooms SET name = 'Blue' WHERE id = 's'; UPDATE rooms SET \
+      name = 'Red' WHERE id = 'r'
+      """
     )
     try meeting.meet()
     #expect(try meeting.conflicts() == [])
@@ -381,7 +390,10 @@ struct DisagreementTests {
     let camp = try CommandLineFixture()
     try camp.sql(
       "office.sqlite",
-      "CREATE TABLE a (id TEXT PRIMARY KEY); CREATE TABLE b (id TEXT PRIMARY KEY, a TEXT REFERENCES a (id)); CREATE TABLE c (id TEXT PRIMARY KEY, b TEXT REFERENCES b (id))"
+      """
+      CREATE TABLE a (id TEXT PRIMARY KEY); CREATE TABLE b (id TEXT PRIMARY KEY, a TEXT REFERENCES a (id)); CREATE \
+      TABLE c (id TEXT PRIMARY KEY, b TEXT REFERENCES b (id))
+      """
     )
     try camp.write("camp.json", #"{ "dataset": "camp", "version": 1, "tables": { "a": {}, "b": {}, "c": {} } }"#)
     camp.hubAnywhere(

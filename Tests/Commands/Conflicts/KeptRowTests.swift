@@ -49,7 +49,10 @@ struct KeptRowTests {
   }
 
   @Test(
-    "they leave the device if the other row is seen there: the import names them, status until it is decided, and they come back with their children",
+    """
+    they leave the device if the other row is seen there: the import names them, status until it is decided, and they \
+    come back with their children
+    """,
     arguments: [false, true])
   func seen(importsFirst: Bool) throws {
     let camp = try open(isRivalSeen: true)

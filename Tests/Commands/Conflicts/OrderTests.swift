@@ -60,7 +60,10 @@ struct OrderTests {
   }
 
   @Test(
-    "a counter counts once, a removed element stays removed, and a row keeps its key, whichever device delivers again first",
+    """
+    a counter counts once, a removed element stays removed, and a row keeps its key, whichever device delivers again \
+    first
+    """,
     arguments: [["a", "b"], ["b", "a"]])
   func orders(order: [String]) throws {
     try copyHub()

@@ -11,7 +11,10 @@ struct UntakenBundleTests {
 
   private func open(devices: [String]) throws {
     try camp.open(
-      "CREATE TABLE a (id TEXT PRIMARY KEY, x); CREATE TABLE b (id TEXT PRIMARY KEY, x); INSERT INTO a VALUES ('1', 0); INSERT INTO b VALUES ('1', 0)",
+      """
+      CREATE TABLE a (id TEXT PRIMARY KEY, x); CREATE TABLE b (id TEXT PRIMARY KEY, x); INSERT INTO a VALUES ('1', \
+      0); INSERT INTO b VALUES ('1', 0)
+      """,
       CommandLineFixture.definition(#"{ "a": {}, "b": {} }"#), devices: devices)
   }
 

@@ -27,7 +27,10 @@ struct ArchiveTests {
   }
 
   @Test(
-    "whatever change to a file fails in an import at the hub, a bundle that was merged is in the archive, though its device stops carrying it"
+    """
+    whatever change to a file fails in an import at the hub, a bundle that was merged is in the archive, though its \
+    device stops carrying it
+    """
   )
   func failedImport() throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")

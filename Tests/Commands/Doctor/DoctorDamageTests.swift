@@ -45,7 +45,10 @@ private struct Damage {
       Damage(place, "a table of writes is gone", "damaged", "sqlite3 \(file) 'DROP TABLE satchel_writes_reviews'"),
       Damage(
         place, "half of a table of pre-images is there", "damaged",
-        "sqlite3 \(file) 'CREATE TABLE half AS SELECT id, site, author, stars, words FROM satchel_before_reviews; DROP TABLE satchel_before_reviews; ALTER TABLE half RENAME TO satchel_before_reviews'"
+        """
+        sqlite3 \(file) 'CREATE TABLE half AS SELECT id, site, author, stars, words FROM satchel_before_reviews; DROP \
+        TABLE satchel_before_reviews; ALTER TABLE half RENAME TO satchel_before_reviews'
+        """
       ),
       Damage(place, "the ledger is gone", "missing-table", "sqlite3 \(file) 'DROP TABLE satchel_ledger'"),
       Damage(

@@ -57,7 +57,10 @@ struct DoctorSchemaTests {
 
     try camp.sql(
       "office.sqlite",
-      "ALTER TABLE reviews ADD COLUMN mood TEXT DEFAULT 'calm'; ALTER TABLE reviews ADD COLUMN wind; UPDATE reviews SET wind = 'N' WHERE id = 'r2'"
+      """
+      ALTER TABLE reviews ADD COLUMN mood TEXT DEFAULT 'calm'; ALTER TABLE reviews ADD COLUMN wind; UPDATE reviews \
+      SET wind = 'N' WHERE id = 'r2'
+      """
     )
     #expect(camp.hub("import", bundle).code == 1)
     #expect(camp.hub("status").out.contains("mood"))

@@ -22,7 +22,10 @@ struct RemadeTableTests {
     try camp.open()
     try camp.sql(
       "tablet/data.sqlite",
-      "INSERT INTO reviews VALUES ('r5', 'hill', 'ann', 5, 'five'), ('r6', 'hill', 'ann', 6, 'six'), ('r7', 'hill', 'ann', 7, 'seven')"
+      """
+      INSERT INTO reviews VALUES ('r5', 'hill', 'ann', 5, 'five'), ('r6', 'hill', 'ann', 6, 'six'), ('r7', 'hill', \
+      'ann', 7, 'seven')
+      """
     )
     camp.deliver("tablet", 1)
     camp.answer("tablet", 2)
@@ -130,7 +133,10 @@ struct RemadeTableTests {
     #expect(camp.device("tablet", "doctor", "--repair").code == 1)
     try camp.sql(
       "tablet/data.sqlite",
-      "CREATE TABLE reviews (id TEXT PRIMARY KEY, site TEXT, author TEXT, stars INTEGER, words TEXT NOT NULL DEFAULT '')"
+      """
+      CREATE TABLE reviews (id TEXT PRIMARY KEY, site TEXT, author TEXT, stars INTEGER, words TEXT NOT NULL DEFAULT \
+      '')
+      """
     )
     #expect(camp.device("tablet", "doctor", "--repair").code == 0)
     #expect(try rows(camp, "tablet/data.sqlite") == "r5|5\nr6|6\nr7|7")
@@ -153,7 +159,10 @@ struct RemadeTableTests {
     let camp = try camp()
     try camp.sql(
       "tablet/data.sqlite",
-      "DROP TABLE reviews; CREATE TABLE reviews (id TEXT PRIMARY KEY, site TEXT, author TEXT, stars INTEGER, words TEXT NOT NULL, must NOT NULL)"
+      """
+      DROP TABLE reviews; CREATE TABLE reviews (id TEXT PRIMARY KEY, site TEXT, author TEXT, stars INTEGER, words \
+      TEXT NOT NULL, must NOT NULL)
+      """
     )
     let repaired = camp.device("tablet", "doctor", "--repair")
     #expect(repaired.code == 1)

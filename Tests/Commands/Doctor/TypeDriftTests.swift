@@ -117,7 +117,10 @@ struct TypeDriftTests {
       "two.json", #"{ "dataset": "camp", "version": 2, "attributes": { "tier": "integer" }, "tables": { "t": {} } }"#)
     try camp.write(
       "two.sql",
-      "CREATE TABLE u (id TEXT PRIMARY KEY, code TEXT, size INTEGER); INSERT INTO u SELECT * FROM t; DROP TABLE t; ALTER TABLE u RENAME TO t;"
+      """
+      CREATE TABLE u (id TEXT PRIMARY KEY, code TEXT, size INTEGER); INSERT INTO u SELECT * FROM t; DROP TABLE t; \
+      ALTER TABLE u RENAME TO t;
+      """
     )
     let applied = camp.hub("dataset", "apply", camp.path("two.json"), "--migration", camp.path("two.sql"))
     #expect(applied.code == 0, "\(applied.out)\(applied.error)")

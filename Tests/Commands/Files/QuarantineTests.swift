@@ -44,7 +44,10 @@ struct QuarantineTests {
   enum End: CaseIterable { case revoke, revokeFromLater, revokeOfCopies, age, ageOfCopies }
 
   @Test(
-    "refused files go after 90 days, and when their device is revoked, but for those that still count and those of copies",
+    """
+    refused files go after 90 days, and when their device is revoked, but for those that still count and those of \
+    copies
+    """,
     arguments: End.allCases)
   func end(_ end: End) throws {
     if end == .revokeOfCopies || end == .ageOfCopies { try fork() }

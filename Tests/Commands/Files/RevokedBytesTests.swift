@@ -48,7 +48,10 @@ struct RevokedBytesTests {
   private static let database = ["data.sqlite", "data.sqlite-wal", "data.sqlite-journal", "data.sqlite-shm"]
 
   @Test(
-    "none of their bytes are in the database, its log or its journal, while an app has it open, which would leave them there itself",
+    """
+    none of their bytes are in the database, its log or its journal, while an app has it open, which would leave them \
+    there itself
+    """,
     arguments: ["DELETE", "WAL"])
   func database(journal: String) throws {
     let app = try Database(path: camp.path("tablet/data.sqlite"), mode: .readWrite)

@@ -35,7 +35,10 @@ struct BlockTests {
   private func order(_ database: String, _ name: String) throws {
     try camp.sql(
       database,
-      "INSERT INTO orders (name) VALUES ('\(name)'); INSERT INTO lines (of, name) VALUES (last_insert_rowid(), '\(name)')"
+      """
+      INSERT INTO orders (name) VALUES ('\(name)'); INSERT INTO lines (of, name) VALUES (last_insert_rowid(), \
+      '\(name)')
+      """
     )
   }
 

@@ -20,7 +20,11 @@ struct FoldEdgeTests {
     "SELECT * FROM wishes ORDER BY id",
   ]
   static let one =
-    "CREATE TABLE bookings (id TEXT PRIMARY KEY, room TEXT, day INTEGER, guest TEXT, note TEXT, UNIQUE (room, day)); CREATE TABLE wishes (id TEXT PRIMARY KEY, booking TEXT REFERENCES bookings (id), words TEXT); INSERT INTO bookings VALUES ('a', 'blue', 1, 'Ada', NULL);"
+    """
+    CREATE TABLE bookings (id TEXT PRIMARY KEY, room TEXT, day INTEGER, guest TEXT, note TEXT, UNIQUE (room, day)); \
+    CREATE TABLE wishes (id TEXT PRIMARY KEY, booking TEXT REFERENCES bookings (id), words TEXT); INSERT INTO \
+    bookings VALUES ('a', 'blue', 1, 'Ada', NULL);
+    """
 
   @Test("a parent that becomes one on the device is a part of its children's natural key there too")
   func cascadeOnDevice() throws {
@@ -51,7 +55,10 @@ struct FoldEdgeTests {
     try lab.cycle("phone")
     try lab.sql(
       "phone",
-      "INSERT INTO rooms (id, name) VALUES ('mine', 'Red'); INSERT INTO bookings VALUES ('b', 'mine', 1, 'Ben', NULL); INSERT INTO wishes VALUES ('w', 'b', 'tea')"
+      """
+      INSERT INTO rooms (id, name) VALUES ('mine', 'Red'); INSERT INTO bookings VALUES ('b', 'mine', 1, 'Ben', NULL); \
+      INSERT INTO wishes VALUES ('w', 'b', 'tea')
+      """
     )
     try lab.sql("office", "UPDATE rooms SET name = 'Red' WHERE id = 'blue'")
     if hubFirst { try lab.deliver("phone") }
@@ -63,7 +70,11 @@ struct FoldEdgeTests {
     "integer keys: two rows with one key and one natural key are one row", arguments: [true, false], ["5", "NULL"])
   func rekeyAndFold(hubFirst: Bool, guest: String) throws {
     let lab = try TwoDeviceFixture(
-      "CREATE TABLE bookings (id INTEGER PRIMARY KEY, room TEXT, day INTEGER, guest TEXT, note TEXT, UNIQUE (room, day)); CREATE TABLE wishes (id TEXT PRIMARY KEY, booking INTEGER REFERENCES bookings (id)); INSERT INTO bookings VALUES (1, 'blue', 1, 'x', NULL)",
+      """
+      CREATE TABLE bookings (id INTEGER PRIMARY KEY, room TEXT, day INTEGER, guest TEXT, note TEXT, UNIQUE (room, \
+      day)); CREATE TABLE wishes (id TEXT PRIMARY KEY, booking INTEGER REFERENCES bookings (id)); INSERT INTO \
+      bookings VALUES (1, 'blue', 1, 'x', NULL)
+      """,
       #""bookings": { "keys": "rekey", "unique": "fold", "conflict": "newest" }, "wishes": {}"#)
     try lab.sql("tablet", "INSERT INTO bookings VALUES (2, 'blue', 7, 'Ada', 't'); INSERT INTO wishes VALUES ('tw', 2)")
     try lab.sql("phone", "INSERT INTO bookings VALUES (2, 'blue', 7, 'Ben', NULL); INSERT INTO wishes VALUES ('pw', 2)")
@@ -79,15 +90,25 @@ struct FoldEdgeTests {
   @Test("integer keys: rows become one with each other's keys", arguments: [true, false])
   func crossed(hubFirst: Bool) throws {
     let lab = try TwoDeviceFixture(
-      "CREATE TABLE bookings (id INTEGER PRIMARY KEY, room TEXT, day INTEGER, guest TEXT, note TEXT, UNIQUE (room, day)); CREATE TABLE wishes (id TEXT PRIMARY KEY, booking INTEGER REFERENCES bookings (id)); INSERT INTO bookings VALUES (1, 'blue', 1, 'x', NULL)",
+      """
+      CREATE TABLE bookings (id INTEGER PRIMARY KEY, room TEXT, day INTEGER, guest TEXT, note TEXT, UNIQUE (room, \
+      day)); CREATE TABLE wishes (id TEXT PRIMARY KEY, booking INTEGER REFERENCES bookings (id)); INSERT INTO \
+      bookings VALUES (1, 'blue', 1, 'x', NULL)
+      """,
       #""bookings": { "keys": "rekey", "unique": "fold", "conflict": "newest" }, "wishes": {}"#)
     try lab.sql(
       "tablet",
-      "INSERT INTO bookings VALUES (2, 'blue', 7, 'Ada', NULL), (3, 'blue', 8, 'Ada', NULL); INSERT INTO wishes VALUES ('tw7', 2), ('tw8', 3)"
+      """
+      INSERT INTO bookings VALUES (2, 'blue', 7, 'Ada', NULL), (3, 'blue', 8, 'Ada', NULL); INSERT INTO wishes VALUES \
+      ('tw7', 2), ('tw8', 3)
+      """
     )
     try lab.sql(
       "phone",
-      "INSERT INTO bookings VALUES (2, 'blue', 8, 'Ada', NULL), (3, 'blue', 7, 'Ada', NULL); INSERT INTO wishes VALUES ('pw8', 2), ('pw7', 3)"
+      """
+      INSERT INTO bookings VALUES (2, 'blue', 8, 'Ada', NULL), (3, 'blue', 7, 'Ada', NULL); INSERT INTO wishes VALUES \
+      ('pw8', 2), ('pw7', 3)
+      """
     )
     try lab.cycle("tablet")
     if hubFirst { try lab.deliver("phone") }
@@ -103,12 +124,19 @@ struct FoldEdgeTests {
   @Test("in a tree of rows a whole branch that was made twice becomes one", arguments: [true, false], ["a", "z"])
   func tree(hubFirst: Bool, child: String) throws {
     let lab = try TwoDeviceFixture(
-      "CREATE TABLE folders (id TEXT PRIMARY KEY, parent TEXT REFERENCES folders (id), name TEXT NOT NULL, UNIQUE (parent, name)); CREATE TABLE files (id TEXT PRIMARY KEY, folder TEXT REFERENCES folders (id)); INSERT INTO folders VALUES ('root', NULL, '/')",
+      """
+      CREATE TABLE folders (id TEXT PRIMARY KEY, parent TEXT REFERENCES folders (id), name TEXT NOT NULL, UNIQUE \
+      (parent, name)); CREATE TABLE files (id TEXT PRIMARY KEY, folder TEXT REFERENCES folders (id)); INSERT INTO \
+      folders VALUES ('root', NULL, '/')
+      """,
       #""folders": { "unique": "fold", "conflict": "newest" }, "files": {}"#)
     for (name, id) in [("tablet", "t"), ("phone", "p")] {
       try lab.sql(
         name,
-        "INSERT INTO folders VALUES ('m\(id)', 'root', 'dir'); INSERT INTO folders VALUES ('\(child)\(id)', 'm\(id)', 'sub'); INSERT INTO files VALUES ('file \(id)', '\(child)\(id)')"
+        """
+        INSERT INTO folders VALUES ('m\(id)', 'root', 'dir'); INSERT INTO folders VALUES ('\(child)\(id)', 'm\(id)', \
+        'sub'); INSERT INTO files VALUES ('file \(id)', '\(child)\(id)')
+        """
       )
     }
     try lab.cycle("tablet")
@@ -151,7 +179,10 @@ struct FoldEdgeTests {
     lab.hear(first)
     try lab.sql(
       "phone",
-      "UPDATE bookings SET note = 'of p' WHERE id = 'p'; UPDATE bookings SET note = 'of o' WHERE id = 'o'; INSERT INTO wishes VALUES ('w2', 'p', 'two')"
+      """
+      UPDATE bookings SET note = 'of p' WHERE id = 'p'; UPDATE bookings SET note = 'of o' WHERE id = 'o'; INSERT INTO \
+      wishes VALUES ('w2', 'p', 'two')
+      """
     )
     var second: String?
     if inFlight { second = try lab.export("phone") }
@@ -165,13 +196,19 @@ struct FoldEdgeTests {
   @Test("a number is not a text, where keys have no type")
   func untyped() throws {
     let lab = try TwoDeviceFixture(
-      "CREATE TABLE things (id PRIMARY KEY, name TEXT UNIQUE); CREATE TABLE parts (id TEXT PRIMARY KEY, thing REFERENCES things (id)); INSERT INTO things VALUES ('5', 'text five')",
+      """
+      CREATE TABLE things (id PRIMARY KEY, name TEXT UNIQUE); CREATE TABLE parts (id TEXT PRIMARY KEY, thing \
+      REFERENCES things (id)); INSERT INTO things VALUES ('5', 'text five')
+      """,
       #""things": { "unique": "fold", "conflict": "newest" }, "parts": {}"#)
     try lab.sql("tablet", "INSERT INTO things VALUES (7, 'saw')")
     try lab.cycle("tablet")
     try lab.sql(
       "phone",
-      "INSERT INTO things VALUES (5, 'saw'); INSERT INTO parts VALUES ('of number', 5), ('of text', '5'); UPDATE things SET name = 'text fife' WHERE id = '5'"
+      """
+      INSERT INTO things VALUES (5, 'saw'); INSERT INTO parts VALUES ('of number', 5), ('of text', '5'); UPDATE \
+      things SET name = 'text fife' WHERE id = '5'
+      """
     )
     try lab.deliver("phone")
     try lab.answer("phone")
@@ -235,7 +272,10 @@ struct FoldEdgeTests {
     try lab.deliver("phone")
     try lab.sql(
       "office",
-      "INSERT INTO rooms (id, name) VALUES ('green', 'Green'); INSERT INTO bookings VALUES ('o', 'green', 1, 'Olga', NULL)"
+      """
+      INSERT INTO rooms (id, name) VALUES ('green', 'Green'); INSERT INTO bookings VALUES ('o', 'green', 1, 'Olga', \
+      NULL)
+      """
     )
     try lab.peace(Self.all)
     #expect(try lab.kinds().first?.contains("held") == false, "its parent is there, and its note says that it is not")
@@ -297,12 +337,19 @@ struct FoldEdgeTests {
     ["", "WITHOUT ROWID"])
   func seats(hubFirst: Bool, without: String) throws {
     let lab = try TwoDeviceFixture(
-      "CREATE TABLE rooms (id TEXT PRIMARY KEY, name TEXT UNIQUE) \(without); CREATE TABLE seats (room TEXT REFERENCES rooms (id), no INTEGER, who TEXT, note TEXT, PRIMARY KEY (room, no)) \(without); INSERT INTO rooms VALUES ('blue', 'Blue'); INSERT INTO seats VALUES ('blue', 1, 'Olga', NULL)",
+      """
+      CREATE TABLE rooms (id TEXT PRIMARY KEY, name TEXT UNIQUE) \(without); CREATE TABLE seats (room TEXT REFERENCES \
+      rooms (id), no INTEGER, who TEXT, note TEXT, PRIMARY KEY (room, no)) \(without); INSERT INTO rooms VALUES \
+      ('blue', 'Blue'); INSERT INTO seats VALUES ('blue', 1, 'Olga', NULL)
+      """,
       #""rooms": { "unique": "fold" }, "seats": { "conflict": "manual" }"#)
     try lab.cycle("phone")
     try lab.sql(
       "phone",
-      "INSERT INTO rooms VALUES ('mine', 'Red'); INSERT INTO seats VALUES ('mine', 1, 'Ben', NULL), ('mine', 2, 'Bea', NULL); UPDATE seats SET note = 'kept' WHERE room = 'blue'"
+      """
+      INSERT INTO rooms VALUES ('mine', 'Red'); INSERT INTO seats VALUES ('mine', 1, 'Ben', NULL), ('mine', 2, 'Bea', \
+      NULL); UPDATE seats SET note = 'kept' WHERE room = 'blue'
+      """
     )
     try lab.sql("office", "UPDATE rooms SET name = 'Red' WHERE id = 'blue'")
     if hubFirst { try lab.deliver("phone") }
@@ -347,7 +394,10 @@ struct FoldEdgeTests {
     arguments: [true, false])
   func mayNotChange(hubFirst: Bool) throws {
     let lab = try TwoDeviceFixture(
-      "CREATE TABLE rooms (id TEXT PRIMARY KEY, name TEXT UNIQUE, owner TEXT, note TEXT); CREATE TABLE wishes (id TEXT PRIMARY KEY, room TEXT REFERENCES rooms (id))",
+      """
+      CREATE TABLE rooms (id TEXT PRIMARY KEY, name TEXT UNIQUE, owner TEXT, note TEXT); CREATE TABLE wishes (id TEXT \
+      PRIMARY KEY, room TEXT REFERENCES rooms (id))
+      """,
       #""rooms": { "visible": "1", "write": "owner = :user", "unique": "fold", "conflict": "newest" }, "wishes": { "write": "1" }"#
     )
     try lab.sql("office", "INSERT INTO rooms VALUES ('o', 'Red', 'ann', NULL)")

@@ -133,7 +133,10 @@ struct FoldTests {
     camp.hub("import", try #require(try camp.device("phone", "export", "--json").json["file"]?.stringValue))
     try camp.sql(
       "phone/data.sqlite",
-      "UPDATE bookings SET note = 'late' WHERE id = 'p'; INSERT INTO wishes VALUES ('more', 'p', 'milk'); DELETE FROM wishes WHERE id = 'p wish'"
+      """
+      UPDATE bookings SET note = 'late' WHERE id = 'p'; INSERT INTO wishes VALUES ('more', 'p', 'milk'); DELETE FROM \
+      wishes WHERE id = 'p wish'
+      """
     )
     if isDeliveredFirst {
       try camp.deliver("phone")
@@ -146,7 +149,10 @@ struct FoldTests {
   }
 
   @Test(
-    "a bundle on its way speaks of the old key, and the next one of the new: both are understood, in any order of arrival"
+    """
+    a bundle on its way speaks of the old key, and the next one of the new: both are understood, in any order of \
+    arrival
+    """
   )
   func onTheWay() throws {
     try book("office.sqlite", "o")

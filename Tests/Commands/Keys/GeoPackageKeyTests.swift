@@ -45,7 +45,10 @@ struct GeoPackageKeyTests {
     for name in names { camp.deliver(name, 1) }
     for name in names { camp.answer(name, 2) }
     let pairs =
-      "SELECT t.name, s.kind FROM trees AS t JOIN species AS s ON s.fid = t.specie WHERE t.name IN ('phone', 'tablet') ORDER BY 1"
+      """
+      SELECT t.name, s.kind FROM trees AS t JOIN species AS s ON s.fid = t.specie WHERE t.name IN ('phone', 'tablet') \
+      ORDER BY 1
+      """
     for database in ["office.sqlite", "tablet/data.sqlite", "phone/data.sqlite"] {
       #expect(try camp.rows(database, pairs) == "phone|phone\ntablet|tablet")
       #expect(try camp.rows(database, "SELECT count(*) - 2 FROM trees") == before)

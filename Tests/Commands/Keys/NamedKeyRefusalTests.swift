@@ -29,15 +29,23 @@ struct NamedKeyRefusalTests {
       ]),
     Refusal(
       schema:
-        "CREATE TABLE trees (fid INTEGER PRIMARY KEY, uuid TEXT NOT NULL); CREATE UNIQUE INDEX i ON trees (uuid) WHERE fid > 0",
+        """
+        CREATE TABLE trees (fid INTEGER PRIMARY KEY, uuid TEXT NOT NULL); CREATE UNIQUE INDEX i ON trees (uuid) WHERE \
+        fid > 0
+        """,
       tables: named, words: ["no UNIQUE index says", "without a condition"]),
     Refusal(
       schema:
-        "CREATE TABLE trees (fid INTEGER PRIMARY KEY, uuid TEXT NOT NULL); CREATE UNIQUE INDEX i ON trees (lower(uuid))",
+        """
+        CREATE TABLE trees (fid INTEGER PRIMARY KEY, uuid TEXT NOT NULL); CREATE UNIQUE INDEX i ON trees (lower(uuid))
+        """,
       tables: named, words: ["no UNIQUE index says"]),
     Refusal(
       schema:
-        "CREATE TABLE trees (fid INTEGER PRIMARY KEY, uuid TEXT NOT NULL); CREATE UNIQUE INDEX i ON trees (uuid COLLATE NOCASE)",
+        """
+        CREATE TABLE trees (fid INTEGER PRIMARY KEY, uuid TEXT NOT NULL); CREATE UNIQUE INDEX i ON trees (uuid \
+        COLLATE NOCASE)
+        """,
       tables: named, words: ["no UNIQUE index says", "by their own collations"]),
     Refusal(
       schema: "CREATE TABLE trees (fid INTEGER PRIMARY KEY, uuid TEXT NOT NULL, n INT NOT NULL, UNIQUE (uuid, n))",
@@ -62,7 +70,7 @@ struct NamedKeyRefusalTests {
       schema: trees + "CREATE TABLE visits (id TEXT PRIMARY KEY, tree INT REFERENCES trees (fid))",
       tables: named + #", "visits": {}"#,
       words: [
-        "tables.visits", "its column tree refers to fid of trees, which each replica gives", "Refer to uuid of trees",
+        "tables.visits", "its column tree refers to fid of trees, which each replica assigns", "Refer to uuid of trees",
       ]),
     Refusal(
       schema: trees + "CREATE TABLE visits (id TEXT PRIMARY KEY, tree INT REFERENCES trees)",
@@ -72,7 +80,10 @@ struct NamedKeyRefusalTests {
       tables: named, words: ["its column up refers to fid of trees"]),
     Refusal(
       schema:
-        "CREATE TABLE plots (id INTEGER PRIMARY KEY); CREATE TABLE trees (fid INTEGER PRIMARY KEY REFERENCES plots, uuid TEXT NOT NULL UNIQUE)",
+        """
+        CREATE TABLE plots (id INTEGER PRIMARY KEY); CREATE TABLE trees (fid INTEGER PRIMARY KEY REFERENCES plots, \
+        uuid TEXT NOT NULL UNIQUE)
+        """,
       tables: named, words: ["the table's PRIMARY KEY fid refers to plots"]),
     Refusal(
       schema: trees + "CREATE UNIQUE INDEX i ON trees (kind || fid)", tables: named,
@@ -91,7 +102,7 @@ struct NamedKeyRefusalTests {
       words: ["tables.trees.deleted", "PRIMARY KEY fid by itself"]),
     Refusal(
       schema: trees, tables: #""trees": { "key": ["uuid"], "visible": "fid < 100" }"#,
-      words: ["tables.trees.visible", "it reads fid of trees, which each replica gives by itself"]),
+      words: ["tables.trees.visible", "it reads fid of trees, which each replica assigns by itself"]),
     Refusal(
       schema: trees, tables: #""trees": { "key": ["uuid"], "write": "_rowid_ < 100" }"#,
       words: ["tables.trees.write", "it reads fid of trees"]),
@@ -125,7 +136,7 @@ struct NamedKeyRefusalTests {
     // In any table, the position of a row says nothing about the row.
     Refusal(
       schema: "CREATE TABLE notes (id TEXT PRIMARY KEY)", tables: #""notes": { "visible": "rowid < 9" }"#,
-      words: ["tables.notes.visible", "it reads rowid of notes, which each replica gives by itself"]),
+      words: ["tables.notes.visible", "it reads rowid of notes, which each replica assigns by itself"]),
     Refusal(
       schema: "CREATE TABLE a (n INT); CREATE TABLE b (n INT)", tables: #""a": {}, "b": {}"#,
       words: ["no PRIMARY KEY: a, b", #""key": ["COLUMN"]"#]),
@@ -201,7 +212,10 @@ struct NamedKeyRefusalTests {
     #expect(refused[1].error.contains("its rows are named by their PRIMARY KEY, which cannot change"))
     let other = try apply(
       2, #""trees": { "key": ["code"] }, "notes": {}"#,
-      "ALTER TABLE trees ADD COLUMN code TEXT NOT NULL DEFAULT ''; UPDATE trees SET code = uuid; CREATE UNIQUE INDEX c ON trees (code);"
+      """
+      ALTER TABLE trees ADD COLUMN code TEXT NOT NULL DEFAULT ''; UPDATE trees SET code = uuid; CREATE UNIQUE INDEX c \
+      ON trees (code);
+      """
     )
     #expect(other.error.contains("its \"key\" names other columns than before"), "\(other.error)")
     try camp.sql("tablet/data.sqlite", "INSERT INTO trees (fid, uuid, kind) VALUES (77, 'u1', 'oak')")

@@ -125,8 +125,11 @@ final class Browser {
 
   private static func head(ofFile name: String) -> [UInt8] {
     Array(
-      "--part\r\nContent-Disposition: form-data; name=\"files\"; filename=\"\(name)\"\r\nContent-Type: application/octet-stream\r\n\r\n"
-        .utf8)
+      """
+      --part\r\nContent-Disposition: form-data; name=\"files\"; filename=\"\(name)\"\r\nContent-Type: \
+      application/octet-stream\r\n\r\n
+      """
+      .utf8)
   }
 
   private static let end = Array("--part--\r\n".utf8)

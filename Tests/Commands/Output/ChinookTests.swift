@@ -134,14 +134,20 @@ struct ChinookTests {
     #expect(
       try camp.rows(
         "office.sqlite",
-        "SELECT count(*), count(DISTINCT Name) FROM Playlist JOIN PlaylistTrack USING (PlaylistId) WHERE PlaylistId > 18"
+        """
+        SELECT count(*), count(DISTINCT Name) FROM Playlist JOIN PlaylistTrack USING (PlaylistId) WHERE PlaylistId > \
+        18
+        """
       )
         == "14|7")
     #expect(try camp.hub("conflicts", "--all", "--json").json["conflicts"] == [])
   }
 
   @Test(
-    "three agents work on their own customers, the office moves one of them, and every device ends with exactly its own rows",
+    """
+    three agents work on their own customers, the office moves one of them, and every device ends with exactly its \
+    own rows
+    """,
     arguments: ["Chinook_Sqlite.sqlite", "Chinook_Sqlite_AutoIncrementPKs.sqlite"])
   func season(_ file: String) throws {
     let camp = try open(file)
@@ -166,7 +172,10 @@ struct ChinookTests {
       """)
     try camp.sql(
       "steve/data.sqlite",
-      "UPDATE Customer SET City = 'Ulm', Fax = '1' WHERE CustomerId = 2; DELETE FROM PlaylistTrack WHERE PlaylistId = 17"
+      """
+      UPDATE Customer SET City = 'Ulm', Fax = '1' WHERE CustomerId = 2; DELETE FROM PlaylistTrack WHERE PlaylistId = \
+      17
+      """
     )
     // Meanwhile at the office: the same email, another phone, another fax, and a customer who gets another agent.
     try camp.sql(

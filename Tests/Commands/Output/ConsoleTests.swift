@@ -208,7 +208,10 @@ struct ConsoleTests {
   }
 
   @Test(
-    "a conflict of geometries is shown in words and in full; well-known text decides it, and no file of the machine does"
+    """
+    a conflict of geometries is shown in words and in full; well-known text decides it, and no file of the machine \
+    does
+    """
   )
   func geometries() throws {
     func point(_ x: String, _ y: String) -> String { "x'47500001797f00000101000000\(x)\(y)'" }

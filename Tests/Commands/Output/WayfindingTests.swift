@@ -56,7 +56,10 @@ struct WayfindingTests {
   }
 
   @Test(
-    "who names a file from the wrong folder after -C learns from where paths are seen; who names no definition, where one is shown"
+    """
+    who names a file from the wrong folder after -C learns from where paths are seen; who names no definition, where \
+    one is shown
+    """
   )
   func paths() throws {
     let outcome = camp.hub("import", "mine.satchel")

@@ -117,7 +117,10 @@ struct HandoverTests {
   }
 
   @Test(
-    "both users' exports are carried, in their order, and the new user's change of a row meets the former one's as another's"
+    """
+    both users' exports are carried, in their order, and the new user's change of a row meets the former one's as \
+    another's
+    """
   )
   func bothAreCarried() throws {
     try onTablet("UPDATE stock SET words = 'by ann'")
@@ -172,7 +175,10 @@ struct HandoverTests {
     try camp.write("tablet/files/photos/a.jpg", "a picture")
     try camp.write("tablet/files/photos/b.jpg", "another picture")
     try onTablet(
-      "UPDATE notes SET photo = 'photos/a.jpg' WHERE id = 1; INSERT INTO notes VALUES (7, 'ann', 'x', 0, 'photos/b.jpg')"
+      """
+      UPDATE notes SET photo = 'photos/a.jpg' WHERE id = 1; INSERT INTO notes VALUES (7, 'ann', 'x', 0, \
+      'photos/b.jpg')
+      """
     )
     try hand()
     try camp.carry("tablet", rounds: 2)

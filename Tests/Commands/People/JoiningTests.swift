@@ -22,7 +22,10 @@ struct JoiningTests {
     try openHub(
       "hub",
       rows:
-        "INSERT INTO wells VALUES ('w1', 10, 'A'), ('w2', 20, 'B'); INSERT INTO visits VALUES (1, 'w1', 'office', NULL);"
+        """
+        INSERT INTO wells VALUES ('w1', 10, 'A'), ('w2', 20, 'B'); INSERT INTO visits VALUES (1, 'w1', 'office', \
+        NULL);
+        """
     )
   }
 
@@ -82,18 +85,27 @@ struct JoiningTests {
   }
 
   @Test(
-    "rows that the hub lacks are delivered, equal ones are nothing, and different ones are conflicts in which nothing is lost"
+    """
+    rows that the hub lacks are delivered, equal ones are nothing, and different ones are conflicts in which nothing \
+    is lost
+    """
   )
   func site() throws {
     try site(
       "site",
-      "INSERT INTO wells VALUES ('w1', 10, 'A'), ('w2', 99, 'B'), ('w3', 30, 'C'); INSERT INTO visits VALUES (7, 'w3', 'ours', NULL);"
+      """
+      INSERT INTO wells VALUES ('w1', 10, 'A'), ('w2', 99, 'B'), ('w3', 30, 'C'); INSERT INTO visits VALUES (7, 'w3', \
+      'ours', NULL);
+      """
     )
     let first = try answer("site", from: "hub", isFirst: true)
     #expect(first.code == 0, "\(first.error)")
     #expect(
       first.out.contains(
-        "The hub lacks rows that were here before, or has different ones (wells 2, visits 1): the next export carries them."
+        """
+        The hub lacks rows that were here before, or has different ones (wells 2, visits 1): the next export carries \
+        them.
+        """
       ),
       "\(first.out)")
     #expect(camp.device("site", "doctor").code == 0)
@@ -109,7 +121,10 @@ struct JoiningTests {
   }
 
   @Test(
-    "a delete that was pending when its hub was lost reaches the next hub, and an older row of another device does not undo it",
+    """
+    a delete that was pending when its hub was lost reaches the next hub, and an older row of another device does not \
+    undo it
+    """,
     arguments: [false, true])
   func pendingDelete(otherFirst: Bool) throws {
     for name in ["site", "other"] {
@@ -171,7 +186,10 @@ struct JoiningTests {
   func collisions() throws {
     try site(
       "site",
-      "INSERT INTO wells VALUES ('w1', 10, 'A'), ('mine', 5, 'B'); INSERT INTO visits VALUES (1, 'w1', 'another visit', NULL);"
+      """
+      INSERT INTO wells VALUES ('w1', 10, 'A'), ('mine', 5, 'B'); INSERT INTO visits VALUES (1, 'w1', 'another \
+      visit', NULL);
+      """
     )
     #expect(try answer("site", from: "hub", isFirst: true).code == 0)
     #expect(try camp.rows("site/data.sqlite", "SELECT words FROM visits ORDER BY words") == "another visit\noffice")
@@ -256,7 +274,10 @@ struct JoiningTests {
   }
 
   @Test(
-    "a hub that is lost without a backup is replaced: all rows of all devices, and their pending work, are at the next one"
+    """
+    a hub that is lost without a backup is replaced: all rows of all devices, and their pending work, are at the next \
+    one
+    """
   )
   func nextHub() throws {
     try loseHub()

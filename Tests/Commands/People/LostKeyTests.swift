@@ -39,7 +39,10 @@ struct LostKeyTests {
   @Test("a note about another device's row stays with that row", arguments: orders, [false, true])
   func rekeyed(order: [String], isDelivered: Bool) throws {
     try open(
-      "CREATE TABLE t (id INTEGER PRIMARY KEY, made TEXT, n INTEGER, note TEXT); INSERT INTO t VALUES (1, 'office', 0, '')",
+      """
+      CREATE TABLE t (id INTEGER PRIMARY KEY, made TEXT, n INTEGER, note TEXT); INSERT INTO t VALUES (1, 'office', 0, \
+      '')
+      """,
       #"{ "t": { "keys": "rekey", "columns": { "n": "sum" } } }"#)
     for name in ["a", "b"] { try camp.sql("\(name)/data.sqlite", "INSERT INTO t VALUES (2, '\(name)', 0, '')") }
     for _ in 0..<2 { try round() }

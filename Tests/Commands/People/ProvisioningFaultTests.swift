@@ -12,7 +12,10 @@ struct ProvisioningFaultTests {
   }
 
   @Test(
-    "whatever change to a file fails that is not SQLite's, the hub knows a device whose folder is there, or neither is and the name is free"
+    """
+    whatever change to a file fails that is not SQLite's, the hub knows a device whose folder is there, or neither is \
+    and the name is free
+    """
   )
   func eachCall() throws {
     var number = 0

@@ -35,7 +35,10 @@ struct SightTests {
   private func told(_ device: String) throws -> String {
     try camp.rows(
       "\(device)/data.sqlite",
-      "SELECT kind, state, base_values, hub_values, device_values, winners, winner, note FROM satchel_conflicts ORDER BY noted, id"
+      """
+      SELECT kind, state, base_values, hub_values, device_values, winners, winner, note FROM satchel_conflicts ORDER \
+      BY noted, id
+      """
     )
   }
 
@@ -58,7 +61,9 @@ struct SightTests {
   }
 
   @Test(
-    "who makes a row under the key of a hidden one learns that the key is not to be had, and not how near the guess was",
+    """
+    who makes a row under the key of a hidden one learns that the key is not to be had, and not how near the guess was
+    """,
     arguments: ["(2, 9, 'secret', 7, 'b')", "(2, 1, 'secret', 7, 'b')", "(2, 1, 'wrong', 0, 'x')"])
   func guesses(row: String) throws {
     try open(#""conflict": "manual", "columns": { "likes": "max" }"#)

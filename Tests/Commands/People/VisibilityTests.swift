@@ -66,7 +66,10 @@ struct VisibilityTests {
     let schema = names.enumerated().map { place, name in
       let parent = place == 0 ? "up INTEGER" : "up INTEGER NOT NULL REFERENCES \(names[place - 1]) (id)"
       return
-        "CREATE TABLE \(name) (id INTEGER PRIMARY KEY, \(parent), tier INTEGER); INSERT INTO \(name) VALUES (1, 1, 1), (2, 2, 1);"
+        """
+        CREATE TABLE \(name) (id INTEGER PRIMARY KEY, \(parent), tier INTEGER); INSERT INTO \(name) VALUES (1, 1, 1), \
+        (2, 2, 1);
+        """
     }
     let rules = names.map { "\"\($0)\": { \"visible\": \"tier <= :tier\" }" }.joined(separator: ", ")
     try camp.open(schema.joined(), Self.definition(rules))
@@ -111,7 +114,10 @@ struct VisibilityTests {
         "people": { "visible": "EXISTS (SELECT 1 FROM members JOIN teams ON teams.id = members.team WHERE members.person = people.id AND lead = :user)" }
         """))
     let all =
-      "SELECT id AS x FROM people UNION ALL SELECT person || team FROM members UNION ALL SELECT 't' || id FROM teams ORDER BY 1"
+      """
+      SELECT id AS x FROM people UNION ALL SELECT person || team FROM members UNION ALL SELECT 't' || id FROM teams \
+      ORDER BY 1
+      """
     #expect(try camp.rows("tablet/data.sqlite", "SELECT group_concat(x) FROM (\(all))") == "p,p1,q,q1,t1")
     #expect(
       try after("INSERT INTO members VALUES ('r', 1); DELETE FROM members WHERE person = 'p'", bundle: 2, all)

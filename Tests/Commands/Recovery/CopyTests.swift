@@ -185,7 +185,10 @@ struct CopyTests {
   }
 
   @Test(
-    "a tablet that was put back from its own backup goes on with that, and nothing that it delivered before is lost or counts twice"
+    """
+    a tablet that was put back from its own backup goes on with that, and nothing that it delivered before is lost or \
+    counts twice
+    """
   )
   func restored() throws {
     try write("tablet", Self.pending)

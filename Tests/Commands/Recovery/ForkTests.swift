@@ -61,7 +61,10 @@ struct ForkTests {
       #expect(
         try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = '\(folder)-1'") == "made at \(folder)")
       let lost =
-        "SELECT count(*) FROM satchel_conflicts WHERE key = '[\"r1\"]' AND 'of \(folder)' IN (device_values ->> 'words', hub_values ->> 'words')"
+        """
+        SELECT count(*) FROM satchel_conflicts WHERE key = '[\"r1\"]' AND 'of \(folder)' IN (device_values ->> \
+        'words', hub_values ->> 'words')
+        """
       #expect(try camp.rows("office.sqlite", lost) != "0", "what \(folder) wrote into the row that both wrote")
     }
     #expect(camp.hub("doctor").code == 0, "\(camp.hub("doctor").out)")
@@ -70,7 +73,10 @@ struct ForkTests {
   }
 
   @Test(
-    "two copies of one tablet: the operator keeps one, the other goes on under a new name, and every edit of both arrives",
+    """
+    two copies of one tablet: the operator keeps one, the other goes on under a new name, and every edit of both \
+    arrives
+    """,
     arguments: [1, 2], [1, 2])
   func wholeStory(kept: Int, exports: Int) throws {
     let camp = try CommandLineFixture()
@@ -155,7 +161,10 @@ struct ForkTests {
     try camp.sql("office.sqlite", "INSERT INTO visits VALUES (2, 'of the office', 0)")
     try camp.sql(
       "tablet/data.sqlite",
-      "UPDATE visits SET people = people + 1; INSERT INTO visits VALUES (2, 'common', 0); INSERT INTO notes VALUES (1, 2, 'common')"
+      """
+      UPDATE visits SET people = people + 1; INSERT INTO visits VALUES (2, 'common', 0); INSERT INTO notes VALUES (1, \
+      2, 'common')
+      """
     )
     camp.deliver("tablet", 1)
     try camp.copy("tablet", to: "copy")

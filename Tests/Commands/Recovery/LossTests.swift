@@ -76,7 +76,10 @@ import Testing
     for number in 1...3 {
       try camp.sql(
         "tablet/data.sqlite",
-        "INSERT INTO reviews VALUES ('n\(number)', 'lake', 'ann', 1, 'new'); UPDATE reviews SET stars = stars + 1 WHERE author = 'ann'"
+        """
+        INSERT INTO reviews VALUES ('n\(number)', 'lake', 'ann', 1, 'new'); UPDATE reviews SET stars = stars + 1 \
+        WHERE author = 'ann'
+        """
       )
       camp.device("tablet", "export")
     }

@@ -139,7 +139,10 @@ struct PartedHistoryTests {
   }
 
   @Test(
-    "where a file is gone of an export that the hub is not known to have, no database is made and no number given until it is back"
+    """
+    where a file is gone of an export that the hub is not known to have, no database is made and no number given \
+    until it is back
+    """
   )
   func missingExport() throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'first' WHERE id = 'r1'")

@@ -51,7 +51,10 @@ struct HostileStickTests {
   }
 
   @Test(
-    "a link in the place of a folder on the stick is refused by name, nothing is written, removed or imported through it, and all the rest is done",
+    """
+    a link in the place of a folder on the stick is refused by name, nothing is written, removed or imported through \
+    it, and all the rest is done
+    """,
     arguments: ["hub", "hub/tablet", "tablet", "tablet/hub"])
   func folders(place: String) throws {
     try camp.removeIfThere("stick/SATCHEL/\(place)")
@@ -131,7 +134,10 @@ struct HostileStickTests {
   }
 
   @Test(
-    "a link in the place of one of a workspace's folders for bundles is refused by name, and nothing is written beyond it",
+    """
+    a link in the place of one of a workspace's folders for bundles is refused by name, and nothing is written beyond \
+    it
+    """,
     arguments: ["bundles", "bundles/inbox", "bundles/quarantine", "bundles/archive", "bundles/outbox", "bundles/sent"])
   func workspace(place: String) throws {
     try FileManager.default.moveItem(atPath: camp.path("hub/\(place)"), toPath: camp.path("moved"))

@@ -65,7 +65,10 @@ struct MovementTests {
   private func kept(_ database: String) throws -> String {
     try camp.rows(
       database,
-      "SELECT kind || ' ' || key || ' ' || coalesce(device_values, 'gone') FROM satchel_conflicts WHERE state <> 'settled' ORDER BY 1"
+      """
+      SELECT kind || ' ' || key || ' ' || coalesce(device_values, 'gone') FROM satchel_conflicts WHERE state <> \
+      'settled' ORDER BY 1
+      """
     )
   }
 
@@ -206,13 +209,19 @@ struct MovementTests {
   }
 
   @Test(
-    "a device that is given to another user has that user's rows and nothing of the former one's; what was not delivered goes to the hub in the former one's name"
+    """
+    a device that is given to another user has that user's rows and nothing of the former one's; what was not \
+    delivered goes to the hub in the former one's name
+    """
   )
   func anotherUser() throws {
     try atOffice("INSERT INTO posts VALUES ('ben', 'coast'), ('ann', 'coast')")
     try answer()
     try onTablet(
-      "UPDATE visits SET words = 'seen by both' WHERE id = 'r1'; UPDATE visits SET words = 'for ann alone' WHERE id = 'h1'"
+      """
+      UPDATE visits SET words = 'seen by both' WHERE id = 'r1'; UPDATE visits SET words = 'for ann alone' WHERE id = \
+      'h1'
+      """
     )
     #expect(camp.hub("device", "set", "tablet", "--user", "nobody").error.contains("There is no user nobody"))
     let outcome = try camp.hub("device", "set", "tablet", "--user", "ben", "--json").json
@@ -235,7 +244,10 @@ struct MovementTests {
   }
 
   @Test(
-    "a deletion that came to the device's row before another's change does not take that change, although the row was out of sight meanwhile"
+    """
+    a deletion that came to the device's row before another's change does not take that change, although the row was \
+    out of sight meanwhile
+    """
   )
   func deletedBeforeItLeft() throws {
     camp.hub("user", "set", "ann", "tier=2")

@@ -22,7 +22,10 @@ struct ThousandTests {
   }
 
   @Test(
-    "a thousand bundles later, files, pre-images, sets and logs have the size that the design says; compact brings them back"
+    """
+    a thousand bundles later, files, pre-images, sets and logs have the size that the design says; compact brings \
+    them back
+    """
   )
   func sizes() throws {
     let world = try ExchangeFixture()

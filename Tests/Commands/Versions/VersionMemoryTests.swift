@@ -32,7 +32,10 @@ struct VersionMemoryTests {
     try camp.write("office", "INSERT INTO reviews VALUES ('r6', 'lake', 'ann', 1, 'theirs')")
     try camp.write(
       "tablet",
-      "INSERT INTO reviews VALUES ('r6', 'lake', 'ann', 2, 'mine'); UPDATE reviews SET stars = 1, words = 'loud' WHERE id = 'r1'"
+      """
+      INSERT INTO reviews VALUES ('r6', 'lake', 'ann', 2, 'mine'); UPDATE reviews SET stars = 1, words = 'loud' WHERE \
+      id = 'r1'
+      """
     )
     try camp.write("office", "UPDATE reviews SET words = 'calm' WHERE id = 'r1'")
     camp.camp.deliver("tablet", 1)
@@ -90,7 +93,10 @@ struct VersionMemoryTests {
   }
 
   @Test(
-    "an index for full-text search that triggers of the app's keep is true after a migration and the rows that came with it"
+    """
+    an index for full-text search that triggers of the app's keep is true after a migration and the rows that came \
+    with it
+    """
   )
   func derived() throws {
     let index = """

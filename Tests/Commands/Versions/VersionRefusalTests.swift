@@ -144,7 +144,10 @@ struct VersionRefusalTests {
   func migratedByApp() throws {
     try camp.write(
       "tablet",
-      "ALTER TABLE reviews ADD COLUMN season TEXT DEFAULT 'summer'; UPDATE reviews SET words = 'mine', season = 'winter' WHERE id = 'r1'"
+      """
+      ALTER TABLE reviews ADD COLUMN season TEXT DEFAULT 'summer'; UPDATE reviews SET words = 'mine', season = \
+      'winter' WHERE id = 'r1'
+      """
     )
     #expect(camp.camp.device("tablet", "doctor", "--repair").code == 0)
     try camp.apply(VersionTests.definition(2), "ALTER TABLE reviews ADD COLUMN season TEXT DEFAULT 'summer'")
@@ -163,7 +166,10 @@ struct VersionRefusalTests {
   }
 
   @Test(
-    "where the app has not, a migration that is passed over leaves tables that the hub's rows do not fit, and nothing is changed"
+    """
+    where the app has not, a migration that is passed over leaves tables that the hub's rows do not fit, and nothing \
+    is changed
+    """
   )
   func notMigratedByApp() throws {
     try camp.apply(VersionTests.definition(2), VersionTests.migration)
@@ -177,7 +183,10 @@ struct VersionRefusalTests {
   }
 
   @Test(
-    "a hub that was set back keeps a device's bundle of the newer version, names it, and takes it when it has come so far again"
+    """
+    a hub that was set back keeps a device's bundle of the newer version, names it, and takes it when it has come so \
+    far again
+    """
   )
   func waitsAtHub() throws {
     let old = try camp.camp.read("office.sqlite")

@@ -27,7 +27,10 @@ struct VersionTests {
   init() throws { camp = try VersionFixture() }
 
   @Test(
-    "a migration travels with the next bundle, and changes that were pending on exactly those rows arrive in the new columns"
+    """
+    a migration travels with the next bundle, and changes that were pending on exactly those rows arrive in the new \
+    columns
+    """
   )
   func travels() throws {
     try camp.write(
@@ -108,7 +111,10 @@ struct VersionTests {
   func stricter() throws {
     try camp.write(
       "tablet",
-      "UPDATE reviews SET words = NULL WHERE id = 'r1'; INSERT INTO reviews (id, site, author) VALUES ('r3', 'hill', 'ann')"
+      """
+      UPDATE reviews SET words = NULL WHERE id = 'r1'; INSERT INTO reviews (id, site, author) VALUES ('r3', 'hill', \
+      'ann')
+      """
     )
     try camp.apply(
       Self.definition(2),

@@ -111,7 +111,10 @@ extension Season {
     let report = try operating { try hub.emit(to: device.name, full: full) }
     if report.isNew { news += 1 }
     say(
-      "hub emits \(report.number) to \(device.name): \(report.extent.rawValue), \(report.rows) rows, \(report.gone) gone"
+      """
+      hub emits \(report.number) to \(device.name): \(report.extent.rawValue), \(report.rows) rows, \(report.gone) \
+      gone
+      """
     )
     let parcel = try pack(report.file, from: "hub", to: device.name)
     try checkScope(of: parcel, for: device)

@@ -92,7 +92,10 @@ extension Season {
     }
     let key = try device.workspace.keys.signing()
     made.comment =
-      "satchel changes \(HandMade.bundle) dataset=field from=\(from.id.text) to=\(to.id.text) number=\(sequence) key=\(key.publicKey.line)"
+      """
+      satchel changes \(HandMade.bundle) dataset=field from=\(from.id.text) to=\(to.id.text) number=\(sequence) \
+      key=\(key.publicKey.line)
+      """
     var entries = try made.signed(with: key)
     change(&entries)
     return try put(zstd(tar(entries)))

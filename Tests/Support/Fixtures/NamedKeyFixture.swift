@@ -42,7 +42,10 @@ struct NamedKeyFixture: GoldenStory {
     let changes = try pair.export("changes")
     _ = try pair.hub.importBundle(changes)
     try write(
-      "UPDATE trees SET fid = -fid, kind = 'Elm' WHERE uuid = '07ce'; DELETE FROM visits; DELETE FROM trees WHERE uuid = 'b1f0'",
+      """
+      UPDATE trees SET fid = -fid, kind = 'Elm' WHERE uuid = '07ce'; DELETE FROM visits; DELETE FROM trees WHERE uuid \
+      = 'b1f0'
+      """,
       in: pair.hub.folder)
     return [
       ("scope-full-names", full, hubKey), ("changes-names", changes, deviceKey),

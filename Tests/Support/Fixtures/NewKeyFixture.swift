@@ -38,7 +38,10 @@ struct NewKeyFixture: GoldenStory {
     try write("INSERT INTO camps VALUES (2, 'Elm'); INSERT INTO reviews VALUES (1, 2, 'tall')", in: pair.hub.folder)
     let late = try pair.emit("late")
     try write(
-      "INSERT INTO camps VALUES (2, 'Ash'); INSERT INTO reviews VALUES (1, 2, 'wide'); INSERT INTO visits (camp) VALUES (2)",
+      """
+      INSERT INTO camps VALUES (2, 'Ash'); INSERT INTO reviews VALUES (1, 2, 'wide'); INSERT INTO visits (camp) \
+      VALUES (2)
+      """,
       in: pair.device.folder)
     try write("INSERT INTO camps VALUES (3, 'Yew')", in: pair.hub.folder)
     _ = try pair.hub.importBundle(pair.export("early"))

@@ -86,13 +86,19 @@ extension ToolSpec {
       for option in command.options + (command.changesData ? [.dryRun] : []) {
         let short = option.short.map { " -s \($0)" } ?? ""
         text +=
-          "complete -c \(name) -n '\(condition)'\(short) -l \(option.long)\(option.valueName == nil ? "" : " -r") -d '\(quoted(option.help))'\n"
+          """
+          complete -c \(name) -n '\(condition)'\(short) -l \(option.long)\(option.valueName == nil ? "" : " -r") -d \
+          '\(quoted(option.help))'\n
+          """
       }
     }
     for option in OptionSpec.common {
       let short = option.short.map { " -s \($0)" } ?? ""
       text +=
-        "complete -c \(name)\(short) -l \(option.long)\(option.valueName == nil ? "" : " -r") -d '\(quoted(option.help))'\n"
+        """
+        complete -c \(name)\(short) -l \(option.long)\(option.valueName == nil ? "" : " -r") -d \
+        '\(quoted(option.help))'\n
+        """
     }
     return text
   }

@@ -76,7 +76,10 @@ extension HubStore {
     try database.run(
       "UPDATE satchel_log SET device = :id WHERE device = :device AND bundle IN (SELECT bundle \(Self.merged))", values)
     try database.run(
-      "UPDATE satchel_conflicts SET device = :id, told = NULL WHERE device = :device AND bundle IN (SELECT bundle \(Self.merged))",
+      """
+      UPDATE satchel_conflicts SET device = :id, told = NULL WHERE device = :device AND bundle IN (SELECT bundle \
+      \(Self.merged))
+      """,
       values)
     try database.run(
       "UPDATE satchel_rekeyed SET device = :id WHERE device = :device AND bundle IN (SELECT bundle \(Self.merged))",

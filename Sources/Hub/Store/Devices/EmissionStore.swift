@@ -175,7 +175,10 @@ extension HubStore {
   private func save(_ sets: [RowSet], at number: EmissionNumber, of device: ReplicaID) throws {
     for (table, set) in zip(tables, sets) {
       try database.run(
-        "INSERT OR REPLACE INTO satchel_emission_sets (device, number, table_name, rows) VALUES (:device, :number, :table, :rows)",
+        """
+        INSERT OR REPLACE INTO satchel_emission_sets (device, number, table_name, rows) VALUES (:device, :number, \
+        :table, :rows)
+        """,
         [
           "device": .string(device.text), "number": .integer(number.rawValue), "table": .string(table.name.text),
           "rows": .blob(set.encoded),

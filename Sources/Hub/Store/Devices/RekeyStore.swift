@@ -173,7 +173,10 @@ extension HubStore {
   func renamed(_ key: RowKey, in place: Int) throws -> [(device: String, key: RowKey)] {
     guard let old = tables[place].singleKey(key) else { return [] }
     return try database.all(
-      "SELECT device, new_key FROM satchel_rekeyed WHERE table_name = :table AND old_key = :old AND new_key IS NOT :old ORDER BY entry",
+      """
+      SELECT device, new_key FROM satchel_rekeyed WHERE table_name = :table AND old_key = :old AND new_key IS NOT \
+      :old ORDER BY entry
+      """,
       ["table": .string(tables[place].name.text), "old": old]
     ) { ($0.text(0), RowKey([$0.value(1)])) }
   }

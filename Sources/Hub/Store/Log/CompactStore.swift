@@ -104,7 +104,10 @@ extension HubStore {
   /// Records that a bundle's file is not kept any more.
   func markForgotten(_ bundle: BundleID) throws {
     try database.run(
-      "UPDATE satchel_ledger SET detail = 'its file is not kept any more' WHERE bundle = :bundle AND verdict = 'imported'",
+      """
+      UPDATE satchel_ledger SET detail = 'its file is not kept any more' WHERE bundle = :bundle AND verdict = \
+      'imported'
+      """,
       ["bundle": .string(bundle.text)])
   }
 

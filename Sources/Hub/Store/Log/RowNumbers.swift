@@ -39,7 +39,10 @@ final class RowNumbers {
       VALUES (?, ?, \(names.key.map { _ in "?" }.joined(separator: ", ")))
       """)
     move = try database.prepare(
-      "UPDATE \(names.table) SET \(names.cursor) = ?2, \(names.stamp) = max(\(names.stamp), ?3) WHERE \(names.number) = ?1"
+      """
+      UPDATE \(names.table) SET \(names.cursor) = ?2, \(names.stamp) = max(\(names.stamp), ?3) WHERE \(names.number) \
+      = ?1
+      """
     )
     let keys = names.key.joined(separator: ", ")
     entryOf = try database.prepare(
