@@ -17,6 +17,13 @@ final class AttackFixture: Story {
   let evil: DeviceWorkspace
   /// The device of the user ben.
   let victim: DeviceWorkspace
+  /// Reads the hub's database. It is opened once, because each connection reads the whole schema.
+  private var reading: Reading?
+
+  private final class Reading {
+    let database: Database
+    init(_ path: String) throws { database = try Database(path: path, mode: .readOnly) }
+  }
 
   /// The rights of users. Ann sees prices up to tier 1 and changes none. Notes belong to their authors, and public
   /// notes are visible to all. All other rows belong to their owners. Trips are taken as units, whole rows, and late.
@@ -109,8 +116,9 @@ final class AttackFixture: Story {
   func atHub(_ sql: String) throws -> [String] { try atHub(["": sql])[""] ?? [] }
 
   func atHub(_ queries: [String: String]) throws -> [String: [String]] {
-    let database = try Database(path: hub.folder.path("data.sqlite"), mode: .readOnly)
-    return try queries.mapValues { sql in try database.all(sql) { Self.text(of: $0) } }
+    let reading = try reading ?? Reading(hub.folder.path("data.sqlite"))
+    self.reading = reading
+    return try queries.mapValues { sql in try reading.database.all(sql) { Self.text(of: $0) } }
   }
 
   private static func text(of row: borrowing Statement) -> String {

@@ -36,7 +36,7 @@ struct MutatedBundle {
   /// The number of mutations in it.
   var count: Int { lines.count + (member == nil ? 0 : 1) }
 
-  private static let mostLines = 12
+  private static let mostLines = 40
   private static let rarities: Set<ForgedEntry> = [.state, .attachments]
 
   /// Whether it may change rows of the attacker's own user.
