@@ -24,6 +24,8 @@ public struct WorkspaceFolder: Sendable {
   public var quarantine: String { path("bundles/quarantine") }
   /// Imported bundles, and a device's exports: a lost database can be rebuilt from them.
   public var archive: String { path("bundles/archive") }
+  /// Bundles that are valid no more, and copies of former databases: for people, and for the devices' recovery.
+  public var former: String { path("bundles/archive/former") }
   /// At a hub: its own bundles of the time that it lost, which devices brought.
   public var lost: String { path("bundles/archive/lost") }
   /// The files that rows name, in columns that the dataset marks.
@@ -67,12 +69,16 @@ public struct WorkspaceFolder: Sendable {
 
   /// The remains of a killed command.
   func leftovers(_ files: any FileSystem) throws -> [String] {
-    try [root, keys, formerKeys, outbox, sent, inbox, waiting, staged, quarantine, archive, lost, attached].flatMap {
-      place in
+    try places.flatMap { place in
       try files.kind(place) == .directory
         ? files.list(place).filter { $0.hasPrefix(HostFileSystem.temporaryPrefix) }
           .map { Paths.join(place, $0) }.filter { try !ArrivingFiles.isHeld($0, files) } : []
     }
+  }
+
+  /// All folders in which commands write files aside.
+  var places: [String] {
+    [root, keys, formerKeys, outbox, sent, inbox, waiting, staged, quarantine, archive, former, lost, attached]
   }
 
   /// The folders for bundles that every workspace has.

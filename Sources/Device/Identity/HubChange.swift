@@ -61,7 +61,7 @@ extension DeviceWorkspace {
 
   private func leave(_ session: DeviceSession, as name: String) throws -> Departure {
     let time = UTCTime.fileName(milliseconds: platform.clock.milliseconds())
-    let copy = Paths.join(folder.archive, "former/data-of-\(session.state.hubName)-\(time).sqlite")
+    let copy = Paths.join(folder.former, "data-of-\(session.state.hubName)-\(time).sqlite")
     if runMode == .dryRun { return Departure(workspace: self, copy: copy) }
     try folder.keep(session.database, at: copy, platform.files)
     try keys.dropNext()
@@ -112,7 +112,7 @@ extension DeviceWorkspace {
     let name =
       Manifest.namePrefix(dataset: configuration.dataset, from: state.hubName, to: state.name)
       + "\(state.received).satchel"
-    let files = [folder.archive, Paths.join(folder.archive, "former")].map { Paths.join($0, name) }
+    let files = [folder.archive, folder.former].map { Paths.join($0, name) }
     let keys = (try? hubKeys() + self.keys.renounced(Self.hubKeyName)) ?? []
     let manifests = try files.compactMap { try reader.manifestIfSound(of: $0, trust: .keys(keys)) }
     // The file may now hold a bundle of another device, or be gone.
@@ -123,13 +123,12 @@ extension DeviceWorkspace {
   /// deleted.
   private func putAsideAll() throws {
     let files = platform.files
-    let former = Paths.join(folder.archive, "former")
-    try files.makeDirectory(former, mode: 0o755)
+    try files.makeDirectory(folder.former, mode: 0o755)
     for place in [folder.outbox, folder.sent, folder.archive, folder.waiting, folder.staged]
     where try files.kind(place) == .directory {
       for name in try files.list(place)
       where try name.hasSuffix(".satchel") && files.kind(Paths.join(place, name)) == .file {
-        try files.rename(Paths.join(place, name), to: Paths.join(former, name))
+        try files.rename(Paths.join(place, name), to: Paths.join(folder.former, name))
       }
     }
   }

@@ -63,7 +63,7 @@ extension DeviceSession {
   /// Keeps a copy of the database for people to examine. nil: in a dry run.
   func keepCopy(before number: EmissionNumber) throws -> String? {
     if workspace.runMode == .dryRun { return nil }
-    let path = Paths.join(folder.archive, "former/data-before-\(number).sqlite")
+    let path = Paths.join(folder.former, "data-before-\(number).sqlite")
     try folder.keep(database, at: path, platform.files)
     return path
   }

@@ -57,7 +57,7 @@ extension DeviceSession {
     try brought().compactMap { emission in
       let target = Paths.join(folder.outbox, emission.file)
       if try platform.files.kind(target) == .file { return target }
-      let places = [folder.archive, Paths.join(folder.archive, "former")].map { Paths.join($0, emission.file) }
+      let places = [folder.archive, folder.former].map { Paths.join($0, emission.file) }
       guard let source = try places.first(where: { try platform.files.kind($0) == .file }) else { return nil }
       if workspace.runMode == .dryRun { return source }
       try platform.files.copy(source, to: target, mode: 0o644)

@@ -31,7 +31,7 @@ extension HubWorkspace {
       let wasKnown = try store.setBack() != nil
       let devices = try store.devices().filter { $0.state == .active }.map(\.name)
       let name = "data-before-\(UTCTime.fileName(milliseconds: platform.clock.milliseconds())).sqlite"
-      let copy = Paths.join(folder.archive, "former/\(name)")
+      let copy = Paths.join(folder.former, name)
       if runMode == .commit { try folder.keep(store.database, at: copy, platform.files) }
       let former = store.identity.epoch
       let epoch = try store.writeTransaction(runMode) { try beginEpoch(store, isAfterLoss: true) }

@@ -79,10 +79,9 @@ public struct BundleArchive: Sendable {
 
   /// Moves the file that is named `prefix` and `number` to the same folder.
   public func setAside(_ prefix: String, _ number: Int64) throws {
-    let former = Paths.join(folder.archive, "former")
-    try files.makeDirectory(former, mode: 0o755)
+    try files.makeDirectory(folder.former, mode: 0o755)
     let path = path(prefix, number)
-    try files.rename(path, to: Paths.join(former, Paths.name(of: path)))
+    try files.rename(path, to: Paths.join(folder.former, Paths.name(of: path)))
   }
 
   private static func numbers(_ prefix: String, in folder: String, _ files: any FileSystem) throws -> [Int64] {

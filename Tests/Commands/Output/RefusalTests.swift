@@ -410,6 +410,7 @@ struct RefusalTests {
     let left = [
       "tablet/bundles/outbox/.satchel-dead", "tablet/bundles/inbox/.satchel-dead", "tablet/.satchel-dead",
       "hub/bundles/inbox/.satchel-dead", "tablet/keys/former/.satchel-dead", "hub/files/.satchel-dead",
+      "tablet/bundles/archive/former/.satchel-dead", "hub/bundles/archive/former/.satchel-dead",
     ]
     for folder in left {
       try FileManager.default.createDirectory(atPath: camp.path(folder), withIntermediateDirectories: true)
