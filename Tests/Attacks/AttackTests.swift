@@ -252,6 +252,19 @@ struct AttackTests {
     #expect(try reason { _ = try world.hub.importBundle(toHub) } == "wrong-dataset")
   }
 
+  @Test("another's name: a device refuses a bundle with its hub's key that gives the hub another name or id")
+  func otherHubName() throws {
+    let emitted = try kept(world.emit(to: tablet, full: true), as: "real")
+    let stranger = try #require(ReplicaID("6f1c2a9b-7d3e-4f50-8a61-b2c3d4e5f607"))
+    for other in [Manifest.Party(id: office.id, name: "ministry"), .init(id: stranger, name: office.name)] {
+      let made = try forged(
+        scope(emitted, number: 9), from: other, to: party(tablet), key: world.hub.keys.signing())
+      #expect(try reason { _ = try tablet.importBundle(made) } == "other-name")
+    }
+    #expect(try tablet.status().current?.state.received == EmissionNumber(1))
+    _ = try tablet.importBundle(emitted)
+  }
+
   @Test("another's name: a device that signs what it says is another's is refused")
   func otherSender() throws {
     try write("x", on: tablet)

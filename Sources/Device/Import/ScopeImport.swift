@@ -33,6 +33,7 @@ extension DeviceSession {
     case .next: isNewHistory = false
     case .epoch: isNewHistory = true
     }
+    try checkSender(of: manifest)
     try refuseTimeJump(of: manifest)
     let lacks = try isNewHistory && isLacking(exportsAfter: scope.acknowledged)
     if lacks, lost == .deliveredAgain, let report = try redeliver(to: scope, manifest) { return report }
@@ -47,6 +48,14 @@ extension DeviceSession {
     var report = try handingOver(by: manifest) { try take(bundle, scope, isNewHistory, $0, from: path) }
     report.copy = copy ?? report.copy
     return report
+  }
+
+  /// A hub keeps its id and its name. Files and records on this device are found by them.
+  private func checkSender(of manifest: Manifest) throws {
+    if manifest.from.id == state.hubID, manifest.from.name == state.hubName { return }
+    throw Refusal(
+      .otherName, "It calls its hub \(manifest.from.name), and this device's hub is \(state.hubName).",
+      hint: "Satchel at a hub never writes such a file. Ask the hub's operator who made it.", keeping: .quarantine)
   }
 
   /// Exports all changes of a former user, and then runs `body`. Repeats both if the app wrote meanwhile.
