@@ -19,6 +19,8 @@ public struct DeviceWorkspace: Sendable {
   public let keys: WorkspaceKeys
   /// `dryRun`: commands report what they would do, and change nothing.
   let runMode: RunMode
+  /// Called with the name of each step of an import before the step begins. Tests stop an import there.
+  var beforeStep: @Sendable (String) throws -> Void = { _ in }
 
   var databasePath: String { configuration.databasePath(folder) }
 

@@ -1,0 +1,79 @@
+import SatchelBundle
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// The bundles of the hub that a device keeps.
+extension DeviceSession {
+  /// Keeps a copy of the bundle before `body` commits, so that each imported bundle is in the archive. A crash before
+  /// the commit leaves an unneeded copy.
+  func keepingInArchive<T>(
+    _ bundle: borrowing VerifiedBundle, from path: String, _ body: () throws -> T
+  ) throws -> T {
+    if workspace.runMode == .dryRun { return try body() }
+    let (number, digest) = (EmissionNumber(bundle.manifest.number), bundle.digest)
+    let isNew = try keepInArchive(bundle, from: path)
+    do { return try body() } catch {
+      // A commit whose sync failed may still have reached the disk.
+      if isNew, let known = try? digests(ofImported: number), !known.contains(digest) {
+        try bundle.file.takeBack()
+      }
+      throw error
+    }
+  }
+
+  /// Keeps the file of a bundle from the hub, unless it is kept already. Returns whether it was new.
+  private func keepInArchive(_ bundle: borrowing VerifiedBundle, from path: String) throws -> Bool {
+    let (manifest, digest) = (bundle.manifest, bundle.digest)
+    let copy = archive.path(incomingPrefix, manifest.number)
+    if try platform.files.kind(copy) != nil {
+      let kept = try workspace.reader.identityIfSound(of: copy, trust: .keys(workspace.hubKeys()))
+      if kept?.digest == digest {
+        try archive.secure()
+        return false
+      }
+      // Another epoch used the same number.
+      try archive.setAside(incomingPrefix, manifest.number)
+    }
+    try archive.keep(bundle, from: path)
+    return true
+  }
+
+  /// Completes the steps after the import of a bundle that was imported before. The first import may have ended before
+  /// these steps, and the archive may have lost the file since.
+  func completeKnown(_ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String) throws {
+    if workspace.runMode == .dryRun || isRebuilt { return }
+    if scope.epoch == state.epoch, try digests(ofImported: scope.number).contains(bundle.digest),
+      try !isReplaced(scope.number)
+    {
+      _ = try keepInArchive(bundle, from: path)
+    }
+    try moveToSent(below: state.acknowledged.next)
+    try putOutBrought()
+    try workspace.unstage(upTo: state.received)
+  }
+
+  /// Whether the archive has a newer full bundle: then no earlier bundle is needed.
+  private func isReplaced(_ number: EmissionNumber) throws -> Bool {
+    let keys = try workspace.hubKeys()
+    return try archive.numbers(incomingPrefix).contains { newer in
+      guard newer > number.rawValue, newer <= state.received.rawValue else { return false }
+      let path = archive.path(incomingPrefix, newer)
+      guard case .scope(let scope) = try workspace.reader.manifestIfSound(of: path, trust: .keys(keys))?.body else {
+        return false
+      }
+      return scope.extent == .full && scope.epoch == state.epoch
+    }
+  }
+
+  /// Forgets bundles before a full bundle: the full bundle replaces them.
+  func forgetBundles(before scope: Manifest.Scope, _ isNewHistory: Bool) throws {
+    if isNewHistory {
+      // Bundles that the hub made before it lost its data may be the only record of that time.
+      try archive.setAside(incomingPrefix, but: scope.number.rawValue)
+    } else {
+      try archive.forget(incomingPrefix, below: scope.number.rawValue)
+    }
+    try archive.forget(outgoingPrefix, below: scope.acknowledged.rawValue)
+  }
+}

@@ -1,0 +1,135 @@
+import SatchelBundle
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// The import of a bundle from the hub at a device: checks, one transaction, and what follows the commit.
+///
+/// `ImportCheck`, `ImportWrite` and `ImportCompletion` list the steps in their order.
+final class ScopeImport {
+  private let session: DeviceSession
+  private let manifest: Manifest
+  private let scope: Manifest.Scope
+  private let path: String
+  /// Whether the bundle begins an epoch that is new to this device.
+  private var isNewHistory = false
+  /// Whether a restored hub lacks exports of this device.
+  private var lacksExports = false
+  /// Whether the hub has the export that announced this device's next key. That key signs from the next export on.
+  private var hasToldKey = false
+
+  private var workspace: DeviceWorkspace { session.workspace }
+
+  /// - Parameter path: the bundle's file.
+  init(
+    _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String, into session: DeviceSession
+  ) {
+    self.session = session
+    manifest = bundle.manifest
+    self.scope = scope
+    self.path = path
+  }
+
+  func run(_ bundle: borrowing VerifiedBundle) throws -> ImportReport {
+    for step in ImportCheck.allCases {
+      try session.reach(step)
+      if let report = try check(step, bundle) { return report }
+    }
+    let copy = try lacksExports && session.lost == .givenUp ? session.keepCopy(before: scope.number) : nil
+    var report = try handingOver { try write(bundle, $0) }
+    report.copy = copy ?? report.copy
+    if workspace.runMode == .dryRun { return report }
+    for step in ImportCompletion.allCases {
+      try session.reach(step)
+      try complete(step, bundle)
+    }
+    return report
+  }
+
+  // MARK: checks
+
+  /// Returns the import's report if the import ends with this check.
+  private func check(_ step: ImportCheck, _ bundle: borrowing VerifiedBundle) throws -> ImportReport? {
+    switch step {
+    case .history:
+      switch try session.continuation(of: scope, bundle.digest) {
+      case .known:
+        try session.completeKnown(bundle, scope, from: path)
+        return ImportReport(manifest, .repeated)
+      case .next: isNewHistory = false
+      case .epoch: isNewHistory = true
+      }
+    case .sender: try checkSender()
+    case .time: try session.refuseTimeJump(of: manifest)
+    case .lostExports:
+      lacksExports = try isNewHistory && session.isLacking(exportsAfter: scope.acknowledged)
+      if lacksExports, session.lost == .deliveredAgain { return try session.redeliver(to: scope, manifest) }
+    case .version: try checkVersion()
+    case .revocations: if !isNewHistory { try RevokedKeys.check(manifest, session.state) }
+    }
+    return nil
+  }
+
+  /// A hub keeps its id and its name. Files and records on this device are found by them.
+  private func checkSender() throws {
+    let state = session.state
+    if manifest.from.id == state.hubID, manifest.from.name == state.hubName { return }
+    throw Refusal(
+      .otherName, "It calls its hub \(manifest.from.name), and this device's hub is \(state.hubName).",
+      hint: "Satchel at a hub never writes such a file. Ask the hub's operator who made it.", keeping: .quarantine)
+  }
+
+  private func checkVersion() throws {
+    guard manifest.version < session.dataset.version else { return }
+    throw Refusal(
+      .olderDataset,
+      "It is of version \(manifest.version) of the dataset, and this device has version \(session.dataset.version).",
+      hint: "Was the hub restored from an old backup? Its operator must bring it to that version again.")
+  }
+
+  // MARK: the transaction
+
+  /// Exports all changes of a former user, and then runs `body`. Repeats both if the app wrote meanwhile.
+  private func handingOver(_ body: (Handover?) throws -> ImportReport) throws -> ImportReport {
+    for _ in 0..<Self.mostTriesOfHandover {
+      let handover = try Handover(session, to: manifest)
+      try handover?.export()
+      let before = session.state
+      do { return try body(handover) } catch is Handover.WrittenMeanwhile { session.state = before }
+    }
+    throw WorkspaceError(
+      .busy,
+      "This device works for \(manifest.user) from now on, and the app keeps writing for \(session.state.user).",
+      hint: "Close the app, then run the same command again.")
+  }
+
+  private static let mostTriesOfHandover = 5
+
+  private func write(_ bundle: borrowing VerifiedBundle, _ handover: Handover?) throws -> ImportReport {
+    if workspace.runMode == .commit, !session.isRebuilt { try workspace.trustNext(of: manifest) }
+    hasToldKey = session.state.toldKey.map { $0 <= scope.acknowledged } ?? false
+    if hasToldKey { session.state.toldKey = nil }
+    return try ScopeWriting(bundle, scope, handover, session).run(bundle, from: path)
+  }
+
+  // MARK: after the commit
+
+  private func complete(_ step: ImportCompletion, _ bundle: borrowing VerifiedBundle) throws {
+    switch step {
+    case .wiping: try session.wipe()
+    case .unnamedFiles: try DeviceAttachments(session).sweep()
+    case .signer: if !session.isRebuilt { try workspace.noteSigner(bundle.signer) }
+    case .ownKey: if hasToldKey { try workspace.keys.finishRotation() }
+    // Exports that the hub has need not be carried any more.
+    case .sentExports: try session.moveToSent(below: session.state.acknowledged.next)
+    case .volumes:
+      try BundleParts(session.folder, platform: session.platform)
+        .forget(session.incomingPrefix, upTo: session.state.received.rawValue)
+    case .replacedBundles: if scope.extent == .full { try session.forgetBundles(before: scope, isNewHistory) }
+    case .broughtBundles: if !session.isRebuilt { try session.putOutBrought() }
+    case .estrangement: try session.forgetEstrangement()
+    case .stagedBundles: try workspace.unstage(upTo: session.state.received)
+    case .answer: try workspace.noteAnswer()
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import SatchelBundle
+import SatchelConflicts
+import SatchelCrypto
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+extension DeviceSession {
+  func isRevoked(_ key: PublicKey) throws -> Bool { try RevokedKeyTable.contains(key, in: database) }
+
+  func quarantine(_ path: String, because error: any ExplainedError) throws {
+    if workspace.runMode == .dryRun { return }
+    let trusted = try workspace.ownKeys() + workspace.hubKeys()
+    let refused = Quarantine.Refusing(path, because: error, from: source) { [workspace] in
+      try workspace.reader.identityIfSound(of: $0, trust: .keys(trusted))?.signer
+    }
+    try Quarantine.keep(refused, folder: folder, platform: platform, database: database)
+  }
+
+  func importScope(
+    _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String
+  ) throws -> ImportReport { try ScopeImport(bundle, scope, from: path, into: self).run(bundle) }
+
+  /// Wipes the bytes of deleted rows: they may have left the user's scope. If another connection is reading, the next
+  /// import wipes them.
+  func wipe() throws {
+    guard state.isUnwiped else { return }
+    guard try database.wipe() else { return }
+    state.isUnwiped = false
+    try state.save(in: database)
+    try database.emptyLog()
+  }
+
+  /// Keeps the hub's reports about changes of this device that the hub could not apply as they were.
+  @discardableResult
+  func takeConflicts(
+    of bundle: borrowing VerifiedBundle, at now: Int64
+  ) throws -> (refused: Int, late: Int) {
+    var (new, late) = (0, 0)
+    let id = bundle.manifest.bundle
+    try bundle.eachConflict { record in
+      guard record.device == state.id else { throw LineProblem("it is about another device's change") }
+      let wasLate =
+        try record.isTakenLate && ConflictTable.conflict(record.id, in: database)?.record.isTakenLate == true
+      if record.isTakenLate, !wasLate { late += 1 }
+      if try ConflictTable.add(record, bundle: id, noted: now, told: 0, in: database) {
+        if !record.isTakenLate { new += 1 }
+      } else {
+        try ConflictTable.update(record, at: now, in: database)
+      }
+    }
+    return (new, late)
+  }
+}

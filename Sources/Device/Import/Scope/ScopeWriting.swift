@@ -1,0 +1,221 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelConflicts
+import SatchelDataset
+import SatchelPlatform
+import SatchelRows
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// The transaction of an import, with all that must be read before it begins.
+final class ScopeWriting {
+  private let session: DeviceSession
+  private let manifest: Manifest
+  private let scope: Manifest.Scope
+  private let handover: Handover?
+  /// nil: the bundle has this device's version of the dataset.
+  private let upgrade: DeviceUpgrade?
+  private let snapshot: Snapshot?
+  private let lines: ChangeLines
+  private let arriving: ArrivingAttachments
+  private let unseen: UnseenRows
+  /// A copy of the database as it was; nil: none was needed.
+  private let copy: String?
+  private let witness = RowWitness()
+  private var sealed: SealedChanges?
+  /// Files that the former user's rows named.
+  private var unnamed: Set<AttachmentPath> = []
+
+  private var database: Database { _read { yield session.database } }
+  private var state: DeviceState {
+    get { session.state }
+    set { session.state = newValue }
+  }
+
+  init(
+    _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ handover: Handover?, _ session: DeviceSession
+  ) throws {
+    let upgrade = try DeviceUpgrade(of: session, by: bundle)
+    let snapshot =
+      try upgrade == nil
+      ? Snapshot.open(bundle, tables: session.tables, in: session.database) : Snapshot.open(beforeUpgrade: bundle)
+    lines = try bundle.changeLines()
+    try lines.readAhead()
+    let attachments = DeviceAttachments(session)
+    try attachments.sweep()
+    arriving = try ArrivingAttachments(
+      bundle, in: session.folder, platform: session.platform, runMode: session.workspace.runMode,
+      action: attachments.action)
+    // The hub's rows are accepted as they are, even if they break a CHECK.
+    try session.database.execute("PRAGMA ignore_check_constraints = ON")
+    let compared = try session.compareBeforeWritingOver(bundle.manifest, snapshot, upgrade, handover)
+    unseen = compared.unseen
+    copy = try compared.needsCopy ? session.keepCopy(before: scope.number) : nil
+    // A rebuilt database was compared when its bundles first came.
+    if session.isRebuilt { witness.close() }
+    manifest = bundle.manifest
+    self.scope = scope
+    self.handover = handover
+    self.session = session
+    self.upgrade = upgrade
+    self.snapshot = snapshot
+  }
+
+  /// - Parameter path: the bundle's file.
+  func run(_ bundle: borrowing VerifiedBundle, from path: String) throws -> ImportReport {
+    let runMode = session.workspace.runMode
+    if upgrade != nil, handover != nil {
+      // An upgrade changes tables with every trigger on, so the handover needs its own transaction.
+      try database.applyTransaction(runMode, to: session.tables.map(\.name)) {
+        try prepare(bundle)
+        try state.save(in: database)
+      }
+    }
+    var report = try session.keepingInArchive(bundle, from: path) {
+      guard let upgrade else {
+        return try database.applyTransaction(runMode, to: session.tables.map(\.name)) {
+          try prepare(bundle)
+          return try write(bundle, unseen)
+        }
+      }
+      return try upgrade.orPark(bundle, from: path) {
+        try database.applyTransaction(runMode) {
+          try acknowledge(bundle)
+          return try upgrade.changeTables()
+        } _: {
+          try snapshot?.check(session.tables)
+          return try write(bundle, upgrade.rowsBefore(unseen))
+        }
+      }
+    }
+    report.sealed = sealed
+    report.copy = copy
+    return report
+  }
+
+  private func prepare(_ bundle: borrowing VerifiedBundle) throws {
+    try acknowledge(bundle)
+    if let handover { (sealed, unnamed) = try handover.seal() }
+  }
+
+  /// Logs the local writes, and forgets the pre-images of changes that the hub has.
+  private func acknowledge(_ bundle: borrowing VerifiedBundle) throws {
+    try session.reach(ImportWrite.acknowledgement)
+    try Capture.settle(session.tables, in: database)
+    // Rows may leave with their changes before an export notes the files that they name.
+    try DeviceAttachments(session).noteChanges()
+    let waiting = try WaitingRows(session, bundle)
+    let isNew = scope.acknowledged > state.acknowledged
+    guard isNew || waiting.mayMatter else { return }
+    if isNew { state.acknowledged = scope.acknowledged }
+    if manifest.critical.contains(.unseen) {
+      try witness.remember(before: session.acknowledgedGeneration, session.tables, in: database)
+    }
+    try waiting.forgetOthers()
+    try Capture.forgetUnits(before: session.acknowledgedGeneration, in: database)
+  }
+
+  private func write(_ bundle: borrowing VerifiedBundle, _ unseen: UnseenRows) throws -> ImportReport {
+    let now = session.platform.clock.milliseconds()
+    let asked = try Set(ConflictTable.list([.open, .held], in: database).map(\.record.id))
+    let (applier, rekeyed) = try writeRows(of: bundle, unseen)
+    try session.reach(ImportWrite.keyBlocks)
+    try PrimaryKeyCollisions.takeBlocks(
+      of: bundle, after: state.received, session.tables, device: state.id, in: database)
+    try session.reach(ImportWrite.conflicts)
+    let told = try session.takeConflicts(of: bundle, at: now)
+    let kept = try session.keptRows().filter { !asked.contains($0.record.id) }
+    try ConflictTable.forget(ofOthersThan: manifest.user, toldUpTo: state.base.rawValue, in: database)
+    if applier.removed > 0 { state.isUnwiped = true }
+    try note(bundle, at: now, conflicts: applier.conflicts)
+    var report = ImportReport(
+      manifest: manifest, verdict: .imported, written: applier.written, removed: applier.removed,
+      conflicts: applier.conflicts + (upgrade?.departed ?? 0), told: told.refused, rekeyed: rekeyed)
+    report.late = told.late
+    report.kept = kept
+    report.tally = applier.tally
+    report.found = applier.found
+    report.version = upgrade == nil ? nil : session.dataset.version
+    try session.reach(ImportWrite.files)
+    let attachments = DeviceAttachments(session)
+    if upgrade != nil { try attachments.takeUpOthers(but: arriving) }
+    try attachments.take(arriving, left: applier.unnamed.union(unnamed))
+    report.note(arriving)
+    return report
+  }
+
+  // MARK: rows
+
+  private func writeRows(
+    of bundle: borrowing VerifiedBundle, _ unseen: UnseenRows
+  ) throws -> (applier: ScopeApplier, rekeyed: [RenumberedRow]) {
+    try session.reach(ImportWrite.ownRows)
+    try upgrade?.bringOwnRows()
+    try session.reach(ImportWrite.primaryKeys)
+    let keys = try PrimaryKeyCollisions(session, scope).carryOut(bundle, snapshot)
+    // Rows that migrations changed cannot be compared: the hub's lines state the rows before the migrations.
+    if upgrade != nil { witness.close() }
+    try witness.exclude(keys.rekeyed, among: session.tables)
+    let applier = try ScopeApplier(session, witness: witness, unseen: unseen, scope: scope, keys: keys)
+    try session.reach(ImportWrite.strandedRows)
+    for stranded in keys.stranded { try applier.giveUp(stranded) }
+    try session.reach(ImportWrite.snapshot)
+    if let snapshot { try session.applyWhole(snapshot, with: applier) }
+    try session.reach(ImportWrite.lines)
+    try lines.each { try apply($0, with: applier) }
+    try session.reach(ImportWrite.unsentRows)
+    if scope.extent == .delta { try upgrade?.putBack(with: applier) }
+    try session.reach(ImportWrite.waitingRows)
+    try applier.finish()
+    return (applier, keys.rekeyed)
+  }
+
+  private func apply(_ line: ChangeLine, with applier: ScopeApplier) throws {
+    guard let rows = applier.rows(of: line.table) else { throw LineProblem("there is no table \(line.table) here") }
+    switch line.content {
+    case .row(let fields):
+      let row = try rows.schema.rowOfHub(fields)
+      guard rows.schema.key(of: row) == line.key else { throw LineProblem("its key is not its row's") }
+      try upgrade?.note(row, of: line)
+      try applier.apply(row, key: line.key, at: line.stamp, in: rows, expected: line.before, others: line.others)
+    case .gone:
+      try upgrade?.note(nil, of: line)
+      try applier.apply(nil, key: line.key, at: line.stamp, in: rows, expected: line.before)
+    case .rekey(_, let number): if number == scope.number { try upgrade?.note(nil, of: line) }
+    case .block: break
+    default: throw LineProblem("it is a line from a device")
+    }
+  }
+
+  // MARK: records
+
+  /// Records where this device is after the import.
+  private func note(_ bundle: borrowing VerifiedBundle, at now: Int64, conflicts: Int) throws {
+    try session.reach(ImportWrite.dataset)
+    if let definition = try bundle.dataset(limit: DatasetDefinition.maximumBytes) { state.definition = definition }
+    try session.reach(ImportWrite.history)
+    state.take(scope, digest: bundle.digest, signature: bundle.signature)
+    state.takeProofWishes(of: manifest, scope)
+    if scope.epoch != state.epoch {
+      try session.noteBrought(to: scope)
+      try session.begin(scope)
+      try RevokedKeys.join(manifest, into: &session.state, in: database)
+    }
+    try FormerEpochTable.add(scope.former ?? [], in: database)
+    try session.forgetBrought(scope.collected)
+    try session.reach(ImportWrite.rights)
+    state.user = manifest.user
+    state.heard = now
+    state.hubRecipient = manifest.recipient ?? state.hubRecipient
+    try RevokedKeys.take(manifest, into: &session.state, in: database)
+    try session.reach(ImportWrite.state)
+    try state.save(in: database)
+    try session.reach(ImportWrite.clock)
+    try Capture.witness(manifest.stamp, in: database)
+    try session.reach(ImportWrite.ledger)
+    try Ledger.add(
+      manifest, digest: bundle.digest, direction: .incoming, verdict: .imported, at: now,
+      conflicts: Int64(conflicts), in: database)
+  }
+}
