@@ -21,7 +21,7 @@ struct ImportStepTests {
   /// The error of a process that ends.
   private struct Ended: Error {}
 
-  /// A device with a new key that the hub has heard of, changes that it has merged, and a pending change. Its hub has a
+  /// A device with a new key that the hub knows, changes that it has merged, and a pending change. Its hub has a
   /// new key, too.
   private struct Fixture {
     let world: ExchangeFixture
@@ -93,7 +93,7 @@ struct ImportStepTests {
     #expect(reached.last == step)
     _ = try ended.importBundle()
     #expect(try ended.state() == whole.state())
-    // A device whose import ended before its new key became its key tells of that key once more.
+    // If an import ended before the new key became the own key, the next export announces it again.
     for fixture in [whole, ended] { try fixture.exchange() }
     #expect(try ended.state() == whole.state())
     #expect(try ended.names(in: ended.tablet.folder.keys) == whole.names(in: whole.tablet.folder.keys))

@@ -8,7 +8,7 @@ enum ImportCheck: String, CaseIterable {
   case version, revocations
 }
 
-/// What the transaction of an import writes, in this order. All of it is committed, or nothing.
+/// The writes in the transaction of an import, in this order. All of them are committed, or none.
 enum ImportWrite: String, CaseIterable {
   /// Local writes are logged, and changes that the hub has are forgotten.
   case acknowledgement
@@ -16,7 +16,7 @@ enum ImportWrite: String, CaseIterable {
   case keyBlocks, conflicts, dataset, history, rights, state, clock, ledger, files
 }
 
-/// What follows the commit of an import, in this order. After a crash, the next import or `sync` does what is missing.
+/// The steps after the commit of an import, in this order. After a crash, the next import or `sync` does the rest.
 enum ImportCompletion: String, CaseIterable {
   case wiping, unnamedFiles, signer, ownKey, sentExports, volumes, replacedBundles, broughtBundles, estrangement
   case stagedBundles, answer
