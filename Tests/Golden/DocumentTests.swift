@@ -16,8 +16,14 @@ func namedTests() throws {
     $0 as? String
   }
   let sources = try tests.filter { $0.hasSuffix(".swift") }
-    .map { try String(contentsOf: PackageFolder.file("Tests/\($0)"), encoding: .utf8) }
+    .map { try withWholeTexts(String(contentsOf: PackageFolder.file("Tests/\($0)"), encoding: .utf8)) }
   for name in names { #expect(sources.contains { $0.contains("\"\(name)\"") }, "\(name)") }
+}
+
+/// Source code whose texts of several lines are on one line.
+private func withWholeTexts(_ source: String) -> String {
+  source.replacingOccurrences(of: #"\\\n\s*"#, with: "", options: .regularExpression)
+    .replacingOccurrences(of: #""""\n\s*([\s\S]*?)\n\s*""""#, with: "\"$1\"", options: .regularExpression)
 }
 
 @Test("the definition that docs/DESIGN.md shows is one")
