@@ -15,6 +15,8 @@ public enum PlatformError: Error, Hashable, Sendable {
   case link(path: String)
   /// More bytes than the caller is ready to hold.
   case tooLarge(path: String, limit: Int)
+  /// The medium does not hold the bytes that were written to the file.
+  case notAsWritten(path: String)
   /// This process, or the machine, already has as many open files as it may have.
   case tooManyFiles(path: String)
   /// Another holder has the lock.
@@ -28,7 +30,7 @@ extension PlatformError {
     switch self {
     case .missing(let path), .exists(let path), .permissionDenied(let path), .noSpace(let path), .readOnly(let path),
       .notADirectory(let path), .isADirectory(let path), .notAFile(let path), .link(let path), .tooLarge(let path, _),
-      .tooManyFiles(let path), .locked(let path), .other(_, let path, _):
+      .tooManyFiles(let path), .notAsWritten(let path), .locked(let path), .other(_, let path, _):
       path
     }
   }
@@ -47,6 +49,7 @@ extension PlatformError {
     case .link: .link
     case .tooLarge: .tooLarge
     case .tooManyFiles: .tooManyFiles
+    case .notAsWritten: .notAsWritten
     case .locked: .locked
     case .other: .systemError
     }
@@ -67,6 +70,7 @@ extension PlatformError {
     case .link: self
     case .tooLarge(_, let limit): .tooLarge(path: path, limit: limit)
     case .tooManyFiles: .tooManyFiles(path: path)
+    case .notAsWritten: .notAsWritten(path: path)
     case .locked: .locked(path: path)
     case .other(let operation, _, let errno): .other(operation: operation, path: path, errno: errno)
     }

@@ -16,6 +16,7 @@ extension PlatformError: ExplainedError, CustomStringConvertible {
     case .link(let path): "\(path): this is a link, and no link is followed here."
     case .tooLarge(let path, let limit): "\(path): larger than \(limit) bytes."
     case .tooManyFiles(let path): "\(path): too many files are open."
+    case .notAsWritten(let path): "\(path): the medium gave back other bytes than were written to it."
     case .locked(let path): "\(path): another process holds this lock."
     case .other(let operation, let path, let errno): "\(path): \(operation) failed: \(Self.words(for: errno))."
     }
@@ -33,6 +34,7 @@ extension PlatformError: ExplainedError, CustomStringConvertible {
     case .link: "Look where it leads (ls -l) and ask who made it. Remove it, then run the same command again."
     case .tooLarge: nil
     case .tooManyFiles: "Close other programs, or raise the limit (ulimit -n)."
+    case .notAsWritten: "Do not use this medium any more. Take another one, and run the same command again."
     case .locked: "Wait until the other command ends, then run this one again."
     case .other(_, _, let errno): Self.hint(for: errno)
     }

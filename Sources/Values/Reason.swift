@@ -220,6 +220,8 @@ public enum Reason: String, CaseIterable, Sendable {
   case notAGeometry = "not-a-geometry"
   /// The database does not allow the row as it was decided.
   case notAllowed = "not-allowed"
+  /// The medium does not hold what was written to it.
+  case notAsWritten = "not-as-written"
   /// Satchel did not set up this database.
   case notCaptured = "not-captured"
   /// The rows that differ are not known yet.
@@ -232,6 +234,8 @@ public enum Reason: String, CaseIterable, Sendable {
   case notForUs = "not-for-us"
   /// A bundle was imported once, and is not in the database.
   case notImported = "not-imported"
+  /// No medium is mounted in a place for media.
+  case notMounted = "not-mounted"
   /// The device's user may not change the row.
   case notTheUsers = "not-the-users"
   /// A number is higher than it can be.

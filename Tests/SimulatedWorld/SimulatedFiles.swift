@@ -89,6 +89,8 @@ public struct SimulatedFiles: FileSystem {
     file.inode.sync()
   }
 
+  public func forget(_ fd: Int32) {}
+
   public func close(_ fd: Int32) {
     guard let file = world.open.removeValue(forKey: fd) else { return }
     if file.isLock { file.inode.isLocked = false }

@@ -17,7 +17,7 @@ extension DeviceTool {
           help: "copy the bundle there too: a folder, such as a stick's, or a file; - for standard output"),
         OptionSpec("snapshot", help: "carry the whole database along"),
         OptionSpec("prove", help: "carry digests of all rows, by which the hub checks that both have the same"),
-        Encrypting.option, Volumes.option, AttachedWords.option,
+        Encrypting.option, Volumes.option, Medium.plainFolder, AttachedWords.option,
       ],
       examples: [
         Example("satchel export", "Into bundles/outbox."),

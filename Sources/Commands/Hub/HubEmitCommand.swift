@@ -20,7 +20,7 @@ extension HubTool {
         OptionSpec(
           "to", kind: .value("DIR"),
           help: "copy the bundles to this folder too, such as a stick's; - for standard output"),
-        Encrypting.option, Volumes.option, AttachedWords.option,
+        Encrypting.option, Volumes.option, Medium.plainFolder, AttachedWords.option,
       ],
       examples: [
         Example("satchel-hub emit --all --to /media/stick", "For all devices, onto a stick."),

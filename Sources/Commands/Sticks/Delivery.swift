@@ -34,7 +34,10 @@ extension ParsedCommand {
     if target == Streams.word {
       try Streams.checkOutput(context)
       if size != nil { throw UsageError("volumes are several files: --volume-size does not go with --to -") }
-    } else if kind == .folder || size != nil {
+      return
+    }
+    try Medium(of: path(target), context.platform.files).check(for: self)
+    if kind == .folder || size != nil {
       guard try context.platform.isFolder(path(target)) else {
         throw Stick.noFolder(path(target), hint: size == nil ? nil : "Volumes go into a folder.")
       }

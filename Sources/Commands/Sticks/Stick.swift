@@ -141,17 +141,15 @@ struct Stick {
     return isNew
   }
 
-  /// Copies a bundle into a folder of the stick, unless it is there. Returns whether it was copied.
+  /// Copies a bundle into a folder of the stick, unless the stick holds these bytes. Returns whether it was copied.
   @discardableResult
   private func put(_ bundle: String, in folder: String) throws -> Bool {
     let target = Paths.join(folder, Paths.name(of: bundle))
-    let isNew = try files.kind(target) != .file || files.size(target) != files.size(bundle)
-    if isNew {
-      try checkRoom(for: bundle)
-      try files.makeDirectory(folder, mode: 0o755)
-      try files.copy(bundle, to: target, mode: 0o644)
-    }
-    return isNew
+    if try files.kind(target) == .file, try files.isOnMedium(target, like: bundle) { return false }
+    try checkRoom(for: bundle)
+    try files.makeDirectory(folder, mode: 0o755)
+    try files.copyAndProve(bundle, to: target, mode: 0o644)
+    return true
   }
 
   /// Throws if the stick has no room for a file.

@@ -14,7 +14,7 @@ struct SyncCommands: Sendable {
 
   private static let options = [
     OptionSpec("fingerprint", kind: .value("WORDS"), help: "of the hub's key; for a device's first bundle only"),
-    Encrypting.option,
+    Encrypting.option, Medium.plainFolder,
   ]
 
   private var once: Command {
@@ -24,7 +24,10 @@ struct SyncCommands: Sendable {
       discussion: """
         Imports every bundle on the stick that is for this workspace, in the right order. Then makes the bundles that \
         are due and puts them into SATCHEL/TO/FROM/, in place of older bundles. Then removes the bundles that have \
-        arrived. Bundles for others stay. At the end the stick is safe to remove.
+        arrived. Bundles for others stay. Each file is read back from the stick and compared. At the end the stick is \
+        safe to remove.
+
+        A folder in /media, /run/media or /mnt, or one that /etc/fstab names, is refused if nothing is mounted there.
 
         No link on the stick is followed, and only regular files are opened. Files without the name of a bundle stay \
         as they are. After \(ImportRounds.mostRefusedOfStick) refused files of one sender, or as many that prove no \

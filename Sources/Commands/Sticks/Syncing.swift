@@ -29,7 +29,9 @@ struct Syncing {
   /// The name of this replica.
   let name: String
   let stick: Stick
+  private let medium: Medium
 
+  /// Throws a `WorkspaceError` if the folder is in a place for sticks, and no stick is there.
   /// - Parameters:
   ///   - folder: the path of the stick.
   ///   - replica: the replica of this workspace.
@@ -40,6 +42,8 @@ struct Syncing {
     self.tool = tool
     name = replica.name
     isRehearsal = command.dryRun
+    medium = try Medium(of: folder, context.platform.files)
+    try medium.check(for: command)
     stick = try Stick(folder, of: replica.dataset, context.platform)
   }
 
@@ -78,8 +82,8 @@ struct Syncing {
     tellRefused(found, leftAlone: result.leftAlone, &answer)
     var outgoing: [Outgoing] = []
     do { outgoing = try left ?? due(make, or: made) } catch  where !isIdle { tell("", Failure(error), &answer) }
-    put(outgoing, &answer)
-    attempt(&answer) { try finish(&$0) }
+    let failures = put(outgoing, &answer)
+    attempt(&answer) { try finish(failures, &$0) }
     return answer
   }
 
@@ -123,10 +127,12 @@ struct Syncing {
     answer.members.append(.init(name: "left_alone", value: .integer(Int64(rest + found.strange))))
   }
 
-  private func put(_ outgoing: [Outgoing], _ answer: inout Answer) {
+  /// Puts bundles on the stick. Returns the number of those that are not there.
+  private func put(_ outgoing: [Outgoing], _ answer: inout Answer) -> Int {
     var text: TerminalText = ""
     let idle = outgoing.count { $0.file == nil && $0.failure == nil }
     var documents: [JSONValue] = []
+    var failures = 0
     for outgoing in outgoing {
       var (put, words) = (nil as Bool?, outgoing.words)
       var failure = outgoing.failure
@@ -136,7 +142,10 @@ struct Syncing {
       }
       if put == false { words += " It is on the stick already." }
       if idle <= 3 || outgoing.file != nil || failure != nil { text += "For \(outgoing.to): \(words)\n" }
-      if let failure { tell("\(outgoing.to): ", failure, &answer) }
+      if let failure {
+        failures += 1
+        tell("\(outgoing.to): ", failure, &answer)
+      }
       documents.append([
         "to": .string(outgoing.to), "file": .optional(outgoing.file), "put": put.map { .bool($0) } ?? .null,
       ])
@@ -144,6 +153,7 @@ struct Syncing {
     answer.text += brief(text)
     if idle > 3 { answer.text += "Nothing for \(idle) others: they have everything.\n" }
     answer.members.append(.init(name: "outgoing", value: .array(documents)))
+    return failures
   }
 
   /// Whether a bundle was put on the stick. In a rehearsal, whether it would be. nil if there is no bundle.
@@ -160,7 +170,7 @@ struct Syncing {
     return try stick.put(file, behind: outgoing.before, to: outgoing.to, from: name)
   }
 
-  private func finish(_ answer: inout Answer) throws {
+  private func finish(_ failures: Int, _ answer: inout Answer) throws {
     let others = try stick.countOfOthers(than: name)
     if others > 0 {
       answer.text +=
@@ -169,7 +179,12 @@ struct Syncing {
     if isRehearsal { return }
     try stick.explain()
     try stick.sync()
-    answer.text += "Done: the stick is safe to remove.\n"
+    if failures > 0 {
+      answer.text += "Not everything is on the stick: see above.\n"
+    } else {
+      answer.text +=
+        medium.isRemovable ? "Done: the stick is safe to remove.\n" : "Done: everything is in the folder.\n"
+    }
   }
 
   private func attempt(_ answer: inout Answer, _ body: (inout Answer) throws -> Void) {

@@ -118,6 +118,11 @@ public struct HostFileSystem: FileSystem {
     try systemCall("fsync", on: fd) { fsync(fd) }
   }
 
+  public func forget(_ fd: Int32) {
+    // A file system that keeps its files in memory cannot do this, and ignores it.
+    _ = posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED)
+  }
+
   public func close(_ fd: Int32) {
     // A process that is being started has a copy of every descriptor until its `exec`. The copy would keep the lock.
     _ = flock(fd, LOCK_UN)

@@ -13,6 +13,12 @@ extension FileSystem {
     let path = "/proc/self/mountinfo"
     return try kind(path) == .file ? Mount.list(try read(path, limit: 1 << 20)) : []
   }
+
+  /// The absolute paths for mounts in this machine's list; empty if there is no list.
+  public func plannedMounts() throws(PlatformError) -> [String] {
+    let path = "/etc/fstab"
+    return try kind(path) == .file ? Mount.planned(try read(path, limit: 1 << 20)) : []
+  }
 }
 
 extension Mount {
@@ -23,6 +29,19 @@ extension Mount {
       guard fields.count > 4 else { return nil }
       let (number, device) = (String(decoding: fields[0], as: UTF8.self), String(decoding: fields[2], as: UTF8.self))
       return Mount(id: "\(number) \(device)", path: String(decoding: unescaped(fields[4]), as: UTF8.self))
+    }
+  }
+}
+
+extension Mount {
+  /// Reads the paths in the administrator's list, in the form of fstab(5).
+  package static func planned(_ text: [UInt8]) -> [String] {
+    text.split(separator: UInt8(ascii: "\n")).compactMap { line in
+      let fields = line.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+      guard fields.count > 1, fields[0].first != UInt8(ascii: "#"), fields[1].first == UInt8(ascii: "/") else {
+        return nil
+      }
+      return String(decoding: unescaped(fields[1]), as: UTF8.self)
     }
   }
 }

@@ -31,11 +31,50 @@ extension FileSystem {
     }
   }
 
-  /// Copies a file to a path that a person chose, perhaps in a foreign folder. First it removes the temporary files
-  /// that killed processes left for this path, and nothing else.
+  /// Copies a file as `copy` does, but reads the copy back from the medium before the copy gets its name. Throws
+  /// `.notAsWritten` if it has other bytes than the file.
+  public func copyAndProve(_ from: String, to path: String, mode: UInt32) throws(PlatformError) {
+    let source = try open(from)
+    defer { close(source) }
+    try replace(path, mode: mode) { fd throws(PlatformError) in
+      var pieces = pieces(of: source)
+      while let piece = try pieces.next() { try write(fd, piece) }
+      try sync(fd)
+      guard try isOnMedium(fd, like: source) else { throw .notAsWritten(path: path) }
+    }
+  }
+
+  /// Whether a file's bytes on its medium are those of `original`.
+  public func isOnMedium(_ path: String, like original: String) throws(PlatformError) -> Bool {
+    let (fd, source) = (try open(path), try open(original))
+    defer {
+      close(fd)
+      close(source)
+    }
+    return try isOnMedium(fd, like: source)
+  }
+
+  private func isOnMedium(_ fd: Int32, like source: Int32) throws(PlatformError) -> Bool {
+    forget(fd)
+    for file in [fd, source] { try seek(file, to: 0) }
+    var (written, expected) = (pieces(of: fd), pieces(of: source))
+    var (left, right): (ArraySlice<UInt8>, ArraySlice<UInt8>) = ([], [])
+    while true {
+      if left.isEmpty { left = ArraySlice(try written.next() ?? []) }
+      if right.isEmpty { right = ArraySlice(try expected.next() ?? []) }
+      if left.isEmpty || right.isEmpty { return left.isEmpty && right.isEmpty }
+      let count = min(left.count, right.count)
+      guard left.prefix(count) == right.prefix(count) else { return false }
+      left = left.dropFirst(count)
+      right = right.dropFirst(count)
+    }
+  }
+
+  /// Copies a file to a path that a person chose, perhaps in a foreign folder, and proves the copy. First it removes the
+  /// temporary files that killed processes left for this path, and nothing else.
   public func deliver(_ from: String, to path: String, mode: UInt32) throws(PlatformError) {
     removeLeftovers(of: path)
-    try copy(from, to: path, mode: mode)
+    try copyAndProve(from, to: path, mode: mode)
   }
 
   /// Removes the temporary files that killed processes left beside `path`. A file stays if it cannot be removed, or if

@@ -12,6 +12,10 @@ struct TroubledFiles: FileSystem {
   var record: Record?
   /// Files that give other bytes when they are opened again. nil if there are none.
   var fickle: Fickle?
+  /// A medium that does not keep what was written. nil if there is none.
+  var forgetful: Forgetful?
+  /// Paths of files that are read instead of others, such as the kernel's list of mounts.
+  var instead: [String: String] = [:]
   private var host = HostFileSystem()
 
   init(free: Int64? = nil, fault: Fault? = nil, record: Record? = nil, fickle: Fickle? = nil) {
@@ -58,6 +62,24 @@ struct TroubledFiles: FileSystem {
     }
   }
 
+  /// A stick that is smaller than it says: a file that was written there loses its first byte.
+  final class Forgetful: Sendable {
+    private let folder: String
+    private let files = Mutex<[Int32: String]>([:])
+
+    init(_ folder: String) { self.folder = folder }
+
+    fileprivate func note(_ fd: Int32, _ path: String) {
+      if path.hasPrefix(folder) { files.withLock { $0[fd] = path } }
+    }
+
+    fileprivate func forget(_ fd: Int32) {
+      guard let path = files.withLock({ $0.removeValue(forKey: fd) }), let file = fopen(path, "r+") else { return }
+      fputc(0, file)
+      fclose(file)
+    }
+  }
+
   /// Fails the n-th changing call, as a failing disk does.
   final class Fault: Sendable {
     private let left: Mutex<Int>
@@ -85,7 +107,13 @@ struct TroubledFiles: FileSystem {
     in directory: String, for label: String, mode: UInt32
   ) throws(PlatformError) -> (path: String, fd: Int32) {
     try fault?.step("create", directory)
-    return try host.createTemporary(in: directory, for: label, mode: mode)
+    let made = try host.createTemporary(in: directory, for: label, mode: mode)
+    forgetful?.note(made.fd, made.path)
+    return made
+  }
+  func forget(_ fd: Int32) {
+    forgetful?.forget(fd)
+    host.forget(fd)
   }
   func write(_ fd: Int32, _ bytes: [UInt8]) throws(PlatformError) {
     try fault?.step("write", "a file")
@@ -125,7 +153,9 @@ struct TroubledFiles: FileSystem {
   func permissions(_ path: String) throws(PlatformError) -> UInt32 { try host.permissions(path) }
   func list(_ directory: String) throws(PlatformError) -> [String] { try host.list(directory) }
   func currentDirectory() throws(PlatformError) -> String { try host.currentDirectory() }
-  func open(_ path: String) throws(PlatformError) -> Int32 { try host.open(fickle?.path(path) ?? path) }
+  func open(_ path: String) throws(PlatformError) -> Int32 {
+    try host.open(instead[path] ?? fickle?.path(path) ?? path)
+  }
   func openLocked(_ path: String) throws(PlatformError) -> Int32 { try host.openLocked(path) }
   func read(_ fd: Int32, into buffer: inout [UInt8]) throws(PlatformError) -> Int { try host.read(fd, into: &buffer) }
   func seek(_ fd: Int32, to offset: Int64) throws(PlatformError) { try host.seek(fd, to: offset) }

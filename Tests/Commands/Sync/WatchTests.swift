@@ -64,7 +64,7 @@ struct WatchTests {
       { try FileManager.default.moveItem(atPath: "\(root)/pocket", toPath: "\(root)/media/red") },
       { try plug("blue") })
     #expect(outcome.code == 0 && outcome.error.isEmpty)
-    #expect(count("safe to remove", in: outcome.out) == 3, "\(outcome.out)")
+    #expect(count("everything is in the folder", in: outcome.out) == 3, "\(outcome.out)")
     #expect(count("It is on the stick already", in: outcome.out) == 1)
     #expect(outcome.out.hasSuffix("Ended after 3 visits.\n"))
   }
@@ -114,14 +114,15 @@ struct WatchTests {
   )
   func places() throws {
     try plug("red")
-    #expect(camp.device("tablet", "watch", "--once", camp.path("media/red")).out.contains("safe to remove"))
+    #expect(
+      camp.device("tablet", "watch", "--once", camp.path("media/red")).out.contains("everything is in the folder"))
     #expect(camp.device("tablet", "watch", "--every", "0", camp.path("media")).code == 2)
     #expect(camp.device("tablet", "watch", "--once", camp.path("nowhere")).error.contains("Is the stick mounted?"))
     #expect(camp.device("nobody", "watch", camp.path("media")).code == 1)
     try camp.remove("media")
     let plug = plug
     let outcome = watch("tablet", during: { try plug("red") })
-    #expect(outcome.out.contains("not there yet") && outcome.out.contains("safe to remove"))
+    #expect(outcome.out.contains("not there yet") && outcome.out.contains("everything is in the folder"))
   }
 
   @Test("SIGTERM ends the tool with the exit code 0")

@@ -1,0 +1,97 @@
+import Foundation
+import SatchelPlatform
+import Testing
+
+/// Sticks that are not there, that lose bytes, or that hold other bytes than they should.
+@Suite("A medium is proved")
+struct MediumTests {
+  let camp: CommandLineFixture
+
+  init() throws {
+    camp = try CommandLineFixture()
+    try camp.open()
+    try camp.makeFolder("stick")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'mine' WHERE id = 'r1'")
+  }
+
+  private static let bundle = "stick/SATCHEL/hub/tablet/camp-tablet-hub-1.satchel"
+
+  /// Uses files of which the kernel's list of mounts has these paths.
+  private func mount(_ paths: String...) throws {
+    let lines = paths.enumerated().map { "\($0 + 20) 1 8:\($0) / \($1) rw - ext4 /dev/sd\($0) rw\n" }
+    try camp.write("mounts", lines.joined())
+    var files = TroubledFiles()
+    files.instead = ["/proc/self/mountinfo": camp.path("mounts")]
+    camp.platform = Platform(files: files, clock: SystemClock(), random: SystemRandom())
+  }
+
+  @Test("a stick that loses bytes gets no bundle, keeps its former one, and is not said to be safe to remove")
+  func forgetful() throws {
+    #expect(camp.device("tablet", "sync", camp.path("stick")).code == 0)
+    let former = try camp.read(Self.bundle)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'mine too' WHERE id = 'r1'")
+    var files = TroubledFiles()
+    files.forgetful = TroubledFiles.Forgetful(camp.path("stick"))
+    camp.platform = Platform(files: files, clock: SystemClock(), random: SystemRandom())
+    let outcome = camp.device("tablet", "sync", camp.path("stick"))
+    #expect(outcome.code == 1)
+    #expect(outcome.error.contains("gave back other bytes than were written"), "\(outcome.error)")
+    #expect(outcome.out.contains("Not everything is on the stick"), "\(outcome.out)")
+    #expect(!outcome.out.contains("safe to remove"))
+    #expect(try camp.read(Self.bundle) == former)
+    let copied = camp.device("tablet", "export", "--to", camp.path("stick"), "--json")
+    #expect(try copied.json["error"]?["reason"] == "not-as-written")
+    camp.platform = .real
+    #expect(camp.device("tablet", "sync", camp.path("stick")).code == 0)
+    #expect(camp.hub("sync", camp.path("stick")).code == 0)
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "mine too")
+  }
+
+  @Test("a file on the stick is there only if it has the bundle's bytes")
+  func otherBytes() throws {
+    #expect(camp.device("tablet", "sync", camp.path("stick")).code == 0)
+    let whole = try camp.read(Self.bundle)
+    try Data(whole.dropLast() + [whole[whole.count - 1] ^ 1]).write(to: URL(filePath: camp.path(Self.bundle)))
+    #expect(camp.device("tablet", "sync", camp.path("stick")).code == 0)
+    #expect(try camp.read(Self.bundle) == whole)
+    #expect(camp.device("tablet", "sync", camp.path("stick")).out.contains("It is on the stick already."))
+  }
+
+  @Test(
+    "a folder in a place for sticks is refused while nothing is mounted there, and nothing is written",
+    arguments: ["/media/satchel-test/none", "/run/media/satchel-test/none", "/mnt/satchel-test"])
+  func notMounted(folder: String) throws {
+    try mount("/", "/home")
+    for words in [["sync", folder], ["export", "--to", folder]] {
+      let outcome = camp.deviceAnywhere(["-C", camp.path("tablet")] + words + ["--json"])
+      #expect(try outcome.code == 1 && outcome.json["error"]?["reason"] == "not-mounted", "\(outcome.out)")
+      // The folder of this test does not exist: the next check finds that.
+      let plain = camp.deviceAnywhere(["-C", camp.path("tablet")] + words + ["--json", "--plain-folder"])
+      #expect(try plain.json["error"]?["reason"] == "no-folder", "\(plain.out)")
+    }
+    #expect(try camp.hub("emit", "--all", "--to", folder, "--json").json["error"]?["reason"] == "not-mounted")
+    try mount("/", folder)
+    #expect(try camp.device("tablet", "sync", folder, "--json").json["error"]?["reason"] == "no-folder")
+  }
+
+  @Test("only a mounted medium is said to be safe to remove")
+  func safeToRemove() throws {
+    #expect(camp.device("tablet", "sync", camp.path("stick")).out.hasSuffix("Done: everything is in the folder.\n"))
+    try mount("/", camp.path("stick"))
+    #expect(camp.device("tablet", "sync", camp.path("stick")).out.hasSuffix("Done: the stick is safe to remove.\n"))
+    try mount("/", camp.path(""))
+    #expect(!camp.device("tablet", "sync", camp.path("stick")).out.contains("safe to remove"))
+  }
+
+  @Test("paths of an administrator's list are read as the system reads them")
+  func planned() {
+    let text = """
+      # a comment
+      UUID=1 / ext4 defaults 0 1
+      UUID=2\t/mnt/two\\040words vfat noauto 0 0
+      UUID=3 none swap sw 0 0
+
+      """
+    #expect(Mount.planned(Array(text.utf8)) == ["/", "/mnt/two words"])
+  }
+}
