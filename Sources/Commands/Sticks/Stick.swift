@@ -1,3 +1,4 @@
+import SatchelBundle
 import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
@@ -61,7 +62,7 @@ struct Stick {
     }
   }
 
-  /// The bundles for `name`.
+  /// The bundles for `name` in the stick's folder, and the bundles that `--to` put beside it.
   ///
   /// Bundles that a hub once sent, and now gets back, come first. They show which keys rows had when devices wrote
   /// about them.
@@ -78,8 +79,27 @@ struct Stick {
       Paths.name(of: path).contains("-\(name)-\(Paths.name(of: Paths.parent(of: path)))-")
     }
     let isReturned = Set(returned)
-    found.bundles = returned + found.bundles.filter { !isReturned.contains($0) }
+    found.bundles = returned + found.bundles.filter { !isReturned.contains($0) } + (try bundlesBeside(for: name))
     return found
+  }
+
+  /// Whether a path is in the stick's folder.
+  func holds(_ path: String) -> Bool { path.utf8.starts(with: "\(root)/".utf8) }
+
+  /// Whether a path is in the folder of which the stick's folder is a part.
+  func isBeside(_ path: String) -> Bool { Paths.parent(of: path) == Paths.parent(of: root) }
+
+  /// The bundles for `name` that a person put beside the stick's folder.
+  private func bundlesBeside(for name: String) throws -> [String] {
+    let folder = Paths.parent(of: root)
+    let named = try files.list(folder).filter { isBundleName($0) && BundleName.endsFor(name, $0) }
+    let reader = BundleReader(platform: platform)
+    return try ordered(named, in: folder).filter { path in
+      guard try files.kind(path) == .file else { return false }
+      // A name with a hyphen may end like this replica's name. A file that is no bundle is refused with its reason.
+      guard let manifest = try? reader.manifest(of: path, trust: .firstContact) else { return true }
+      return manifest.to.name == name
+    }
   }
 
   private func look(into folder: String, _ found: inout Found) throws {

@@ -70,8 +70,8 @@ extension FileSystem {
     }
   }
 
-  /// Copies a file to a path that a person chose, perhaps in a foreign folder, and proves the copy. First it removes the
-  /// temporary files that killed processes left for this path, and nothing else.
+  /// Copies a file to a path that a person chose, perhaps in a foreign folder, and proves the copy. First it removes
+  /// the temporary files that killed processes left for this path, and nothing else.
   public func deliver(_ from: String, to path: String, mode: UInt32) throws(PlatformError) {
     removeLeftovers(of: path)
     try copyAndProve(from, to: path, mode: mode)

@@ -101,6 +101,13 @@ public enum BundleName {
     return number.map { $0.count < 20 && $0.allSatisfy { (48...57).contains($0) } } ?? false
   }
 
+  /// Whether a bundle's name ends as the name of a bundle for this receiver does. A longer name of another receiver may
+  /// end in the same way.
+  public static func endsFor(_ receiver: String, _ name: String) -> Bool {
+    let whole = VolumeName(name)?.whole ?? name
+    return whole.split(separator: "-").dropLast().joined(separator: "-").hasSuffix("-\(receiver)")
+  }
+
   /// Three names of at most 40 bytes, two numbers of parts, and a number.
   private static let mostBytes = 200
 }

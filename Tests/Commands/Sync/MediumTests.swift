@@ -83,6 +83,39 @@ struct MediumTests {
     #expect(!camp.device("tablet", "sync", camp.path("stick")).out.contains("safe to remove"))
   }
 
+  @Test("sync takes what --to put beside the stick's folder, and only what is for this replica")
+  func besides() throws {
+    let stick = camp.path("stick")
+    #expect(camp.device("tablet", "export", "--to", stick).code == 0)
+    let bundle = "stick/camp-tablet-hub-1.satchel"
+    // The name of its bundle ends like the name of a bundle for the tablet.
+    #expect(
+      camp.hub("device", "provision", "north-tablet", "--user", "ann", "--into", camp.path("north")).code == 0)
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Big lake' WHERE id = 'lake'")
+    #expect(camp.hub("emit", "--all", "--to", stick).code == 0)
+    let taken = camp.hub("sync", stick)
+    #expect(taken.code == 0 && taken.out.contains("Bundle 1 of tablet: 1 change taken"), "\(taken)")
+    // A person may keep bundles in a plain folder.
+    #expect(FileManager.default.fileExists(atPath: camp.path(bundle)))
+    try mount("/", stick)
+    #expect(camp.hub("sync", stick).code == 0)
+    #expect(!FileManager.default.fileExists(atPath: camp.path(bundle)))
+    #expect(camp.device("tablet", "sync", stick).code == 0)
+    let left = try FileManager.default.contentsOfDirectory(atPath: stick).filter { $0.hasSuffix(".satchel") }
+    #expect(left.contains { $0.contains("-north-tablet-") })
+    #expect(!left.contains { $0.contains("camp-hub-tablet-") })
+  }
+
+  @Test("volumes beside the stick's folder are taken, too")
+  func volumesBeside() throws {
+    let stick = camp.path("stick")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = hex(randomblob(200000)) WHERE id = 'r1'")
+    #expect(camp.device("tablet", "export", "--volume-size", "64K", "--to", stick).code == 0)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: stick).count > 1)
+    #expect(camp.hub("sync", stick).code == 0)
+    #expect(try camp.rows("office.sqlite", "SELECT length(words) FROM reviews WHERE id = 'r1'") == "400000")
+  }
+
   @Test("paths of an administrator's list are read as the system reads them")
   func planned() {
     let text = """
