@@ -20,7 +20,7 @@ extension HubTool {
       arguments: [ArgumentSpec("FILE", help: "the file to write, or with --verify to check")],
       options: [
         OptionSpec("with-keys", help: "put the secret keys in too; the file's owner alone may read it then"),
-        Encrypting.option,
+        Encrypting.option, Medium.plainFolder,
         OptionSpec("verify", help: "write nothing: check every byte of a backup that was made before"),
       ],
       examples: [
@@ -35,6 +35,7 @@ extension HubTool {
         let report = try hub.verifyBackup(path)
         return Answer("\(path) is whole, and this hub's own.\n\(text(report))", members(report, path))
       }
+      try command.checkMedium(of: path, context)
       let secrets: SecretKeys = command.flag("with-keys") ? .included : .leftOut
       let report = try hub.backup(to: path, keys: secrets, encryption: command.encryption)
       var answer = Answer(

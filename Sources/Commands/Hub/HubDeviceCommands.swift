@@ -65,6 +65,7 @@ extension HubTool {
         userOption, OptionSpec("into", kind: .value("DIR"), help: "the folder to make", required: true),
         OptionSpec(
           "template", kind: .value("FILE"), help: "a database that the app made, without rows in the dataset's tables"),
+        Medium.plainFolder,
         OptionSpec("no-keys", help: "without secret keys: it receives, and never delivers"),
       ],
       examples: [
@@ -75,6 +76,7 @@ extension HubTool {
       changesData: true
     ) { command, context in
       let into = command.path(command.value("into") ?? "")
+      try command.checkMedium(of: into, context)
       let hub = try open(command, context)
       let made = try Provisioning(hub: hub, platform: context.platform)
         .provision(

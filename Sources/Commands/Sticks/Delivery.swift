@@ -36,7 +36,7 @@ extension ParsedCommand {
       if size != nil { throw UsageError("volumes are several files: --volume-size does not go with --to -") }
       return
     }
-    try Medium(of: path(target), context.platform.files).check(for: self)
+    try checkMedium(of: path(target), context)
     if kind == .folder || size != nil {
       guard try context.platform.isFolder(path(target)) else {
         throw Stick.noFolder(path(target), hint: size == nil ? nil : "Volumes go into a folder.")

@@ -40,3 +40,10 @@ struct Medium {
       hint: "Plug the stick in, and open it once. If you mean this folder: --plain-folder")
   }
 }
+
+extension ParsedCommand {
+  /// Throws a `WorkspaceError` if a path is in a place for media, and nothing is mounted there.
+  func checkMedium(of path: String, _ context: CommandContext) throws {
+    try Medium(of: path, context.platform.files).check(for: self)
+  }
+}
