@@ -175,12 +175,17 @@ struct Stick {
   /// Throws if the stick has no room for a file.
   func checkRoom(for file: String) throws {
     let (needed, free) = (try files.size(file), try files.freeBytes(Paths.parent(of: root)))
-    guard needed + 1 << 20 <= free else {
-      throw WorkspaceError(
-        .stickFull, "The bundle has \(needed >> 10) KiB, and the stick has \(free >> 10) KiB free.",
-        hint: "Take what is not needed off the stick; or: export --volume-size, onto several.")
-    }
+    guard needed + Self.reserve > free else { return }
+    throw WorkspaceError(
+      .stickFull,
+      """
+      The bundle has \((needed + 1023) >> 10) KiB. The stick has \(free >> 10) KiB free, and needs \
+      \(Self.reserve >> 10) KiB of them for its folders.
+      """, hint: "Take what is not needed off the stick; or: export --volume-size, onto several.")
   }
+
+  /// The bytes that stay free for folders, and for the stick's README.
+  private static let reserve: Int64 = 64 << 10
 
   /// Removes bundles from the stick that have arrived.
   func take(_ paths: [String]) throws {

@@ -81,8 +81,12 @@ struct Syncing {
     if !isRehearsal { attempt(&answer) { _ in try stick.take(result.taken.filter(isToRemove)) } }
     tellRefused(found, leftAlone: result.leftAlone, &answer)
     var outgoing: [Outgoing] = []
-    do { outgoing = try left ?? due(make, or: made) } catch  where !isIdle { tell("", Failure(error), &answer) }
-    let failures = put(outgoing, &answer)
+    var failures = 0
+    do { outgoing = try left ?? due(make, or: made) } catch  where !isIdle {
+      tell("", Failure(error), &answer)
+      failures += 1
+    }
+    failures += put(outgoing, &answer)
     attempt(&answer) { try finish(failures, &$0) }
     return answer
   }

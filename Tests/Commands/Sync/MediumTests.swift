@@ -121,6 +121,28 @@ struct MediumTests {
     #expect(try camp.rows("office.sqlite", "SELECT length(words) FROM reviews WHERE id = 'r1'") == "400000")
   }
 
+  @Test("a small bundle goes onto a nearly full stick, and a full one is named with the room that it needs")
+  func room() throws {
+    func sync(free: Int64) throws -> CommandLineFixture.Outcome {
+      camp.platform = Platform(files: TroubledFiles(free: free), clock: SystemClock(), random: SystemRandom())
+      return camp.device("tablet", "sync", camp.path("stick"))
+    }
+    let full = try sync(free: 60 << 10)
+    #expect(full.code == 1 && full.error.contains("needs 64 KiB of them for its folders"), "\(full)")
+    #expect(full.out.contains("Not everything is on the stick"))
+    #expect(try sync(free: 300 << 10).code == 0)
+  }
+
+  @Test("a sync that could not make its bundle does not say that it is done")
+  func notMade() throws {
+    #expect(camp.hub("emit", "--all", "--to", camp.path("stick")).code == 0)
+    #expect(camp.device("tablet", typing: ["secret", "secret"], "keys", "protect").code == 0)
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Big lake' WHERE id = 'lake'")
+    #expect(camp.hub("sync", camp.path("stick")).code == 0)
+    let outcome = camp.device("tablet", "sync", camp.path("stick"))
+    #expect(outcome.code != 0 && outcome.out.contains("Not everything is on the stick"), "\(outcome)")
+  }
+
   @Test("paths of an administrator's list are read as the system reads them")
   func planned() {
     let text = """
