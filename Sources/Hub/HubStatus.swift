@@ -68,6 +68,8 @@ public struct HubStatus: Sendable {
 
   public struct Device: Sendable {
     public let device: EnrolledDevice
+    /// Whether the device is active, but its last day or its user's last day is over.
+    public let isExpired: Bool
     /// The newest bundle that was made for the device. Zero before the first.
     public let emitted: EmissionNumber
     /// Numbers of the device's bundles that never came, the newest twenty ranges. A later bundle brought their changes.
@@ -119,9 +121,11 @@ extension HubWorkspace {
   }
 
   private func status(of device: EnrolledDevice, _ store: HubStore) throws -> HubStatus.Device {
+    let now = platform.clock.milliseconds()
     let held = try ConflictTable.countHeld(of: device.id, in: store.database)
     return HubStatus.Device(
-      device: device, emitted: try store.emissions(of: device.id).last?.number ?? .zero,
+      device: device, isExpired: try device.state == .active && store.hasExpired(device, now: now),
+      emitted: try store.emissions(of: device.id).last?.number ?? .zero,
       missing: try store.missing(of: device.name), proof: try store.proof(of: device.id), held: held,
       isHeldFull: held >= mostHeld,
       formerUsers: try store.formerUsers(of: device).map {

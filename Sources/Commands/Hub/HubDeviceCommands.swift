@@ -24,6 +24,7 @@ extension HubTool {
       options: [
         expiry, OptionSpec("edits", kind: .value("yes|no"), help: "whether its changes are accepted"),
         OptionSpec("user", short: "u", kind: .value("USER"), help: "the user it works for, from its next bundle on"),
+        Confirmation.yes,
       ],
       examples: [
         Example("satchel-hub device set tablet-1 --user ben", "Ann gives her tablet to Ben."),
@@ -33,7 +34,7 @@ extension HubTool {
     ) { command, context in
       let edits = command.value("edits")
       guard edits == nil || edits == "yes" || edits == "no" else { throw UsageError("--edits takes yes or no") }
-      let expires = try command.expiry()
+      let expires = try command.expiry(context)
       guard edits != nil || expires != nil || command.value("user") != nil else {
         throw UsageError("say what to change: --expires DATE, --edits yes|no or --user USER")
       }
@@ -222,13 +223,14 @@ extension HubTool {
       discussion: "Shows all devices, and when the hub last received a bundle from each.",
       examples: [Example("satchel-hub device list", "Shows which tablets have reported.")]
     ) { command, context in
-      let devices = try open(command, context).devices()
+      let hub = try open(command, context)
+      let (devices, expired) = (try hub.devices(), try hub.expiredDevices())
       let now = context.platform.clock.milliseconds()
       var table = TextTable(["DEVICE", "USER", "STATE", "HEARD", .right("MERGED"), .right("PROVED")])
       for device in devices {
         table.add([
-          device.name, device.user, device.state.rawValue, Words.age(of: device.heard, now: now), "\(device.merged)",
-          "\(device.proved)",
+          device.name, device.user, expired.contains(device.name) ? "expired" : device.state.rawValue,
+          Words.age(of: device.heard, now: now), "\(device.merged)", "\(device.proved)",
         ])
       }
       let text: TerminalText =

@@ -159,8 +159,9 @@ extension HubTool {
       rows: status.devices.map { entry in
         let device = entry.device
         return [
-          device.name, device.user, device.state.rawValue, Words.age(of: device.heard, now: now), "\(device.merged)",
-          "\(entry.emitted)", "\(device.proved)", words(entry.proof, now), Words.ranges(entry.missing),
+          device.name, device.user, entry.isExpired ? "expired" : device.state.rawValue,
+          Words.age(of: device.heard, now: now), "\(device.merged)", "\(entry.emitted)", "\(device.proved)",
+          words(entry.proof, now), Words.ranges(entry.missing),
         ]
       })
   }

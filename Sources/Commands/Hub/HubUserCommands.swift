@@ -32,14 +32,14 @@ extension HubTool {
         next emit.
         """,
       arguments: [ArgumentSpec("NAME", help: "the user's name"), attributesArgument],
-      options: [expiry],
+      options: [expiry, Confirmation.yes],
       examples: [
         Example("satchel-hub user set ann region=south", "Ann moves to the south."),
         Example("satchel-hub user set ann --expires 2026-12-31", "Her contract ends."),
       ], changesData: true
     ) { command, context in
       let user = try open(command, context).setUser(
-        command.argument("NAME"), attributes: try attributes(command), expires: command.expiry())
+        command.argument("NAME"), attributes: try attributes(command), expires: command.expiry(context))
       return Answer("The user is now \(words(user)).\n", ["user": json(user)])
     }
   }
@@ -52,7 +52,7 @@ extension HubTool {
     Command(
       ["user", "import"], summary: "add and change users by a table",
       discussion: """
-        Reads comma-separated values, as spreadsheets write them. The first line names the columns: the first column \
+        Reads values that are separated by commas, semicolons or tabs, as spreadsheets write them. The first line names the columns: the first column \
         holds the user's name, the others attributes. Each further line is a user. An empty field changes nothing. \
         Either all users are accepted, or none.
         """,
@@ -119,12 +119,16 @@ extension HubTool {
 }
 
 extension ParsedCommand {
-  /// The value of `--expires`. nil if the option is absent; `.some(nil)` for "never".
-  func expiry() throws -> Int64?? {
+  /// The value of `--expires`, in milliseconds since 1970. nil if the option is absent; `.some(nil)` for "never". If the
+  /// last day is over, a person at a terminal is asked.
+  func expiry(_ context: CommandContext) throws -> Int64?? {
     guard let text = value(HubTool.expiry.long) else { return nil }
     if text == "never" { return .some(nil) }
     guard let time = UTCTime.endOfDay(text) else {
       throw UsageError("--expires takes a day such as 2026-12-31, or never")
+    }
+    if time <= context.platform.clock.milliseconds() {
+      try Confirmation.ask("\(text) is over: no bundle is made or accepted any more. Is that meant?", self, context)
     }
     return .some(time)
   }

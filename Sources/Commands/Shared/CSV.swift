@@ -1,6 +1,9 @@
 /// Comma-separated values (RFC 4180), as spreadsheets write and read them.
 enum CSV {
   /// The fields of each line. Empty lines are skipped. nil if a quote is not closed.
+  ///
+  /// Spreadsheets of some languages separate fields by semicolons, and tables that are pasted have tabs. The separator
+  /// that is most frequent in the first line counts for the whole text.
   static func rows(_ text: String) -> [[String]]? {
     var rows: [[String]] = []
     var row: [String] = []
@@ -8,6 +11,7 @@ enum CSV {
     var isQuoted = false
     var bytes = Array(text.utf8)[...]
     if bytes.starts(with: [0xef, 0xbb, 0xbf]) { bytes = bytes.dropFirst(3) }
+    let separator = separator(of: bytes)
     func end() {
       row.append(String(decoding: field, as: UTF8.self))
       field = []
@@ -23,7 +27,7 @@ enum CSV {
         field.append(byte)
         bytes = bytes.dropFirst()
       case UInt8(ascii: "\""): isQuoted.toggle()
-      case UInt8(ascii: ",") where !isQuoted: end()
+      case separator where !isQuoted: end()
       case UInt8(ascii: "\n") where !isQuoted: endLine()
       case UInt8(ascii: "\r") where !isQuoted: break
       default: field.append(byte)
@@ -32,6 +36,19 @@ enum CSV {
     if isQuoted { return nil }
     if !field.isEmpty || !row.isEmpty { endLine() }
     return rows
+  }
+
+  private static func separator(of bytes: ArraySlice<UInt8>) -> UInt8 {
+    var counts: [UInt8: Int] = [:]
+    var isQuoted = false
+    for byte in bytes {
+      if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+      if isQuoted { continue }
+      if byte == UInt8(ascii: "\n") { break }
+      counts[byte, default: 0] += 1
+    }
+    let separators = [",", ";", "\t"].map { $0 as Unicode.Scalar }.map { UInt8(ascii: $0) }
+    return separators.reduce(separators[0]) { counts[$1, default: 0] > counts[$0, default: 0] ? $1 : $0 }
   }
 
   /// Lines of fields, as spreadsheets read them. Characters that control a terminal or turn the text, and line breaks

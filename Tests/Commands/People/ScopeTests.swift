@@ -100,6 +100,32 @@ struct ScopeTests {
     #expect(!camp.hub("user", "list").out.contains("new"))
   }
 
+  @Test(
+    "a table of users may be separated by semicolons or tabs, as some spreadsheets write it", arguments: [";", "\t"])
+  func separated(by separator: String) throws {
+    try camp.open()
+    let rows = [["user", "tier"], ["nurse, \"north\"", "2"], ["nurse1", "1"]]
+    let lines = rows.map { $0.map { $0.contains(",") ? "\"nurse, \"\"north\"\"\"" : $0 }.joined(separator: separator) }
+    try camp.write("team.csv", lines.joined(separator: "\r\n"))
+    #expect(camp.hub("user", "import", camp.path("team.csv")).out.contains("Added 2 users"))
+    let users = try camp.hub("user", "list", "--json").json["users"]?.arrayValue?.compactMap { $0["name"]?.stringValue }
+    #expect(users?.contains("nurse1") == true && users?.contains("nurse, \"north\"") == true)
+  }
+
+  @Test("an expired device is shown as expired, and a last day that is over asks the person at the terminal")
+  func shownAsExpired() throws {
+    try camp.open()
+    let asked = camp.hub("device", "set", "tablet", "--expires", "2020-01-01", answers: ["n"], interactive: true)
+    #expect(asked.code == 1 && asked.error.contains("2020-01-01 is over"), "\(asked)")
+    #expect(!camp.hub("device", "list").out.contains("expired"))
+    #expect(camp.hub("device", "set", "tablet", "--expires", "2020-01-01", "--yes", interactive: true).code == 0)
+    for command in ["device list", "status"] {
+      let lines = (command == "status" ? camp.hub("status") : camp.hub("device", "list")).out.split(separator: "\n")
+      #expect(lines.contains { $0.contains("tablet") && $0.contains("expired") }, "\(lines)")
+      #expect(lines.contains { $0.contains("phone") && $0.contains("active") }, "\(lines)")
+    }
+  }
+
   @Test("nothing is made for a user or a device after the last day, and what was written after it is not taken")
   func expiry() throws {
     try camp.open()
