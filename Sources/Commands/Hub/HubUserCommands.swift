@@ -52,9 +52,9 @@ extension HubTool {
     Command(
       ["user", "import"], summary: "add and change users by a table",
       discussion: """
-        Reads values that are separated by commas, semicolons or tabs, as spreadsheets write them. The first line names the columns: the first column \
-        holds the user's name, the others attributes. Each further line is a user. An empty field changes nothing. \
-        Either all users are accepted, or none.
+        Reads values that are separated by commas, semicolons or tabs, as spreadsheets write them. The first line \
+        names the columns: the first column holds the user's name, the others attributes. Each further line is a user. \
+        An empty field changes nothing. Either all users are accepted, or none.
         """,
       arguments: [ArgumentSpec("FILE", help: "the table")],
       examples: [Example("satchel-hub user import team.csv", "user,region / ann,north / ben,south")], changesData: true
@@ -119,8 +119,9 @@ extension HubTool {
 }
 
 extension ParsedCommand {
-  /// The value of `--expires`, in milliseconds since 1970. nil if the option is absent; `.some(nil)` for "never". If the
-  /// last day is over, a person at a terminal is asked.
+  /// The value of `--expires`, in milliseconds since 1970. nil if the option is absent; `.some(nil)` for "never".
+  ///
+  /// If the last day is over, a person at a terminal is asked.
   func expiry(_ context: CommandContext) throws -> Int64?? {
     guard let text = value(HubTool.expiry.long) else { return nil }
     if text == "never" { return .some(nil) }
