@@ -228,18 +228,26 @@ extension DeviceTool {
     if report.conflicts > 0 {
       text += "\(Words.count(report.conflicts, "change")) of yours met another one: satchel conflicts\n"
     }
-    if report.told > 0 {
-      text +=
-        "The hub could not take \(Words.count(report.told, "change")) of yours as it was: satchel conflicts --all\n"
+    text += self.text(report.told)
+    text += KeptWords.text(report.kept)
+    return text
+  }
+
+  /// The results of changes that met another change at the hub.
+  private static func text(_ told: ConflictOutcomes) -> TerminalText {
+    func line(_ count: Int, _ end: TerminalText) -> TerminalText {
+      count == 0 ? "" : "\(Words.count(count, "change")) of yours met another one at the hub: \(end)\n"
     }
-    if report.late > 0 {
+    var text = line(told.won, "your value stands.")
+    text += line(told.lost, "the office's value stands. satchel conflicts --all")
+    text += line(told.open, "the office decides. satchel conflicts --all")
+    if told.late > 0 {
       text +=
         """
-        The hub took \(Words.count(report.late, "change")) of yours in rows that have left this device: satchel \
+        The hub took \(Words.count(told.late, "change")) of yours in rows that have left this device: satchel \
         conflicts --all\n
         """
     }
-    text += KeptWords.text(report.kept)
     return text
   }
 
@@ -298,8 +306,8 @@ extension DeviceTool {
     return [
       "verdict": .string(report.verdict.rawValue), "number": .integer(report.manifest.wholeNumber),
       "written": .integer(Int64(report.written)), "removed": .integer(Int64(report.removed)),
-      "conflicts": .integer(Int64(report.conflicts)), "told": .integer(Int64(report.told)),
-      "late": .integer(Int64(report.late)), "kept": KeptWords.json(report.kept),
+      "conflicts": .integer(Int64(report.conflicts)), "told": .integer(Int64(report.told.count)),
+      "late": .integer(Int64(report.told.late)), "kept": KeptWords.json(report.kept),
       "version": .optional(report.version),
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),

@@ -14,10 +14,8 @@ public struct ImportReport: ImportOutcome, Sendable {
   public let removed: Int
   /// The number of pending changes of this device that lost against changes from the hub.
   public let conflicts: Int
-  /// The number of changes of this device that the hub could not apply, as this bundle reports.
-  public let told: Int
-  /// The number of changes that the hub accepted although this device's user has meanwhile lost the right to make them.
-  public var late = 0
+  /// Changes of this device that met another change at the hub, as this bundle reports.
+  public var told = ConflictOutcomes()
   /// Rows of this device that the hub did not accept, as this bundle reports.
   public var kept: [KeptRow] = []
   /// Rows of this device that got other keys, because rows from others have their former keys.
@@ -55,7 +53,7 @@ public struct ImportReport: ImportOutcome, Sendable {
 extension ImportReport {
   /// Creates the report of a bundle that changed no row, or that only wrote rows.
   init(_ manifest: Manifest, _ verdict: Verdict, written: Int = 0) {
-    self.init(manifest: manifest, verdict: verdict, written: written, removed: 0, conflicts: 0, told: 0)
+    self.init(manifest: manifest, verdict: verdict, written: written, removed: 0, conflicts: 0)
   }
 
   mutating func note(_ arriving: borrowing ArrivingAttachments) {

@@ -115,7 +115,7 @@ extension DeviceSession {
     try workspace.begin(arriving, tables, dataset, in: database)
     var report = ImportReport(
       manifest: bundle.manifest, verdict: .imported, written: applier.written, removed: applier.removed,
-      conflicts: applier.conflicts, told: 0, rekeyed: keys.rekeyed)
+      conflicts: applier.conflicts, rekeyed: keys.rekeyed)
     report.tally = applier.tally
     report.found = applier.found
     report.joined = try PreImageStore.countSteps(tables, since: .zero, unsent: .zero, in: database).tables

@@ -34,22 +34,17 @@ extension DeviceSession {
 
   /// Keeps the hub's reports about changes of this device that the hub could not apply as they were.
   @discardableResult
-  func takeConflicts(
-    of bundle: borrowing VerifiedBundle, at now: Int64
-  ) throws -> (refused: Int, late: Int) {
-    var (new, late) = (0, 0)
+  func takeConflicts(of bundle: borrowing VerifiedBundle, at now: Int64) throws -> ConflictOutcomes {
+    var reported = ConflictOutcomes()
     let id = bundle.manifest.bundle
     try bundle.eachConflict { record in
       guard record.device == state.id else { throw LineProblem("it is about another device's change") }
-      let wasLate =
-        try record.isTakenLate && ConflictTable.conflict(record.id, in: database)?.record.isTakenLate == true
-      if record.isTakenLate, !wasLate { late += 1 }
-      if try ConflictTable.add(record, bundle: id, noted: now, told: 0, in: database) {
-        if !record.isTakenLate { new += 1 }
-      } else {
+      let known = try ConflictTable.conflict(record.id, in: database)?.record
+      if record.isTakenLate ? known?.isTakenLate != true : known == nil { reported.add(record) }
+      if try !ConflictTable.add(record, bundle: id, noted: now, told: 0, in: database) {
         try ConflictTable.update(record, at: now, in: database)
       }
     }
-    return (new, late)
+    return reported
   }
 }

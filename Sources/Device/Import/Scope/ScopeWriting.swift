@@ -131,8 +131,7 @@ final class ScopeWriting {
     try note(bundle, at: now, conflicts: applier.conflicts)
     var report = ImportReport(
       manifest: manifest, verdict: .imported, written: applier.written, removed: applier.removed,
-      conflicts: applier.conflicts + (upgrade?.departed ?? 0), told: told.refused, rekeyed: rekeyed)
-    report.late = told.late
+      conflicts: applier.conflicts + (upgrade?.departed ?? 0), told: told, rekeyed: rekeyed)
     report.kept = kept
     report.tally = applier.tally
     report.found = applier.found

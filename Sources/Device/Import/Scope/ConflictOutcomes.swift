@@ -1,0 +1,35 @@
+import SatchelValues
+
+/// The changes of this device that met another change at the hub, as a bundle reports them for the first time.
+public struct ConflictOutcomes: Sendable {
+  /// All values of the device stand.
+  public var won = 0
+  /// The hub's value stands, at least in a part of the row.
+  public var lost = 0
+  /// A person must decide, or the change waits for another row.
+  public var open = 0
+  /// Changes that the hub accepted although their user has meanwhile lost the right to make them.
+  public var late = 0
+
+  /// The number of changes that the hub could not apply as they were.
+  public var count: Int { won + lost + open }
+
+  mutating func add(_ record: ConflictRecord) {
+    if record.isTakenLate {
+      late += 1
+    } else if record.state == .open || record.state == .held {
+      open += 1
+    } else if record.isDevicesValue {
+      won += 1
+    } else {
+      lost += 1
+    }
+  }
+}
+
+extension ConflictRecord {
+  /// Whether the device's values were taken, in all columns in which the sides disagree.
+  fileprivate var isDevicesValue: Bool {
+    winners.isEmpty ? rowWinner == .device : winners.allSatisfy { $0.winner == .device }
+  }
+}
