@@ -203,10 +203,12 @@ class StepMerger:
     def was_deleted(self, step):
         """Returns whether a delete is remembered that did not know this row, as far as stamps tell.
 
-        The stamp of a row from before its device joined is that of the device's last emission, and tells nothing.
+        The stamp of a row from before its device joined is that of the device's last emission, and tells nothing. Such
+        a row meets every delete: also that of a row that was here when the device joined.
         """
-        buried = self.hub.tombs.get(step.key, 0)
-        return buried > step.stamp or buried > 0 and step.first is None
+        if step.first is None:
+            return (step.key, None) in self.hub.stamps
+        return self.hub.tombs.get(step.key, 0) > step.stamp
 
     def update(self, step, row, columns, is_presence):
         if row is None:

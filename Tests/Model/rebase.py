@@ -91,6 +91,8 @@ class Rebase:
         if step.operation == "insert":
             if row is not None and row != step.new:
                 conflict = "insert/insert"
+            elif row is not None and device.world.parents:
+                device.world.equal_inserts.add(key)
             row = row or step.new
         elif step.operation == "delete":
             if row is None and device.rules.hold("intent"):
