@@ -20,6 +20,9 @@ public struct SimulatedFiles: FileSystem {
   public func permissions(_ path: String) throws(PlatformError) -> UInt32 { try found("stat", path).mode }
   public func freeBytes(_ path: String) throws(PlatformError) -> Int64 { world.freeBytes }
   public func currentDirectory() throws(PlatformError) -> String { world.root }
+  public func resolved(_ path: String) throws(PlatformError) -> String {
+    Paths.absolute(path, currentDirectory: world.root)
+  }
 
   public func list(_ directory: String) throws(PlatformError) -> [String] {
     let folder = try found("list", directory)

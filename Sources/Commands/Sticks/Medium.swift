@@ -6,25 +6,34 @@ struct Medium {
   static let plainFolder = OptionSpec(
     "plain-folder", help: "use the folder although no medium is mounted on it")
 
-  /// The folders in which this machine mounts media.
-  private static let places = ["/media", "/run/media", "/mnt"]
+  /// The folders in which this machine mounts media, each in a folder of its own.
+  private static let places = ["/media", "/run/media"]
+  /// The folder in which administrators mount media, or one medium on itself.
+  private static let free = "/mnt"
 
   private let folder: String
-  /// Whether a person can take the medium away: it is mounted in a place for media, or exactly on the folder.
+  /// Whether the folder is a mounted medium that a person can take away.
   let isRemovable: Bool
   /// Whether the folder is in a place for media, and no medium is mounted there. Files would stay on this machine.
   private let isMissing: Bool
 
   init(of folder: String, _ files: any FileSystem) throws {
-    let path = Paths.absolute(folder, currentDirectory: try files.currentDirectory())
+    let path = try files.resolved(folder)
+    // The lists only help: without them every folder is a plain folder.
+    let mounts = (try? files.mounts().map(\.path)) ?? []
+    let planned = try ((try? files.plannedMounts()) ?? []).map { try files.resolved($0) }
     // The longest path is the file system that holds the folder.
-    let mount = try files.mounts().map(\.path).filter { Self.holds($0, path) }.max { $0.utf8.count < $1.utf8.count }
-    let places = Self.places.filter { Self.holds($0, path) }
-    let planned = try files.plannedMounts().filter { $0 != "/" && Self.holds($0, path) }
+    let mount = mounts.filter { Self.holds($0, path) }.max { $0.utf8.count < $1.utf8.count }
     self.folder = path
-    isRemovable =
-      mount.map { mount in mount != "/" && (mount == path || places.contains { Self.holds($0, mount) }) } ?? false
-    isMissing = mount.map { mount in !(places + planned).allSatisfy { Self.holds($0, mount) } } ?? false
+    guard let mount, mount != path || mount == "/" else {
+      isMissing = false
+      isRemovable = (Self.places + [Self.free]).contains { Self.holds($0, path) }
+      return
+    }
+    isRemovable = false
+    isMissing =
+      Self.places.contains { $0 != path && Self.holds($0, path) && (mount == $0 || !Self.holds($0, mount)) }
+      || ([Self.free] + planned.filter { $0 != "/" }).contains { Self.holds($0, path) && !Self.holds($0, mount) }
   }
 
   /// Whether a path is the folder, or is in it.
@@ -36,7 +45,7 @@ struct Medium {
   func check(for command: ParsedCommand) throws {
     guard isMissing, !command.flag(Self.plainFolder.long) else { return }
     throw WorkspaceError(
-      .notMounted, "Nothing is mounted at \(folder): files would stay on this computer.",
+      .notMounted, "No medium is mounted for \(folder): its files would stay on this computer.",
       hint: "Plug the stick in, and open it once. If you mean this folder: --plain-folder")
   }
 }

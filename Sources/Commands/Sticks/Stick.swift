@@ -86,18 +86,18 @@ struct Stick {
   /// Whether a path is in the stick's folder.
   func holds(_ path: String) -> Bool { path.utf8.starts(with: "\(root)/".utf8) }
 
-  /// Whether a path is in the folder of which the stick's folder is a part.
-  func isBeside(_ path: String) -> Bool { Paths.parent(of: path) == Paths.parent(of: root) }
-
-  /// The bundles for `name` that a person put beside the stick's folder.
+  /// The bundles for `name` that a person put beside the stick's folder. They stay there: the person may keep them.
   private func bundlesBeside(for name: String) throws -> [String] {
     let folder = Paths.parent(of: root)
     let named = try files.list(folder).filter { isBundleName($0) && BundleName.endsFor(name, $0) }
     let reader = BundleReader(platform: platform)
     return try ordered(named, in: folder).filter { path in
       guard try files.kind(path) == .file else { return false }
-      // A name with a hyphen may end like this replica's name. A file that is no bundle is refused with its reason.
-      guard let manifest = try? reader.manifest(of: path, trust: .firstContact) else { return true }
+      // A name with a hyphen may end like this replica's name. What cannot be read here may be encrypted for another
+      // replica. Only if its name fits no other one, it is taken, and refused with its reason.
+      guard let manifest = try? reader.manifest(of: path, trust: .firstContact) else {
+        return BundleName.fitsOnly(name, Paths.name(of: path), dataset: dataset)
+      }
       return manifest.to.name == name
     }
   }
@@ -165,7 +165,8 @@ struct Stick {
   @discardableResult
   private func put(_ bundle: String, in folder: String) throws -> Bool {
     let target = Paths.join(folder, Paths.name(of: bundle))
-    if try files.kind(target) == .file, try files.isOnMedium(target, like: bundle) { return false }
+    // A file that the stick cannot give back is not there.
+    if try files.kind(target) == .file, (try? files.isOnMedium(target, like: bundle)) == true { return false }
     try checkRoom(for: bundle)
     try files.makeDirectory(folder, mode: 0o755)
     try files.copyAndProve(bundle, to: target, mode: 0o644)

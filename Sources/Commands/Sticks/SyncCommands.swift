@@ -25,7 +25,8 @@ struct SyncCommands: Sendable {
         Imports every bundle on the stick that is for this workspace, in the right order. These are the bundles in \
         SATCHEL/ and the bundles that --to put beside it. Then makes the bundles that are due and puts them into \
         SATCHEL/TO/FROM/, in place of older bundles. Then removes the bundles that have arrived. Bundles for others \
-        stay. Each file is read back from the stick and compared. At the end the stick is safe to remove.
+        stay, and so do bundles beside SATCHEL/. Each file is read back from the stick and compared. At the end, sync \
+        says whether the stick is safe to remove.
 
         A folder in /media, /run/media or /mnt, or one that /etc/fstab names, is refused if nothing is mounted there.
 

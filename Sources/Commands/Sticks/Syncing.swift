@@ -78,7 +78,7 @@ struct Syncing {
     var answer = result.answer
     if !isRehearsal { answer.text = brief(answer.text) }
     // A file that was refused, or that waits, stays.
-    if !isRehearsal { attempt(&answer) { _ in try stick.take(result.taken.filter(isToRemove)) } }
+    if !isRehearsal { attempt(&answer) { _ in try stick.take(result.taken.filter(stick.holds)) } }
     tellRefused(found, leftAlone: result.leftAlone, &answer)
     var outgoing: [Outgoing] = []
     var failures = 0
@@ -90,10 +90,6 @@ struct Syncing {
     attempt(&answer) { try finish(failures, &$0) }
     return answer
   }
-
-  /// Whether a file that arrived is removed. A file beside the stick's folder is removed from a stick, but not from a
-  /// folder of this machine: a person may keep bundles there.
-  private func isToRemove(_ path: String) -> Bool { stick.holds(path) || medium.isRemovable && stick.isBeside(path) }
 
   /// The bundles that are due. If a new bundle fails, the finished bundles that can be carried.
   private func due(_ make: () throws -> [Outgoing], or made: (Failure) -> [Outgoing]) throws -> [Outgoing] {

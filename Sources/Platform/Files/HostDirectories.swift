@@ -35,6 +35,21 @@ extension HostFileSystem {
     return unsafe String(cString: path)
   }
 
+  public func resolved(_ path: String) throws(PlatformError) -> String {
+    try refuseZeroByte("find", path)
+    var present = Paths.absolute(path, currentDirectory: try currentDirectory())
+    var missing: [String] = []
+    while present != "/" {
+      if let found = unsafe realpath(present, nil) {
+        defer { unsafe free(found) }
+        return missing.reversed().reduce(unsafe String(cString: found)) { Paths.join($0, $1) }
+      }
+      missing.append(Paths.name(of: present))
+      present = Paths.parent(of: present)
+    }
+    return missing.reversed().reduce(present) { Paths.join($0, $1) }
+  }
+
   public func makeOneDirectory(_ path: String, mode: UInt32) throws(PlatformError) {
     let place = try place(path, for: "make the folder")
     let mode = rules.mode(mode, ofFolder: path)

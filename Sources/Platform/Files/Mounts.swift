@@ -11,7 +11,7 @@ extension FileSystem {
   /// The mounted file systems, in the order in which they were mounted; empty if the kernel does not list them.
   public func mounts() throws(PlatformError) -> [Mount] {
     let path = "/proc/self/mountinfo"
-    return try kind(path) == .file ? Mount.list(try read(path, limit: 1 << 20)) : []
+    return try kind(path) == .file ? Mount.list(try read(path, limit: 64 << 20)) : []
   }
 
   /// The absolute paths for mounts in this machine's list; empty if there is no list.
@@ -41,7 +41,9 @@ extension Mount {
       guard fields.count > 1, fields[0].first != UInt8(ascii: "#"), fields[1].first == UInt8(ascii: "/") else {
         return nil
       }
-      return String(decoding: unescaped(fields[1]), as: UTF8.self)
+      let path = unescaped(fields[1])
+      let end = path.lastIndex { $0 != UInt8(ascii: "/") } ?? path.startIndex
+      return String(decoding: path[...end], as: UTF8.self)
     }
   }
 }

@@ -46,11 +46,10 @@ extension FileSystem {
 
   /// Whether a file's bytes on its medium are those of `original`.
   public func isOnMedium(_ path: String, like original: String) throws(PlatformError) -> Bool {
-    let (fd, source) = (try open(path), try open(original))
-    defer {
-      close(fd)
-      close(source)
-    }
+    let fd = try open(path)
+    defer { close(fd) }
+    let source = try open(original)
+    defer { close(source) }
     return try isOnMedium(fd, like: source)
   }
 

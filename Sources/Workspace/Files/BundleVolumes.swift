@@ -108,6 +108,13 @@ public enum BundleName {
     return whole.split(separator: "-").dropLast().joined(separator: "-").hasSuffix("-\(receiver)")
   }
 
+  /// Whether a bundle's name, which ends for this receiver, can be no other receiver's: its sender's name has no hyphen.
+  public static func fitsOnly(_ receiver: String, _ name: String, dataset: String) -> Bool {
+    let whole = VolumeName(name)?.whole ?? name
+    let names = whole.split(separator: "-").dropLast().joined(separator: "-")
+    return !names.dropFirst("\(dataset)-".count).dropLast("-\(receiver)".count).contains("-")
+  }
+
   /// Three names of at most 40 bytes, two numbers of parts, and a number.
   private static let mostBytes = 200
 }

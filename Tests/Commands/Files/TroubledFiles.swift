@@ -152,6 +152,7 @@ struct TroubledFiles: FileSystem {
   func modified(_ path: String) throws(PlatformError) -> Int64 { try host.modified(path) }
   func permissions(_ path: String) throws(PlatformError) -> UInt32 { try host.permissions(path) }
   func list(_ directory: String) throws(PlatformError) -> [String] { try host.list(directory) }
+  func resolved(_ path: String) throws(PlatformError) -> String { try host.resolved(instead[path] ?? path) }
   func currentDirectory() throws(PlatformError) -> String { try host.currentDirectory() }
   func open(_ path: String) throws(PlatformError) -> Int32 {
     try host.open(instead[path] ?? fickle?.path(path) ?? path)

@@ -17,11 +17,13 @@ struct MediumTests {
   private static let bundle = "stick/SATCHEL/hub/tablet/camp-tablet-hub-1.satchel"
 
   /// Uses files of which the kernel's list of mounts has these paths.
-  private func mount(_ paths: String...) throws {
+  /// - Parameter stick: the path at which the stick's folder seems to be.
+  private func mount(_ paths: String..., stick: String? = nil) throws {
     let lines = paths.enumerated().map { "\($0 + 20) 1 8:\($0) / \($1) rw - ext4 /dev/sd\($0) rw\n" }
     try camp.write("mounts", lines.joined())
     var files = TroubledFiles()
     files.instead = ["/proc/self/mountinfo": camp.path("mounts")]
+    if let stick { files.instead[camp.path("stick")] = stick }
     camp.platform = Platform(files: files, clock: SystemClock(), random: SystemRandom())
   }
 
@@ -82,10 +84,34 @@ struct MediumTests {
   @Test("only a mounted medium is said to be safe to remove")
   func safeToRemove() throws {
     #expect(camp.device("tablet", "sync", camp.path("stick")).out.hasSuffix("Done: everything is in the folder.\n"))
-    try mount("/", camp.path("stick"))
-    #expect(camp.device("tablet", "sync", camp.path("stick")).out.hasSuffix("Done: the stick is safe to remove.\n"))
-    try mount("/", camp.path(""))
-    #expect(!camp.device("tablet", "sync", camp.path("stick")).out.contains("safe to remove"))
+    // The folder itself, a folder in a medium, a folder of a disk, and a stick that is not there.
+    for (path, mounts, end) in [
+      ("/media/ann/STICK", "/media/ann/STICK", "Done: the stick is safe to remove.\n"),
+      ("/mnt", "/mnt", "Done: the stick is safe to remove.\n"),
+      ("/mnt/archive", "/mnt", "Done: everything is in the folder.\n"),
+      ("/media/ann/STICK/x", "/media/ann/STICK", "Done: everything is in the folder.\n"),
+      ("/srv/data", "/srv/data", "Done: everything is in the folder.\n"), ("/media/ann/STICK", "/media", ""),
+    ] {
+      try mount("/", mounts, stick: path)
+      let outcome = camp.device("tablet", "sync", camp.path("stick"))
+      #expect(outcome.out.hasSuffix(end) && outcome.out.isEmpty == end.isEmpty, "\(path): \(outcome)")
+    }
+  }
+
+  @Test("a machine whose lists of mounts cannot be read has plain folders")
+  func unreadableLists() throws {
+    var files = TroubledFiles()
+    files.instead = ["/proc/self/mountinfo": camp.path("none"), "/etc/fstab": camp.path("none")]
+    camp.platform = Platform(files: files, clock: SystemClock(), random: SystemRandom())
+    #expect(camp.device("tablet", "sync", camp.path("stick")).out.hasSuffix("Done: everything is in the folder.\n"))
+  }
+
+  @Test("a path is looked at where it leads: links and .. hide no missing stick")
+  func resolved() throws {
+    try FileManager.default.createSymbolicLink(atPath: camp.path("link"), withDestinationPath: "/media")
+    let files = HostFileSystem()
+    #expect(try files.resolved("\(camp.path("link"))/none/x") == "/media/none/x")
+    #expect(try files.resolved("\(camp.path("stick"))/../stick/./none") == files.resolved(camp.path("stick")) + "/none")
   }
 
   @Test("sync takes what --to put beside the stick's folder, and only what is for this replica")
@@ -100,15 +126,10 @@ struct MediumTests {
     #expect(camp.hub("emit", "--all", "--to", stick).code == 0)
     let taken = camp.hub("sync", stick)
     #expect(taken.code == 0 && taken.out.contains("Bundle 1 of tablet: 1 change taken"), "\(taken)")
-    // A person may keep bundles in a plain folder.
+    // A person may keep bundles there.
     #expect(FileManager.default.fileExists(atPath: camp.path(bundle)))
-    try mount("/", stick)
-    #expect(camp.hub("sync", stick).code == 0)
-    #expect(!FileManager.default.fileExists(atPath: camp.path(bundle)))
     #expect(camp.device("tablet", "sync", stick).code == 0)
-    let left = try FileManager.default.contentsOfDirectory(atPath: stick).filter { $0.hasSuffix(".satchel") }
-    #expect(left.contains { $0.contains("-north-tablet-") })
-    #expect(!left.contains { $0.contains("camp-hub-tablet-") })
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT name FROM sites WHERE id = 'lake'") == "Big lake")
   }
 
   @Test("volumes beside the stick's folder are taken, too")
@@ -150,8 +171,9 @@ struct MediumTests {
       UUID=1 / ext4 defaults 0 1
       UUID=2\t/mnt/two\\040words vfat noauto 0 0
       UUID=3 none swap sw 0 0
+      UUID=4 /srv/disk/ ext4 defaults 0 2
 
       """
-    #expect(Mount.planned(Array(text.utf8)) == ["/", "/mnt/two words"])
+    #expect(Mount.planned(Array(text.utf8)) == ["/", "/mnt/two words", "/srv/disk"])
   }
 }
