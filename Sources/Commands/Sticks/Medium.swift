@@ -25,15 +25,17 @@ struct Medium {
     // The longest path is the file system that holds the folder.
     let mount = mounts.filter { Self.holds($0, path) }.max { $0.utf8.count < $1.utf8.count }
     self.folder = path
-    guard let mount, mount != path || mount == "/" else {
-      isMissing = false
-      isRemovable = (Self.places + [Self.free]).contains { Self.holds($0, path) }
-      return
-    }
-    isRemovable = false
+    isRemovable = mount == path && (Self.places + [Self.free]).contains { Self.holds($0, path) }
     isMissing =
-      Self.places.contains { $0 != path && Self.holds($0, path) && (mount == $0 || !Self.holds($0, mount)) }
-      || ([Self.free] + planned.filter { $0 != "/" }).contains { Self.holds($0, path) && !Self.holds($0, mount) }
+      mount.map { mount in
+        let isOfMedium = Self.places.contains {
+          $0 != path && Self.holds($0, path) && (mount == $0 || !Self.holds($0, mount))
+        }
+        let isPlanned = ([Self.free] + planned.filter { $0 != "/" }).contains {
+          Self.holds($0, path) && !Self.holds($0, mount)
+        }
+        return mount != path && (isOfMedium || isPlanned)
+      } ?? false
   }
 
   /// Whether a path is the folder, or is in it.
