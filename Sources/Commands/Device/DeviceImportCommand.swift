@@ -238,8 +238,8 @@ extension DeviceTool {
     func line(_ count: Int, _ end: TerminalText) -> TerminalText {
       count == 0 ? "" : "\(Words.count(count, "change")) of yours met another one at the hub: \(end)\n"
     }
-    var text = line(told.won, "your value stands.")
-    text += line(told.lost, "the office's value stands. satchel conflicts --all")
+    var text = line(told.won, "your value counts.")
+    text += line(told.lost, "the office's value counts. satchel conflicts --all")
     text += line(told.open, "the office decides. satchel conflicts --all")
     if told.late > 0 {
       text +=

@@ -93,8 +93,8 @@ struct Stick {
     let reader = BundleReader(platform: platform)
     return try ordered(named, in: folder).filter { path in
       guard try files.kind(path) == .file else { return false }
-      // A name with a hyphen may end like this replica's name. What cannot be read here may be encrypted for another
-      // replica. Only if its name fits no other one, it is taken, and refused with its reason.
+      // Another replica's name may end like this replica's name. If the bundle is encrypted for that replica, it cannot
+      // be read here. A file whose name fits only this replica is taken, and refused with its reason.
       guard let manifest = try? reader.manifest(of: path, trust: .firstContact) else {
         return BundleName.fitsOnly(name, Paths.name(of: path), dataset: dataset)
       }

@@ -108,7 +108,7 @@ public enum BundleName {
     return whole.split(separator: "-").dropLast().joined(separator: "-").hasSuffix("-\(receiver)")
   }
 
-  /// Whether a bundle's name, which ends for this receiver, can be no other receiver's: its sender's name has no hyphen.
+  /// Whether a bundle's name, which ends as `endsFor` says, fits no other receiver: its sender's name has no hyphen.
   public static func fitsOnly(_ receiver: String, _ name: String, dataset: String) -> Bool {
     let whole = VolumeName(name)?.whole ?? name
     let names = whole.split(separator: "-").dropLast().joined(separator: "-")

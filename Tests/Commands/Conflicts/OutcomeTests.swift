@@ -4,9 +4,9 @@ import Testing
 @Suite("The outcome of a change that met another one")
 struct OutcomeTests {
   @Test(
-    "the import says whose value stands, or that a person decides",
+    "the import says whose value counts, or that a person decides",
     arguments: [
-      ("a", "your value stands."), ("b", "the office's value stands."), ("c", "the office decides."),
+      ("a", "your value counts."), ("b", "the office's value counts."), ("c", "the office decides."),
     ])
   func outcome(column: String, words: String) throws {
     let camp = try CommandLineFixture()

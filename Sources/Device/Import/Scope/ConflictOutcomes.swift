@@ -2,9 +2,9 @@ import SatchelValues
 
 /// The changes of this device that met another change at the hub, as a bundle reports them for the first time.
 public struct ConflictOutcomes: Sendable {
-  /// All values of the device stand.
+  /// All values of the device count.
   public var won = 0
-  /// The hub's value stands, at least in a part of the row.
+  /// The hub's value counts, at least in a part of the row.
   public var lost = 0
   /// A person must decide, or the change waits for another row.
   public var open = 0
