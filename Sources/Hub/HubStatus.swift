@@ -124,7 +124,7 @@ extension HubWorkspace {
     let now = platform.clock.milliseconds()
     let held = try ConflictTable.countHeld(of: device.id, in: store.database)
     return HubStatus.Device(
-      device: device, isExpired: try device.state == .active && store.hasExpired(device, now: now),
+      device: device, isExpired: try store.isExpired(device, now: now),
       emitted: try store.emissions(of: device.id).last?.number ?? .zero,
       missing: try store.missing(of: device.name), proof: try store.proof(of: device.id), held: held,
       isHeldFull: held >= mostHeld,

@@ -158,7 +158,8 @@ struct GeometryConflictTests {
     // With bounds, which GDAL does not write for a point.
     let blob =
       """
-      47500003797F00000000000000001C400000000000001C400000000000001C400000000000001C4001010000000000000000001C400000000000001C40
+      47500003797F00000000000000001C400000000000001C400000000000001C400000000000001C400101000000000000\
+      0000001C400000000000001C40
       """
     #expect(expedition.hub("conflicts", "resolve", first, "--set", "geom=x'\(blob)'").code == 0)
     #expect(try expedition.rows(expedition.office, "SELECT hex(geom) = '\(blob)' FROM trees") == ["integer(1)"])

@@ -92,7 +92,7 @@ public struct SimulatedFiles: FileSystem {
     file.inode.sync()
   }
 
-  public func forget(_ fd: Int32) {}
+  public func dropCache(of fd: Int32) {}
 
   public func close(_ fd: Int32) {
     guard let file = world.open.removeValue(forKey: fd) else { return }

@@ -47,7 +47,7 @@ enum CSV {
       if byte == UInt8(ascii: "\n") { break }
       counts[byte, default: 0] += 1
     }
-    let separators = [",", ";", "\t"].map { $0 as Unicode.Scalar }.map { UInt8(ascii: $0) }
+    let separators = [",", ";", "\t"].map { UInt8(ascii: $0) }
     return separators.reduce(separators[0]) { counts[$1, default: 0] > counts[$0, default: 0] ? $1 : $0 }
   }
 

@@ -26,15 +26,11 @@ struct Medium {
     let mount = mounts.filter { Self.holds($0, path) }.max { $0.utf8.count < $1.utf8.count }
     self.folder = path
     isRemovable = mount == path && (Self.places + [Self.free]).contains { Self.holds($0, path) }
+    let inside = Self.places.filter { $0 != path && Self.holds($0, path) }
+    let around = ([Self.free] + planned).filter { $0 != "/" && Self.holds($0, path) }
     isMissing =
       mount.map { mount in
-        let isOfMedium = Self.places.contains {
-          $0 != path && Self.holds($0, path) && (mount == $0 || !Self.holds($0, mount))
-        }
-        let isPlanned = ([Self.free] + planned.filter { $0 != "/" }).contains {
-          Self.holds($0, path) && !Self.holds($0, mount)
-        }
-        return mount != path && (isOfMedium || isPlanned)
+        !inside.allSatisfy { $0 != mount && Self.holds($0, mount) } || !around.allSatisfy { Self.holds($0, mount) }
       } ?? false
   }
 

@@ -28,7 +28,7 @@ struct SyncCommands: Sendable {
         stay, and so do bundles beside SATCHEL/. Each file is read back from the stick and compared. At the end, sync \
         says whether the stick is safe to remove.
 
-        A folder in /media, /run/media or /mnt, or one that /etc/fstab names, is refused if nothing is mounted there.
+        A folder in /media, /run/media or /mnt, or a folder in /etc/fstab, is refused if nothing is mounted there.
 
         No link on the stick is followed, and only regular files are opened. Files without the name of a bundle stay \
         as they are. After \(ImportRounds.mostRefusedOfStick) refused files of one sender, or as many that prove no \

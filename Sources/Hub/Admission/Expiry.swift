@@ -18,6 +18,11 @@ extension HubStore {
   func hasExpired(_ device: EnrolledDevice, now: Int64) throws -> Bool {
     try expiry(of: device).map { $0 <= now } ?? false
   }
+
+  /// Whether a device is active, but its last day or its user's last day is over.
+  func isExpired(_ device: EnrolledDevice, now: Int64) throws -> Bool {
+    try device.state == .active && hasExpired(device, now: now)
+  }
 }
 
 extension HubWorkspace {
@@ -25,7 +30,7 @@ extension HubWorkspace {
   public func expiredDevices() throws -> [String] {
     let store = try store()
     let now = platform.clock.milliseconds()
-    return try store.devices().filter { try $0.state == .active && store.hasExpired($0, now: now) }.map(\.name)
+    return try store.devices().filter { try store.isExpired($0, now: now) }.map(\.name)
   }
 
   static func refuseExpired(_ device: EnrolledDevice, _ user: User, now: Int64) throws {

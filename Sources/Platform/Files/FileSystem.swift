@@ -65,9 +65,9 @@ public protocol FileSystem: Sendable {
   func write(_ fd: Int32, _ bytes: [UInt8]) throws(PlatformError)
   /// Returns when the system reports that the file's bytes are on the medium.
   func sync(_ fd: Int32) throws(PlatformError)
-  /// Forgets the bytes of a synced file that are in memory, as far as the system can do that. The next reads come from
+  /// Drops the bytes of a synced file that are in memory, as far as the system can do that. The next reads come from
   /// the medium.
-  func forget(_ fd: Int32)
+  func dropCache(of fd: Int32)
   /// Closes the file. It does not sync the file.
   func close(_ fd: Int32)
 

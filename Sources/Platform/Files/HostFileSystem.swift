@@ -118,7 +118,7 @@ public struct HostFileSystem: FileSystem {
     try systemCall("fsync", on: fd) { fsync(fd) }
   }
 
-  public func forget(_ fd: Int32) {
+  public func dropCache(of fd: Int32) {
     // A file system that keeps its files in memory cannot do this, and ignores it.
     _ = posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED)
   }

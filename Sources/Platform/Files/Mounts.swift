@@ -31,9 +31,7 @@ extension Mount {
       return Mount(id: "\(number) \(device)", path: String(decoding: unescaped(fields[4]), as: UTF8.self))
     }
   }
-}
 
-extension Mount {
   /// Reads the paths in the administrator's list, in the form of fstab(5).
   package static func planned(_ text: [UInt8]) -> [String] {
     text.split(separator: UInt8(ascii: "\n")).compactMap { line in

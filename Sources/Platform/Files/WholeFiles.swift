@@ -23,24 +23,29 @@ extension FileSystem {
 
   /// Copies a file's bytes in pieces, and puts the copy at `path` as `replace` does.
   public func copy(_ from: String, to path: String, mode: UInt32) throws(PlatformError) {
-    let source = try open(from)
-    defer { close(source) }
-    try replace(path, mode: mode) { fd throws(PlatformError) in
-      var pieces = pieces(of: source)
-      while let piece = try pieces.next() { try write(fd, piece) }
-    }
+    try copy(from, to: path, mode: mode) { _, _ in }
   }
 
   /// Copies a file as `copy` does, but reads the copy back from the medium before the copy gets its name. Throws
   /// `.notAsWritten` if it has other bytes than the file.
   public func copyAndProve(_ from: String, to path: String, mode: UInt32) throws(PlatformError) {
+    try copy(from, to: path, mode: mode) { copy, source throws(PlatformError) in
+      try sync(copy)
+      guard try isOnMedium(copy, like: source) else { throw .notAsWritten(path: path) }
+    }
+  }
+
+  /// - Parameter check: looks at the open files after the copy is written and before it gets its name.
+  private func copy(
+    _ from: String, to path: String, mode: UInt32,
+    check: (_ copy: Int32, _ source: Int32) throws(PlatformError) -> Void
+  ) throws(PlatformError) {
     let source = try open(from)
     defer { close(source) }
     try replace(path, mode: mode) { fd throws(PlatformError) in
       var pieces = pieces(of: source)
       while let piece = try pieces.next() { try write(fd, piece) }
-      try sync(fd)
-      guard try isOnMedium(fd, like: source) else { throw .notAsWritten(path: path) }
+      try check(fd, source)
     }
   }
 
@@ -54,7 +59,7 @@ extension FileSystem {
   }
 
   private func isOnMedium(_ fd: Int32, like source: Int32) throws(PlatformError) -> Bool {
-    forget(fd)
+    dropCache(of: fd)
     for file in [fd, source] { try seek(file, to: 0) }
     var (written, expected) = (pieces(of: fd), pieces(of: source))
     var (left, right): (ArraySlice<UInt8>, ArraySlice<UInt8>) = ([], [])

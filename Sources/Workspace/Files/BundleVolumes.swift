@@ -104,15 +104,17 @@ public enum BundleName {
   /// Whether a bundle's name ends as the name of a bundle for this receiver does. A longer name of another receiver may
   /// end in the same way.
   public static func endsFor(_ receiver: String, _ name: String) -> Bool {
-    let whole = VolumeName(name)?.whole ?? name
-    return whole.split(separator: "-").dropLast().joined(separator: "-").hasSuffix("-\(receiver)")
+    stem(of: name).hasSuffix("-\(receiver)")
   }
 
   /// Whether a bundle's name, which ends as `endsFor` says, fits no other receiver: its sender's name has no hyphen.
   public static func fitsOnly(_ receiver: String, _ name: String, dataset: String) -> Bool {
-    let whole = VolumeName(name)?.whole ?? name
-    let names = whole.split(separator: "-").dropLast().joined(separator: "-")
-    return !names.dropFirst("\(dataset)-".count).dropLast("-\(receiver)".count).contains("-")
+    !stem(of: name).dropFirst("\(dataset)-".count).dropLast("-\(receiver)".count).contains("-")
+  }
+
+  /// The names of the dataset, the sender and the receiver in a bundle's name.
+  private static func stem(of name: String) -> String {
+    (VolumeName(name)?.whole ?? name).split(separator: "-").dropLast().joined(separator: "-")
   }
 
   /// Three names of at most 40 bytes, two numbers of parts, and a number.

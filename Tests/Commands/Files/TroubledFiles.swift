@@ -73,7 +73,7 @@ struct TroubledFiles: FileSystem {
       if path.hasPrefix(folder) { files.withLock { $0[fd] = path } }
     }
 
-    fileprivate func forget(_ fd: Int32) {
+    fileprivate func dropCache(of fd: Int32) {
       guard let path = files.withLock({ $0.removeValue(forKey: fd) }), let file = fopen(path, "r+") else { return }
       fputc(0, file)
       fclose(file)
@@ -111,9 +111,9 @@ struct TroubledFiles: FileSystem {
     forgetful?.note(made.fd, made.path)
     return made
   }
-  func forget(_ fd: Int32) {
-    forgetful?.forget(fd)
-    host.forget(fd)
+  func dropCache(of fd: Int32) {
+    forgetful?.dropCache(of: fd)
+    host.dropCache(of: fd)
   }
   func write(_ fd: Int32, _ bytes: [UInt8]) throws(PlatformError) {
     try fault?.step("write", "a file")
