@@ -6,15 +6,19 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// A hub and two devices that play a schedule with all words of writes at once, each word in its own row.
+/// A hub and two devices that play a schedule with all rules and all words of writes at once, each word in its own row
+/// of each rule's table.
 ///
 /// For each row: all three replicas have it alike in the end. Each written value is in the row, or was overwritten or
 /// deleted by a replica that had it, or is in a conflict.
 final class SmallHistoryFixture {
-  /// The rules of the table: a policy, and the kind of deletion or the grain of merges.
-  static let rules = ["newest", "hub", "device", "manual"].flatMap { policy in
-    ["", #", "delete": "soft", "deleted": "gone""#, #", "merge": "row""#].map { #""conflict": "\#(policy)"\#($0)"# }
-  }
+  /// The tables and their rules: a policy, and the kind of deletion or the grain of merges.
+  private static let rules: [(table: String, members: String)] =
+    ["newest", "hub", "device", "manual"].flatMap { policy in
+      [
+        ("cell", ""), ("soft", #", "delete": "soft", "deleted": "gone""#), ("row", #", "merge": "row""#),
+      ].map { ("\(policy)_\($0)", #""conflict": "\#(policy)"\#($1)"#) }
+    }
 
   private static let mostClosingRounds = 6
   private let folder: String
@@ -35,6 +39,7 @@ final class SmallHistoryFixture {
 
   /// One row with the writes to it.
   private struct Item {
+    let table: String
     let id: String
     let words: [[SmallWrite]]
     var next = [0, 0]
@@ -45,15 +50,18 @@ final class SmallHistoryFixture {
 
   private var items: [Item] = []
 
-  init(rules: String, in folder: String) throws {
+  init(in folder: String) throws {
     self.folder = folder
     let platform = Platform(files: files, clock: SystemClock(), random: SeededRandom(1))
     let path = Paths.join(folder, "office.sqlite")
     try files.makeDirectory(folder, mode: 0o755)
     try files.makeDirectory(Paths.join(folder, "hub"), mode: 0o755)
     office = try Replica(path, .create)
-    try office.database.execute("CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT, b TEXT, gone INTEGER)")
-    let definition = #"{ "dataset": "small", "version": 1, "snapshot": "never", "tables": { "t": { \#(rules) } } }"#
+    for (table, _) in Self.rules {
+      try office.database.execute("CREATE TABLE \(table) (id TEXT PRIMARY KEY, a TEXT, b TEXT, gone INTEGER)")
+    }
+    let tables = Self.rules.map { #""\#($0.table)": { \#($0.members) }"# }.joined(separator: ", ")
+    let definition = #"{ "dataset": "small", "version": 1, "snapshot": "never", "tables": { \#(tables) } }"#
     hub = try HubWorkspace.create(
       Paths.join(folder, "hub"), definition: Array(definition.utf8), database: path, platform: platform)
     _ = try hub.addUser("ann", attributes: [])
@@ -73,15 +81,16 @@ final class SmallHistoryFixture {
   func play(_ schedule: SmallSchedule) throws -> [String] {
     played += 1
     let counts = schedule.writes
-    items = SmallWrite.words(of: counts[0]).flatMap { first in
+    let words = SmallWrite.words(of: counts[0]).flatMap { first in
       SmallWrite.words(of: counts[1]).map { second in
         let name = [first, second].map { $0.map(\.rawValue).joined() }.joined(separator: "-")
-        return Item(id: "\(played) \(name)", words: [first, second])
+        return (id: "\(played) \(name)", words: [first, second])
       }
     }
+    items = Self.rules.flatMap { rule in words.map { Item(table: rule.table, id: $0.id, words: $0.words) } }
     try office.database.writeTransaction {
       for item in items {
-        try office.database.run("INSERT INTO t VALUES (:id, 'a0', 'b0', NULL)", ["id": .string(item.id)])
+        try office.database.run("INSERT INTO \(item.table) VALUES (:id, 'a0', 'b0', NULL)", ["id": .string(item.id)])
       }
     }
     for device in 0..<2 { try down(device) }
@@ -151,22 +160,23 @@ final class SmallHistoryFixture {
     let write = item.words[device][number]
     let value = "\(device == 0 ? "A" : "B")\(number)"
     let id: KeyValuePairs<String, Value> = ["id": .string(item.id)]
-    let old = try app.first("SELECT a, b FROM t WHERE id = :id", id) { ["a": $0.text(0), "b": $0.text(1)] }
+    let table = item.table
+    let old = try app.first("SELECT a, b FROM \(table) WHERE id = :id", id) { ["a": $0.text(0), "b": $0.text(1)] }
     switch write {
     case .a, .b:
       guard let old else { return }
       let column = write.rawValue
       let new = "\(value)\(column)"
       try app.run(
-        "UPDATE t SET \(column) = :value WHERE id = :id", ["value": .string(new), "id": .string(item.id)])
+        "UPDATE \(table) SET \(column) = :value WHERE id = :id", ["value": .string(new), "id": .string(item.id)])
       item.written.append((column, new))
       item.ended.insert("\(column) \(old[column] ?? "")")
     case .delete:
-      try app.run("DELETE FROM t WHERE id = :id", id)
+      try app.run("DELETE FROM \(table) WHERE id = :id", id)
       for (column, value) in old ?? [:] { item.ended.insert("\(column) \(value)") }
     case .make:
       try app.run(
-        "INSERT OR REPLACE INTO t VALUES (:id, :a, :b, NULL)",
+        "INSERT OR REPLACE INTO \(table) VALUES (:id, :a, :b, NULL)",
         ["id": .string(item.id), "a": .string("\(value)a"), "b": .string("\(value)b")])
       for (column, value) in old ?? [:] { item.ended.insert("\(column) \(value)") }
       item.written += ["a", "b"].map { ($0, "\(value)\($0)") }
@@ -175,38 +185,45 @@ final class SmallHistoryFixture {
 
   // MARK: checks
 
+  /// The rows of the present schedule, as "table id | a | b | gone".
   private func rows(of database: borrowing Database) throws -> [String] {
-    try database.all(
-      """
-      SELECT id || ' | ' || quote(a) || ' | ' || quote(b) || ' | ' || quote(gone)
-      FROM t WHERE id LIKE '\(played) %' ORDER BY id
-      """
-    ) { $0.text(0) }
+    var found: [String] = []
+    for (table, _) in Self.rules {
+      found += try database.all(
+        """
+        SELECT '\(table) ' || id || ' | ' || quote(a) || ' | ' || quote(b) || ' | ' || quote(gone)
+        FROM \(table) WHERE id BETWEEN '\(played) ' AND '\(played)!' ORDER BY id
+        """
+      ) { $0.text(0) }
+    }
+    return found
   }
 
-  private func conflicts() throws -> [(id: String, text: String)] {
+  /// The conflicts of the present schedule, each with the name of its item.
+  private func conflicts() throws -> [(item: String, text: String)] {
     try office.database.all(
       """
-      SELECT json_extract(key, '$[0]'),
+      SELECT table_name || ' ' || json_extract(key, '$[0]'),
         json_array(state, winners, winner, json(base_values), json(hub_values), json(device_values))
-      FROM satchel_conflicts ORDER BY id
+      FROM satchel_conflicts WHERE key BETWEEN '["\(played) ' AND '["\(played)!' ORDER BY id
       """
-    ) { (id: $0.text(0), text: $0.text(1)) }
+    ) { (item: $0.text(0), text: $0.text(1)) }
   }
 
   private func check() throws -> [String] {
     let sides = try ([office] + apps).map { replica in
       Dictionary(grouping: try rows(of: replica.database)) { String($0.prefix { $0 != "|" }.dropLast()) }
     }
-    let kept = Dictionary(grouping: try conflicts(), by: \.id).mapValues { $0.map(\.text).joined(separator: "\n") }
+    let kept = Dictionary(grouping: try conflicts(), by: \.item).mapValues { $0.map(\.text).joined(separator: "\n") }
     return items.compactMap { item in
-      let found = sides.map { $0[item.id]?.first ?? "nothing" }
-      if Set(found).count > 1 { return "\(item.id): the hub has \(found[0]), A \(found[1]), and B \(found[2])" }
+      let name = "\(item.table) \(item.id)"
+      let found = sides.map { $0[name]?.first ?? "nothing" }
+      if Set(found).count > 1 { return "\(name): the hub has \(found[0]), A \(found[1]), and B \(found[2])" }
       for write in item.written where !item.ended.contains("\(write.column) \(write.value)") {
         let isThere = found[0].contains("'\(write.value)'")
-        if !isThere, kept[item.id]?.contains("\"\(write.value)\"") != true {
+        if !isThere, kept[name]?.contains("\"\(write.value)\"") != true {
           return
-            "\(item.id): \(write.value) is lost: the hub has \(found[0]), and as conflicts \(kept[item.id] ?? "none")"
+            "\(name): \(write.value) is lost: the hub has \(found[0]), and as conflicts \(kept[name] ?? "none")"
         }
       }
       return nil
