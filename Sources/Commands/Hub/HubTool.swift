@@ -9,7 +9,7 @@ enum HubTool {
   static var spec: ToolSpec<CommandContext> {
     ToolSpec(
       name: name, summary: "merge what devices bring, and give each user's device its rows", version: satchelVersion,
-      commands: [initialize, status, report, console] + datasets + users + devices + keys + syncing.all + [
+      commands: [initialize, status, check, report, console] + datasets + users + devices + keys + syncing.all + [
         importBundles, emit, compare,
       ]
         + conflicts.all
