@@ -179,7 +179,7 @@ let package = Package(
       path: "Tests/Seasons", swiftSettings: tests),
     check("Protocol", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
     check("Leaks", ["Values", "Platform", "SQLite", "Rows", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
-    check("Dataset", ["Values", "Crypto", "Dataset"]),
+    check("Dataset", ["Values", "Crypto", "JSON", "Dataset", "TestSupport"]),
     check("SQLite", ["Values", "SQLite"]),
     check("Capture", ["Values", "SQLite", "Dataset", "Capture", "TestSupport"]),
   ]

@@ -38,6 +38,7 @@ public struct DatasetChange: Sendable {
     }
     members = [
       ("snapshot", old.snapshot == new.snapshot), ("prove", old.prove == new.prove),
+      ("history", old.historyDays == new.historyDays), ("attachments", old.attachments == new.attachments),
       ("encrypt", old.encryption == new.encryption),
       ("escrow", old.escrow.map(\.text) == new.escrow.map(\.text)), ("attributes", old.attributes == new.attributes),
     ].filter { !$0.1 }.map(\.0)

@@ -7,6 +7,8 @@ public struct DatasetDefinition: Sendable {
   public let version: Int64
   public let snapshot: SnapshotRule
   public let prove: ProofRule
+  /// For so many days the hub forgets no change of a row. nil: it forgets what no device needs.
+  public let historyDays: Int64?
   /// Whether bundles are encrypted unless a command says otherwise.
   public let encryption: EncryptionRule
   /// Recipients who can open every encrypted bundle, in addition to its sender and its recipient.

@@ -12,12 +12,16 @@ extension DatasetDefinition {
     let document: JSONValue
     do { document = try JSONValue.parse(bytes, limits: JSONLimits()) } catch {
       throw DatasetError(
-        "", "it is not JSON: \(error.reason), at byte \(error.offset)",
-        hint: "It is the file that names tables and rules: docs/guides/developer.md shows one.")
+        "", "it is not JSON: \(error.reason), in \(error.place(in: bytes))",
+        hint: "It is the file that names tables and rules: docs/DATASET.md describes it.")
     }
     let root = try Members(
       document, at: "",
-      known: ["dataset", "version", "snapshot", "prove", "encrypt", "escrow", "attributes", "attachments", "tables"])
+      known: [
+        "dataset", "version", "snapshot", "prove", "history", "encrypt", "escrow", "attributes", "attachments",
+        "tables",
+        "$schema",
+      ])
     name = try root.string("dataset")
     guard isSafeName(name) else {
       throw DatasetError("dataset", "\"\(name)\" cannot be part of a file name", hint: safeNameHint)
@@ -28,6 +32,7 @@ extension DatasetDefinition {
     }
     snapshot = try Self.snapshotRule(root)
     prove = try Self.proofRule(root)
+    historyDays = try Self.historyDays(root)
     encryption = try root.word("encrypt", of: EncryptionRule.self) ?? .never
     escrow = try Self.escrow(root)
     attachments = try Self.attachments(root)
@@ -73,6 +78,18 @@ extension DatasetDefinition {
     default: throw DatasetError("prove", "it is \"always\", \"never\" or a whole number from 1 on")
     }
   }
+
+  private static func historyDays(_ root: Members) throws(DatasetError) -> Int64? {
+    if root["history"] == nil { return nil }
+    let days = try root.integer("history")
+    guard (1...mostHistoryDays).contains(days) else {
+      throw DatasetError("history", "it must be a number of days from 1 to \(mostHistoryDays)")
+    }
+    return days
+  }
+
+  /// A hundred years.
+  private static let mostHistoryDays: Int64 = 36_500
 
   private static func escrow(_ root: Members) throws(DatasetError) -> [AgeRecipient] {
     guard let value = root["escrow"] else { return [] }
@@ -292,12 +309,18 @@ private struct Members {
     guard let object = value.objectValue else { throw DatasetError(place, "it must be an object, { ... }") }
     here = place
     self.object = object
+    let known = known + [Self.comment]
     for member in object where !known.contains(where: { Name($0) == Name(member.name) }) {
+      let near = suggestion(for: member.name, among: known).map { "Did you mean \"\($0)\"? " } ?? ""
       throw DatasetError(
         self.place(member.name), "this version of Satchel knows no such member",
-        hint: "Here may stand: \(known.joined(separator: ", ")).")
+        hint: "\(near)Here may stand: \(known.joined(separator: ", ")).")
     }
+    _ = try optionalString(Self.comment)
   }
+
+  /// The member in which the author explains an object. Satchel does not read it.
+  private static let comment = "comment"
 
   func place(_ name: String) -> String { here.isEmpty ? name : "\(here).\(name)" }
 

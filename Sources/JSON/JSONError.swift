@@ -11,4 +11,14 @@ public struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
   }
 
   public var description: String { "byte \(offset): \(reason)" }
+
+  /// The place of the fault for a person who has the document in an editor: "line 3, column 5", both counted from 1.
+  /// - Parameter document: the bytes that were read.
+  public func place(in document: [UInt8]) -> String {
+    let before = document.prefix(offset)
+    let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+    let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+    // An editor counts characters. Their first bytes are all bytes but 0b10xxxxxx.
+    return "line \(line), column \(before[start...].count { $0 & 0xC0 != 0x80 } + 1)"
+  }
 }

@@ -76,12 +76,13 @@ func snapshots() {
   #expect(exports(.every(3)) == [1, 4, 7])
 }
 
-private let whichFile = "It is the file that names tables and rules: docs/guides/developer.md shows one."
+private let whichFile = "It is the file that names tables and rules: docs/DATASET.md describes it."
 
 /// A wrong definition, the place of its error, and a part of the message.
 private let wrong: [(json: String, place: String, problem: String, hint: String?)] = [
   ("", "", "it is not JSON", whichFile),
-  ("{ \"dataset\": \"d\", }", "", "at byte", whichFile),
+  ("{ \"dataset\": \"d\", }", "", "in line 1, column 19", whichFile),
+  ("{ \"dataset\": \"d\",\n  \"é\": 1\n  \"version\": 1 }", "", "in line 3, column 3", whichFile),
   (#"{ "dataset": "d", "dataset": "e", "version": 1, "tables": { "t": {} } }"#, "", "it is not JSON", whichFile),
   ("[]", "", "it must be an object", nil),
   (#"{ "version": 1, "tables": { "t": {} } }"#, "dataset", "it is missing", nil),
@@ -102,7 +103,10 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (#"{ "dataset": "d", "version": 1, "tables": [] }"#, "tables", "it must be an object", nil),
   (
     #"{ "dataset": "d", "version": 1, "table": {}, "tables": { "t": {} } }"#, "table", "knows no such member",
-    "Here may stand: dataset, version, snapshot, prove, encrypt, escrow, attributes, attachments, tables."
+    """
+    Did you mean "tables"? Here may stand: dataset, version, snapshot, prove, history, encrypt, escrow, attributes, \
+    attachments, tables, $schema, comment.
+    """
   ),
   (
     #"{ "dataset": "d", "version": 1, "snapshot": "often", "tables": { "t": {} } }"#, "snapshot",
@@ -111,6 +115,18 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (
     #"{ "dataset": "d", "version": 1, "snapshot": 0, "tables": { "t": {} } }"#, "snapshot", "a whole number from 1 on",
     nil
+  ),
+  (
+    #"{ "dataset": "d", "version": 1, "history": 0, "tables": { "t": {} } }"#, "history", "a number of days from 1 to",
+    nil
+  ),
+  (#"{ "dataset": "d", "version": 1, "comment": 1, "tables": { "t": {} } }"#, "comment", "it must be a text", nil),
+  (
+    table(#""conflct": "hub""#), "tables.t.conflct", "knows no such member",
+    """
+    Did you mean "conflict"? Here may stand: key, parents, references, visible, write, conflict, merge, columns, \
+    attachments, unique, delete, deleted, late, keys, block, unit, comment.
+    """
   ),
   (#"{ "dataset": "d", "version": 1, "encrypt": "often", "tables": { "t": {} } }"#, "encrypt", "never, always", nil),
   (
@@ -178,7 +194,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
     table(#""colour": 1"#), "tables.t.colour", "knows no such member",
     """
     Here may stand: key, parents, references, visible, write, conflict, merge, columns, attachments, unique, delete, \
-    deleted, late, keys, block, unit.
+    deleted, late, keys, block, unit, comment.
     """
   ),
   (table(#""parents": "p""#), "tables.t.parents", "it must be a list of tables", nil),
@@ -200,7 +216,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (table(#""references": { "a": { "column": "b" } }"#), "tables.t.references.a.table", "it is missing", nil),
   (
     table(#""references": { "a": { "table": "t", "delete": "cascade" } }"#), "tables.t.references.a.delete",
-    "this version of Satchel knows no such member", "Here may stand: table, column."
+    "this version of Satchel knows no such member", "Here may stand: table, column, comment."
   ),
   (table(#""visible": true"#), "tables.t.visible", "it must be a text", nil),
   (table(#""write": null"#), "tables.t.write", "it must be a text", nil),

@@ -6,7 +6,38 @@ import SatchelValues
 
 /// The versions of the dataset: its tables, its rules, and which devices have which version.
 extension HubTool {
-  static var datasets: [Command] { [applyDataset, showDataset] }
+  static var datasets: [Command] { [checkDataset, applyDataset, showDataset] }
+
+  private static var checkDataset: Command {
+    Command(
+      ["dataset", "check"], summary: "check a definition against a database, without a hub",
+      discussion: """
+        Makes the checks of init and changes nothing: whether the definition is right, whether it fits the database, \
+        and what may surprise later. Prints for each table how its rules are understood. For the next version of a \
+        hub's dataset use: dataset apply --dry-run.
+        """,
+      arguments: [
+        ArgumentSpec("FILE", help: "the definition (JSON)"),
+        ArgumentSpec("DATABASE", help: "the SQLite database that the app writes"),
+      ],
+      examples: [Example("satchel-hub dataset check survey.json survey.sqlite", "Before init.")]
+    ) { command, context in
+      let source = try context.platform.files.read(
+        command.path(command.argument("FILE")), limit: DatasetDefinition.maximumBytes)
+      let definition = try DatasetDefinition(json: source)
+      let check = InitCheck(definition, database: command.path(command.argument("DATABASE")))
+      try check.run()
+      let (rules, warnings) = (try check.summaries(), try check.warnings())
+      let words: TerminalText = "The definition fits the database.\n"
+      return Answer(
+        words + RuleText.table(rules) + FindingText.notes(warnings),
+        [
+          "dataset": .string(definition.name), "version": .integer(definition.version),
+          "understood": RuleText.json(rules),
+          "warnings": FindingText.json(warnings),
+        ])
+    }
+  }
 
   private static var applyDataset: Command {
     Command(
@@ -52,7 +83,7 @@ extension HubTool {
     for (name, counts) in report.tally.tables {
       add("Rows", "\(name): \(counts.inserted) inserted, \(counts.updated) updated, \(counts.deleted) deleted")
     }
-    text += table.text(width: nil) + FindingText.notes(report.warnings)
+    text += table.text(width: nil) + RuleText.table(report.rules) + FindingText.notes(report.warnings)
     let count = Words.count(report.devices.count, "device")
     if isDone, !report.devices.isEmpty { text += "\(count) yet to receive it. Next: satchel-hub emit --all\n" }
     return text
@@ -66,6 +97,7 @@ extension HubTool {
       "rules": .object(report.change.rules.map { .init(name: $0.table.text, value: .strings($0.members)) }),
       "members": .strings(report.change.members), "rows": Rehearsal.json(report.tally),
       "devices": .strings(report.devices), "warnings": FindingText.json(report.warnings),
+      "understood": RuleText.json(report.rules),
     ]
   }
 

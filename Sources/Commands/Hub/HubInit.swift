@@ -29,13 +29,14 @@ extension HubTool {
         root, definition: definition, database: database,
         name: command.value("name") ?? "hub",
         platform: context.platform, runMode: command.runMode)
-      let warnings = try InitCheck(DatasetDefinition(json: definition), database: database).warnings()
-      let told = FindingText.notes(warnings)
+      let check = InitCheck(try DatasetDefinition(json: definition), database: database)
+      let (warnings, rules) = (try check.warnings(), try check.summaries())
+      let told = RuleText.table(rules) + FindingText.notes(warnings)
       let members = FindingText.json(warnings)
       if command.dryRun {
         return Answer(
           "\(root) would be made; definition and database fit.\n\(told)",
-          ["workspace": .string(root), "warnings": members])
+          ["workspace": .string(root), "warnings": members, "understood": RuleText.json(rules)])
       }
       let status = try workspace.status()
       let rows = status.tables.reduce(0) { $0 + $1.rows }
@@ -52,7 +53,7 @@ extension HubTool {
           "workspace": .string(root), "dataset": .string(workspace.configuration.dataset),
           "id": .string(workspace.configuration.id.text),
           "tables": .tables(status.tables.map { (table: $0.table, count: Int($0.rows)) }),
-          "fingerprint": .string(status.fingerprint), "warnings": members,
+          "fingerprint": .string(status.fingerprint), "warnings": members, "understood": RuleText.json(rules),
         ])
     }
   }

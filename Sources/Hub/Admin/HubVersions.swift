@@ -21,6 +21,8 @@ public struct VersionReport: Sendable {
   public let devices: [String]
   /// Findings that people will notice later.
   public let warnings: [Finding]
+  /// How the rules of each table are understood.
+  public let rules: [RuleSummary]
 }
 
 /// A device, and the versions that it has and will get.
@@ -77,7 +79,8 @@ extension HubWorkspace {
           columns: step.kept.compactMap { table in step.mappings[table.name]?.words.map { (table.name, $0) } },
           tally: tally,
           devices: try store.devices().filter { $0.state == .active }.map(\.name),
-          warnings: try ReferenceWarnings(given, step.tables).findings(in: store.database))
+          warnings: try ReferenceWarnings(given, step.tables).findings(in: store.database),
+          rules: try step.tables.map { try RuleSummary($0, of: given, in: store.database) })
       }
     }
   }

@@ -39,6 +39,17 @@ public struct InitCheck {
     return tables
   }
 
+  /// Throws if no hub can be made for this database, or if each import would fail.
+  public func run() throws { _ = try tables() }
+
+  /// How the rules of each table are understood.
+  public func summaries() throws -> [RuleSummary] {
+    let database = try Database(path: path, mode: .readWrite)
+    return try TrackedTable.find(definition.completed(by: database), in: database).map {
+      try RuleSummary($0, of: definition, in: database)
+    }
+  }
+
   /// Returns the definition, completed with the references that the database declares.
   func completed() throws -> DatasetDefinition {
     try definition.completed(by: Database(path: path, mode: .readWrite))
