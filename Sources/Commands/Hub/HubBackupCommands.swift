@@ -212,12 +212,14 @@ extension HubTool {
       discussion: """
         Forgets changes that all devices are known to have, and the memory of deleted rows. history, audit and doctor \
         continue to work, and show the changes since then. The rows, the conflicts and the ledger stay. The command \
-        does not wait for revoked and expired devices.
+        does not wait for revoked and expired devices. Nothing is forgotten that is younger than the dataset's \
+        "history".
 
         From files/ it removes files that came from a device or went to one, if no row, no conflict and no remembered \
         change names them. They stay while any bundle waits to be imported.
 
-        With --older-than, the command does not wait for devices that were silent for longer either. Such a device \
+        With --older-than, nothing is forgotten that is younger. The command does not wait for devices that were \
+        silent for longer either. Such a device \
         gets everything when it comes back, and its changes are compared with the rows as they are. Older bundles also \
         go: from bundles/archive if they were imported before that time, and from bundles/sent if they were made \
         before it and have arrived.
@@ -225,7 +227,7 @@ extension HubTool {
       options: [
         OptionSpec(
           "older-than", kind: .value("DAYS"),
-          help: "do not wait for devices that were silent for longer; keep no older bundles"),
+          help: "forget nothing younger; do not wait for devices that were silent for longer"),
         OptionSpec("shrink", help: "give the room back to the disk; no program can use the database meanwhile"),
       ],
       examples: [
@@ -248,6 +250,8 @@ extension HubTool {
       \(Words.count(Int(report.goneRows), "deleted row")); \(Words.count(report.bundles, "file")) of the archive, \(report.sent) of those that were carried.
 
       """
+    let since = report.knownSince.map { "the changes since \(UTCTime.text(milliseconds: $0))" } ?? "no change"
+    text += "history \(command.dryRun ? "would still know" : "knows") \(since).\n"
     if !report.forgotten.isEmpty {
       text += "These get everything when they come back: \(report.forgotten.joined(separator: ", ")).\n"
     }
@@ -274,7 +278,7 @@ extension HubTool {
     }
     return [
       "sent": .integer(Int64(report.sent)), "changes": .integer(report.logEntries),
-      "from": .integer(report.logFrom.rawValue),
+      "from": .integer(report.logFrom.rawValue), "known_since": .time(report.knownSince),
       "rows": .integer(report.goneRows),
       "attached": .integer(Int64(report.attached.count)), "attached_bytes": .integer(report.attached.bytes),
       "attached_wait": .integer(Int64(report.attachedWait)),

@@ -10,6 +10,8 @@ public struct CompactReport: Sendable {
   public var forgotten: [String] = []
   /// The cursor at which the hub's history now begins.
   public var logFrom = Cursor.zero
+  /// The time of the oldest change that the hub still knows, in milliseconds since 1970. nil: it knows none.
+  public var knownSince: Int64?
   public var logEntries: Int64 = 0
   public var goneRows: Int64 = 0
   /// Files that the archive no longer keeps.
@@ -32,18 +34,20 @@ extension HubWorkspace {
   /// Forgets history that is no longer needed: changes from before the oldest emission that a device has, and numbers
   /// of deleted rows.
   ///
-  /// Revoked and expired devices do not delay this.
+  /// Revoked and expired devices do not delay this. Nothing is forgotten that is younger than the dataset's `history`.
   /// - Parameters:
-  ///   - days: after so many days of silence, a device does not delay this either. Bundles imported before that time
-  ///     leave the archive. Bundles made before that time that have arrived leave `bundles/sent`. nil: all of these
-  ///     stay.
+  ///   - days: nothing is forgotten that is younger. After so many days of silence, a device does not delay this
+  ///     either. Bundles imported before that time leave the archive. Bundles made before that time that have arrived
+  ///     leave `bundles/sent`. nil: no device is passed over, and no bundle is removed.
   ///   - isShrinking: whether the database gives its free pages back to the file system.
   public func compact(olderThan days: Int64? = nil, shrinking isShrinking: Bool = false) throws -> CompactReport {
     try locked {
       let store = try storeForLongWork()
       try checkClock(store)
       let now = platform.clock.milliseconds()
-      let limit = days.map { now - $0 * 86_400_000 }
+      let history = store.dataset.historyDays
+      let limit = days.map { now - max($0, history ?? 0) * Self.day }
+      let newest = limit ?? history.map { now - $0 * Self.day }
       var report = CompactReport()
       (report.database.before, report.archive.before) = try (platform.files.size(databasePath), archiveBytes())
       var files: [String] = []
@@ -55,7 +59,8 @@ extension HubWorkspace {
       try store.writeTransaction(runMode) {
         try store.logLocalWrites(user: Self.hubUser, at: now)
         try forgetDevices(store, silentSince: limit, now: now, &report)
-        report.logFrom = try store.forgettable()
+        report.logFrom = try store.forgettable(before: newest)
+        report.knownSince = try store.timeOfFirstChange(after: report.logFrom)
         // The base holds all rows as they are. With the base, the remaining log shows the content of each row.
         if runMode == .commit, report.logFrom > store.identity.logFrom {
           try writeBase(
@@ -89,11 +94,13 @@ extension HubWorkspace {
     _ store: HubStore, silentSince limit: Int64?, now: Int64, _ report: inout CompactReport
   ) throws {
     for device in try store.devices() {
-      let isGone = try device.state == .revoked || store.hasExpired(device, now: now)
+      let isRevoked = device.state == .revoked
+      let isGone = try isRevoked || store.hasExpired(device, now: now)
       let isSilent = limit.map { device.heard ?? device.enrolled < $0 } ?? false
       guard isGone || isSilent, try !store.emissions(of: device.id).isEmpty else { continue }
       try store.forgetEmissions(of: device.id)
-      report.forgotten.append(device.name)
+      // A revoked device does not come back.
+      if !isRevoked { report.forgotten.append(device.name) }
     }
   }
 
@@ -116,6 +123,9 @@ extension HubWorkspace {
       return HubArchive.name(dataset: store.dataset.name, device: $0.peer, number: $0.number, bundle: $0.bundle)
     }
   }
+
+  /// In milliseconds.
+  private static let day: Int64 = 86_400_000
 
   private func archiveBytes() throws -> Int64 {
     try platform.files.list(folder.archive).reduce(0) { sum, name in

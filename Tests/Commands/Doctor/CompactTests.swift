@@ -36,12 +36,13 @@ import Testing
     return try outcome.json
   }
 
-  /// Lets a device appear silent for ten days.
+  /// Lets a device appear silent for ten days, and all changes so far be older.
   private func letTimePass(for device: String) throws {
-    try camp.sql(
-      "office.sqlite",
-      "UPDATE satchel_devices SET enrolled = enrolled - 864000000, heard = heard - 864000000 WHERE name = '\(device)'")
+    try camp.letBeSilent(device, days: 10)
+    try letHistoryAge()
   }
+
+  private func letHistoryAge() throws { try camp.sql("office.sqlite", "UPDATE satchel_log SET at = at - 864000000") }
 
   @Test("history that every device is known to have is forgotten; history, audit and doctor agree with the rest")
   func forgets() throws {
@@ -192,6 +193,7 @@ import Testing
     }
     #expect(try compact()["files"] == 0)
     try write("office.sqlite", "UPDATE satchel_ledger SET at = at - 864000000")
+    try letHistoryAge()
     let report = try compact("--older-than", "7")
     #expect(report["files"]?.integerValue ?? 0 >= 2)
     let archive = report["archive_bytes"]
@@ -216,11 +218,56 @@ import Testing
     try write("office.sqlite", "UPDATE reviews SET words = 'short' WHERE id = 'r1'")
     try exchange("tablet")
     let report = try compact("--shrink")
-    #expect(report["devices"] == ["phone"])
+    // A revoked device does not come back for its rows.
+    #expect(report["devices"] == [])
     let bytes = report["database_bytes"]
     #expect(bytes?["after"]?.integerValue ?? 0 < bytes?["before"]?.integerValue ?? 0)
     try exchange("tablet")
     #expect(try reviews("tablet/data.sqlite") == "r1|4|short")
+  }
+
+  @Test("no change that is younger than --older-than is forgotten, and the answer says from when on history knows all")
+  func floor() throws {
+    try write("office.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    try exchange("tablet", "phone")
+    try letHistoryAge()
+    try write("tablet/data.sqlite", "UPDATE reviews SET stars = 2 WHERE id = 'r1'")
+    try exchange("tablet", "phone")
+    let first = try camp.rows("office.sqlite", "SELECT min(at) FROM satchel_log WHERE bundle IS NOT NULL")
+    let since = UTCTime.text(milliseconds: try #require(Int64(first)))
+    let old = try count("satchel_log WHERE at < \(first)")
+    let rehearsed = camp.hub("compact", "--older-than", "7", "--dry-run")
+    #expect(rehearsed.out.contains("history would still know the changes since \(since)."), "\(rehearsed.out)")
+    #expect(try compact("--older-than", "365", "--dry-run")["changes"] == 0)
+    let report = try compact("--older-than", "7")
+    #expect(report["changes"]?.integerValue == Int64(old) && report["known_since"]?.stringValue == since)
+    #expect(camp.hub("history", "reviews", "r1").out.contains("1 -> 2"))
+    // Without a limit of age, all that no device needs is forgotten.
+    try write("tablet/data.sqlite", "UPDATE reviews SET stars = 3 WHERE id = 'r1'")
+    try exchange("tablet", "phone")
+    #expect(try compact()["changes"]?.integerValue ?? 0 > 0)
+  }
+
+  @Test("the dataset's history is a limit for every compact")
+  func historyOfDataset() throws {
+    let longer = CommandLineFixture.definition.replacingOccurrences(
+      of: #""version": 1,"#, with: #""version": 2, "history": 30,"#)
+    try camp.write("longer.json", longer)
+    let applied = camp.hub("dataset", "apply", camp.path("longer.json"), "--json")
+    #expect(try applied.json["members"] == ["history"], "\(applied)")
+    try write("office.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    try exchange("tablet", "phone")
+    try letHistoryAge()
+    for words in [[], ["--older-than", "1"]] {
+      let outcome = camp.hubAnywhere(["-C", camp.path("hub"), "compact", "--json"] + words)
+      #expect(try outcome.code == 0 && outcome.json["changes"] == 0, "\(outcome)")
+    }
+    for _ in 0..<3 { try letHistoryAge() }
+    for name in ["tablet", "phone"] {
+      try write("\(name)/data.sqlite", "UPDATE reviews SET stars = 2 WHERE author = 'ann'")
+    }
+    try exchange("tablet", "phone")
+    #expect(try compact()["changes"]?.integerValue ?? 0 > 0)
   }
 
   @Test("a number of days that is none is a wrong use")

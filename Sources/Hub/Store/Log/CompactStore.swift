@@ -8,7 +8,8 @@ import SatchelWorkspace
 extension HubStore {
   /// The cursor up to which the log is not needed: no device has an emission from before it, and no waiting change
   /// builds on such an emission.
-  func forgettable() throws -> Cursor {
+  /// - Parameter time: changes from this time on stay, in milliseconds since 1970. nil: there is no such limit.
+  func forgettable(before time: Int64?) throws -> Cursor {
     let needed = try database.first(
       """
       SELECT min(cursor) FROM (
@@ -19,7 +20,20 @@ extension HubStore {
     ) { $0.optionalInteger(0) }
     // During the recovery of the lost time, the log shows which values a writer has seen since.
     let latest = try isRecovering() ? min(cursor(), identity.epochCursor) : cursor()
-    return min(latest, (needed ?? nil).map { Cursor($0) } ?? latest)
+    let forgettable = min(latest, (needed ?? nil).map { Cursor($0) } ?? latest)
+    guard let time else { return forgettable }
+    let kept = try database.first("SELECT min(cursor) FROM satchel_log WHERE at >= :time", ["time": .integer(time)]) {
+      $0.optionalInteger(0)
+    }
+    return min(forgettable, (kept ?? nil).map { Cursor($0 - 1) } ?? forgettable)
+  }
+
+  /// The time of the oldest change after a cursor, in milliseconds since 1970; nil: there is none.
+  func timeOfFirstChange(after cursor: Cursor) throws -> Int64? {
+    try database.first(
+      "SELECT at FROM satchel_log WHERE cursor > :cursor ORDER BY cursor LIMIT 1",
+      ["cursor": .integer(cursor.rawValue)]
+    ) { $0.integer(0) }
   }
 
   /// Forgets the log up to a cursor. The newest entry stays, because it holds the hub's cursor. Returns the number of
