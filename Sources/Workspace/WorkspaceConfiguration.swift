@@ -60,6 +60,9 @@ public struct WorkspaceConfiguration: Sendable {
   /// The device whose history this device continues; nil: it began its own history.
   public var predecessor: ReplicaID? { continues ?? former }
 
+  /// The present id of this replica, and the former ids that it knows.
+  public var ids: [ReplicaID] { [id] + [continues, former, leaves].compactMap { $0 } }
+
   private static let maximumBytes = 64 << 10
 
   /// The file's content.

@@ -71,5 +71,6 @@ let packHelp = """
     2  wrong usage
     3  a bundle was refused, with its reason
     4  busy: another command works on this workspace
+    5  done in part: the messages say what is missing
 
   """

@@ -15,6 +15,8 @@ final class CommandLineFixture {
     let code: Int32
     let out: String
     let error: String
+    /// Both outputs, as a terminal shows them.
+    var transcript = ""
 
     /// The one document of a `--json` command.
     var json: JSONValue {
@@ -108,7 +110,7 @@ final class CommandLineFixture {
   {
     let console = CollectingConsole(secrets: secrets, environment: environment)
     let code = runDeviceTool(["-C", path(name)] + words, console: console)
-    return Outcome(code: code, out: console.outText, error: console.errorText)
+    return Outcome(code: code, out: console.outText, error: console.errorText, transcript: console.transcript)
   }
 
   private func run(
@@ -117,7 +119,7 @@ final class CommandLineFixture {
     let console = CollectingConsole(
       answers: answers, traits: ConsoleTraits(width: 80, colour: false, interactive: interactive))
     let code = tool(words, console)
-    return Outcome(code: code, out: console.outText, error: console.errorText)
+    return Outcome(code: code, out: console.outText, error: console.errorText, transcript: console.transcript)
   }
 
   /// A device exports, and the hub imports its bundle with this number.
@@ -163,6 +165,14 @@ final class CommandLineFixture {
   func awaitLaterTime() {
     let now = SystemClock().milliseconds()
     while SystemClock().milliseconds() < now + 2 {}
+  }
+
+  /// Lets a device appear silent for so many days.
+  func letBeSilent(_ device: String, days: Int) throws {
+    let before = "- \(days) * 86400000"
+    try sql(
+      "office.sqlite",
+      "UPDATE satchel_devices SET enrolled = enrolled \(before), heard = heard \(before) WHERE name = '\(device)'")
   }
 
   /// Writes to a database, as any program would.

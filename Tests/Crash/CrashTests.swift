@@ -20,12 +20,12 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
     CrashCase(testDescription: "export", tool: "satchel", words: ["-C", "tablet", "export"]),
     CrashCase(
       testDescription: "hub import", tool: "satchel-hub",
-      words: ["-C", "hub", "import", "STICK/SATCHEL/hub/tablet/camp-tablet-hub-1.satchel"],
+      words: ["-C", "hub", "import", "STICK/SATCHEL/camp/hub/tablet/camp-tablet-hub-1.satchel"],
       before: [export]),
     CrashCase(testDescription: "emit", tool: "satchel-hub", words: ["-C", "hub", "emit", "--all"]),
     CrashCase(
       testDescription: "device import", tool: "satchel",
-      words: ["-C", "tablet", "import", "STICK/SATCHEL/tablet/hub/camp-hub-tablet-2.satchel"],
+      words: ["-C", "tablet", "import", "STICK/SATCHEL/camp/tablet/hub/camp-hub-tablet-2.satchel"],
       before: [export, merge]),
     CrashCase(
       testDescription: "full import", tool: "satchel",
@@ -38,7 +38,8 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
     CrashCase(
       testDescription: "apply", tool: "satchel", words: ["-C", "tablet", "apply"],
       before: [
-        merge, ["satchel", "-C", "tablet", "import", "--stage", "STICK/SATCHEL/tablet/hub/camp-hub-tablet-2.satchel"],
+        merge,
+        ["satchel", "-C", "tablet", "import", "--stage", "STICK/SATCHEL/camp/tablet/hub/camp-hub-tablet-2.satchel"],
       ]),
     CrashCase(
       testDescription: "backup", tool: "satchel-hub", words: ["-C", "hub", "backup", "monday.satchel"],
@@ -50,7 +51,7 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
     CrashCase(testDescription: "dataset apply", tool: "satchel-hub", words: Array(step.dropFirst())),
     CrashCase(
       testDescription: "import of a new version", tool: "satchel",
-      words: ["-C", "tablet", "import", "STICK/SATCHEL/tablet/hub/camp-hub-tablet-2.satchel"],
+      words: ["-C", "tablet", "import", "STICK/SATCHEL/camp/tablet/hub/camp-hub-tablet-2.satchel"],
       before: [step, export, merge]),
     CrashCase(
       testDescription: "restore", tool: "satchel-hub", words: ["restore", "monday.satchel", "hub-2", "--keys", "safe"],

@@ -9,6 +9,8 @@ struct Answer {
   var text: TerminalText
   /// For people, on standard error. Example: the files that were refused among several.
   var warnings: TerminalText = ""
+  /// For people: the last lines, which are only right after the warnings were read.
+  var closing: TerminalText = ""
   var code: ExitCode = .done
   /// A file whose bytes are the command's output. The text then goes to standard error.
   var output: String?
@@ -62,6 +64,7 @@ extension CommandSpec where Context == CommandContext {
           say((command.dryRun ? "A rehearsal: nothing of this was done.\n" : "") + answer.text)
         }
         context.console.warn(answer.warnings)
+        if !command.quiet { say(answer.closing) }
       }
       return answer.code
     }

@@ -14,7 +14,7 @@ extension DeviceTool {
       options: [
         OptionSpec(
           "to", kind: .value("PATH"),
-          help: "copy the bundle there too: a folder, such as a stick's, or a file; - for standard output"),
+          help: "copy the bundle there too: a stick, a folder or a file; - for standard output"),
         OptionSpec("snapshot", help: "carry the whole database along"),
         OptionSpec("prove", help: "carry digests of all rows, by which the hub checks that both have the same"),
         Encrypting.option, Volumes.option, Medium.plainFolder, AttachedWords.option,
@@ -31,7 +31,9 @@ extension DeviceTool {
         snapshot: command.flag("snapshot"), proof: command.flag("prove"), encryption: command.encryption,
         attachedBytes: command.attachedBytes())
       let file = Paths.name(of: report.file)
-      let delivered = try command.deliver(report.file, context) { try workspace.cut(report, size: $0, into: $1) }
+      let delivered = try command.deliver(report.file, of: workspace.configuration, context) {
+        try workspace.cut(report, size: $0, into: $1)
+      }
       let total = report.changes.reduce(0) { $0 + $1.count }
       var text: TerminalText =
         report.isNew
@@ -41,7 +43,7 @@ extension DeviceTool {
         AttachedWords.carried(report.attached, left: report.attachedLeft) + AttachedWords.asked(report.attachedLost)
       text += "It is in \(delivered.place(report.file)): carry it to the hub.\n"
       let before = try workspace.carriedBefore().filter { $0 != report.file }
-      text += try deliver(before, command, context)
+      text += try deliver(before, beside: delivered, command, context)
       var answer = Answer(
         text,
         [
@@ -59,13 +61,12 @@ extension DeviceTool {
 
   /// Copies earlier files that the hub needs to the same folder as the newest export. Returns the words for people.
   private static func deliver(
-    _ files: [String], _ command: ParsedCommand, _ context: CommandContext
+    _ files: [String], beside delivered: Delivered, _ command: ParsedCommand, _ context: CommandContext
   ) throws -> TerminalText {
     if files.isEmpty { return "" }
-    let target = command.value("to").map(command.path)
-    let isFolder = try target.map { try context.platform.isFolder($0) } ?? false
-    if let target, isFolder, !command.dryRun {
-      for file in files { _ = try context.platform.deliver(file, to: target) }
+    let isFolder = try command.value("to").map { try context.platform.isFolder(command.path($0)) } ?? false
+    if isFolder, let copy = delivered.copy ?? delivered.volumes.first {
+      for file in files { _ = try context.platform.deliver(file, to: Paths.parent(of: copy)) }
     }
     let place = isFolder ? "beside it" : "in bundles/outbox"
     return

@@ -127,7 +127,7 @@ extension DeviceTool {
     stick files: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand
   ) throws -> Syncing.Import {
     let inspected = try workspace.inspect(files)
-    let rounds = try ImportRounds(inspected, mostRefused: ImportRounds.mostRefusedOfStick) { file in
+    let rounds = try ImportRounds(stick: inspected) { file in
       told(try workspace.importBundle(file, from: .stick, fingerprint: command.value("fingerprint")), command)
     }
     return .init(answer: rounds.answer, taken: rounds.taken, leftAlone: rounds.leftAlone)

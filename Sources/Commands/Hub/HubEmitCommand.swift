@@ -19,7 +19,7 @@ extension HubTool {
         OptionSpec("full", help: "all rows that the user may see, even if the device has them"),
         OptionSpec(
           "to", kind: .value("DIR"),
-          help: "copy the bundles to this folder too, such as a stick's; - for standard output"),
+          help: "copy the bundles to this stick or folder too; - for standard output"),
         Encrypting.option, Volumes.option, Medium.plainFolder, AttachedWords.option,
       ],
       examples: [
@@ -44,7 +44,9 @@ extension HubTool {
           )
           return (
             report: report,
-            delivered: try command.deliver(report.file, context) { try emitter.cut(report, size: $0, into: $1) }
+            delivered: try command.deliver(report.file, of: hub.configuration, context) {
+              try emitter.cut(report, size: $0, into: $1)
+            }
           )
         }
       }

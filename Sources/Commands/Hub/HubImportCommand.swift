@@ -44,7 +44,7 @@ extension HubTool {
     _ waiting: [String], stick files: [String], into hub: HubWorkspace, _ command: ParsedCommand
   ) throws -> Syncing.Import {
     let inspected = try waiting.map { InspectedFile($0) } + hub.inspect(files)
-    let rounds = try ImportRounds(inspected, mostRefused: ImportRounds.mostRefusedOfStick) { file in
+    let rounds = try ImportRounds(stick: inspected) { file in
       told(try hub.importBundle(file, from: waiting.contains(file) ? .named : .stick), command)
     }
     return .init(answer: try answer(rounds, hub, command), taken: rounds.taken, leftAlone: rounds.leftAlone)

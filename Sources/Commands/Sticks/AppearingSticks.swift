@@ -40,13 +40,13 @@ struct AppearingSticks {
         let place = Paths.join(here, Paths.name(of: path))
         // If several mounts have one path, the last mount is visible.
         if let mount = mounts.last(where: { $0.path == place }) { return Sight(path: path, mount: mount.id) }
-        return Paths.name(of: path) != Stick.folderName && isCarried(path) ? Sight(path: path, mount: nil) : nil
+        return Paths.name(of: path) != StickLayout.folderName && isCarried(path) ? Sight(path: path, mount: nil) : nil
       }
   }
 
   /// Whether `sync` has used this path. A path that cannot be read does not count, such as a stick that is being pulled
   /// out. A link named SATCHEL counts: `sync` refuses it with a message.
   private func isCarried(_ path: String) -> Bool {
-    [.directory, .link].contains(try? platform.files.kind(Paths.join(path, Stick.folderName)))
+    [.directory, .link].contains(try? platform.files.kind(Paths.join(path, StickLayout.folderName)))
   }
 }

@@ -57,17 +57,38 @@ extension ParsedCommand {
   }
 
   /// Copies a bundle from the outbox to the place of `--to`, as volumes if they are requested and needed.
-  /// - Parameter cut: cuts the bundle into a folder; into the outbox if the folder is nil.
+  ///
+  /// If `--to` names a stick, that place is the folder in which `sync` puts this replica's bundles. Other files there
+  /// stay.
+  /// - Parameters:
+  ///   - replica: the sender.
+  ///   - cut: cuts the bundle into a folder; into the outbox if the folder is nil.
   func deliver(
-    _ file: String, _ context: CommandContext, cut: (_ size: Int64, _ target: String?) throws -> [String]
+    _ file: String, of replica: WorkspaceConfiguration, _ context: CommandContext,
+    cut: (_ size: Int64, _ target: String?) throws -> [String]
   ) throws -> Delivered {
     if dryRun { return Delivered() }
     if value("to") == Streams.word { return Delivered(isStreamed: true) }
-    let target = value("to").map(path)
+    let target = try value("to").map { try place(for: file, in: path($0), of: replica, context) }
     if let size = try volumeSize() {
       let volumes = try cut(size, target)
       if !volumes.isEmpty { return Delivered(volumes: volumes) }
     }
     return Delivered(copy: try target.map { try context.platform.deliver(file, to: $0) })
+  }
+
+  /// The place for a copy of a bundle: a stick's folder for its receiver, or the named folder or file itself.
+  private func place(
+    for file: String, in named: String, of replica: WorkspaceConfiguration, _ context: CommandContext
+  ) throws -> String {
+    let platform = context.confined(below: named).platform
+    guard try platform.isFolder(named), try Stick.isStick(named, platform),
+      let receiver = BundleName.receiver(of: Paths.name(of: file), from: replica.name, dataset: replica.dataset)
+    else { return named }
+    let stick = try Stick(named, of: replica, platform)
+    let folder = try stick.folder(to: receiver)
+    try stick.explain()
+    try platform.files.makeDirectory(folder, mode: 0o755)
+    return folder
   }
 }

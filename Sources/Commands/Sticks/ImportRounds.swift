@@ -25,6 +25,7 @@ struct ImportRounds {
   /// Files that were not imported, because too many files of the same sender were refused.
   private(set) var leftAlone = 0
 
+  /// Whether a person named just one file: its refusal is then the answer of the command.
   private let isAlone: Bool
   private let mostRefused: Int
   /// The number of refused files, by sender.
@@ -44,13 +45,20 @@ struct ImportRounds {
   ///   causes, the whole import ends.
   init(_ files: [String], _ body: (_ file: String) throws -> Told) throws {
     if files.count > 1, files.contains(Streams.word) { throw UsageError("- is read once: give no other names with it") }
-    try self.init(files.map { InspectedFile($0) }, mostRefused: .max, body)
+    try self.init(files.map { InspectedFile($0) }, mostRefused: .max, isAlone: files.count < 2, body)
   }
 
-  /// - Parameter mostRefused: after this number of refused files of one sender, its other files are left alone.
-  init(_ files: [InspectedFile], mostRefused: Int, _ body: (_ file: String) throws -> Told) throws {
+  /// Imports the files of a stick. After `mostRefusedOfStick` refused files of one sender, its other files are left
+  /// alone.
+  init(stick files: [InspectedFile], _ body: (_ file: String) throws -> Told) throws {
+    try self.init(files, mostRefused: Self.mostRefusedOfStick, isAlone: false, body)
+  }
+
+  private init(
+    _ files: [InspectedFile], mostRefused: Int, isAlone: Bool, _ body: (_ file: String) throws -> Told
+  ) throws {
     self.mostRefused = mostRefused
-    isAlone = files.count < 2
+    self.isAlone = isAlone
     var (waiting, before, rounds) = (files, Int.max, 0)
     while !waiting.isEmpty, waiting.count < before, rounds < Self.mostRounds {
       (before, rounds) = (waiting.count, rounds + 1)

@@ -3,30 +3,34 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// A stick, or any folder that is carried. Bundles are in `SATCHEL/<to>/<from>/`, so one stick serves many replicas and
-/// each takes only its own bundles.
+/// A stick, or any folder that is carried, as a replica uses it. `StickLayout` says where bundles are.
 ///
 /// A courier can put anything on a stick. The platform follows no link below the stick's folder
-/// (`CommandContext.confined`). Only files with the name of a bundle of the dataset are imported or removed.
+/// (`CommandContext.confined`). Only files with the name of a bundle of the dataset are imported, and only bundles of
+/// this replica are removed.
 struct Stick {
-  static let folderName = "SATCHEL"
-
-  let root: String
-  let dataset: String
+  let layout: StickLayout
+  let replica: WorkspaceConfiguration
   let platform: Platform
 
-  private var files: any FileSystem { platform.files }
+  var files: any FileSystem { platform.files }
 
   /// Opens a stick. Throws `PlatformError.link` if a link has the name of the stick's folder.
   /// - Parameters:
   ///   - folder: the mount point of the stick.
-  ///   - dataset: the dataset whose bundles are searched.
-  init(_ folder: String, of dataset: String, _ platform: Platform) throws {
+  ///   - replica: the replica whose bundles are searched and put there.
+  init(_ folder: String, of replica: WorkspaceConfiguration, _ platform: Platform) throws {
     guard try platform.isFolder(folder) else { throw Self.noFolder(folder) }
-    root = Paths.join(folder, Self.folderName)
-    self.dataset = dataset
+    layout = StickLayout(folder)
+    self.replica = replica
     self.platform = platform
-    _ = try hasFolder(root)
+    _ = try hasFolder(layout.root)
+  }
+
+  /// Whether a folder is used as a stick: a mounted medium, or a folder that has the stick's folder.
+  static func isStick(_ folder: String, _ platform: Platform) throws -> Bool {
+    if try Medium(of: folder, platform.files).isRemovable { return true }
+    return try [.directory, .link].contains(platform.files.kind(StickLayout(folder).root))
   }
 
   static func noFolder(_ folder: String, hint: String? = nil) -> WorkspaceError {
@@ -35,86 +39,11 @@ struct Stick {
       hint: ["Is the stick mounted?", hint].compactMap { $0 }.joined(separator: " "))
   }
 
-  private func place(to: String, from: String) -> String { Paths.join(Paths.join(root, to), from) }
-
   /// Whether a folder exists. Throws if a link has its name.
-  private func hasFolder(_ path: String) throws -> Bool {
+  func hasFolder(_ path: String) throws -> Bool {
     let kind = try files.kind(path)
     if kind == .link { throw PlatformError.link(path: path) }
     return kind == .directory
-  }
-
-  /// The files on the stick for one replica.
-  struct Found {
-    /// The paths of the bundles. The bundles of one sender are in the order of their numbers.
-    var bundles: [String] = []
-    /// Links, devices and similar things, found instead of a bundle or a folder. None of them is opened.
-    var refused: [PlatformError] = []
-    /// The number of files without the name of a bundle.
-    var strange = 0
-
-    /// Runs `body`. A path with a link in its way is added to `refused`.
-    mutating func refusing(_ body: (inout Found) throws -> Void) throws {
-      do { try body(&self) } catch let error as PlatformError {
-        guard case .link = error else { throw error }
-        refused.append(error)
-      }
-    }
-  }
-
-  /// The bundles for `name` in the stick's folder, and the bundles that `--to` put beside it.
-  ///
-  /// Bundles that a hub once sent, and now gets back, come first. They show which keys rows had when devices wrote
-  /// about them.
-  func bundles(for name: String) throws -> Found {
-    let mine = Paths.join(root, name)
-    var found = Found()
-    try found.refusing { found in
-      guard try hasFolder(mine) else { return }
-      for sender in try files.list(mine) {
-        try found.refusing { try look(into: Paths.join(mine, sender), &$0) }
-      }
-    }
-    let returned = found.bundles.filter { path in
-      Paths.name(of: path).contains("-\(name)-\(Paths.name(of: Paths.parent(of: path)))-")
-    }
-    let isReturned = Set(returned)
-    found.bundles = returned + found.bundles.filter { !isReturned.contains($0) } + (try bundlesBeside(for: name))
-    return found
-  }
-
-  /// Whether a path is in the stick's folder.
-  func holds(_ path: String) -> Bool { path.utf8.starts(with: "\(root)/".utf8) }
-
-  /// The bundles for `name` that a person put beside the stick's folder. They stay there: the person may keep them.
-  private func bundlesBeside(for name: String) throws -> [String] {
-    let folder = Paths.parent(of: root)
-    let named = try files.list(folder).filter { isBundleName($0) && BundleName.endsFor(name, $0) }
-    let reader = BundleReader(platform: platform)
-    return try ordered(named, in: folder).filter { path in
-      guard try files.kind(path) == .file else { return false }
-      // Another replica's name may end like this replica's name. If the bundle is encrypted for that replica, it cannot
-      // be read here. A file whose name fits only this replica is taken, and refused with its reason.
-      guard let manifest = try? reader.manifest(of: path, trust: .firstContact) else {
-        return BundleName.fitsOnly(name, Paths.name(of: path), dataset: dataset)
-      }
-      return manifest.to.name == name
-    }
-  }
-
-  private func look(into folder: String, _ found: inout Found) throws {
-    guard try hasFolder(folder) else { return }
-    let names = try files.list(folder).filter { $0.hasSuffix(".satchel") && !isAside($0) }
-    found.strange += names.count { !isBundleName($0) }
-    for path in ordered(names.filter(isBundleName), in: folder) {
-      switch try files.kind(path) {
-      case .file: found.bundles.append(path)
-      case .link: found.refused.append(.link(path: path))
-      case .directory: found.refused.append(.isADirectory(path: path))
-      case .other: found.refused.append(.notAFile(path: path))
-      case nil: continue
-      }
-    }
   }
 
   /// The files that have names of bundles of the dataset.
@@ -124,40 +53,57 @@ struct Stick {
       .filter { try files.kind($0) != .directory }
   }
 
-  private func ordered(_ names: [String], in folder: String) -> [String] {
+  func ordered(_ names: [String], in folder: String) -> [String] {
     // A number with more digits is greater.
     names.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }.map { Paths.join(folder, $0) }
   }
 
-  private func isAside(_ name: String) -> Bool { name.hasPrefix(HostFileSystem.temporaryPrefix) }
+  func isAside(_ name: String) -> Bool { name.hasPrefix(HostFileSystem.temporaryPrefix) }
 
-  private func isBundleName(_ name: String) -> Bool { BundleName.fits(name, dataset: dataset) }
+  func isBundleName(_ name: String) -> Bool { BundleName.fits(name, dataset: replica.dataset) }
 
-  /// The number of bundles that other replicas put here for other replicas.
-  func countOfOthers(than name: String) throws -> Int {
-    guard try hasFolder(root) else { return 0 }
-    return try files.list(root).filter { $0 != name }.reduce(0) { count, other in
-      let folder = Paths.join(root, other)
-      guard try files.kind(folder) == .directory else { return count }
-      return try files.list(folder).filter { $0 != name }.reduce(count) { count, sender in
-        let place = Paths.join(folder, sender)
-        guard try files.kind(place) == .directory else { return count }
-        return try count + files.list(place).count { $0.hasSuffix(".satchel") && !isAside($0) }
-      }
-    }
+  // MARK: what this replica puts here
+
+  /// Whether a bundle is from another replica, which has the same name here, and for another replica. If a bundle
+  /// cannot be read, such as an encrypted bundle, this replica has put it there: the folder has its name.
+  private func isForeign(_ path: String) -> Bool {
+    manifest(of: path).map { !isOfThisReplica($0) } ?? false
   }
 
-  /// Puts a bundle on the stick, unless it is there. The bundle replaces older bundles of the same sender for the same
+  func isOfThisReplica(_ manifest: Manifest) -> Bool {
+    replica.ids.contains(manifest.from.id) || replica.ids.contains(manifest.to.id)
+  }
+
+  /// The unproved manifest of a bundle; nil: it cannot be read.
+  func manifest(of path: String) -> Manifest? {
+    try? BundleReader(platform: platform).manifest(of: path, trust: .firstContact)
+  }
+
+  /// The folder for this replica's bundles to `receiver`. If the folder has bundles of another replica with the same
+  /// names, it is another folder.
+  func folder(to receiver: String) throws -> String {
+    let (usual, other) = layout.places(to: receiver, from: replica)
+    return try bundles(in: usual).contains(where: isForeign) ? other : usual
+  }
+
+  /// This replica's bundles to `receiver`, also where an earlier release put them.
+  private func ownBundles(to receiver: String) throws -> [String] {
+    let (usual, other) = layout.places(to: receiver, from: replica)
+    return try [usual, other, layout.formerPlace(to: receiver, from: replica.name)].flatMap(bundles(in:))
+      .filter { !isForeign($0) }
+  }
+
+  /// Puts a bundle on the stick, unless it is there. The bundle replaces older bundles of this replica for the same
   /// receiver, because it contains their changes. Returns whether the bundle was put there.
   /// - Parameter before: bundles that the receiver must have first. The new bundle does not contain their changes.
   @discardableResult
-  func put(_ bundle: String, behind before: [String] = [], to: String, from: String) throws -> Bool {
-    let folder = place(to: to, from: from)
+  func put(_ bundle: String, behind before: [String] = [], to receiver: String) throws -> Bool {
+    let folder = try folder(to: receiver)
     try sweep(folder)
     for earlier in before { try put(earlier, in: folder) }
     let isNew = try put(bundle, in: folder)
     let kept = (before + [bundle]).map { Paths.join(folder, Paths.name(of: $0)) }
-    try take(bundles(in: folder).filter { !kept.contains($0) })
+    try take(ownBundles(to: receiver).filter { !kept.contains($0) })
     return isNew
   }
 
@@ -175,7 +121,7 @@ struct Stick {
 
   /// Throws if the stick has no room for a file.
   func checkRoom(for file: String) throws {
-    let (needed, free) = (try files.size(file), try files.freeBytes(Paths.parent(of: root)))
+    let (needed, free) = (try files.size(file), try files.freeBytes(layout.folder))
     guard needed + Self.reserve > free else { return }
     throw WorkspaceError(
       .stickFull,
@@ -194,11 +140,10 @@ struct Stick {
     for folder in Set(paths.map { Paths.parent(of: $0) }).sorted() { try files.syncDirectory(folder) }
   }
 
-  /// Removes bundles whose receiver has them.
-  func clear(to: String, from: String) throws {
-    let folder = place(to: to, from: from)
-    try sweep(folder)
-    try take(bundles(in: folder))
+  /// Removes this replica's bundles from the stick, because the receiver has them.
+  func clear(to receiver: String) throws {
+    try sweep(folder(to: receiver))
+    try take(ownBundles(to: receiver))
   }
 
   /// Removes the rest of a file that was left when a stick was pulled out. Only this replica writes in this folder.
@@ -211,22 +156,23 @@ struct Stick {
 
   /// Writes a README in plain words, for a person who finds the stick.
   func explain() throws {
-    try sweep(root)
-    let path = Paths.join(root, "README.txt")
+    try sweep(layout.root)
+    let path = Paths.join(layout.root, "README.txt")
     if try files.kind(path) == .file { return }
-    try files.makeDirectory(root, mode: 0o755)
+    try files.makeDirectory(layout.root, mode: 0o755)
     try files.replace(path, mode: 0o644, contents: Array(Self.words.utf8))
   }
 
   /// Ensures that everything is on the medium.
   func sync() throws {
-    if try hasFolder(root) { try files.syncDirectory(root) }
+    if try hasFolder(layout.root) { try files.syncDirectory(layout.root) }
   }
 
   private static let words = """
     This folder carries data between people who have no network.\r
     \r
-    Each file that ends in .satchel is a sealed parcel: SATCHEL/<to whom>/<from whom>/.\r
+    Each file that ends in .satchel is a sealed parcel:\r
+    SATCHEL/<of what>/<to whom>/<from whom>/.\r
     Please do not open, rename or delete them. If you have found this stick, give it back\r
     to the people whose names the folders have. Nothing is lost if you cannot: they still\r
     have everything, and can make the parcels again.\r

@@ -24,9 +24,11 @@ struct SyncCommands: Sendable {
       discussion: """
         Imports every bundle on the stick that is for this workspace, in the right order. These are the bundles in \
         SATCHEL/ and the bundles that --to put beside it. Then makes the bundles that are due and puts them into \
-        SATCHEL/TO/FROM/, in place of older bundles. Then removes the bundles that have arrived. Bundles for others \
-        stay, and so do bundles beside SATCHEL/. Each file is read back from the stick and compared. At the end, sync \
-        says whether the stick is safe to remove.
+        SATCHEL/DATASET/TO/FROM/, in place of older bundles. Then removes the bundles that have arrived. Bundles for \
+        others stay, and so do bundles beside SATCHEL/. Each file is read back from the stick and compared. At the \
+        end, sync says whether the stick is safe to remove.
+
+        One failure does not stop the rest. If a part was done and a part failed, the exit code is 5.
 
         A folder in /media, /run/media or /mnt, or a folder in /etc/fstab, is refused if nothing is mounted there.
 

@@ -44,7 +44,7 @@ struct Syncing {
     isRehearsal = command.dryRun
     medium = try Medium(of: folder, context.platform.files)
     try medium.check(for: command)
-    stick = try Stick(folder, of: replica.dataset, context.platform)
+    stick = try Stick(folder, of: replica, context.platform)
   }
 
   /// Imports, makes bundles, and puts them on the stick. From the import on, one failure stops nothing else, and the
@@ -58,7 +58,7 @@ struct Syncing {
     waiting: [String] = [], take: (_ waiting: [String], _ files: [String]) throws -> Import,
     make: () throws -> [Outgoing], made: (Failure) -> [Outgoing] = { _ in [] }
   ) throws -> Answer {
-    let found = try stick.bundles(for: name)
+    let found = try stick.bundles()
     let isIdle = waiting.isEmpty && found.bundles.isEmpty
     var result = Import(answer: Answer("Nothing for \(name) on the stick.\n", ["bundles": .array([])]))
     var left: [Outgoing]?
@@ -86,8 +86,10 @@ struct Syncing {
       tell("", Failure(error), &answer)
       failures += 1
     }
-    failures += put(outgoing, &answer)
+    let put = put(outgoing, &answer)
+    failures += put.failures
     attempt(&answer) { try finish(failures, &$0) }
+    if answer.code == .failed, put.count > 0 || !result.taken.isEmpty { answer.code = .partial }
     return answer
   }
 
@@ -106,7 +108,7 @@ struct Syncing {
   }
 
   /// Reports paths that should hold bundles for this replica, but do not.
-  private func tellRefused(_ found: Stick.Found, leftAlone: Int, _ answer: inout Answer) {
+  private func tellRefused(_ found: StickBundles, leftAlone: Int, _ answer: inout Answer) {
     let told = found.refused.prefix(Self.mostTold)
     for refused in told {
       answer.warnings += Failure(refused).text
@@ -127,16 +129,23 @@ struct Syncing {
         and stay as they are.\n
         """
     }
+    if found.forNamesakes > 0 {
+      answer.text +=
+        """
+        \(Words.count(found.forNamesakes, "bundle")) for another replica with the name \(name) \
+        \(found.forNamesakes == 1 ? "stays as it is" : "stay as they are").\n
+        """
+    }
     answer.members.append(.init(name: "refused", value: .strings(told.map(\.path))))
-    answer.members.append(.init(name: "left_alone", value: .integer(Int64(rest + found.strange))))
+    answer.members.append(.init(name: "left_alone", value: .integer(Int64(rest + found.strange + found.forNamesakes))))
   }
 
-  /// Puts bundles on the stick. Returns the number of those that are not there.
-  private func put(_ outgoing: [Outgoing], _ answer: inout Answer) -> Int {
+  /// Puts bundles on the stick. Returns the number of bundles that were put there, and the number of failures.
+  private func put(_ outgoing: [Outgoing], _ answer: inout Answer) -> (count: Int, failures: Int) {
     var text: TerminalText = ""
     let idle = outgoing.count { $0.file == nil && $0.failure == nil }
     var documents: [JSONValue] = []
-    var failures = 0
+    var (count, failures) = (0, 0)
     for outgoing in outgoing {
       var (put, words) = (nil as Bool?, outgoing.words)
       var failure = outgoing.failure
@@ -145,6 +154,7 @@ struct Syncing {
         words += " It could not be put on the stick."
       }
       if put == false { words += " It is on the stick already." }
+      if put == true { count += 1 }
       if idle <= 3 || outgoing.file != nil || failure != nil { text += "For \(outgoing.to): \(words)\n" }
       if let failure {
         failures += 1
@@ -157,13 +167,13 @@ struct Syncing {
     answer.text += brief(text)
     if idle > 3 { answer.text += "Nothing for \(idle) others: they have everything.\n" }
     answer.members.append(.init(name: "outgoing", value: .array(documents)))
-    return failures
+    return (count, failures)
   }
 
   /// Whether a bundle was put on the stick. In a rehearsal, whether it would be. nil if there is no bundle.
   private func put(_ outgoing: Outgoing) throws -> Bool? {
     guard let file = outgoing.file else {
-      if outgoing.failure == nil, !isRehearsal { try stick.clear(to: outgoing.to, from: name) }
+      if outgoing.failure == nil, !isRehearsal { try stick.clear(to: outgoing.to) }
       return nil
     }
     if isRehearsal {
@@ -171,11 +181,11 @@ struct Syncing {
       if try stick.platform.files.kind(file) == .file { try stick.checkRoom(for: file) }
       return true
     }
-    return try stick.put(file, behind: outgoing.before, to: outgoing.to, from: name)
+    return try stick.put(file, behind: outgoing.before, to: outgoing.to)
   }
 
   private func finish(_ failures: Int, _ answer: inout Answer) throws {
-    let others = try stick.countOfOthers(than: name)
+    let others = try stick.countOfOthers()
     if others > 0 {
       answer.text +=
         "\(Words.count(others, "bundle")) for others \(others == 1 ? "stays as it is" : "stay as they are").\n"
@@ -184,9 +194,14 @@ struct Syncing {
     try stick.explain()
     try stick.sync()
     if failures > 0 {
-      answer.text += "Not everything is on the stick: see above.\n"
+      answer.closing = "Not everything is on the stick: see above.\n"
+    } else if answer.code != .done {
+      answer.closing =
+        medium.isRemovable
+        ? "The stick is safe to remove, but not everything was done: see above.\n"
+        : "Not everything was done: see above.\n"
     } else {
-      answer.text +=
+      answer.closing =
         medium.isRemovable ? "Done: the stick is safe to remove.\n" : "Done: everything is in the folder.\n"
     }
   }

@@ -81,6 +81,7 @@ struct Watch {
       let answer = try sync(stick, command, context)
       say(answer.text)
       if !answer.warnings.isEmpty { context.console.warn(answer.warnings) }
+      say(answer.closing)
       keep([head, .init(name: "ok", value: .bool(answer.code == .done))] + answer.members, answer.code)
       lastTrouble[stick] = nil
       return answer.code

@@ -5,6 +5,7 @@ public final class CollectingConsole: Console {
   private struct State {
     var out = ""
     var error = ""
+    var transcript = ""
     var answers: [String]
     var secrets: [String]
     var input: [UInt8]
@@ -31,6 +32,8 @@ public final class CollectingConsole: Console {
 
   /// All text on standard output so far.
   public var outText: String { state.withLock { $0.out } }
+  /// All text on both outputs so far, as a terminal shows it.
+  public var transcript: String { state.withLock { $0.transcript } }
   /// All text on standard error so far.
   public var errorText: String { state.withLock { $0.error } }
 
@@ -46,8 +49,18 @@ public final class CollectingConsole: Console {
   }
 
   public func outBytes(_ bytes: [UInt8]) { state.withLock { $0.bytes += bytes } }
-  public func out(_ text: String) { state.withLock { $0.out += text } }
-  public func error(_ text: String) { state.withLock { $0.error += text } }
+  public func out(_ text: String) {
+    state.withLock { state in
+      state.out += text
+      state.transcript += text
+    }
+  }
+  public func error(_ text: String) {
+    state.withLock { state in
+      state.error += text
+      state.transcript += text
+    }
+  }
   public func readLine() -> String? { state.withLock { $0.answers.isEmpty ? nil : $0.answers.removeFirst() } }
   public func environment(_ name: String) -> String? { variables[name] }
 

@@ -112,6 +112,12 @@ public enum BundleName {
     !stem(of: name).dropFirst("\(dataset)-".count).dropLast("-\(receiver)".count).contains("-")
   }
 
+  /// The receiver in the name of a sender's own bundle; nil: the name is not of such a bundle.
+  public static func receiver(of name: String, from sender: String, dataset: String) -> String? {
+    let (stem, beginning) = (stem(of: name), "\(dataset)-\(sender)-")
+    return stem.hasPrefix(beginning) && stem.count > beginning.count ? String(stem.dropFirst(beginning.count)) : nil
+  }
+
   /// The names of the dataset, the sender and the receiver in a bundle's name.
   private static func stem(of name: String) -> String {
     (VolumeName(name)?.whole ?? name).split(separator: "-").dropLast().joined(separator: "-")

@@ -8,7 +8,7 @@ import Testing
 struct JunkTests {
   let camp: CommandLineFixture
   private let stick: String
-  private let folder = "stick/SATCHEL/hub/tablet"
+  private let folder = "stick/SATCHEL/camp/hub/tablet"
 
   init() throws {
     camp = try CommandLineFixture()
@@ -46,11 +46,12 @@ struct JunkTests {
 
   @Test("a stranger's bundle on a stick is copied nowhere, and a damaged one of a known device is kept once")
   func signed() throws {
-    let stranger = try CommandLineFixture()
-    try stranger.open()
-    try stranger.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1")
+    // A device that a copy of the hub enrolled, and this hub did not.
+    let stranger = try CommandLineFixture(copyOf: camp)
+    stranger.hub("device", "provision", "radio", "--user", "ann", "--into", stranger.path("radio"))
+    try stranger.sql("radio/data.sqlite", "UPDATE reviews SET stars = 1")
     try HostFileSystem().copy(
-      try stranger.export("tablet"), to: camp.path("\(folder)/camp-tablet-hub-9.satchel"), mode: 0o644)
+      try stranger.export("radio"), to: camp.path("\(folder)/camp-tablet-hub-9.satchel"), mode: 0o644)
     #expect(camp.hub("sync", stick).code == 3)
     #expect(try quarantined() == [])
     try camp.remove("\(folder)/camp-tablet-hub-9.satchel")
@@ -67,8 +68,8 @@ struct JunkTests {
   @Test("the good ones come first, 100 of one kind are refused in a sync, and it says how many more were left alone")
   func bound() throws {
     for name in ["tablet", "phone"] { try export(name) }
-    try camp.makeFolder("stick/SATCHEL/hub/a")
-    for number in 1...30 { try camp.write("stick/SATCHEL/hub/a/camp-a-hub-\(number).satchel", "junk \(number)") }
+    try camp.makeFolder("stick/SATCHEL/camp/hub/a")
+    for number in 1...30 { try camp.write("stick/SATCHEL/camp/hub/a/camp-a-hub-\(number).satchel", "junk \(number)") }
     for number in 1...150 { try camp.write("\(folder)/camp-tablet-hub-\(number + 100).satchel", "junk \(number)") }
     let outcome = camp.hub("sync", stick)
     #expect(outcome.code == 3)

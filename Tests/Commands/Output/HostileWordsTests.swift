@@ -124,9 +124,11 @@ struct HostileWordsTests {
   @Test("files with such names on a stick are named without their commands")
   func stick() throws {
     let name = Self.words.replacingOccurrences(of: "/", with: "")
-    try camp.makeFolder("stick/SATCHEL/hub/tablet")
-    try camp.makeFolder("stick/SATCHEL/tablet/hub")
-    for place in ["hub/tablet", "tablet/hub"] { try camp.write("stick/SATCHEL/\(place)/\(name).satchel", "no bundle") }
+    try camp.makeFolder("stick/SATCHEL/camp/hub/tablet")
+    try camp.makeFolder("stick/SATCHEL/camp/tablet/hub")
+    for place in ["hub/tablet", "tablet/hub"] {
+      try camp.write("stick/SATCHEL/camp/\(place)/\(name).satchel", "no bundle")
+    }
     _ = try disagree()
     let stick = camp.path("stick")
     for _ in 1...2 {
@@ -138,8 +140,8 @@ struct HostileWordsTests {
     hub("status")
     hub("quarantine", "drop", "--all", "--yes")
     tablet("quarantine", "list")
-    tablet("import", camp.path("stick/SATCHEL/tablet/hub/\(name).satchel"), camp.path("stick/nothing"))
-    tablet("import", "--stage", camp.path("stick/SATCHEL/tablet/hub/\(name).satchel"))
+    tablet("import", camp.path("stick/SATCHEL/camp/tablet/hub/\(name).satchel"), camp.path("stick/nothing"))
+    tablet("import", "--stage", camp.path("stick/SATCHEL/camp/tablet/hub/\(name).satchel"))
   }
 
   @Test("a report's tables hold no commands and no formulas, and a browser shows its text as text")

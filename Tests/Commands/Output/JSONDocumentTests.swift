@@ -74,6 +74,7 @@ struct JSONDocumentTests {
     try season.note("satchel-hub", camp.hubAnywhere(words))
     try camp.sql("counted.sqlite", "CREATE TABLE c (id INTEGER PRIMARY KEY)")
     try camp.write("counted.json", #"{ "dataset": "counted", "version": 1, "tables": { "c": {} } }"#)
+    try season.hub("dataset", "check", camp.path("counted.json"), camp.path("counted.sqlite"))
     let counted = [
       "--dataset", camp.path("counted.json"), "--database", camp.path("counted.sqlite"), "--dry-run", "--json",
     ]
@@ -192,6 +193,7 @@ struct JSONDocumentTests {
     try season.hub("scope", "show", "ann")
     try season.hub("scope", "explain", "ann", "sites", "cave")
     try season.hub("dataset", "show")
+    try season.hub("check", "--silent-days", "14", "--conflicts", "0", "--backup-days", "7")
     try season.hub("audit")
     try season.hub("keys", "show")
     try season.device("tablet", "keys", "show")

@@ -14,7 +14,7 @@ struct MediumTests {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'mine' WHERE id = 'r1'")
   }
 
-  private static let bundle = "stick/SATCHEL/hub/tablet/camp-tablet-hub-1.satchel"
+  private static let bundle = "stick/SATCHEL/camp/hub/tablet/camp-tablet-hub-1.satchel"
 
   /// Uses files of which the kernel's list of mounts has these paths.
   /// - Parameter stick: the path at which the stick's folder seems to be.

@@ -17,11 +17,11 @@ struct SyncTests {
 
   private var stick: String { camp.path("stick") }
 
-  /// The bundles on the stick, as `to/from/name`.
+  /// The bundles of the dataset on the stick, as `to/from/name`.
   private var carried: [String] {
     get throws {
-      try camp.everything().keys.filter { $0.hasPrefix("stick/SATCHEL/") && $0.hasSuffix(".satchel") }
-        .map { String($0.dropFirst("stick/SATCHEL/".count)) }.sorted()
+      try camp.everything().keys.filter { $0.hasPrefix("stick/SATCHEL/camp/") && $0.hasSuffix(".satchel") }
+        .map { String($0.dropFirst("stick/SATCHEL/camp/".count)) }.sorted()
     }
   }
 
@@ -89,7 +89,7 @@ struct SyncTests {
     #expect(camp.device("tablet", "export").code == 0)
     try put(obstacle)
     let outcome = camp.device("tablet", "sync", stick)
-    #expect(outcome.code == 1 && outcome.error.contains(obstacle.words), "\(outcome.out)\(outcome.error)")
+    #expect(outcome.code == 5 && outcome.error.contains(obstacle.words), "\(outcome.out)\(outcome.error)")
     #expect(outcome.out.contains("2 files that lay here."), "\(outcome.out)")
     #expect(try carried.contains("hub/tablet/camp-tablet-hub-1.satchel"))
     #expect(camp.hub("sync", stick).out.contains("Bundle 1 of tablet: 1 change taken"))
@@ -118,7 +118,7 @@ struct SyncTests {
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
     #expect(camp.hub("sync", stick).code == 0)
     let failed = camp.device("tablet", "sync", stick)
-    #expect(failed.code == 1 && failed.error.contains("words_kept"), "\(failed)")
+    #expect(failed.code == 5 && failed.error.contains("words_kept"), "\(failed)")
     #expect(failed.out.contains("For hub: bundle 1, 1 change."), "\(failed)")
     #expect(camp.device("tablet", "status").out.contains("Failed"))
     #expect(camp.hub("sync", stick).out.contains("Bundle 1 of tablet: 1 change taken"))
@@ -158,7 +158,7 @@ struct SyncTests {
       try camp.sql("\(name)/data.sqlite", "UPDATE reviews SET stars = 3")
       camp.device(name, "sync", stick)
     }
-    let path = camp.path("stick/SATCHEL/hub/tablet/camp-tablet-hub-1.satchel")
+    let path = camp.path("stick/SATCHEL/camp/hub/tablet/camp-tablet-hub-1.satchel")
     var bytes = try Data(contentsOf: URL(filePath: path))
     bytes[bytes.count / 2] ^= 1
     try bytes.write(to: URL(filePath: path))
@@ -210,9 +210,12 @@ struct SyncTests {
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'Big lake' WHERE id = 'lake'")
     try camp.sql("phone/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r2'")
     camp.device("phone", "sync", stick)
-    try camp.write("stick/SATCHEL/tablet", "")
+    try camp.write("stick/SATCHEL/camp/tablet", "")
     let outcome = camp.hub("sync", stick)
-    #expect(outcome.code == 1 && outcome.error.contains("tablet: "))
+    // A part was done. The trouble comes before the last words.
+    #expect(outcome.code == 5 && outcome.error.contains("tablet: "))
+    let end = outcome.error + "Not everything is on the stick: see above.\n"
+    #expect(outcome.transcript.hasSuffix(end), "\(outcome.transcript)")
     #expect(outcome.out.contains("Bundle 1 of phone: 1 change taken"), "\(outcome.out)")
     #expect(outcome.out.contains("Not everything is on the stick"), "\(outcome.out)")
     #expect(outcome.out.contains("It could not be put on the stick"))

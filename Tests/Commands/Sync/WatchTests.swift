@@ -58,7 +58,7 @@ struct WatchTests {
       during: { try plug("red") },
       {
         #expect(
-          FileManager.default.fileExists(atPath: "\(root)/media/red/SATCHEL/hub/tablet/camp-tablet-hub-1.satchel"))
+          FileManager.default.fileExists(atPath: "\(root)/media/red/SATCHEL/camp/hub/tablet/camp-tablet-hub-1.satchel"))
       },
       { try FileManager.default.moveItem(atPath: "\(root)/media/red", toPath: "\(root)/pocket") },
       { try FileManager.default.moveItem(atPath: "\(root)/pocket", toPath: "\(root)/media/red") },
@@ -77,14 +77,17 @@ struct WatchTests {
       during: {
         try plug("broken")
         // A file is in the place of a folder.
-        try Data().write(to: URL(filePath: "\(root)/media/broken/SATCHEL/hub"))
+        let folder = "\(root)/media/broken/SATCHEL/camp"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Data().write(to: URL(filePath: "\(folder)/hub"))
       }, { try plug("good") })
     #expect(outcome.code == 0)
     #expect(outcome.error.contains("hub: "))
     let document = try outcome.json
     #expect(document["visits"] == 2 && document["failures"] == 1)
     #expect(document["sticks"]?.arrayValue?.map { $0["ok"]?.boolValue } == [false, true])
-    #expect(FileManager.default.fileExists(atPath: "\(root)/media/good/SATCHEL/hub/tablet/camp-tablet-hub-1.satchel"))
+    #expect(
+      FileManager.default.fileExists(atPath: "\(root)/media/good/SATCHEL/camp/hub/tablet/camp-tablet-hub-1.satchel"))
   }
 
   @Test("a folder that is no stick is left alone, such as a place where none is mounted now")
@@ -105,7 +108,8 @@ struct WatchTests {
     #expect(camp.device("tablet", "watch", "--once", camp.path("media")).code == 0)
     #expect(try camp.hub("watch", "--once", camp.path("media"), "--json").json["sticks"]?.arrayValue?.count == 1)
     #expect(try camp.rows("office.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "1")
-    try Data("x".utf8).write(to: URL(filePath: camp.path("media/red/SATCHEL/tablet/hub/camp-hub-tablet-9.satchel")))
+    try Data("x".utf8).write(
+      to: URL(filePath: camp.path("media/red/SATCHEL/camp/tablet/hub/camp-hub-tablet-9.satchel")))
     #expect(camp.device("tablet", "watch", "--once", camp.path("media")).code == 3)
   }
 

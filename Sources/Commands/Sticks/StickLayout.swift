@@ -1,0 +1,46 @@
+import SatchelPlatform
+import SatchelWorkspace
+
+/// The folders of a stick. Bundles are in `SATCHEL/<dataset>/<to>/<from>/`, so one stick serves many replicas of many
+/// datasets, and each takes only its own bundles.
+///
+/// Earlier releases used `SATCHEL/<to>/<from>/`. Their bundles are still found.
+struct StickLayout {
+  static let folderName = "SATCHEL"
+
+  /// The stick itself.
+  let folder: String
+  /// The stick's folder for bundles.
+  let root: String
+
+  init(_ folder: String) {
+    self.folder = folder
+    root = Paths.join(folder, Self.folderName)
+  }
+
+  /// The folders with the bundles for one replica. Each has a folder for each sender.
+  func inboxes(of receiver: String, dataset: String) -> [String] {
+    [Paths.join(Paths.join(root, dataset), receiver), Paths.join(root, receiver)]
+  }
+
+  /// The folders in which a replica may put its bundles to `receiver`.
+  /// - Returns: the usual folder, and a folder for the case that another replica has the same names.
+  func places(to receiver: String, from replica: WorkspaceConfiguration) -> (usual: String, other: String) {
+    let usual = Paths.join(inboxes(of: receiver, dataset: replica.dataset)[0], replica.name)
+    return (usual, "\(usual)-\(replica.id.text.prefix(Self.partOfID))")
+  }
+
+  /// The sender's name that a folder of `places` has.
+  static func senders(of folder: String) -> [String] {
+    let name = Paths.name(of: folder)
+    return [name, String(name.dropLast(partOfID + 1))]
+  }
+
+  /// The folder in which an earlier release put bundles.
+  func formerPlace(to receiver: String, from sender: String) -> String {
+    Paths.join(Paths.join(root, receiver), sender)
+  }
+
+  /// Number of digits of a replica's id in the name of its folder.
+  private static let partOfID = 8
+}
