@@ -3,13 +3,17 @@ public struct Platform: Sendable {
   public var files: any FileSystem
   public let clock: any WallClock
   public let random: any RandomSource
+  public let programs: any ProgramRunner
   /// Receives the progress of a command; nil: no progress is reported.
   public var progress: (any ProgressObserver)?
 
-  public init(files: any FileSystem, clock: any WallClock, random: any RandomSource) {
+  public init(
+    files: any FileSystem, clock: any WallClock, random: any RandomSource, programs: any ProgramRunner = HostPrograms()
+  ) {
     self.files = files
     self.clock = clock
     self.random = random
+    self.programs = programs
   }
 
   /// The machine's own files, clock and randomness.

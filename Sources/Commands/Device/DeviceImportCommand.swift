@@ -28,11 +28,12 @@ extension DeviceTool {
       let workspace = try open(command, context)
       if command.flag("stage") { return try stage(command, context, workspace) }
       let lost: LostExports = command.flag("without-lost") ? .givenUp : .deliveredAgain
-      return try take(command.arguments("FILE"), into: workspace, command, lost: lost, migrations: migrations(command))
-      {
-        file, body in
+      let rounds = try take(
+        command.arguments("FILE"), into: workspace, command, lost: lost, migrations: migrations(command)
+      ) { file, body in
         try Streams.with(file, command, context, in: workspace.folder, body)
-      }.answer
+      }
+      return Hooks.run(after: rounds.answer, command, context)
     }
   }
 
@@ -86,7 +87,7 @@ extension DeviceTool {
         if case .failed(let failure) = outcome, [.gap, .migration].contains(failure.reason) { continue }
         try workspace.unstage(file)
       }
-      return rounds.answer
+      return Hooks.run(after: rounds.answer, command, context)
     }
   }
 

@@ -21,9 +21,10 @@ extension HubTool {
       let named = command.arguments("FILE")
       // Standard input must be alone. Waiting bundles then come with the next import.
       let waiting = try named.contains(Streams.word) ? [] : hub.dueByNow()
-      return try take(waiting + named, into: hub, command) { file, body in
+      let answer = try take(waiting + named, into: hub, command) { file, body in
         try waiting.contains(file) ? body(file) : Streams.with(file, command, context, in: hub.folder, body)
       }.answer
+      return Hooks.run(after: answer, command, context)
     }
   }
 

@@ -10,6 +10,15 @@ struct SyncCommands: Sendable {
   let check: @Sendable (_ command: ParsedCommand, _ context: CommandContext) throws -> Void
   let sync: Sync
 
+  /// `sync`, and then the hooks of its events.
+  private var syncWithHooks: Sync {
+    let sync = sync
+    return { stick, command, context in
+      // A hook follows the links of its own machine, not the rules for sticks.
+      Hooks.run(after: try sync(stick, command, context), isSync: true, command, context)
+    }
+  }
+
   var all: [Command] { [once, watch] }
 
   private static let options = [
@@ -18,7 +27,7 @@ struct SyncCommands: Sendable {
   ]
 
   private var once: Command {
-    let sync = sync
+    let sync = syncWithHooks
     return Command(
       ["sync"], summary: "exchange bundles with a stick in both directions",
       discussion: """
@@ -45,7 +54,7 @@ struct SyncCommands: Sendable {
   }
 
   private var watch: Command {
-    let (check, sync) = (check, sync)
+    let (check, sync) = (check, syncWithHooks)
     return Command(
       ["watch"], summary: "sync with every stick that is plugged in, until it is ended",
       discussion: """

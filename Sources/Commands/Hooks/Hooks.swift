@@ -1,0 +1,105 @@
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// The programs in a workspace's folder `hooks/`. A command starts them after its work is done and committed.
+///
+/// Each gets one JSON document on standard input. A hook that fails changes nothing of the command's work.
+struct Hooks {
+  enum Event: String, CaseIterable {
+    /// Bundles were imported.
+    case afterImport = "after-import"
+    /// A stick was synced.
+    case afterSync = "after-sync"
+    /// An import found new conflicts.
+    case onConflict = "on-conflict"
+    /// A bundle or another file was refused.
+    case onRefused = "on-refused"
+  }
+
+  /// A hook may send a message over a slow line, but a stick must not wait for it forever.
+  private static let longest: Int64 = 300_000
+  private static let folderName = "hooks"
+
+  private let folder: WorkspaceFolder
+  private let platform: Platform
+
+  /// - Parameter root: the workspace's folder.
+  init(in root: String, _ platform: Platform) {
+    folder = WorkspaceFolder(root)
+    self.platform = platform
+  }
+
+  /// Runs the hooks for the events of an answer, one after another. A failure is a warning, and the exit code says that
+  /// only a part was done.
+  static func run(
+    after answer: Answer, isSync: Bool = false, _ command: ParsedCommand, _ context: CommandContext
+  ) -> Answer {
+    if command.dryRun { return answer }
+    let hooks = Hooks(in: command.directory, context.platform)
+    var answer = answer
+    let failures = events(of: answer, isSync: isSync).compactMap { event in
+      do { return try hooks.run(event, answer.members) } catch { return "\(event.rawValue): \(Failure(error).message)" }
+    }
+    if failures.isEmpty { return answer }
+    answer.warnings += failures.map { "The hook \($0)\n" as TerminalText }.joined()
+    answer.members.append(.init(name: "hook_failures", value: .strings(failures)))
+    if answer.code == .done { answer.code = .partial }
+    return answer
+  }
+
+  /// The events that an answer of `import`, `apply` or `sync` reports.
+  private static func events(of answer: Answer, isSync: Bool) -> [Event] {
+    let document = JSONValue.object(answer.members)
+    let bundles = document["bundles"]?.arrayValue ?? []
+    let verdicts = bundles.compactMap { $0["verdict"]?.stringValue }
+    let wereRefused = verdicts.contains("refused") || document["refused"]?.arrayValue?.isEmpty == false
+    return Event.allCases.filter { event in
+      switch event {
+      case .afterImport: verdicts.contains { ["imported", "collected"].contains($0) }
+      case .afterSync: isSync
+      case .onConflict: bundles.contains { $0["found"]?.arrayValue?.isEmpty == false }
+      case .onRefused: wereRefused
+      }
+    }
+  }
+
+  /// Runs the program of an event. Returns what went wrong, or nil if all went well or if there is no such program.
+  private func run(_ event: Event, _ members: [JSONValue.Member]) throws -> String? {
+    let files = platform.files
+    let here = try files.currentDirectory()
+    let place = Paths.absolute(folder.path(Self.folderName), currentDirectory: here)
+    let path = Paths.join(place, event.rawValue)
+    guard try files.kind(path) != nil else { return nil }
+    guard try files.permissions(place) & 0o022 == 0 else {
+      throw WorkspaceError(
+        .openFolder, "Others can put programs into the folder \(place).",
+        hint: "See that each file in it is yours (ls -l). Then run: chmod 755 \(place)")
+    }
+    let root = Paths.absolute(folder.root, currentDirectory: here)
+    let document: JSONValue = [
+      "hook": .string(event.rawValue), "workspace": .string(root), "answer": .object(members),
+    ]
+    let (input, fd) = try files.createTemporary(in: folder.inbox, for: Self.folderName, mode: 0o600)
+    defer { try? files.remove(input) }
+    do {
+      defer { files.close(fd) }
+      try files.write(fd, document.prettyBytes)
+    }
+    let end = try platform.programs.run(
+      Program(
+        path: path, input: Paths.absolute(input, currentDirectory: here),
+        variables: ["SATCHEL_HOOK=\(event.rawValue)", "SATCHEL_WORKSPACE=\(root)"], longest: Self.longest))
+    return words(event, end)
+  }
+
+  private func words(_ event: Event, _ end: ProgramEnd) -> String? {
+    switch end {
+    case .exited(0): nil
+    case .exited(let code): "\(event.rawValue) ended with the code \(code)."
+    case .killed(let signal): "\(event.rawValue) was killed by the signal \(signal)."
+    case .overdue: "\(event.rawValue) took more than \(Words.span(Self.longest)), and was killed."
+    }
+  }
+}

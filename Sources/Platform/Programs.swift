@@ -1,0 +1,105 @@
+import Glibc
+
+/// A program of the person who owns this machine, such as a hook of a workspace.
+public struct Program: Sendable {
+  public let path: String
+  /// The path of the file that is its standard input.
+  public let input: String
+  /// Variables in addition to those of this process, as `NAME=value`.
+  public let variables: [String]
+  /// The longest time that the program may take, in milliseconds.
+  public let longest: Int64
+
+  public init(path: String, input: String, variables: [String], longest: Int64) {
+    self.path = path
+    self.input = input
+    self.variables = variables
+    self.longest = longest
+  }
+}
+
+/// How a program ended.
+public enum ProgramEnd: Hashable, Sendable {
+  case exited(Int32)
+  case killed(signal: Int32)
+  /// It took longer than it may, and was killed with the programs that it had started.
+  case overdue
+}
+
+/// Runs programs.
+public protocol ProgramRunner: Sendable {
+  /// Runs a program and waits for its end. Its standard output goes to standard error.
+  ///
+  /// Throws `.permissionDenied` if the program belongs to another user than this process's user or root, or if other
+  /// users can write to it.
+  func run(_ program: Program) throws(PlatformError) -> ProgramEnd
+}
+
+/// The machine's programs.
+public struct HostPrograms: ProgramRunner {
+  public init() {}
+
+  public func run(_ program: Program) throws(PlatformError) -> ProgramEnd {
+    try checkOwner(program.path)
+    return try wait(for: start(program), program)
+  }
+
+  private func checkOwner(_ path: String) throws(PlatformError) {
+    var info = stat()
+    try systemCall("stat", path) { unsafe lstat(path, &info) }
+    guard info.kind == .file else { throw .notAFile(path: path) }
+    guard [0, geteuid()].contains(info.st_uid), info.st_mode & 0o022 == 0 else { throw .permissionDenied(path: path) }
+  }
+
+  private func start(_ program: Program) throws(PlatformError) -> pid_t {
+    for text in [program.path, program.input] { try refuseZeroByte("start", text) }
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, program.input, O_RDONLY, 0)
+    unsafe posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    // A group of its own, so that it can be killed with the programs that it started.
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+    unsafe posix_spawnattr_setpgroup(&attributes, 0)
+    var words = unsafe [strdup(program.path), nil]
+    var variables = unsafe inherited() + program.variables.map { unsafe strdup($0) } + [nil]
+    defer {
+      var texts = unsafe words + variables
+      while let text = unsafe texts.popLast() { unsafe free(text) }
+    }
+    var process = pid_t()
+    let code = unsafe posix_spawn(&process, program.path, &actions, &attributes, &words, &variables)
+    if code != 0 { throw PlatformError(errno: code, operation: "start", path: program.path) }
+    return process
+  }
+
+  private func inherited() -> [UnsafeMutablePointer<CChar>?] {
+    var copies = unsafe [UnsafeMutablePointer<CChar>?]()
+    var next = unsafe environ
+    while let text = unsafe next.pointee {
+      unsafe copies.append(strdup(text))
+      unsafe next += 1
+    }
+    return unsafe copies
+  }
+
+  private func wait(for process: pid_t, _ program: Program) throws(PlatformError) -> ProgramEnd {
+    let clock = SystemClock()
+    let limit = TimeLimit(milliseconds: program.longest, by: clock)
+    var status: Int32 = 0
+    while try systemCall("wait", program.path, { unsafe waitpid(process, &status, WNOHANG) }) == 0 {
+      if limit.isOver() {
+        _ = kill(-process, SIGKILL)
+        try systemCall("wait", program.path) { unsafe waitpid(process, &status, 0) }
+        return .overdue
+      }
+      clock.pause(milliseconds: 10)
+    }
+    // The macros of wait(2): the low seven bits are the signal, the next byte is the exit code.
+    let signal = status & 0x7f
+    return signal == 0 ? .exited((status >> 8) & 0xff) : .killed(signal: signal)
+  }
+}
