@@ -81,7 +81,7 @@ def test(name, environment):
     tests = copy.parent / "debug/debug/satchelPackageTests.xctest"
     run = subprocess.run(
         ["timeout", str(LONGEST), tests, "--testing-library", "swift-testing", "--filter", name],
-        env=environment, capture_output=True, text=True, cwd=copy)
+        env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=copy)
     if run.returncode == TIMED_OUT:
         return True, f"{name} does not end"
     ran = "Test run with" in run.stdout
