@@ -48,7 +48,7 @@ public enum BundleError: ExplainedError, Equatable {
 
   public var message: String {
     switch self {
-    case .notABundle(let why): "This is not a Satchel bundle: \(why)."
+    case .notABundle(let why): "This is not a Satchel bundle, or it was damaged on the way: \(why)."
     case .truncated: "The file ends too early: part of it was not copied."
     case .trailingData: "There is more data after the end of the bundle."
     case .entry(let name, let why): "The entry \(name) \(why)."

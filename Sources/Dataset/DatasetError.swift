@@ -26,6 +26,6 @@ extension DatasetError {
     let near =
       names.first { $0.isSameInSQL(as: wrong) }?.text ?? suggestion(for: wrong.text, among: names.map(\.text))
     let question = near.map { "Did you mean \"\($0)\"? " } ?? ""
-    return question + "\(owner) has: \(names.map(\.text).joined(separator: ", "))."
+    return question + "\(owner) has\(names.isEmpty ? " none" : ": \(names.map(\.text).joined(separator: ", "))")."
   }
 }

@@ -111,6 +111,17 @@ public struct HubWorkspace: Sendable {
           "\(count) of its rows have NULL in their key, so two databases cannot name them alike",
           hint: "Give them keys, or delete them.")
       }
+      try checkSums(of: table, in: database)
+    }
+  }
+
+  /// Refuses a counter in a column of texts: its values could never be added.
+  private static func checkSums(of table: TrackedTable, in database: borrowing Database) throws {
+    let texts = try database.columnDeclarations(of: table.name).filter { $0.affinity == .text }.map(\.name)
+    for column in texts where table.rules.policy(of: column) == .combination(.sum) {
+      throw DatasetError(
+        "tables.\(table.name).columns.\(column)", "a sum needs numbers, and this column holds texts",
+        hint: "Use another policy, or give the column a type for numbers.")
     }
   }
 

@@ -21,6 +21,12 @@ public enum UTCTime {
     milliseconds(of: text + "T00:00:00Z").map { $0 + 86_400_000 }
   }
 
+  /// A time, or the beginning of a day such as `2026-01-31` in UTC, in milliseconds since 1970; nil if the text is
+  /// neither.
+  public static func beginning(_ text: String) -> Int64? {
+    milliseconds(of: text) ?? milliseconds(of: text + "T00:00:00Z")
+  }
+
   /// A time in the form for people, as milliseconds since 1970; nil if the text has another form.
   public static func milliseconds(of text: String) -> Int64? {
     guard isText(text) else { return nil }

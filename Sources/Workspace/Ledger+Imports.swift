@@ -94,4 +94,34 @@ extension Ledger {
       """, parameters
     ) { BundleID($0.text(0)) }.compactMap(\.self)
   }
+
+  /// The bundles of a device that were imported at this time or later, the newest first.
+  /// - Parameter time: in milliseconds since 1970.
+  public static func imported(
+    from device: String, since time: Int64, in database: borrowing Database
+  ) throws -> [BundleID] {
+    try database.all(
+      """
+      SELECT bundle
+      FROM satchel_ledger
+      WHERE direction = 'in' AND kind = 'changes' AND verdict = 'imported' AND peer = :peer AND at >= :time
+      GROUP BY bundle
+      ORDER BY max(number) DESC
+      """, ["peer": .string(device), "time": .integer(time)]
+    ) { BundleID($0.text(0)) }.compactMap(\.self)
+  }
+
+  /// The number of changes that an imported bundle had, and the time of its import, in milliseconds since 1970.
+  public static func lastImport(
+    of bundle: BundleID, in database: borrowing Database
+  ) throws -> (changes: Int64, at: Int64)? {
+    try database.first(
+      """
+      SELECT changes, at
+      FROM satchel_ledger
+      WHERE direction = 'in' AND verdict = 'imported' AND bundle = :bundle
+      ORDER BY at DESC
+      """, ["bundle": .string(bundle.text)]
+    ) { (changes: $0.integer(0), at: $0.integer(1)) }
+  }
 }

@@ -19,7 +19,7 @@ final class ZstdSource: ByteSource {
     let peeked = try PeekedSource(source, count: Self.magic.count)
     guard peeked.beginning == Self.magic else {
       if peeked.beginning.isEmpty || Self.magic.starts(with: peeked.beginning) { throw BundleError.truncated }
-      throw BundleError.notABundle("it is not compressed once, with zstd")
+      throw BundleError.notABundle("it is not compressed with zstd")
     }
     guard let context = ZSTD_createDCtx() else { throw BundleError.archive("out of memory") }
     ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, Self.windowLog)

@@ -51,8 +51,9 @@ enum NamedKey {
   private static func positions(of columns: [Name], in info: TableInfo, at place: String) throws -> [Int] {
     try columns.map { column in
       if let position = info.schema.position(of: column) { return position }
-      let names = info.schema.columns.map(\.text).joined(separator: ", ")
-      throw DatasetError(place, "the table has no stored column of this name: \(column)", hint: "It has: \(names).")
+      throw DatasetError(
+        place, "the table has no stored column of this name: \(column)",
+        hint: DatasetError.hint(for: column, among: info.schema.columns, of: "It"))
     }
   }
 

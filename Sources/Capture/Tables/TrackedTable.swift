@@ -85,8 +85,8 @@ public struct TrackedTable: Sendable {
   ) throws -> TrackedTable {
     let place = "tables.\(rules.name)"
     guard let found = try database.tableInfo(rules.name) else {
-      let names = try database.tableNames().map(\.text).joined(separator: ", ")
-      throw DatasetError(place, "the database has no such table", hint: "It has: \(names).")
+      let hint = DatasetError.hint(for: rules.name, among: try database.tableNames(), of: "It")
+      throw DatasetError(place, "the database has no such table", hint: hint)
     }
     if found.isView || found.isVirtual { throw notATable(at: place) }
     let named = try NamedKey.apply(rules, to: found, in: database)
@@ -100,22 +100,29 @@ public struct TrackedTable: Sendable {
     if case .soft(let column) = rules.delete {
       try NamedKey.refuseLocal(column, of: info, at: "\(place).deleted")
       guard let position = info.schema.position(of: column), !info.schema.key.contains(position) else {
-        throw DatasetError("\(place).deleted", "the table has no column \(column) beside its key")
+        throw missing(column, in: info, at: "\(place).deleted", "the table has no column \(column) beside its key")
       }
     }
     for column in rules.columns.keys.sorted() where info.schema.position(of: column) == nil {
       try NamedKey.refuseLocal(column, of: info, at: "\(place).columns.\(column)")
-      throw DatasetError("\(place).columns.\(column)", "the table has no stored column of this name")
+      throw missing(column, in: info, at: "\(place).columns.\(column)", "the table has no stored column of this name")
     }
     for column in rules.attachments {
       try NamedKey.refuseLocal(column, of: info, at: "\(place).attachments")
       guard let position = info.schema.position(of: column), !info.schema.key.contains(position) else {
-        throw DatasetError("\(place).attachments", "the table has no stored column \(column) beside its key")
+        throw missing(
+          column, in: info, at: "\(place).attachments", "the table has no stored column \(column) beside its key")
       }
     }
     return TrackedTable(
       info: info, rules: rules, names: CaptureNames(info.schema, unit: rules.unit),
       declared: declared)
+  }
+
+  private static func missing(
+    _ column: Name, in info: TableInfo, at place: String, _ problem: String
+  ) -> DatasetError {
+    DatasetError(place, problem, hint: DatasetError.hint(for: column, among: info.schema.columns, of: "It"))
   }
 
   private static func notATable(at place: String) -> DatasetError {

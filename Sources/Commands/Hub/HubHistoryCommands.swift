@@ -100,18 +100,28 @@ extension HubTool {
 
   private static var revert: Command {
     Command(
-      ["revert"], summary: "revert the changes of a bundle",
+      ["revert"], summary: "revert the changes of a bundle, or of a device since a time",
       discussion: """
         Writes the inverse of a bundle's changes as new changes of the hub, which travel like any other. If a value \
         was changed again since, the newer value stays, and the value from before the bundle becomes an open conflict.
+
+        With --device and --since, all bundles of the device that came since then are reverted, or none.
         """,
-      arguments: [ArgumentSpec("BUNDLE", help: "DEVICE/NUMBER, or the bundle's id or its beginning")],
-      examples: [Example("satchel-hub revert tablet-1/3", "The tablet's third bundle was a mistake.")],
+      arguments: [ArgumentSpec("BUNDLE", .optional, help: "DEVICE/NUMBER, or the bundle's id or its beginning")],
+      options: [
+        OptionSpec("device", kind: .value("NAME"), help: "the device whose bundles are reverted"),
+        OptionSpec("since", kind: .value("TIME"), help: "when they came, in UTC: 2026-05-01 or 2026-05-01T08:00:00Z"),
+      ],
+      examples: [
+        Example("satchel-hub revert tablet-1/3", "The tablet's third bundle was a mistake."),
+        Example("satchel-hub revert --device tablet-1 --since 2026-05-01 --dry-run", "Shows what would be reverted."),
+      ],
       changesData: true
     ) { command, context in
-      let report = try open(command, context).revert(command.argument("BUNDLE"))
+      let report = try revert(command, context)
       let count = report.rows.reduce(0) { $0 + $1.count }
-      var text: TerminalText =
+      var text: TerminalText = report.bundles.count > 1 ? "\(report.bundles.count) bundles reverted.\n" : ""
+      text +=
         "\(Words.count(count, "row")) as before\(count > 0 ? " (\(Words.tables(report.rows)))" : "").\n"
       if report.conflicts > 0 {
         text += "\(Words.count(report.conflicts, "row")) changed since, to be decided: satchel-hub conflicts\n"
@@ -119,9 +129,23 @@ extension HubTool {
       return Answer(
         text,
         [
-          "bundle": .string(report.bundle.text), "rows": .tables(report.rows),
+          "bundle": .string(report.bundles[0].text), "bundles": .strings(report.bundles.map(\.text)),
+          "rows": .tables(report.rows),
           "conflicts": .integer(Int64(report.conflicts)),
         ])
+    }
+  }
+
+  private static func revert(_ command: ParsedCommand, _ context: CommandContext) throws -> RevertReport {
+    let hub = try open(command, context)
+    switch (command.arguments("BUNDLE").first, command.value("device"), command.value("since")) {
+    case (let bundle?, nil, nil): return try hub.revert(bundle)
+    case (nil, let device?, let text?):
+      guard let time = UTCTime.beginning(text) else {
+        throw UsageError("--since takes a day or a time in UTC, such as 2026-05-01 or 2026-05-01T08:00:00Z")
+      }
+      return try hub.revert(device: device, since: time)
+    default: throw UsageError("name a BUNDLE, or a device and a time: --device NAME --since TIME")
     }
   }
 

@@ -2,13 +2,15 @@ import SatchelBundle
 import SatchelCapture
 import SatchelConflicts
 import SatchelMerge
+import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
 /// The result of `revert`.
 public struct RevertReport: Sendable {
-  public let bundle: BundleID
+  /// The reverted bundles, the newest first.
+  public let bundles: [BundleID]
   /// Rows that are restored to their state before the bundle, by table.
   public let rows: [(table: Name, count: Int)]
   /// The number of rows that were changed since. Their former values are kept as conflicts.
@@ -22,31 +24,64 @@ extension HubWorkspace {
   public func revert(_ name: String) throws -> RevertReport {
     try applying { store in
       let bundle = try store.bundle(named: name)
-      let now = platform.clock.milliseconds()
-      let revert = Revert(store: store, bundle: bundle, now: now, stamp: try Capture.tick(now: now, in: store.database))
-      var counts = [Int](repeating: 0, count: store.tables.count)
-      var conflicts = 0
-      let rows = try store.rows(changedBy: bundle, of: store.historiesToRevert(name, bundle))
-      if rows.isEmpty, store.identity.logFrom > .zero {
+      return try revert([(bundle, try store.historiesToRevert(name, bundle))], store)
+    }
+  }
+
+  /// Reverts in the same way all bundles of a device that this hub imported at this time or later, the newest first.
+  /// - Parameter time: in milliseconds since 1970.
+  public func revert(device name: String, since time: Int64) throws -> RevertReport {
+    try applying { store in
+      guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
+      let bundles = try Ledger.imported(from: device.name, since: time, in: store.database)
+      if bundles.isEmpty {
         throw WorkspaceError(
-          .forgotten,
-          """
-          The changes of this bundle are forgotten: the hub's history begins after its change \
-          \(store.identity.logFrom).
-          """,
-          hint: "Change the rows yourself: that travels as any other change.")
+          .noBundle, "No bundle of \(device.name) was imported here since \(UTCTime.text(milliseconds: time)).",
+          hint: "satchel-hub log shows when bundles came.")
       }
+      return try revert(bundles.map { ($0, try store.historiesToRevert("\(device.name)/", $0)) }, store)
+    }
+  }
+
+  /// - Parameter bundles: the newest first, each with the histories whose changes count; nil for all.
+  private func revert(
+    _ bundles: [(id: BundleID, histories: Set<String>?)], _ store: HubStore
+  ) throws -> RevertReport {
+    let now = platform.clock.milliseconds()
+    let stamp = try Capture.tick(now: now, in: store.database)
+    let own = OwnChanges(reverting: Set(bundles.map(\.id)), at: stamp)
+    var reverted = store.tables.map { _ in Set<RowKey>() }
+    var conflicts = reverted
+    for (bundle, histories) in bundles {
+      let revert = Revert(store: store, bundle: bundle, own: own, now: now, stamp: stamp)
+      let rows = try store.rows(changedBy: bundle, of: histories)
+      if rows.isEmpty, store.identity.logFrom > .zero { try refuseForgotten(bundle, store) }
       for row in rows {
         switch try revert.take(row) {
-        case .reverted: counts[row.place] += 1
-        case .conflict: conflicts += 1
+        case .reverted: reverted[row.place].insert(row.key)
+        case .conflict: conflicts[row.place].insert(row.key)
         case .nothing: break
         }
       }
-      return RevertReport(
-        bundle: bundle, rows: zip(store.tables, counts).filter { $0.1 > 0 }.map { ($0.0.name, $0.1) },
-        conflicts: conflicts)
     }
+    let counts = zip(reverted, conflicts).map { $0.subtracting($1).count }
+    return RevertReport(
+      bundles: bundles.map(\.id), rows: zip(store.tables, counts).filter { $0.1 > 0 }.map { ($0.0.name, $0.1) },
+      conflicts: conflicts.reduce(0) { $0 + $1.count })
+  }
+
+  /// Throws if a bundle had changes that the hub's history no longer has.
+  private func refuseForgotten(_ bundle: BundleID, _ store: HubStore) throws {
+    guard let imported = try Ledger.lastImport(of: bundle, in: store.database), imported.changes > 0 else { return }
+    // A later bundle contains the changes of an earlier one, and may have brought nothing new.
+    if let since = try store.timeOfFirstChange(after: store.identity.logFrom), imported.at >= since { return }
+    throw WorkspaceError(
+      .forgotten,
+      """
+      The changes of the bundle \(bundle) are forgotten: the hub's history begins after its change \
+      \(store.identity.logFrom).
+      """,
+      hint: "Change the rows yourself: that travels as any other change.")
   }
 }
 
@@ -63,6 +98,8 @@ private struct RevertedRow {
 private struct Revert {
   let store: HubStore
   let bundle: BundleID
+  /// The changes of all bundles that are reverted, and their inverse.
+  let own: OwnChanges
   let now: Int64
   let stamp: Stamp
 
@@ -73,7 +110,7 @@ private struct Revert {
     let current = try rows.row(row.key)
     guard let change = try inverse(of: row) else { return .nothing }
     let past = try store.past(of: row.key, in: row.place)
-    let others = try store.changesByOthers(of: past, in: row.place, after: row.last, than: .none)
+    let others = try store.changesByOthers(of: past, in: row.place, after: row.last, than: own)
     let result = merge(change, at: stamp, onto: current, others: others, by: .manual(rows.schema))
     // Values that were not changed since are still reverted.
     if let disagreement = result.disagreement { try note(disagreement, change, row, met: current) }

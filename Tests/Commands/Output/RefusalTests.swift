@@ -68,6 +68,10 @@ struct RefusalTests {
         "dataset-definition",
         "mine"
       ),
+      (
+        "a sum of texts", #"{ "dataset": "d", "version": 1, "tables": { "notes": { "columns": { "c": "sum" } } } }"#,
+        "dataset-definition", "a sum needs numbers"
+      ),
       ("NULL in a key", #"{ "dataset": "d", "version": 1, "tables": { "old": {} } }"#, "dataset-definition", "NULL"),
     ])
   func initialise(_ what: String, definition: String, reason: String, word: String) throws {
@@ -77,6 +81,7 @@ struct RefusalTests {
       """
       CREATE TABLE t (a TEXT PRIMARY KEY, b); CREATE TABLE keyless (a, b); CREATE VIEW seen AS SELECT * FROM t;
       CREATE TABLE old (a TEXT PRIMARY KEY); INSERT INTO old VALUES (NULL);
+      CREATE TABLE notes (a TEXT PRIMARY KEY, c TEXT);
       """)
     try camp.write("d.json", definition)
     let before = try camp.everything()
@@ -86,6 +91,10 @@ struct RefusalTests {
     let error = try outcome.json["error"]
     #expect(error?["reason"]?.stringValue == reason)
     #expect(error?["message"]?.stringValue?.contains(word) == true, "\(what): \(outcome.out)")
+    #expect(try camp.everything() == before, "\(what) left something behind")
+    // The check without a hub finds the same.
+    let checked = camp.hubAnywhere("dataset", "check", camp.path("d.json"), camp.path("data.sqlite"), "--json")
+    #expect(try checked.code == 1 && checked.json["error"] == error, "\(what): \(checked)")
     #expect(try camp.everything() == before, "\(what) left something behind")
   }
 

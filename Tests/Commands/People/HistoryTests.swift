@@ -40,6 +40,58 @@ struct HistoryTests {
     #expect(camp.hub("history", "rooms", "r1").error.contains("The dataset has no table rooms"))
   }
 
+  /// The tablet exports three times, and the hub takes each.
+  private func exportThrice(between: () throws -> Void = {}) throws {
+    for (number, sql) in [
+      (1, "UPDATE reviews SET words = 'one' WHERE id = 'r1'; INSERT INTO reviews VALUES ('n', 'lake', 'ann', 1, 'x')"),
+      (2, "UPDATE reviews SET words = 'two' WHERE id = 'r1'; UPDATE reviews SET stars = 2 WHERE id = 'n'"),
+      (3, "UPDATE reviews SET words = 'three' WHERE id = 'r1'; DELETE FROM reviews WHERE id = 'n'"),
+    ] {
+      try camp.sql("tablet/data.sqlite", sql)
+      camp.deliver("tablet", number)
+      if number == 1 { try between() }
+    }
+  }
+
+  private func rows() throws -> String { try camp.rows("office.sqlite", "SELECT id, stars, words FROM reviews ORDER BY id") }
+
+  @Test("all that came from a device since a time is reverted at once, as if none of it had come")
+  func revertSince() throws {
+    let before = try rows()
+    try exportThrice()
+    #expect(try rows() == "r1|4|three\nr2|5|dark")
+    let rehearsed = camp.hub("revert", "--device", "tablet", "--since", "2026-01-01", "--dry-run")
+    #expect(rehearsed.out.contains("3 bundles reverted."), "\(rehearsed)")
+    #expect(try rows() == "r1|4|three\nr2|5|dark")
+    let document = try camp.hub("revert", "--device", "tablet", "--since", "2026-01-01", "--json").json
+    #expect(document["bundles"]?.arrayValue?.count == 3 && document["conflicts"] == 0, "\(document)")
+    #expect(try rows() == before)
+  }
+
+  @Test("only the bundles since the time are reverted, and a value that the office wrote since stays, with a conflict")
+  func revertSinceOffice() throws {
+    try exportThrice { try camp.sql("office.sqlite", "UPDATE reviews SET stars = 9 WHERE id = 'r1'") }
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = 'office' WHERE id = 'r1'")
+    let second = try camp.rows("office.sqlite", "SELECT at FROM satchel_ledger WHERE peer = 'tablet' AND number = 2")
+    try camp.sql("office.sqlite", "UPDATE satchel_ledger SET at = at - 86400000 WHERE peer = 'tablet' AND number = 1")
+    let time = UTCTime.text(milliseconds: try #require(Int64(second)) - 1000)
+    let document = try camp.hub("revert", "--device", "tablet", "--since", time, "--json").json
+    #expect(document["bundles"]?.arrayValue?.count == 2 && document["conflicts"] == 1, "\(document)")
+    #expect(try rows() == "n|1|x\nr1|9|office\nr2|5|dark")
+    #expect(try camp.rows("office.sqlite", "SELECT device_values FROM satchel_conflicts WHERE state = 'open'").contains("one"))
+  }
+
+  @Test("a revert without a bundle, or with half of a choice, is a wrong usage; a device without bundles is named")
+  func revertUsage() {
+    for words in [["revert"], ["revert", "--device", "tablet"], ["revert", "tablet/1", "--since", "2026-01-01"]] {
+      #expect(camp.hubAnywhere(["-C", camp.path("hub")] + words).code == 2)
+    }
+    #expect(camp.hub("revert", "--device", "tablet", "--since", "May").code == 2)
+    let none = camp.hub("revert", "--device", "tablet", "--since", "2026-01-01")
+    #expect(none.code == 1 && none.error.contains("No bundle of tablet was imported here since"), "\(none)")
+    #expect(camp.hub("revert", "--device", "nobody", "--since", "2026-01-01").code == 1)
+  }
+
   @Test("a decision is refused where the row was changed since, with both values and the way on")
   func changedSince() throws {
     let id = try disagree()
