@@ -45,5 +45,8 @@ final class FieldDevice {
     try app()?.database.first("SELECT definition ->> 'version' FROM satchel_device") { $0.integer(0) } ?? 0
   }
 
+  /// The hub's epoch that its database knows.
+  func epoch() throws -> String? { try app()?.database.first("SELECT epoch FROM satchel_device") { $0.text(0) } }
+
   func closeApp() { opened = nil }
 }

@@ -34,6 +34,12 @@ struct ArchivedBundles {
     return scope
   }
 
+  /// Whether a bundle from the hub belongs to an epoch that follows this device's epoch. Reads only its manifest.
+  func isOfLaterEpoch(_ number: Int64) throws -> Bool {
+    guard case .scope(let scope) = try manifest(ofEmission: number).body else { return false }
+    return scope.former?.contains(session.state.epoch) ?? false
+  }
+
   /// An export of this device. Throws a `WorkspaceError` if it is missing or damaged.
   func export(_ sequence: SequenceNumber) throws -> VerifiedBundle {
     let name = session.fileName(ofExport: sequence)
@@ -69,9 +75,13 @@ struct ArchivedBundles {
 
   /// Whether a bundle from the hub is full or a delta. Reads only its manifest.
   func extent(of number: Int64) throws -> Manifest.Scope.Extent {
+    try scope(of: manifest(ofEmission: number)).extent
+  }
+
+  private func manifest(ofEmission number: Int64) throws -> Manifest {
     do {
       let path = session.archive.path(session.incomingPrefix, number)
-      return try scope(of: session.workspace.reader.manifest(of: path, trust: .keys(hubKeys))).extent
+      return try session.workspace.reader.manifest(of: path, trust: .keys(hubKeys))
     } catch let error as BundleError {
       throw Self.incomplete("the hub's bundle \(number) in bundles/archive is damaged (\(error.message))")
     }

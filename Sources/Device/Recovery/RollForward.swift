@@ -35,6 +35,7 @@ struct RollForward {
     received = EmissionNumber(last)
     bundles = try ArchivedBundles(session)
     for number in numbers where number > session.state.received.rawValue {
+      if try bundles.isOfLaterEpoch(number) { throw Self.earlierEpoch }
       let version = try bundles.emission(number).manifest.version
       if version > session.dataset.version { throw Self.olderVersion(session, than: version) }
     }
@@ -46,6 +47,22 @@ struct RollForward {
       session, at: .init(numbers: numbers, received: received, lastExport: (sequence: newest, received: stoodOn)))
   }
 
+  /// The error if the copy is from before an epoch of the hub began. The first bundle of an epoch brings all rows anew,
+  /// so it does not show what became of the writes in the copy.
+  private static var earlierEpoch: WorkspaceError {
+    WorkspaceError(
+      .olderDatabase,
+      """
+      The database is an old copy of itself, from before the hub was restored or replaced. The newer database had \
+      later rows from the hub.
+      """, hint: wayOut)
+  }
+
+  private static let wayOut = """
+    Put the newer database back if there is one. If not, move this one out of the way, and satchel doctor --repair \
+    makes another one; what was written into this one last is then in the file that you kept.
+    """
+
   /// The error if the copy has an older dataset version. Only the hub decides how a migration changes rows that were
   /// written into a copy.
   private static func olderVersion(_ session: DeviceSession, than version: Int64) -> WorkspaceError {
@@ -55,12 +72,7 @@ struct RollForward {
       The database is an old copy of itself, of version \(session.dataset.version) of the dataset, and the newer one \
       had version \(version).
       """,
-      hint:
-        """
-        Put the newer database back if there is one. If not, move this one out of the way, and satchel doctor \
-        --repair makes another one; what was written into this one last is then in the file that you kept.
-        """
-    )
+      hint: wayOut)
   }
 
   func run() throws {

@@ -90,6 +90,34 @@ struct DoctorFileTests {
     #expect(try camp.rows("office.sqlite", query) == "r0|cold|exported\nr1|delivered|NULL")
   }
 
+  @Test("an old copy from before an epoch of the hub is kept aside, and another database is made without it")
+  func oldCopyOfEarlierEpoch() throws {
+    let camp = try CommandLineFixture.watched()
+    let copy = try camp.read("tablet/data.sqlite")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'delivered' WHERE id = 'r1'")
+    camp.deliver("tablet", 2)
+    #expect(camp.hub("restore", "--in-place").code == 0)
+    #expect(camp.hub("emit", "--device", "tablet").code == 0)
+    let file = try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-")
+    #expect(camp.device("tablet", "import", file).code == 0)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'exported' WHERE id = 'r0'")
+    camp.device("tablet", "export")
+
+    try Data(copy).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
+    for words in [["doctor", "--repair"], ["doctor", "--repair", "--dry-run"]] {
+      let refused = camp.deviceAnywhere(["-C", camp.path("tablet")] + words)
+      #expect(refused.code == 1 && refused.error.contains("move this one out of the way"), "\(refused)")
+    }
+    #expect(try camp.read("tablet/data.sqlite") == copy)
+    try camp.remove("tablet/data.sqlite")
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    let query = "SELECT id, words FROM reviews WHERE author = 'ann' ORDER BY id"
+    #expect(try camp.rows("tablet/data.sqlite", query) == "r0|exported\nr1|delivered")
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+    camp.hub("import", try camp.newestBundle(in: "tablet/bundles/outbox", "camp-tablet-hub-"))
+    #expect(try camp.rows("office.sqlite", query) == "r0|exported\nr1|delivered")
+  }
+
   @Test(
     "an old copy whose triggers are gone too is brought to where the newer file was, with what went by unseen in it")
   func damagedOldCopy() throws {

@@ -363,12 +363,14 @@ extension Season {
     }
     say("\(device.name) gets an old copy of its database")
     let newest = try device.sequence()
-    let version = try device.version()
+    let (version, epoch) = (try device.version(), try device.epoch())
     try removeDatabase(of: device)
     world.copy(copy, to: device.databasePath)
     device.copy = nil
-    // The result of a migration for rows that were written into a copy is unknown: the file must be kept aside.
-    let isKeptAside = try device.version() < version
+    // What became of rows that were written into a copy is unknown after a migration, and after the first bundle of an
+    // epoch: the file must be kept aside.
+    let isKeptAside = try device.version() < version || device.epoch() != epoch
+    if isKeptAside, try device.sequence() < newest { try refuseRepair(of: device) }
     if isKeptAside { try removeDatabase(of: device) }
     if !isKeptAside {
       if try device.sequence() < newest { try refuseExport(of: device) }
@@ -391,6 +393,14 @@ extension Season {
     say("\(device.name) has lost its database")
     try deliver(emit(to: device, full: true))
     try deliver(parcel)
+  }
+
+  /// The message names the way out.
+  private func refuseRepair(of device: FieldDevice) throws {
+    do { _ = try device.workspace.repair() } catch let error as WorkspaceError where error.reason == "older-database" {
+      if error.hint?.contains("move this one out of the way") == true { return }
+    }
+    throw Wrong("\(device.name) repaired an old copy of its database from before a migration or an epoch")
   }
 
   /// An old copy would reuse a number that already names another export.
