@@ -163,7 +163,11 @@ extension DeviceTool {
 
   private static func notDelivered(_ current: DeviceStatus.Current) -> String {
     let total = current.pending.reduce(0) { $0 + $1.count }
-    if total == 0 { return "nothing: the hub has everything" }
+    if total == 0 {
+      // Capture may have missed writes. Then no number is right.
+      let isSure = current.damage.isEmpty && current.lostCounts.isEmpty && current.unknownExport == nil
+      return isSure ? "nothing: the hub has everything" : "not known: see the warnings"
+    }
     let new = current.notExported == 0 ? "all in an export" : "\(current.notExported) in no export yet"
     return "\(Words.count(total, "change")) (\(Words.tables(current.pending))), \(new)"
   }
@@ -188,7 +192,7 @@ extension DeviceTool {
     }
     let isToExport =
       current.notExported + current.attachments.notSent + current.attachments.notAsked > 0 || current.hasUntoldKey
-    if isToExport { steps.append("satchel export") }
+    if isToExport { steps.append("satchel sync DIR, with a stick that goes to the hub") }
     if current.openConflicts > 0 { steps.append("satchel conflicts") }
     if !current.redelivery.isEmpty || current.brought > 0 || !current.sealed.isEmpty {
       steps.append("carry all of bundles/outbox to the hub.")

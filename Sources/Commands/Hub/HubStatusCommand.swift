@@ -154,17 +154,30 @@ extension HubTool {
   /// Which devices have reported, and which bundles are on their way.
   static func devices(_ status: HubStatus, _ now: Int64) -> StatusSheet.Table {
     StatusSheet.Table(
-      titles: ["Device", "User", "State", "Heard", "Merged", "Made for it", "It has", "Verified", "Never came"],
-      numbers: [4, 5, 6],
+      titles: ["Device", "User", "State", "Heard", "Merged", "Its rows", "Verified", "Never came"],
+      numbers: [4],
       rows: status.devices.map { entry in
         let device = entry.device
         return [
           device.name, device.user, entry.isExpired ? "expired" : device.state.rawValue,
-          Words.age(of: device.heard, now: now), "\(device.merged)", "\(entry.emitted)", "\(device.proved)",
-          words(entry.proof, now), Words.ranges(entry.missing),
+          Words.age(of: device.heard, now: now), "\(device.merged)", standing(of: entry), words(entry.proof, now),
+          Words.ranges(entry.missing),
         ]
       })
   }
+
+  /// Whether a device is known to have the newest bundle that was made for it.
+  private static func standing(of entry: HubStatus.Device) -> String {
+    let (made, known) = (entry.emitted, entry.device.proved)
+    if made == .zero { return "nothing yet" }
+    if known >= made { return "up to date" }
+    if known == .zero { return "not known" }
+    // In a new epoch, numbers begin far above.
+    let behind = made.rawValue - known.rawValue
+    return behind < mostCounted ? "\(Words.count(Int(behind), "bundle")) behind" : "behind"
+  }
+
+  private static let mostCounted: Int64 = 10_000
 
   /// The next steps, the most urgent first.
   static func steps(_ status: HubStatus) -> [String] {
@@ -188,7 +201,7 @@ extension HubTool {
     }
     if status.openConflicts > 0 { steps.append("satchel-hub conflicts") }
     if !status.quarantined.isEmpty { steps.append(StatusSheet.stepOfQuarantine(status.quarantined, tool: name)) }
-    return steps + ["satchel-hub import the bundles from devices, then satchel-hub emit --all for the way back."]
+    return steps + ["satchel-hub sync DIR, with each stick that comes and before it goes."]
   }
 
   private static func members(_ status: HubStatus) -> KeyValuePairs<String, JSONValue> {

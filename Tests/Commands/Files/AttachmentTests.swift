@@ -172,7 +172,7 @@ struct AttachmentTests: PhotoStory {
     #expect(first["files_left"] == 3)
     #expect(first["changes"]?["reviews"] == 6)
     #expect(try missing(camp.device("tablet", "status", "--json").json) == ["film.mpg large"])
-    #expect(camp.device("tablet", "status").out.contains("satchel export"))
+    #expect(camp.device("tablet", "status").out.contains("satchel sync DIR"))
     #expect(try camp.device("tablet", "export", "--json").json["files"] == 2)
     // The third stick is the first that arrives.
     #expect(try camp.device("tablet", "export", "--json").json["files_left"] == 3)

@@ -17,7 +17,7 @@ struct LostFileTests: PhotoStory {
     try camp.remove("tablet/files/lake.jpg")
     #expect(try (files("tablet")["lost"], files("tablet")["not_asked"]) == (1, 1))
     let status = camp.device("tablet", "status").out
-    #expect(status.contains("the next export asks for them") && status.contains("Next: satchel export"))
+    #expect(status.contains("the next export asks for them") && status.contains("Next: satchel sync DIR"))
     let asked = camp.device("tablet", "export")
     #expect(asked.out.contains("0 changes.\nIt asks for 1 file that is gone from files/ here.\n"), "\(asked.out)")
     #expect(camp.device("tablet", "status").out.contains("an export asked for them"))

@@ -1,0 +1,37 @@
+import TestSupport
+import Testing
+
+/// What `status` says about the rows of each device.
+@Suite("Who is up to date")
+struct StandingTests {
+  @Test("status says in words which devices have the newest rows, and teaches sync")
+  func words() throws {
+    let camp = try CommandLineFixture()
+    try camp.open()
+    func line(_ device: String) -> String {
+      camp.hub("status").out.split(separator: "\n").first { $0.hasPrefix("\(device) ") }.map(String.init) ?? ""
+    }
+    #expect(line("phone").contains("up to date"), "\(camp.hub("status"))")
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Big lake' WHERE id = 'lake'")
+    camp.hub("emit", "--all")
+    #expect(line("phone").contains("1 bundle behind"), "\(camp.hub("status"))")
+    try camp.carry("tablet", rounds: 2)
+    #expect(line("tablet").contains("up to date"), "\(camp.hub("status"))")
+    #expect(camp.hub("status").out.contains("satchel-hub sync DIR"))
+    camp.hub("user", "add", "cy")
+    camp.hub("device", "provision", "new", "--user", "cy", "--into", camp.path("new"))
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    #expect(camp.device("tablet", "status").out.contains("satchel sync DIR"))
+  }
+
+  @Test("while capture may have missed writes, status does not say that the hub has everything")
+  func unsure() throws {
+    let camp = try CommandLineFixture()
+    try camp.open()
+    #expect(camp.device("tablet", "status").out.contains("nothing: the hub has everything"))
+    try camp.sql("tablet/data.sqlite", CommandLineFixture.dropTriggers)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    let out = camp.device("tablet", "status").out
+    #expect(out.contains("not known: see the warnings") && !out.contains("the hub has everything"), "\(out)")
+  }
+}
