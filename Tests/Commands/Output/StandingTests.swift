@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What `status` says about the rows of each device.
+/// The words of `status` about the rows of each device.
 @Suite("Who is up to date")
 struct StandingTests {
   @Test("status says in words which devices have the newest rows, and teaches sync")

@@ -367,8 +367,8 @@ extension Season {
     try removeDatabase(of: device)
     world.copy(copy, to: device.databasePath)
     device.copy = nil
-    // What became of rows that were written into a copy is unknown after a migration, and after the first bundle of an
-    // epoch: the file must be kept aside.
+    // A migration, and the first bundle of an epoch, do not show what became of rows that were written into a copy:
+    // the file must be kept aside.
     let isKeptAside = try device.version() < version || device.epoch() != epoch
     if isKeptAside, try device.sequence() < newest { try refuseRepair(of: device) }
     if isKeptAside { try removeDatabase(of: device) }
