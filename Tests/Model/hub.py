@@ -283,8 +283,10 @@ class Hub:
         if sent:
             self.note_proved(device, export.received)
         elif is_present and (is_newer or not self.rules.hold("overtaken")):
-            # The hub has forgotten what the device holds, so the device gets everything.
-            device.emissions, device.proved = {}, None
+            # The hub has forgotten what the device holds, so the device gets everything. By now the device may have an
+            # emission that was made after the forgotten one.
+            device.emissions = {n: sent for n, sent in device.emissions.items() if n > export.received}
+            device.proved = None
             device.declared = {export.received: export.received_digest}
 
     def note_proved(self, device, number):
