@@ -103,7 +103,9 @@ extension HubTool {
       ["revert"], summary: "revert the changes of a bundle, or of a device since a time",
       discussion: """
         Writes the inverse of a bundle's changes as new changes of the hub, which travel like any other. If a value \
-        was changed again since, the newer value stays, and the value from before the bundle becomes an open conflict.
+        was changed again since, the newer value stays, and the value from before the bundle becomes an open conflict. \
+        Changes of the bundle that still wait, for a decision or for another row, are given up. Attached files stay as \
+        they are.
 
         With --device and --since, all bundles of the device that came since then are reverted, or none.
         """,
@@ -124,14 +126,21 @@ extension HubTool {
       text +=
         "\(Words.count(count, "row")) as before\(count > 0 ? " (\(Words.tables(report.rows)))" : "").\n"
       if report.conflicts > 0 {
-        text += "\(Words.count(report.conflicts, "row")) changed since, to be decided: satchel-hub conflicts\n"
+        text +=
+          """
+          \(Words.count(report.conflicts, "row")) to be decided, because others changed \
+          \(report.conflicts == 1 ? "it" : "them") since, or other rows need \(report.conflicts == 1 ? "it" : "them"): \
+          satchel-hub conflicts\n
+          """
       }
+      if report.givenUp > 0 { text += "\(Words.count(report.givenUp, "change")) that waited given up.\n" }
+      if report.areFilesNamed { text += "Attached files stay as they are.\n" }
       return Answer(
         text,
         [
           "bundle": .string(report.bundles[0].text), "bundles": .strings(report.bundles.map(\.text)),
           "rows": .tables(report.rows),
-          "conflicts": .integer(Int64(report.conflicts)),
+          "conflicts": .integer(Int64(report.conflicts)), "given_up": .integer(Int64(report.givenUp)),
         ])
     }
   }

@@ -101,7 +101,8 @@ extension HubWorkspace {
     if decision.word != .device { try ConflictTable.openHeld(behind: members.map(\.record), in: store.database) }
   }
 
-  private func close(
+  /// Records a decision about one conflict.
+  func close(
     _ record: ConflictRecord, _ decision: ConflictDecision, note: String?, _ store: HubStore
   ) throws {
     let now = platform.clock.milliseconds()

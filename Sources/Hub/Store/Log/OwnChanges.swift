@@ -17,7 +17,6 @@ struct OwnChanges {
   private var shared: Set<SharedWrite> = []
   /// Bundles of the device with a former user's changes, which the device does not have any more.
   let sealed: Set<String>
-  private var reverted: (bundles: Set<String>, stamp: Stamp)?
 
   /// - Parameters:
   ///   - user: only changes of this user are the device's own. nil: changes of any user are.
@@ -32,12 +31,6 @@ struct OwnChanges {
     return own
   }
 
-  /// Counts as own the changes of these bundles, and the changes that revert them: the hub's changes with this stamp.
-  init(reverting bundles: Set<BundleID>, at stamp: Stamp) {
-    (device, user, sealed) = (nil, nil, [])
-    reverted = (Set(bundles.map(\.text)), stamp)
-  }
-
   private init() { (device, user, sealed) = (nil, nil, []) }
 
   /// No change is the device's own: all changes are changes of others.
@@ -45,14 +38,9 @@ struct OwnChanges {
 
   func contains(_ entry: LogEntry) -> Bool {
     if shared.contains(where: { entry.device == $0.history.text && entry.stamp == $0.stamp }) { return true }
-    if let reverted, entry.device == nil ? entry.stamp == reverted.stamp : entry.isIn(reverted.bundles) { return true }
     guard let device, entry.device == device, user == nil || entry.user == user else { return false }
     return sealed.isEmpty || entry.bundle.map { !sealed.contains($0) } ?? true
   }
-}
-
-extension LogEntry {
-  fileprivate func isIn(_ bundles: Set<String>) -> Bool { bundle.map(bundles.contains) ?? false }
 }
 
 extension HubStore {
