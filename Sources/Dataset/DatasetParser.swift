@@ -353,7 +353,10 @@ private struct Members {
   where Word.RawValue == String {
     guard let text = try optionalString(name) else { return nil }
     guard let word = Word(rawValue: text) else {
-      throw DatasetError(place(name), "\"\(text)\" is not \(oneOf(Word.allCases))")
+      // Most words with few letters are near each other.
+      let near = text.count > 4 ? suggestion(for: text, among: Word.allCases.map(\.rawValue)) : nil
+      throw DatasetError(
+        place(name), "\"\(text)\" is not \(oneOf(Word.allCases))", hint: near.map { "Did you mean \"\($0)\"?" })
     }
     return word
   }

@@ -32,16 +32,19 @@ public protocol ProgramRunner: Sendable {
   ///
   /// Throws `.permissionDenied` if the program belongs to another user than this process's user or root, or if other
   /// users can write to it.
-  func run(_ program: Program) throws(PlatformError) -> ProgramEnd
+  /// - Parameter started: is called when the program runs, and has opened its input.
+  func run(_ program: Program, started: () -> Void) throws(PlatformError) -> ProgramEnd
 }
 
 /// The machine's programs.
 public struct HostPrograms: ProgramRunner {
   public init() {}
 
-  public func run(_ program: Program) throws(PlatformError) -> ProgramEnd {
+  public func run(_ program: Program, started: () -> Void) throws(PlatformError) -> ProgramEnd {
     try checkOwner(program.path)
-    return try wait(for: start(program), program)
+    let process = try start(program)
+    started()
+    return try wait(for: process, program)
   }
 
   private func checkOwner(_ path: String) throws(PlatformError) {

@@ -221,6 +221,10 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (table(#""visible": true"#), "tables.t.visible", "it must be a text", nil),
   (table(#""write": null"#), "tables.t.write", "it must be a text", nil),
   (table(#""conflict": "client""#), "tables.t.conflict", "\"client\" is not hub, device, newest, manual", nil),
+  (
+    table(#""conflict": "newst""#), "tables.t.conflict", "\"newst\" is not hub, device, newest, manual",
+    "Did you mean \"newest\"?"
+  ),
   (table(#""merge": "cell""#), "tables.t.merge", "\"cell\" is not column, row", nil),
   (table(#""columns": []"#), "tables.t.columns", "it must be an object", nil),
   (table(#""columns": { "a": "most" }"#), "tables.t.columns.a", "a policy is hub, device, newest, manual", nil),

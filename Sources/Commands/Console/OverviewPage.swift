@@ -39,7 +39,8 @@ extension ConsoleSite {
     let sent = (request.files as? ConsoleUpload)?.paths ?? [:]
     if sent.isEmpty { throw UsageError("no file was chosen") }
     let names = sent.keys.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
-    let (answer, _) = try HubTool.take(names, into: hub, command) { name, body in try body(sent[name] ?? name) }
+    let (taken, _) = try HubTool.take(names, into: hub, command) { name, body in try body(sent[name] ?? name) }
+    let answer = Hooks.run(after: taken, command, context)
     let warnings: Markup = answer.warnings.isEmpty ? "" : "<pre class=\"warning\">\(answer.warnings)</pre>"
     let text: Markup = answer.text.isEmpty ? "" : "<pre class=\"notice\">\(answer.text)</pre>"
     return frame("What came of it", "\(text)\(warnings)<p><a href=\"./\">To the overview</a></p>")

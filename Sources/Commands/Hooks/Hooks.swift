@@ -21,6 +21,7 @@ struct Hooks {
   /// A hook may send a message over a slow line, but a stick must not wait for it forever.
   private static let longest: Int64 = 300_000
   private static let folderName = "hooks"
+  private static let variable = "SATCHEL_HOOK"
 
   private let folder: WorkspaceFolder
   private let platform: Platform
@@ -36,7 +37,8 @@ struct Hooks {
   static func run(
     after answer: Answer, isSync: Bool = false, _ command: ParsedCommand, _ context: CommandContext
   ) -> Answer {
-    if command.dryRun { return answer }
+    // A hook that uses this workspace starts no hooks: it could go on forever.
+    if command.dryRun || context.console.environment(Self.variable) != nil { return answer }
     let hooks = Hooks(in: command.directory, context.platform)
     var answer = answer
     let failures = events(of: answer, isSync: isSync).compactMap { event in
@@ -45,7 +47,10 @@ struct Hooks {
     if failures.isEmpty { return answer }
     answer.warnings += failures.map { "The hook \($0)\n" as TerminalText }.joined()
     answer.members.append(.init(name: "hook_failures", value: .strings(failures)))
-    if answer.code == .done { answer.code = .partial }
+    if answer.code == .done {
+      answer.code = .partial
+      if !answer.closing.isEmpty { answer.closing = "Not everything was done: see above.\n" }
+    }
     return answer
   }
 
@@ -82,7 +87,9 @@ struct Hooks {
       "hook": .string(event.rawValue), "workspace": .string(root), "answer": .object(members),
     ]
     let (input, fd) = try files.createTemporary(in: folder.inbox, for: Self.folderName, mode: 0o600)
-    defer { try? files.remove(input) }
+    // The program has opened it by then. Nothing is left behind if this command is killed meanwhile.
+    func remove() { try? files.remove(input) }
+    defer { remove() }
     do {
       defer { files.close(fd) }
       try files.write(fd, document.prettyBytes)
@@ -90,7 +97,8 @@ struct Hooks {
     let end = try platform.programs.run(
       Program(
         path: path, input: Paths.absolute(input, currentDirectory: here),
-        variables: ["SATCHEL_HOOK=\(event.rawValue)", "SATCHEL_WORKSPACE=\(root)"], longest: Self.longest))
+        variables: ["\(Self.variable)=\(event.rawValue)", "SATCHEL_WORKSPACE=\(root)"], longest: Self.longest),
+      started: remove)
     return words(event, end)
   }
 

@@ -13,9 +13,9 @@ extension HubTool {
         Prints one line and ends with a code that Nagios and similar programs read: 0 is OK, 1 is WARNING, 2 is \
         CRITICAL. (A wrong usage ends with 2, too.) Changes nothing. For cron: with -q it prints nothing if all is well.
 
-        CRITICAL is a state in which the hub takes no bundle: it was set back, its clock is wrong, capture is damaged, \
-        or a trigger of the app fails. WARNING are: refused bundles, copied devices, devices whose rows differ, and \
-        what the options name.
+        CRITICAL is a state in which the hub does not work: it cannot be opened, it was set back, its clock is wrong, \
+        a key is missing, capture is damaged, or a trigger of the app fails. WARNING are: refused bundles, copied \
+        devices, devices whose rows differ, and what the options name.
         """,
       options: [
         OptionSpec("silent-days", kind: .value("DAYS"), help: "warn of devices from which no bundle came for longer"),
@@ -29,22 +29,32 @@ extension HubTool {
     ) { command, context in
       let limits = try WatchLimits(command)
       let now = context.platform.clock.milliseconds()
-      let status = try open(command, context).status()
-      return answer(HubFinding.all(of: status, limits, now: now), status, quiet: command.quiet)
+      do {
+        let hub = try open(command, context)
+        let status = try hub.status()
+        let found = HubFinding.all(of: status, limits, now: now) + HubFinding.ofKeys { try hub.keys.check() }
+        return answer(found, status, quiet: command.quiet)
+      } catch {
+        let failure = Failure(error)
+        // Another command will be done soon. A watching program asks again.
+        if failure.code == .busy { throw error }
+        return answer([HubFinding(level: .critical, words: failure.message)], nil, quiet: command.quiet)
+      }
     }
   }
 
-  private static func answer(_ found: [HubFinding], _ status: HubStatus, quiet isQuiet: Bool) -> Answer {
+  private static func answer(_ found: [HubFinding], _ status: HubStatus?, quiet isQuiet: Bool) -> Answer {
     let worst = found.map(\.level).max() ?? .ok
     let words = found.isEmpty ? "all is well" : found.map(\.words).joined(separator: "; ")
+    let (devices, conflicts) = (status?.devices.count ?? 0, status?.openConflicts ?? 0)
     // After the bar, Nagios reads figures.
-    let figures = "devices=\(status.devices.count) conflicts=\(status.openConflicts)"
-    let line: TerminalText = "SATCHEL \(worst.word) - \(status.configuration.name): \(words) | \(figures)\n"
+    let figures = "devices=\(devices) conflicts=\(conflicts)"
+    let name = status.map { "\($0.configuration.name): " } ?? ""
+    let line: TerminalText = "SATCHEL \(worst.word) - \(name)\(words) | \(figures)\n"
     var answer = Answer(
       line,
       [
-        "level": .string(worst.word), "devices": .integer(Int64(status.devices.count)),
-        "conflicts": .integer(status.openConflicts),
+        "level": .string(worst.word), "devices": .integer(Int64(devices)), "conflicts": .integer(conflicts),
         "found": .array(found.map { ["level": .string($0.level.word), "message": .string($0.words)] }),
       ], code: worst.code)
     // cron mails what is printed, and -q prints warnings alone.
@@ -99,6 +109,11 @@ struct HubFinding {
 
   static func all(of status: HubStatus, _ limits: WatchLimits, now: Int64) -> [HubFinding] {
     critical(status) + warnings(status) + devices(status, limits, now) + limited(status, limits, now)
+  }
+
+  static func ofKeys(_ check: () throws -> Void) -> [HubFinding] {
+    do { try check() } catch { return [HubFinding(level: .critical, words: Failure(error).message)] }
+    return []
   }
 
   /// The states in which the hub takes no bundle.

@@ -6,13 +6,17 @@ enum RuleText {
   static func table(_ rules: [RuleSummary]) -> TerminalText {
     var table = TextTable(["TABLE", .right("ROWS"), "A USER SEES", "AND MAY CHANGE"])
     for rule in rules { table.add([rule.table.text, "\(rule.rows)", rule.sees, rule.changes]) }
-    let open = rules.filter { $0.withoutParent > 0 }.map { rule in
-      let rows = Words.count(Int(rule.withoutParent), "row")
-      return
-        "Note: every user sees \(rows) of \(rule.table) that \(rule.withoutParent == 1 ? "names" : "name") no parent.\n"
-        as TerminalText
-    }
-    return table.text(width: nil) + open.joined()
+    return table.text(width: nil) + rules.filter { $0.withoutParent > 0 }.map(note).joined()
+  }
+
+  /// A note about rows that no parent hides.
+  private static func note(_ rule: RuleSummary) -> TerminalText {
+    let isOne = rule.withoutParent == 1
+    let rows = "\(Words.count(Int(rule.withoutParent), "row")) of \(rule.table)"
+    let verb = isOne ? "names" : "name"
+    return rule.hasOwnRule
+      ? "Note: \(rows) \(verb) no parent: only \"visible\" decides who sees \(isOne ? "it" : "them").\n"
+      : "Note: every user sees \(rows) that \(verb) no parent.\n"
   }
 
   static func json(_ rules: [RuleSummary]) -> JSONValue {

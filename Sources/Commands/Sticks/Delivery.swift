@@ -81,12 +81,14 @@ extension ParsedCommand {
   private func place(
     for file: String, in named: String, of replica: WorkspaceConfiguration, _ context: CommandContext
   ) throws -> String {
-    let platform = context.confined(below: named).platform
-    guard try platform.isFolder(named), try Stick.isStick(named, platform),
+    // A person who names the stick's own folder means the stick.
+    let root = Paths.name(of: named) == StickLayout.folderName ? Paths.parent(of: named) : named
+    let platform = context.confined(below: root).platform
+    guard try platform.isFolder(root), try Stick.isStick(root, platform),
       let receiver = BundleName.receiver(of: Paths.name(of: file), from: replica.name, dataset: replica.dataset)
     else { return named }
-    let stick = try Stick(named, of: replica, platform)
-    let folder = try stick.folder(to: receiver)
+    let stick = try Stick(root, of: replica, platform)
+    let folder = try stick.folder(for: file, to: receiver)
     try stick.explain()
     try platform.files.makeDirectory(folder, mode: 0o755)
     return folder

@@ -22,6 +22,8 @@ struct ImportRounds {
   }
 
   private(set) var results: [(file: String, outcome: Outcome)] = []
+  /// The fault of the workspace that ended the import after some files; nil: there was none.
+  private(set) var stopped: Failure?
   /// Files that were not imported, because too many files of the same sender were refused.
   private(set) var leftAlone = 0
 
@@ -42,7 +44,7 @@ struct ImportRounds {
   private static let mostRounds = 10
 
   /// - Parameter body: imports one file and returns its report. If the workspace itself has a fault, which no file
-  ///   causes, the whole import ends.
+  ///   causes, the whole import ends. Throws that fault if no file was imported before.
   init(_ files: [String], _ body: (_ file: String) throws -> Told) throws {
     if files.count > 1, files.contains(Streams.word) { throw UsageError("- is read once: give no other names with it") }
     try self.init(files.map { InspectedFile($0) }, mostRefused: .max, isAlone: files.count < 2, body)
@@ -59,6 +61,13 @@ struct ImportRounds {
   ) throws {
     self.mostRefused = mostRefused
     self.isAlone = isAlone
+    do { try run(files, body) } catch {
+      if taken.isEmpty { throw error }
+      stopped = Failure(error)
+    }
+  }
+
+  private mutating func run(_ files: [InspectedFile], _ body: (_ file: String) throws -> Told) throws {
     var (waiting, before, rounds) = (files, Int.max, 0)
     while !waiting.isEmpty, waiting.count < before, rounds < Self.mostRounds {
       (before, rounds) = (waiting.count, rounds + 1)
@@ -138,6 +147,11 @@ struct ImportRounds {
       }
     }
     answer.members = [.init(name: "bundles", value: .array(documents))]
+    if let stopped {
+      answer.warnings += stopped.text
+      answer.members.append(.init(name: "error", value: stopped.json))
+      if answer.code != .refused { answer.code = .partial }
+    }
     return answer
   }
 }

@@ -64,10 +64,17 @@ struct Stick {
 
   // MARK: what this replica puts here
 
-  /// Whether a bundle is from another replica, which has the same name here, and for another replica. If a bundle
-  /// cannot be read, such as an encrypted bundle, this replica has put it there: the folder has its name.
+  /// Whether a bundle in the usual folder may be from another replica with the same name, and for another replica.
+  ///
+  /// An encrypted bundle shows no sender, so it may be. Damaged bytes of any other file show no sender either, but a
+  /// sender replaces its own damaged bundle.
   private func isForeign(_ path: String) -> Bool {
-    manifest(of: path).map { !isOfThisReplica($0) } ?? false
+    if let manifest = manifest(of: path) { return !isOfThisReplica(manifest) }
+    return isEncrypted(path)
+  }
+
+  private func isEncrypted(_ path: String) -> Bool {
+    (try? BundleReader(platform: platform).isEncrypted(path)) == true
   }
 
   func isOfThisReplica(_ manifest: Manifest) -> Bool {
@@ -79,18 +86,19 @@ struct Stick {
     try? BundleReader(platform: platform).manifest(of: path, trust: .firstContact)
   }
 
-  /// The folder for this replica's bundles to `receiver`. If the folder has bundles of another replica with the same
-  /// names, it is another folder.
-  func folder(to receiver: String) throws -> String {
+  /// The folder for a bundle from this replica to `receiver`. The folder's name has this replica's id if the bundle is
+  /// encrypted, or if the usual folder may have bundles of another replica with the same names.
+  func folder(for bundle: String?, to receiver: String) throws -> String {
     let (usual, other) = layout.places(to: receiver, from: replica)
+    if bundle.map(isEncrypted) == true { return other }
     return try bundles(in: usual).contains(where: isForeign) ? other : usual
   }
 
   /// This replica's bundles to `receiver`, also where an earlier release put them.
   private func ownBundles(to receiver: String) throws -> [String] {
     let (usual, other) = layout.places(to: receiver, from: replica)
-    return try [usual, other, layout.formerPlace(to: receiver, from: replica.name)].flatMap(bundles(in:))
-      .filter { !isForeign($0) }
+    let shared = try [usual, layout.formerPlace(to: receiver, from: replica.name)].flatMap(bundles(in:))
+    return try shared.filter { !isForeign($0) } + bundles(in: other)
   }
 
   /// Puts a bundle on the stick, unless it is there. The bundle replaces older bundles of this replica for the same
@@ -98,7 +106,7 @@ struct Stick {
   /// - Parameter before: bundles that the receiver must have first. The new bundle does not contain their changes.
   @discardableResult
   func put(_ bundle: String, behind before: [String] = [], to receiver: String) throws -> Bool {
-    let folder = try folder(to: receiver)
+    let folder = try folder(for: bundle, to: receiver)
     try sweep(folder)
     for earlier in before { try put(earlier, in: folder) }
     let isNew = try put(bundle, in: folder)
@@ -142,7 +150,7 @@ struct Stick {
 
   /// Removes this replica's bundles from the stick, because the receiver has them.
   func clear(to receiver: String) throws {
-    try sweep(folder(to: receiver))
+    try sweep(folder(for: nil, to: receiver))
     try take(ownBundles(to: receiver))
   }
 

@@ -213,6 +213,9 @@ struct Syncing {
   private func tell(_ before: TerminalText, _ failure: Failure, _ answer: inout Answer) {
     answer.warnings += before + failure.text
     if answer.code == .done { answer.code = failure.code }
+    if !answer.members.contains(where: { $0.name == "error" }) {
+      answer.members.append(.init(name: "error", value: failure.json))
+    }
   }
 
   /// Shortens the text to its first lines and its last line, so that the other parts fit on a screen.

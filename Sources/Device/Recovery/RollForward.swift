@@ -47,8 +47,8 @@ struct RollForward {
       session, at: .init(numbers: numbers, received: received, lastExport: (sequence: newest, received: stoodOn)))
   }
 
-  /// The error if the copy is from before an epoch of the hub began. The first bundle of an epoch brings all rows again,
-  /// so it does not show what became of the writes in the copy.
+  /// The error if the copy is from before an epoch of the hub began. The first bundle of an epoch brings all rows
+  /// again, so it does not show what became of the writes in the copy.
   private static var earlierEpoch: WorkspaceError {
     WorkspaceError(
       .olderDatabase,

@@ -59,7 +59,7 @@ extension HubWorkspace {
       try store.writeTransaction(runMode) {
         try store.logLocalWrites(user: Self.hubUser, at: now)
         try forgetDevices(store, silentSince: limit, now: now, &report)
-        report.logFrom = try store.forgettable(before: newest)
+        report.logFrom = try max(store.forgettable(before: newest), store.identity.logFrom)
         report.knownSince = try store.timeOfFirstChange(after: report.logFrom)
         // The base holds all rows as they are. With the base, the remaining log shows the content of each row.
         if runMode == .commit, report.logFrom > store.identity.logFrom {

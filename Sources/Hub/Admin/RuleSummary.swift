@@ -11,14 +11,18 @@ public struct RuleSummary: Sendable {
   public let sees: String
   /// Which rows a user may change, in words.
   public let changes: String
-  /// Number of rows that every user sees because they name no parent, although the other rows follow a parent.
+  /// Number of rows that name no parent, although the other rows follow a parent. Only `visible` decides about them; if
+  /// there is no such rule, every user sees them.
   public let withoutParent: Int64
+  /// Whether the table has a rule `visible` of its own.
+  public let hasOwnRule: Bool
 
   init(_ table: TrackedTable, of dataset: DatasetDefinition, in database: borrowing Database) throws {
     self.table = table.name
     rows = try database.first("SELECT count(*) FROM \(quoted(table.name))") { $0.integer(0) } ?? 0
     let parents = table.parentKeys(in: dataset)
     sees = Self.sees(table, below: parents)
+    hasOwnRule = table.rules.visible != nil
     changes =
       switch table.rules.write {
       case .visible: "all of them"
@@ -33,16 +37,15 @@ public struct RuleSummary: Sendable {
     for key in parents where !names.contains(key.parent) { names.append(key.parent) }
     let joined = names.map(\.text).joined(separator: table.rules.parentsMatch == .any ? " or " : " and ")
     let below = names.isEmpty ? nil : "rows whose \(joined) the user sees"
-    let tree = table.treeKeys.isEmpty ? nil : "no row below a hidden row of \(table.name)"
-    let parts = [below, table.rules.visible.map { "rows with \($0)" }, tree].compactMap { $0 }
-    return parts.isEmpty ? "every row" : parts.joined(separator: "; only ")
+    let parts = [below, table.rules.visible.map { "rows with \($0)" }].compactMap { $0 }
+    let rows = parts.isEmpty ? "every row" : parts.joined(separator: "; only ")
+    return table.treeKeys.isEmpty ? rows : "\(rows); none below a hidden row of \(table.name)"
   }
 
-  /// A rule of the table's own decides about rows without a parent, too.
   private static func countWithoutParent(
     _ table: TrackedTable, _ parents: [ForeignKey], in database: borrowing Database
   ) throws -> Int64 {
-    if parents.isEmpty || table.rules.visible != nil { return 0 }
+    if parents.isEmpty { return 0 }
     let absent = parents.map { key in
       "(\(key.columns.map { "\(quoted(table.schema.columns[$0])) IS NULL" }.joined(separator: " OR ")))"
     }

@@ -1,3 +1,4 @@
+import Foundation
 import SatchelPlatform
 import TestSupport
 import Testing
@@ -47,6 +48,19 @@ struct CheckTests {
     try camp.sql("office.sqlite", CommandLineFixture.dropTriggers)
     let outcome = camp.hub("check")
     #expect(outcome.code == 2 && outcome.out.hasPrefix("SATCHEL CRITICAL - hub: capture is damaged"), "\(outcome)")
+  }
+
+  @Test("a hub that cannot work at all is CRITICAL, and says so on standard output")
+  func broken() throws {
+    try FileManager.default.moveItem(atPath: camp.path("hub/keys/own.key"), toPath: camp.path("own.key"))
+    let keyless = camp.hub("check")
+    #expect(keyless.code == 2 && keyless.out.hasPrefix("SATCHEL CRITICAL - hub: "), "\(keyless)")
+    try FileManager.default.moveItem(atPath: camp.path("own.key"), toPath: camp.path("hub/keys/own.key"))
+    try camp.remove("office.sqlite")
+    for folder in [camp.path("hub"), camp.path("nowhere")] {
+      let outcome = camp.hubAnywhere("-C", folder, "check")
+      #expect(outcome.code == 2 && outcome.out.hasPrefix("SATCHEL CRITICAL - "), "\(outcome)")
+    }
   }
 
   @Test("a refused file is a WARNING until a person has seen to it")

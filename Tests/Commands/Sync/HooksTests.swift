@@ -1,4 +1,5 @@
 import Foundation
+import SatchelCommands
 import SatchelJSON
 import SatchelPlatform
 import TestSupport
@@ -64,6 +65,24 @@ struct HooksTests {
     #expect(try String(decoding: camp.read("seen/count"), as: UTF8.self) == "1\n")
   }
 
+  @Test("a hook that imports or syncs itself starts no hooks")
+  func endless() throws {
+    try hook("after-sync", "printenv SATCHEL_HOOK > \(camp.path("seen/variable"))")
+    #expect(camp.hub("sync", camp.path("stick")).code == 0)
+    #expect(try String(decoding: camp.read("seen/variable"), as: UTF8.self) == "after-sync\n")
+    try camp.remove("seen/after-sync")
+    let console = CollectingConsole(environment: ["SATCHEL_HOOK": "after-sync"])
+    #expect(runHubTool(["-C", camp.path("hub"), "sync", camp.path("stick")], platform: .real, console: console) == 0)
+    #expect(try seen("after-sync") == nil)
+  }
+
+  @Test("while a hook runs, nothing of it is in the workspace for the doctor to find")
+  func doctorMeanwhile() throws {
+    try hook("after-sync", "ls -a \(camp.path("hub/bundles/inbox")) > \(camp.path("seen/inbox"))")
+    #expect(camp.hub("sync", camp.path("stick")).code == 0)
+    #expect(try !String(decoding: camp.read("seen/inbox"), as: UTF8.self).contains("hooks"))
+  }
+
   @Test("hooks of a device run after import and apply, too")
   func ofDevice() throws {
     try hook("after-import", in: "tablet")
@@ -108,6 +127,6 @@ struct HooksTests {
     try camp.write("slow", "#!/bin/sh\nsleep 600 & wait\n")
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: camp.path("slow"))
     let program = Program(path: camp.path("slow"), input: "/dev/null", variables: [], longest: 50)
-    #expect(try HostPrograms().run(program) == .overdue)
+    #expect(try HostPrograms().run(program, started: {}) == .overdue)
   }
 }

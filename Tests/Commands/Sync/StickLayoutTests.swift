@@ -50,6 +50,45 @@ struct StickLayoutTests {
     #expect(try files(in: Self.place).isEmpty)
   }
 
+  @Test("encrypted bundles of namesakes show no sender, and are not touched either")
+  func encrypted() throws {
+    let other = try CommandLineFixture()
+    try other.open()
+    func onStick() throws -> [String: Data] {
+      try camp.everything().filter { $0.key.hasPrefix("stick/") && $0.key.hasSuffix(".satchel") }
+    }
+    for (number, world) in [camp, other].enumerated() {
+      try world.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'mine' WHERE id = 'r1'")
+      let words = number == 0 ? ["sync", "--encrypt", stick] : ["export", "--encrypt", "--to", stick]
+      let before = try onStick()
+      #expect(world.deviceAnywhere(["-C", world.path("tablet")] + words).code == 0)
+      let after = try onStick()
+      #expect(after.count == before.count + 1 && before.allSatisfy { after[$0.key] == $0.value })
+    }
+    // The next bundle replaces only the own one.
+    let first = try onStick()
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'later' WHERE id = 'r1'")
+    #expect(camp.device("tablet", "sync", "--encrypt", stick).code == 0)
+    let second = try onStick()
+    #expect(second.count == 2 && second.filter { first[$0.key] == $0.value }.count == 1, "\(second.keys)")
+    // A bundle that is not encrypted does not take the place of an encrypted one.
+    try other.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'later' WHERE id = 'r1'")
+    #expect(other.device("tablet", "sync", stick).code == 0)
+    #expect(try onStick().count == 2)
+    for world in [camp, other] {
+      world.hub("sync", stick)
+      #expect(try world.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "later")
+    }
+  }
+
+  @Test("a person who names the stick's own folder means the stick")
+  func ownFolder() throws {
+    try camp.makeFolder("stick/SATCHEL")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'mine' WHERE id = 'r1'")
+    #expect(camp.device("tablet", "export", "--to", "\(stick)/SATCHEL").code == 0)
+    #expect(try files(in: Self.place) == ["camp-tablet-hub-1.satchel"])
+  }
+
   @Test("bundles of two datasets for one hub's name are each in the folder of their dataset")
   func datasets() throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'mine' WHERE id = 'r1'")
