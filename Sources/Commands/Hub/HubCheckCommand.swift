@@ -38,7 +38,9 @@ extension HubTool {
         let failure = Failure(error)
         // Another command will be done soon. A watching program asks again.
         if failure.code == .busy { throw error }
-        return answer([HubFinding(level: .critical, words: failure.message)], nil, quiet: command.quiet)
+        var answer = answer([HubFinding(level: .critical, words: failure.message)], nil, quiet: command.quiet)
+        answer.members.append(.init(name: "error", value: failure.json))
+        return answer
       }
     }
   }
