@@ -144,7 +144,10 @@ class History:
         delete(key)
 
     def change_rights(self):
-        self.world.users[self.any_device().user].hidden = self.random.randrange(4)
+        user, hidden = self.any_device().user, self.random.randrange(4)
+        # A row that left the sight of all devices would be lost with the hub.
+        if not self.can_lose_hub or self.world.has_rights:
+            self.world.users[user].hidden = hidden
 
     def give_to_another_user(self):
         """The operator gives a device to another user."""
