@@ -18,7 +18,7 @@ public struct JSONError: Error, Equatable, Sendable, CustomStringConvertible {
     let before = document.prefix(offset)
     let line = before.count { $0 == UInt8(ascii: "\n") } + 1
     let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-    // An editor counts characters. Their first bytes are all bytes but 0b10xxxxxx.
+    // An editor counts characters. In UTF-8 each character has one byte that does not begin with the bits 1 and 0.
     return "line \(line), column \(before[start...].count { $0 & 0xC0 != 0x80 } + 1)"
   }
 }

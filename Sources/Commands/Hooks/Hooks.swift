@@ -87,13 +87,13 @@ struct Hooks {
       "hook": .string(event.rawValue), "workspace": .string(root), "answer": .object(members),
     ]
     let (input, fd) = try files.createTemporary(in: folder.inbox, for: Self.folderName, mode: 0o600)
-    // The program has opened it by then. Nothing is left behind if this command is killed meanwhile.
     func remove() { try? files.remove(input) }
     defer { remove() }
     do {
       defer { files.close(fd) }
       try files.write(fd, document.prettyBytes)
     }
+    // A program that runs has opened its input. So nothing is left behind if this command is killed meanwhile.
     let end = try platform.programs.run(
       Program(
         path: path, input: Paths.absolute(input, currentDirectory: here),

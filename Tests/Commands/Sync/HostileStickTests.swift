@@ -111,7 +111,7 @@ struct HostileStickTests {
   func others() throws {
     try camp.makeFolder("stick/SATCHEL/camp/tablet/hub")
     for name in ["precious.satchel", "other-hub-tablet-1.satchel", "camp-hub-tablet-x.satchel", "camp-notes.satchel"] {
-      try camp.write("stick/SATCHEL/camp/tablet/hub/\(name)", "somebody's")
+      try camp.write("stick/SATCHEL/camp/tablet/hub/\(name)", "another person's")
     }
     #expect(camp.hub("sync", stick).code == 0)
     let left = try HostFileSystem().list(camp.path("stick/SATCHEL/camp/tablet/hub"))
