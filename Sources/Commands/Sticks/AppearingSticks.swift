@@ -45,8 +45,6 @@ struct AppearingSticks {
   }
 
   /// Whether `sync` has used this path. A path that cannot be read does not count, such as a stick that is being pulled
-  /// out. A link named SATCHEL counts: `sync` refuses it with a message.
-  private func isCarried(_ path: String) -> Bool {
-    [.directory, .link].contains(try? platform.files.kind(Paths.join(path, StickLayout.folderName)))
-  }
+  /// out.
+  private func isCarried(_ path: String) -> Bool { (try? StickLayout(path).isUsed(platform.files)) == true }
 }

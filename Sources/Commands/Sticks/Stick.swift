@@ -30,7 +30,7 @@ struct Stick {
   /// Whether a folder is used as a stick: a mounted medium, or a folder that has the stick's folder.
   static func isStick(_ folder: String, _ platform: Platform) throws -> Bool {
     if try Medium(of: folder, platform.files).isRemovable { return true }
-    return try [.directory, .link].contains(platform.files.kind(StickLayout(folder).root))
+    return try StickLayout(folder).isUsed(platform.files)
   }
 
   static func noFolder(_ folder: String, hint: String? = nil) -> WorkspaceError {

@@ -18,6 +18,9 @@ struct StickLayout {
     root = Paths.join(folder, Self.folderName)
   }
 
+  /// Whether the stick has its folder for bundles. A link with its name counts: using it is refused with a message.
+  func isUsed(_ files: any FileSystem) throws -> Bool { try [.directory, .link].contains(files.kind(root)) }
+
   /// The folders with the bundles for one replica. Each has a folder for each sender.
   func inboxes(of receiver: String, dataset: String) -> [String] {
     [Paths.join(Paths.join(root, dataset), receiver), Paths.join(root, receiver)]
