@@ -84,6 +84,12 @@ public final class RowTable {
     return schema.key(of: row) == key ? row : nil
   }
 
+  /// Calls `body` with a query that is on the row with this key. Does nothing if there is no such row.
+  public func read(_ key: RowKey, _ body: (borrowing Statement) -> Void) throws {
+    defer { select.reset() }
+    if try find(key) { body(select) }
+  }
+
   /// Whether there is a row with this key.
   public func contains(_ key: RowKey) throws -> Bool {
     defer { select.reset() }

@@ -24,7 +24,6 @@ enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
   var mebibytes: Int {
     switch self {
     case .longValue, .escapedValue: 256
-    case .unknownMembers, .tooLongLine: 192
     default: 128
     }
   }

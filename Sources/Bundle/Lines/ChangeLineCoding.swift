@@ -172,6 +172,7 @@ extension JSONScanner {
     try beginObject()
     while let (name, place) = try names.nextKey(in: &self) {
       fields.append(Field(name, try readValue()))
+      guard fields.count <= Field.most else { throw LineProblem("a row has more than \(Field.most) columns") }
       if let place, place < SeenPlaces.capacity {
         guard seen.insert(place) else { throw LineProblem("a column stands twice") }
       } else {

@@ -31,16 +31,13 @@ struct LineReader: ~Copyable {
           throw LineProblem("the file does not end with a newline")
         }
       }
-      let rest = buffer[next..<filled]
-      if let end = endOfLine() {
-        line += buffer[next..<end]
-        next = end + 1
-        if line.count > limit { throw LineProblem("it is longer than \(limit) bytes") }
-        return line
-      }
-      line += rest
-      next = filled
-      if line.count > limit { throw LineProblem("it is longer than \(limit) bytes") }
+      let end = endOfLine()
+      let part = buffer[next..<(end ?? filled)]
+      // Checked before the part is copied: an array at its limit would take twice the space for a few more bytes.
+      guard line.count + part.count <= limit else { throw LineProblem("it is longer than \(limit) bytes") }
+      line += part
+      next = end.map { $0 + 1 } ?? filled
+      if end != nil { return line }
     }
   }
 

@@ -75,9 +75,11 @@ struct StateCheck {
       }
       var ours = StateTally(schema, columns: Set(theirs.columns), asked: answer?.question.sums ?? [])
       try store.numbers[place].each(of: held[place], in: store.database) { member in
-        let isChanged = changed[place].contains(member.number)
-        let row = try isChanged ? store.row(member.key, in: place, at: cursor) : store.rows[place].row(member.key)
-        if let row { ours.add(row, key: member.key) }
+        if changed[place].contains(member.number) {
+          if let row = try store.row(member.key, in: place, at: cursor) { ours.add(row, key: member.key) }
+        } else {
+          try store.rows[place].read(member.key) { query in ours.add(rowOf: query) { _ in member.key } }
+        }
       }
       let sums = ours.table.differences(from: theirs)
       if !sums.isEmpty || ours.table.rows != theirs.rows {

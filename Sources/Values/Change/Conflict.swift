@@ -37,6 +37,9 @@ public struct Field: Hashable, Sendable {
   public let name: Name
   public let value: Value
 
+  /// The most columns that a table of SQLite can have, whatever its build.
+  public static let most = 32_767
+
   public init(_ name: Name, _ value: Value) {
     self.name = name
     self.value = value
