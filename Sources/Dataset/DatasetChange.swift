@@ -38,7 +38,8 @@ public struct DatasetChange: Sendable {
     }
     members = [
       ("snapshot", old.snapshot == new.snapshot), ("prove", old.prove == new.prove),
-      ("history", old.historyDays == new.historyDays), ("attachments", old.attachments == new.attachments),
+      ("history", old.historyDays == new.historyDays), ("brake", old.brake == new.brake),
+      ("attachments", old.attachments == new.attachments),
       ("encrypt", old.encryption == new.encryption),
       ("escrow", old.escrow.map(\.text) == new.escrow.map(\.text)), ("attributes", old.attributes == new.attributes),
     ].filter { !$0.1 }.map(\.0)
@@ -80,7 +81,7 @@ extension TableRules {
       ("write", write == other.write), ("conflict", conflict == other.conflict), ("merge", merge == other.merge),
       ("columns", columns == other.columns), ("attachments", attachments == other.attachments),
       ("unique", unique == other.unique), ("delete", delete == other.delete), ("late", late == other.late),
-      ("block", block == other.block), ("unit", unit == other.unit),
+      ("block", block == other.block), ("unit", unit == other.unit), ("brake", brake == other.brake),
     ].filter { !$0.1 }.map(\.0)
   }
 }

@@ -9,6 +9,8 @@ public struct DatasetDefinition: Sendable {
   public let prove: ProofRule
   /// For so many days the hub forgets no change of a row. nil: it forgets what no device needs.
   public let historyDays: Int64?
+  /// The limits for the changes of one bundle, in tables without their own.
+  public let brake: Brake
   /// Whether bundles are encrypted unless a command says otherwise.
   public let encryption: EncryptionRule
   /// Recipients who can open every encrypted bundle, in addition to its sender and its recipient.
@@ -234,6 +236,8 @@ public struct TableRules: Sendable {
   public let keys: KeyRule
   /// nil: each change is applied by itself.
   public let unit: UnitRule?
+  /// The limits for the changes of one bundle.
+  public let brake: Brake
   /// The number of keys in a range, if the rule is `KeyRule.blocks`.
   public let block: Int64
 

@@ -18,9 +18,8 @@ extension DatasetDefinition {
     let root = try Members(
       document, at: "",
       known: [
-        "dataset", "version", "snapshot", "prove", "history", "encrypt", "escrow", "attributes", "attachments",
-        "tables",
-        "$schema",
+        "dataset", "version", "snapshot", "prove", "history", "brake", "encrypt", "escrow", "attributes",
+        "attachments", "tables", "$schema",
       ])
     name = try root.string("dataset")
     guard isSafeName(name) else {
@@ -33,6 +32,7 @@ extension DatasetDefinition {
     snapshot = try Self.snapshotRule(root)
     prove = try Self.proofRule(root)
     historyDays = try Self.historyDays(root)
+    brake = try Self.brake(root, within: .usual)
     encryption = try root.word("encrypt", of: EncryptionRule.self) ?? .never
     escrow = try Self.escrow(root)
     attachments = try Self.attachments(root)
@@ -50,8 +50,9 @@ extension DatasetDefinition {
       }
       return Attribute(name: Name(member.name), kind: kind)
     }
+    let brake = brake
     tables = try root.members("tables").map { member throws(DatasetError) in
-      try TableRules(name: Name(member.name), definition: member.value, at: "tables.\(member.name)")
+      try TableRules(name: Name(member.name), definition: member.value, at: "tables.\(member.name)", within: brake)
     }
     guard !tables.isEmpty else { throw DatasetError("tables", "at least one table must be named") }
     source = bytes
@@ -90,6 +91,11 @@ extension DatasetDefinition {
 
   /// A hundred years.
   private static let mostHistoryDays: Int64 = 36_500
+
+  fileprivate static func brake(_ members: Members, within outer: Brake) throws(DatasetError) -> Brake {
+    guard let value = members["brake"] else { return outer }
+    return try Brake(Members(value, at: members.place("brake"), known: Brake.members), within: outer)
+  }
 
   private static func escrow(_ root: Members) throws(DatasetError) -> [AgeRecipient] {
     guard let value = root["escrow"] else { return [] }
@@ -167,12 +173,13 @@ extension DeclaredReference {
 }
 
 extension TableRules {
-  init(name: Name, definition: JSONValue, at place: String) throws(DatasetError) {
+  /// - Parameter brake: the limits of the dataset.
+  init(name: Name, definition: JSONValue, at place: String, within brake: Brake) throws(DatasetError) {
     let members = try Members(
       definition, at: place,
       known: [
         "key", "parents", "references", "visible", "write", "conflict", "merge", "columns", "attachments", "unique",
-        "delete", "deleted", "late", "keys", "block", "unit",
+        "delete", "deleted", "late", "keys", "block", "unit", "brake",
       ])
     self.name = name
     key = try Self.key(members)
@@ -199,6 +206,7 @@ extension TableRules {
     keys = try members.word("keys", of: KeyRule.self) ?? .asIs
     block = try Self.block(members, keys)
     unit = try Self.unit(members)
+    self.brake = try DatasetDefinition.brake(members, within: brake)
   }
 }
 
@@ -298,72 +306,6 @@ extension TableRules {
     }
     return size
   }
-}
-
-/// The members of one object of the definition, read with errors that name their place.
-private struct Members {
-  private let here: String
-  private let object: [JSONValue.Member]
-
-  init(_ value: JSONValue, at place: String, known: [String]) throws(DatasetError) {
-    guard let object = value.objectValue else { throw DatasetError(place, "it must be an object, { ... }") }
-    here = place
-    self.object = object
-    let known = known + [Self.comment]
-    for member in object where !known.contains(where: { Name($0) == Name(member.name) }) {
-      let near = suggestion(for: member.name, among: known).map { "Did you mean \"\($0)\"? " } ?? ""
-      throw DatasetError(
-        self.place(member.name), "this version of Satchel knows no such member",
-        hint: "\(near)Here may stand: \(known.joined(separator: ", ")).")
-    }
-    _ = try optionalString(Self.comment)
-  }
-
-  /// The member in which the author explains an object. Satchel does not read it.
-  private static let comment = "comment"
-
-  func place(_ name: String) -> String { here.isEmpty ? name : "\(here).\(name)" }
-
-  subscript(_ name: String) -> JSONValue? { object.first { Name($0.name) == Name(name) }?.value }
-
-  func string(_ name: String) throws(DatasetError) -> String {
-    guard let text = try optionalString(name) else { throw DatasetError(place(name), "it is missing") }
-    return text
-  }
-
-  func optionalString(_ name: String) throws(DatasetError) -> String? {
-    guard let value = self[name] else { return nil }
-    guard let text = value.stringValue else { throw DatasetError(place(name), "it must be a text, \"...\"") }
-    return text
-  }
-
-  func integer(_ name: String) throws(DatasetError) -> Int64 {
-    guard let value = self[name] else { throw DatasetError(place(name), "it is missing") }
-    guard let number = value.integerValue else { throw DatasetError(place(name), "it must be a whole number") }
-    return number
-  }
-
-  func members(_ name: String) throws(DatasetError) -> [JSONValue.Member] {
-    guard let value = self[name] else { return [] }
-    guard let members = value.objectValue else { throw DatasetError(place(name), "it must be an object, { ... }") }
-    return members
-  }
-
-  func word<Word: RawRepresentable & CaseIterable>(_ name: String, of: Word.Type) throws(DatasetError) -> Word?
-  where Word.RawValue == String {
-    guard let text = try optionalString(name) else { return nil }
-    guard let word = Word(rawValue: text) else {
-      // Most words with few letters are near each other.
-      let near = text.count > 4 ? suggestion(for: text, among: Word.allCases.map(\.rawValue)) : nil
-      throw DatasetError(
-        place(name), "\"\(text)\" is not \(oneOf(Word.allCases))", hint: near.map { "Did you mean \"\($0)\"?" })
-    }
-    return word
-  }
-}
-
-private func oneOf<Word: RawRepresentable>(_ words: some Collection<Word>) -> String where Word.RawValue == String {
-  words.map(\.rawValue).joined(separator: ", ")
 }
 
 private func isParameterName(_ name: String) -> Bool {

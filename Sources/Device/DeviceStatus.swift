@@ -20,7 +20,7 @@ public struct DeviceStatus: Sendable {
   /// Bundles that are verified and wait to be applied.
   public let staged: [String]
   /// Bundles that wait because they could not be applied to the database, and the reasons.
-  public let obstacles: [(file: String, words: String)]
+  public let obstacles: [StagingObstacle]
   /// Bundles that are incomplete: some of their volumes have not come.
   public let volumes: [BundleParts.Waiting]
   /// nil: no bundle from the hub was imported yet.

@@ -199,6 +199,8 @@ final class DeviceSession {
   var source = BundleSource.named
   /// How this command handles migrations in a bundle.
   var migrations = BroughtMigrations.run
+  /// How this command handles a bundle that removes very many rows.
+  var removals = BroughtRemovals.withinLimits
 
   var platform: Platform { workspace.platform }
   var folder: WorkspaceFolder { workspace.folder }

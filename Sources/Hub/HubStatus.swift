@@ -57,6 +57,12 @@ public struct HubStatus: Sendable {
     public let missing: [String]
   }
 
+  /// The newest bundle of each device that deletes or changes very many rows. It contains the changes of the others.
+  public var braked: [WaitingBundle] {
+    let all = waiting.filter { if case .braked = $0.reason { true } else { false } }
+    return all.filter { bundle in !all.contains { $0.device == bundle.device && $0.number > bundle.number } }
+  }
+
   /// The files that rows name.
   public struct Attachments: Sendable {
     public var missing: [MissingAttachment] = []

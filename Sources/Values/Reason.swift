@@ -52,6 +52,8 @@ public enum Reason: String, CaseIterable, Sendable {
   case badSignature = "bad-signature"
   /// `satchel.json` is damaged or incomplete.
   case badWorkspace = "bad-workspace"
+  /// A bundle deletes or changes more rows than the dataset lets pass without a person.
+  case brake
   /// Another command or program is at work. Try again.
   case busy
   /// The person said no. Nothing was changed.

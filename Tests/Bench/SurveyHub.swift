@@ -18,7 +18,8 @@ final class SurveyHub {
     try? FileManager.default.removeItem(atPath: root)
     try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
     let definition = """
-      { "dataset": "survey", "version": 1, "snapshot": "never", "attributes": { "first": "text", "last": "text" },
+      { "dataset": "survey", "version": 1, "snapshot": "never", "brake": { "delete": "100%", "change": "100%" },
+        "attributes": { "first": "text", "last": "text" },
         "tables": { "regions": { "visible": ":first IS NULL OR id BETWEEN :first AND :last" }, "households": {}, "visits": { "conflict": "newest" } } }
       """
     try Data(definition.utf8).write(to: URL(filePath: "\(root)/survey.json"))

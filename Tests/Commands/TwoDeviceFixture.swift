@@ -7,11 +7,18 @@ import Testing
 struct TwoDeviceFixture {
   let camp: CommandLineFixture
 
-  init(_ schema: String, _ tables: String, attributes: String = #""tier": "integer""#) throws {
+  /// - Parameter more: further members of the dataset.
+  init(
+    _ schema: String, _ tables: String, attributes: String = #""tier": "integer""#, more: String = ""
+  ) throws {
     camp = try CommandLineFixture()
     try camp.sql("office.sqlite", schema)
     try camp.write(
-      "camp.json", #"{ "dataset": "camp", "version": 1, "attributes": { \#(attributes) }, "tables": { \#(tables) } }"#)
+      "camp.json",
+      """
+      { "dataset": "camp", "version": 1, \(more.isEmpty ? "" : more + ",")
+        "attributes": { \(attributes) }, "tables": { \(tables) } }
+      """)
     let made = camp.hubAnywhere(
       "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
     #expect(made.code == 0, "\(made.error)")

@@ -13,7 +13,8 @@ struct Field {
   static let rows = ProcessInfo.processInfo.environment["SATCHEL_ROWS"].flatMap { Int($0) } ?? 1_000
 
   private static let definition = """
-    { "dataset": "field", "version": 1, "snapshot": "never", "tables": { "places": { "write": "none" }, "notes": {} } }
+    { "dataset": "field", "version": 1, "snapshot": "never", "brake": { "delete": "100%", "change": "100%" },
+      "tables": { "places": { "write": "none" }, "notes": {} } }
     """
 
   init(journal: String) throws {

@@ -61,7 +61,9 @@ final class SmallHistoryFixture {
       try office.database.execute("CREATE TABLE \(table) (id TEXT PRIMARY KEY, a TEXT, b TEXT, gone INTEGER)")
     }
     let tables = Self.rules.map { #""\#($0.table)": { \#($0.members) }"# }.joined(separator: ", ")
-    let definition = #"{ "dataset": "small", "version": 1, "snapshot": "never", "tables": { \#(tables) } }"#
+    // Each bundle changes a row of every history at once.
+    let brake = #""brake": { "delete": "100%", "change": "100%" }"#
+    let definition = #"{ "dataset": "small", "version": 1, "snapshot": "never", \#(brake), "tables": { \#(tables) } }"#
     hub = try HubWorkspace.create(
       Paths.join(folder, "hub"), definition: Array(definition.utf8), database: path, platform: platform)
     _ = try hub.addUser("ann", attributes: [])

@@ -16,7 +16,7 @@ extension DeviceTool {
         """,
       arguments: [ArgumentSpec("FILE", .many, help: "bundles from the hub; - for standard input")],
       options: [
-        fingerprint, migrated,
+        fingerprint, migrated, accept,
         OptionSpec("stage", help: "verify and park it; satchel apply brings it in, when it suits the app"),
         OptionSpec(
           "without-lost", help: "give up exports that a restored hub and this device both lost; a database copy is kept"
@@ -28,9 +28,7 @@ extension DeviceTool {
       let workspace = try open(command, context)
       if command.flag("stage") { return try stage(command, context, workspace) }
       let lost: LostExports = command.flag("without-lost") ? .givenUp : .deliveredAgain
-      let rounds = try take(
-        command.arguments("FILE"), into: workspace, command, lost: lost, migrations: migrations(command)
-      ) { file, body in
+      let rounds = try take(command.arguments("FILE"), into: workspace, command, lost: lost) { file, body in
         try Streams.with(file, command, context, in: workspace.folder, body)
       }
       return Hooks.run(after: rounds.answer, command, context)
@@ -43,6 +41,9 @@ extension DeviceTool {
   private static let migrated = OptionSpec(
     "migrated", help: "the app has changed its tables by itself: do not run the migration that comes with a new version"
   )
+
+  private static let accept = OptionSpec(
+    "accept", help: "remove the rows that the hub's bundle removes, however many: the office confirmed it")
 
   private static func migrations(_ command: ParsedCommand) -> BroughtMigrations {
     command.flag("migrated") ? .doneByApp : .run
@@ -69,13 +70,13 @@ extension DeviceTool {
         Imports what import --stage verified and parked, in the order of the bundles' numbers. Where nothing waits, \
         nothing is done.
         """,
-      options: [fingerprint, migrated], examples: [Example("satchel apply", "Now, while the app is idle.")],
+      options: [fingerprint, migrated, accept], examples: [Example("satchel apply", "Now, while the app is idle.")],
       changesData: true
     ) { command, context in
       let workspace = try open(command, context)
       let waiting = try workspace.staged()
       if waiting.isEmpty { return Answer("Nothing is staged.\n", ["bundles": .array([])]) }
-      let rounds = try take(waiting, into: workspace, command, migrations: migrations(command)) { file, body in
+      let rounds = try take(waiting, into: workspace, command) { file, body in
         do { return try body(file) } catch {
           // Another command that applies bundles may have been quicker.
           if try context.platform.files.kind(file) == nil { return nil }
@@ -84,7 +85,7 @@ extension DeviceTool {
       }
       for (file, outcome) in rounds.results {
         // A refused file is in quarantine by now. A file that waits for another bundle stays.
-        if case .failed(let failure) = outcome, [.gap, .migration].contains(failure.reason) { continue }
+        if case .failed(let failure) = outcome, [.gap, .migration, .brake].contains(failure.reason) { continue }
         try workspace.unstage(file)
       }
       return Hooks.run(after: rounds.answer, command, context)
@@ -95,12 +96,13 @@ extension DeviceTool {
   /// - Parameter open: gives the path of a named bundle. Returns nil if the bundle was taken meanwhile.
   private static func take(
     _ names: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand, lost: LostExports = .deliveredAgain,
-    migrations: BroughtMigrations = .run,
     open: (_ name: String, _ body: (String) throws -> ImportReport) throws -> ImportReport?
   ) throws -> ImportRounds {
     try ImportRounds(names) { name in
       let taken = try open(name) {
-        try workspace.importBundle($0, fingerprint: command.value("fingerprint"), lost: lost, migrations: migrations)
+        try workspace.importBundle(
+          $0, fingerprint: command.value("fingerprint"), lost: lost, migrations: migrations(command),
+          removals: command.flag("accept") ? .accepted : .withinLimits)
       }
       guard let report = taken else {
         return .init(

@@ -183,8 +183,8 @@ extension DeviceTool {
     if let fault = current.triggerFault { steps.append(fault.hint) }
     if let found = current.estrangement { steps.append(found.hint) }
     if status.staged.count > status.obstacles.count { steps.append("satchel apply") }
-    if !status.obstacles.isEmpty {
-      steps.append("bring the app to the version that the bundle expects, then: satchel apply")
+    if let obstacle = status.obstacles.first {
+      steps.append(obstacle.hint ?? "bring the app to the version that the bundle expects, then: satchel apply")
     }
     if status.configuration.continues != nil {
       steps.append(

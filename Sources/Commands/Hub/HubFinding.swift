@@ -53,6 +53,10 @@ struct HubFinding {
       words.append("\(Words.count(status.failedImports.count, "bundle")) could not be imported")
     }
     if !status.quarantined.isEmpty { words.append("\(Words.count(status.quarantined.count, "file")) refused") }
+    if !status.braked.isEmpty {
+      words.append(
+        "deletes or changes very many rows, and waits: \(status.braked.map(\.device).joined(separator: ", "))")
+    }
     if status.recovery != nil { words.append("the recovery of the lost time waits: satchel-hub status") }
     return words.map { HubFinding(level: .warning, words: $0) }
   }

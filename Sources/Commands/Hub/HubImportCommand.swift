@@ -12,20 +12,59 @@ extension HubTool {
         Verifies each file and merges it in one transaction. A bundle that was imported before changes nothing. A \
         change that cannot be accepted as it is becomes a conflict, and holds back only its own row. A refused file is \
         copied to bundles/quarantine, with the reason beside it. A bundle for a newer version of the dataset waits in \
-        bundles/inbox/waiting, and the first import after `dataset apply` merges it.
+        bundles/inbox/waiting, and the first import after `dataset apply` merges it. A bundle that deletes or changes \
+        more rows than the dataset's "brake" lets pass waits there too, until you accept or reject it.
         """,
-      arguments: [ArgumentSpec("FILE", .many, help: "bundles from devices; - for standard input")],
-      examples: [Example("satchel-hub import /media/stick/*.satchel", "Everything on the stick.")], changesData: true
+      arguments: [ArgumentSpec("FILE", .zeroOrMore, help: "bundles from devices; - for standard input")],
+      options: [
+        OptionSpec(
+          "accept", kind: .value("BUNDLE"), help: "merge a bundle that the brake holds: DEVICE/NUMBER, or its file"),
+        OptionSpec(
+          "reject", kind: .value("BUNDLE"),
+          help: "take a bundle without its changes; they become decided conflicts, and the device gets its rows back"),
+      ],
+      examples: [
+        Example("satchel-hub import /media/stick/*.satchel", "Everything on the stick."),
+        Example("satchel-hub import --accept tablet-1/7", "The user confirmed that the deleted rows are meant."),
+      ], changesData: true
     ) { command, context in
       let hub = try open(command, context)
-      let named = command.arguments("FILE")
-      // Standard input must be alone. Waiting bundles then come with the next import.
-      let waiting = try named.contains(Streams.word) ? [] : hub.dueByNow()
-      let answer = try take(waiting + named, into: hub, command) { file, body in
-        try waiting.contains(file) ? body(file) : Streams.with(file, command, context, in: hub.folder, body)
-      }.answer
+      let answer = try decided(hub, command) ?? takeNamed(hub, command, context)
       return Hooks.run(after: answer, command, context)
     }
+  }
+
+  private static func takeNamed(
+    _ hub: HubWorkspace, _ command: ParsedCommand, _ context: CommandContext
+  ) throws -> Answer {
+    let named = command.arguments("FILE")
+    if named.isEmpty { throw UsageError("name a FILE, or a bundle that waits: --accept BUNDLE, --reject BUNDLE") }
+    // Standard input must be alone. Waiting bundles then come with the next import.
+    let waiting = try named.contains(Streams.word) ? [] : hub.dueByNow()
+    return try take(waiting + named, into: hub, command) { file, body in
+      try waiting.contains(file) ? body(file) : Streams.with(file, command, context, in: hub.folder, body)
+    }.answer
+  }
+
+  /// Merges an accepted bundle, or takes a rejected bundle. nil: the command names neither.
+  private static func decided(_ hub: HubWorkspace, _ command: ParsedCommand) throws -> Answer? {
+    let (accepted, rejected) = (command.value("accept"), command.value("reject"))
+    guard let name = accepted ?? rejected else { return nil }
+    if accepted != nil && rejected != nil || !command.arguments("FILE").isEmpty {
+      throw UsageError("--accept and --reject take one bundle, and no further FILE")
+    }
+    let rounds = try ImportRounds([hub.path(ofBraked: name)]) { path in
+      if accepted != nil { return told(try hub.importBundle(path, brake: .accept), command) }
+      let (report, decided) = try hub.reject(path)
+      let told = told(report, command)
+      let words: TerminalText =
+        """
+        Rejected: \(Words.count(decided, "change")) decided for the hub's rows. The next bundle for \
+        \(report.manifest.from.name) brings its rows back.\n
+        """
+      return .init(text: told.text + words, json: told.json, isTaken: told.isTaken)
+    }
+    return try answer(rounds, hub, command)
   }
 
   /// Imports bundles. Returns the answer, and the files that need not be carried any more.

@@ -127,6 +127,7 @@ extension HubTool {
     case .version(let version): "it is of version \(version) of the dataset; satchel-hub dataset apply brings that"
     case .earlier(let merged): "earlier bundles of its device are missing: the first one is number \(merged.next)"
     case .setBack: "this hub was set back, and nothing is imported until you decide"
+    case .braked(let words): words
     case .due: "the next import or sync takes it"
     }
   }
@@ -196,6 +197,13 @@ extension HubTool {
       steps.append(
         "settle which copy of \(flagged.device.name) keeps the name: satchel-hub device fork \(flagged.device.name)")
     }
+    for bundle in status.braked {
+      steps.append(
+        """
+        ask the user of \(bundle.device) whether bundle \(bundle.number) is meant. Then satchel-hub import --accept \
+        \(bundle.device)/\(bundle.number), or --reject
+        """)
+    }
     for entry in status.devices where entry.proof?.result == .differs {
       steps.append("satchel-hub compare \(entry.device.name), which lists its rows that differ")
     }
@@ -261,6 +269,7 @@ extension HubTool {
     return [
       "file": .string(Paths.name(of: bundle.path)), "reason": .string(bundle.word), "device": .string(bundle.device),
       "number": .integer(bundle.number), "version": version.map { .integer($0) } ?? .null,
+      "words": .string(words(bundle.reason)),
     ]
   }
 

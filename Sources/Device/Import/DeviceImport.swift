@@ -75,13 +75,15 @@ extension DeviceWorkspace {
   ///     device that was not provisioned.
   ///   - lost: how to handle exports that a restored hub lacks.
   ///   - migrations: how to handle migrations that the bundle brings.
+  ///   - removals: how to handle a bundle that removes very many rows.
   public func importBundle(
     _ path: String, from source: BundleSource = .named, fingerprint: String? = nil,
-    lost: LostExports = .deliveredAgain, migrations: BroughtMigrations = .run
+    lost: LostExports = .deliveredAgain, migrations: BroughtMigrations = .run,
+    removals: BroughtRemovals = .withinLimits
   ) throws -> ImportReport {
     try locked {
       try failedImports.noting(path, manifest: { try signedManifest(of: path) }) {
-        try importHere(path, source, fingerprint: fingerprint, lost: lost, migrations: migrations)
+        try importHere(path, source, fingerprint: fingerprint, lost: lost, migrations: migrations, removals)
       }
     }
   }
@@ -99,7 +101,8 @@ extension DeviceWorkspace {
   }
 
   private func importHere(
-    _ path: String, _ source: BundleSource, fingerprint: String?, lost: LostExports, migrations: BroughtMigrations
+    _ path: String, _ source: BundleSource, fingerprint: String?, lost: LostExports, migrations: BroughtMigrations,
+    _ removals: BroughtRemovals
   ) throws -> ImportReport {
     do {
       let replayed = try revive(lost)
@@ -107,6 +110,7 @@ extension DeviceWorkspace {
       session?.isHubConfirmed = fingerprint != nil
       session?.lost = lost
       session?.migrations = migrations
+      session?.removals = removals
       session?.source = source
       var report = try take(path, fingerprint: fingerprint, session, of: nil, lost)
       report.replayed = report.replayed ?? replayed

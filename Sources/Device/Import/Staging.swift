@@ -52,18 +52,33 @@ extension DeviceWorkspace {
     let place = Paths.join(folder.staged, bundle.manifest.fileName)
     try platform.files.makeDirectory(folder.staged, mode: 0o755)
     if place != path { try bundle.file.put(at: place) }
-    try platform.files.replace(Self.reason(of: place), mode: 0o644, contents: Array("\(error.message)\n".utf8))
+    let words = Self.paragraph(error.message) + (error.hint.map { "\n\(Self.paragraph($0))" } ?? "")
+    try platform.files.replace(Self.reason(of: place), mode: 0o644, contents: Array("\(words)\n".utf8))
   }
 
-  /// Why waiting bundles could not be applied, by file name.
-  func obstacles() throws -> [(file: String, words: String)] {
+  /// Why waiting bundles could not be applied.
+  func obstacles() throws -> [StagingObstacle] {
     try staged().compactMap { path in
       let reason = Self.reason(of: path)
       guard try platform.files.kind(reason) == .file else { return nil }
       let text = String(decoding: try platform.files.read(reason, limit: 64 << 10), as: UTF8.self)
-      return (Paths.name(of: path), text.split(separator: "\n").joined(separator: " "))
+      let lines = text.split(separator: "\n", maxSplits: 1).map { Self.paragraph(String($0)) }
+      return StagingObstacle(
+        file: Paths.name(of: path), words: lines.first ?? "", hint: lines.count > 1 ? lines[1] : nil)
     }
   }
 
+  /// The text in one line.
+  private static func paragraph(_ text: String) -> String { text.split(separator: "\n").joined(separator: " ") }
+
   private static func reason(of path: String) -> String { path + ".reason.txt" }
+}
+
+/// Why a waiting bundle could not be applied.
+public struct StagingObstacle: Sendable {
+  /// The name of the bundle's file.
+  public let file: String
+  public let words: String
+  /// The next step. nil: an earlier release kept the bundle.
+  public let hint: String?
 }

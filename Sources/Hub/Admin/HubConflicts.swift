@@ -74,7 +74,7 @@ extension HubWorkspace {
 
   /// Decides a conflict, and with it all members of its unit.
   /// - Parameter rights: the rows that the decision may write for a conflict. nil if it may write any rows.
-  private func resolve(
+  func resolve(
     _ found: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen, _ store: HubStore,
     rights: (ConflictRecord) throws -> ReportRights? = { _ in nil }
   ) throws {

@@ -29,8 +29,8 @@ final class ReportJudge {
       try judgeHidden(&record, found, in: place)
       return .row
     }
-    if device.isReadOnly {
-      forbid(&record, StepMerger.mayChangeNothing)
+    if let words = device.refusal {
+      forbid(&record, words)
     } else if let found, !found.mayWrite {
       forbid(&record, StepMerger.mayNotChange)
     } else if record.kind == .foreignKey, record.state != .settled, let parent = try hiddenParent(of: record, in: place)
@@ -56,8 +56,8 @@ final class ReportJudge {
     record.hubValues = store.tables[place].schema.fields(found.row)
     (record.winners, record.rowWinner) = ([], .hub)
     let isLost = try found.mayWrite || wasHeld(record.key, in: place)
-    if device.isReadOnly || !isLost {
-      forbid(&record, device.isReadOnly ? StepMerger.mayChangeNothing : StepMerger.mayNotChange)
+    if device.refusal != nil || !isLost {
+      forbid(&record, device.refusal ?? StepMerger.mayNotChange)
     } else {
       record.kind = .revoked
     }

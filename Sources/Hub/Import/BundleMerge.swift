@@ -12,13 +12,7 @@ struct BundleMerge {
   let store: HubStore
   let manifest: Manifest
   let changes: Manifest.Changes
-
-  init(_ workspace: HubWorkspace, _ store: HubStore, _ manifest: Manifest, _ changes: Manifest.Changes) {
-    self.workspace = workspace
-    self.store = store
-    self.manifest = manifest
-    self.changes = changes
-  }
+  let brake: BrakeDecision
 
   func run(_ bundle: borrowing VerifiedBundle) throws -> HubImportReport {
     let now = workspace.platform.clock.milliseconds()
@@ -63,6 +57,7 @@ struct BundleMerge {
       try store.keepChain(of: manifest, changes, bundle.digest)
       try store.prove(device.proved, by: device.id)
       if verdict == .imported { try store.noteBrought(changes.brings, by: device) }
+      try store.forgetBraked(of: device.id, upTo: device.merged)
       try Ledger.add(
         manifest, digest: bundle.digest, direction: .incoming, verdict: verdict, at: now,
         conflicts: Int64(result.conflicts),
@@ -115,6 +110,8 @@ struct BundleMerge {
     // By now the device may belong to another user, who did not write these changes.
     var device = device
     device.user = try store.author(of: manifest.user, on: emission, by: device)
+    device.isRejected = brake == .reject
+    let start = try store.cursor()
     let user = try store.user(device.user) ?? User(name: device.user, attributes: [])
     let base: ChangeBase =
       if changes.epoch != store.identity.epoch {
@@ -182,6 +179,9 @@ struct BundleMerge {
       merger, FormerRights(scope, device: device, changes, among: emission == nil ? [] : emissions), own: own,
       bundle: manifest.bundle, now: now)
     try late.take(told.maybeLate + merger.progress.maybeLate)
+    if brake == .none {
+      try BrakeCheck(store: store, user: user, start: start, bundle: manifest).run(merger.tally)
+    }
     try told.keptOut.bringBack(deletedIn: manifest.bundle.text, at: now)
     try claims.keep(by: device.id, store)
     let released = try HeldRows(store, now: now).release()

@@ -261,7 +261,7 @@ final class HeldRows {
   private func refusal(
     of change: Change, by device: ReplicaID, mayWrite: Bool, in place: Int
   ) throws -> String? {
-    if try store.device(device)?.isReadOnly == true { return StepMerger.mayChangeNothing }
+    if let words = try store.device(device)?.refusal { return words }
     if case .delete = change, store.tables[place].rules.delete == .never { return StepMerger.isNeverDeleted }
     return mayWrite ? nil : StepMerger.mayNotChange
   }

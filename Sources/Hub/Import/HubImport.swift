@@ -65,10 +65,13 @@ extension HubWorkspace {
   /// Verifies a device's bundle and merges it, in one transaction.
   ///
   /// Throws a `BundleError` or a `Refusal` if the bundle is not accepted. In that case the rows stay as they were.
-  public func importBundle(_ path: String, from source: BundleSource = .named) throws -> HubImportReport {
+  /// - Parameter brake: what a person decided about a bundle that is beyond the dataset's limits.
+  public func importBundle(
+    _ path: String, from source: BundleSource = .named, brake: BrakeDecision = .none
+  ) throws -> HubImportReport {
     try locked {
       try failedImports.noting(path, manifest: { try signedManifest(of: path) }) {
-        try take(path, try storeForLongWork(), of: nil, from: source)
+        try take(path, try storeForLongWork(), of: nil, from: source, brake)
       }
     }
   }
@@ -88,7 +91,8 @@ extension HubWorkspace {
 
   /// - Parameter volume: the volume that completed the bundle at `path`. nil if the bundle came whole.
   func take(
-    _ path: String, _ store: HubStore, of volume: Manifest?, from source: BundleSource = .named
+    _ path: String, _ store: HubStore, of volume: Manifest?, from source: BundleSource = .named,
+    _ brake: BrakeDecision = .none
   ) throws -> HubImportReport {
     let report = try quarantining(path, store, source) {
       try refuseSetBack(store)
@@ -107,18 +111,19 @@ extension HubWorkspace {
       if case .scope(let scope) = bundle.manifest.body { return try takeOwnEmission(bundle, scope, from: path, store) }
       if case .volume(let volume) = bundle.manifest.body { return try keep(bundle, volume, store) }
       if let device = try store.device(bundle.manifest.from.id) { bundle.call(sender: device.name) }
-      return try merge(bundle, from: path, store)
+      return try merge(bundle, from: path, store, brake)
     }
     guard let waiting = report.waiting, waiting.missing.isEmpty, case .volume(let body) = report.manifest.body else {
       return report
     }
     return try BundleParts(folder, platform: platform).join(waiting, body) {
-      try take($0, store, of: report.manifest, from: source)
+      try take($0, store, of: report.manifest, from: source, brake)
     }
   }
 
-  private func merge(_ bundle: borrowing VerifiedBundle, from path: String, _ store: HubStore) throws -> HubImportReport
-  {
+  private func merge(
+    _ bundle: borrowing VerifiedBundle, from path: String, _ store: HubStore, _ brake: BrakeDecision
+  ) throws -> HubImportReport {
     let manifest = bundle.manifest
     let changes = try self.changes(of: manifest)
     try refuseFork(manifest, changes, bundle.digest, signer: bundle.signer, store)
@@ -133,7 +138,7 @@ extension HubWorkspace {
     try check(attachmentsOf: bundle, store)
     try check(snapshotOf: bundle, store)
     var report = try keepingInArchive(bundle, store) {
-      try BundleMerge(self, store, manifest, changes).run(bundle)
+      try BundleMerge(workspace: self, store: store, manifest: manifest, changes: changes, brake: brake).run(bundle)
     }
     report.recovery = try completeRecovery(store)
     if runMode == .dryRun { return report }

@@ -18,6 +18,8 @@ public struct WaitingBundle: Sendable {
     case earlier(than: SequenceNumber)
     /// The hub was set back, and its operator must decide.
     case setBack
+    /// The bundle deletes or changes very many rows, and its operator must decide. The words say how many.
+    case braked(String)
     /// Nothing is missing any more. The next import merges the bundle.
     case due
   }
@@ -28,6 +30,7 @@ public struct WaitingBundle: Sendable {
     case .version: "newer-dataset"
     case .earlier: "gap"
     case .setBack: "set-back"
+    case .braked: "brake"
     case .due: "due"
     }
   }
@@ -54,10 +57,10 @@ extension HubWorkspace {
   private func reason(for manifest: Manifest, _ store: HubStore) throws -> WaitingBundle.Reason {
     if manifest.version > store.dataset.version, manifest.kind == .changes { return .version(manifest.version) }
     guard case .changes(let changes) = manifest.body, let device = try store.device(manifest.from.id),
-      changes.base != nil,
-      changes.sequence > device.merged, !changes.reaches(back: device.merged)
+      changes.sequence > device.merged
     else { return .due }
-    return .earlier(than: device.merged)
+    if changes.base != nil, !changes.reaches(back: device.merged) { return .earlier(than: device.merged) }
+    return try store.braked(changes.sequence, of: device.id).map { .braked($0) } ?? .due
   }
 
   /// Returns the waiting bundles that can be merged now, in the order in which they need each other.
@@ -73,15 +76,26 @@ extension HubWorkspace {
   /// - Parameter refusal: the reason why the bundle waits.
   func keepWaiting(_ path: String, because refusal: Refusal, _ store: HubStore) throws {
     let waiting = WaitingBundles(folder, platform.files)
-    if waiting.has(path) { return }
+    if waiting.has(path), refusal.code != .brake { return }
     let bundle = try reader.read(path, trust: .keys(trustedKeys(store)), staging: folder.inbox, file: .kept)
     let manifest = try known(bundle.manifest, store)
+    // The record comes first: a kept bundle without a record would be merged like any other.
+    if refusal.code == .brake { try noteBraked(manifest, because: refusal, store) }
+    if waiting.has(path) { return }
     let name = HubArchive.name(of: manifest)
     let others = try waitingBundles(of: manifest.from.name).filter { Paths.name(of: $0.path) != name }
     if others.count >= Self.mostWaiting || others.contains(where: { $0.number == manifest.number }) {
       throw refusal.notKept(beside: others.count, of: manifest.from.name)
     }
     try waiting.keep(bundle, from: path, as: name)
+  }
+
+  private func noteBraked(_ manifest: Manifest, because refusal: Refusal, _ store: HubStore) throws {
+    guard case .changes(let changes) = manifest.body else { return }
+    let now = platform.clock.milliseconds()
+    try store.writeTransaction(runMode) {
+      try store.noteBraked(changes.sequence, of: manifest.from.id, because: refusal.message, at: now)
+    }
   }
 }
 

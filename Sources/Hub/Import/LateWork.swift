@@ -45,7 +45,7 @@ final class LateWork {
 
   private func mayBeLate(_ record: ConflictRecord) -> Bool {
     // A unit is accepted as a whole or not at all.
-    guard record.unit == nil, record.device == device.id, Name(record.user) == Name(device.user), !device.isReadOnly,
+    guard record.unit == nil, record.device == device.id, Name(record.user) == Name(device.user), device.refusal == nil,
       // A change that was merged before is not judged again.
       record.generation.rawValue >= device.merged.rawValue, record.state != .resolved
     else { return false }

@@ -32,7 +32,7 @@ extension StepMerger {
   /// device of that hub may bring such a row later. Only deletes that the user may make here are remembered.
   func rememberUnknownDeletes() throws {
     for (step, place) in unknownDeletes {
-      guard !device.isReadOnly, store.tables[place].rules.delete != .never, case .delete(let was) = step.change,
+      guard device.refusal == nil, store.tables[place].rules.delete != .never, case .delete(let was) = step.change,
         try store.past(of: step.key, in: place) == nil, try mayMake(was, in: place)
       else { continue }
       try log(step.change, step, with: nil, in: place)

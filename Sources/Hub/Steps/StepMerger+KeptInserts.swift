@@ -58,7 +58,7 @@ extension StepMerger {
 
   /// Inserts a row that was kept out. Returns false, with no effect, if the row still cannot exist.
   private func letIn(_ row: Row, by step: Step, in place: Int) throws -> Bool {
-    if try device.isReadOnly || isKeyTooHigh(step.key, in: place) { return false }
+    if try device.refusal != nil || isKeyTooHigh(step.key, in: place) { return false }
     if try obstacle(to: row, from: nil, in: place) != nil { return false }
     do { try write(.insert(row), to: row, over: nil, key: step.key, in: place) } catch is NotAllowed {
       return false

@@ -40,7 +40,7 @@ extension StepMerger {
     let step = pending.step
     let rows = store.rows[place]
     let rules = store.tables[place].rules
-    guard !pending.decided, !device.isReadOnly, rules.delete == .hard, let rival = try rival(of: pending, in: place)
+    guard !pending.decided, device.refusal == nil, rules.delete == .hard, let rival = try rival(of: pending, in: place)
     else {
       return false
     }

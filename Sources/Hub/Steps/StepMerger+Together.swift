@@ -49,7 +49,7 @@ extension StepMerger {
       if let change = Change(from: after, to: result.row) { steps.append((pending.step, change)) }
       after = result.row
     }
-    if device.isReadOnly { return nil }
+    if device.refusal != nil { return nil }
     if before == nil, after != nil, try steps.contains(where: { try keyFault(of: $0.step, in: row.place) != nil }) {
       return nil
     }

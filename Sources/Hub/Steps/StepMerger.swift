@@ -209,7 +209,7 @@ final class StepMerger {
     try rememberDeletion(step, onto: hub, with: past, in: place)
     let result = try merged(pending, onto: hub, with: past, in: place)
     if let change = Change(from: hub, to: result.row) {
-      if device.isReadOnly { return try forbid(step, met: hub, in: place, Self.mayChangeNothing) }
+      if let words = device.refusal { return try forbid(step, met: hub, in: place, words) }
       if case .delete = change, store.tables[place].rules.delete == .never {
         return try forbid(step, met: hub, in: place, Self.isNeverDeleted)
       }
@@ -287,7 +287,6 @@ final class StepMerger {
   }
 
   static let mayNotChange = "The user may not change this row."
-  static let mayChangeNothing = "The device may change nothing."
   static let isNeverDeleted = "Rows of this table are not deleted."
 
   struct NotAllowed: Error {}

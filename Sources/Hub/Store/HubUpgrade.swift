@@ -7,7 +7,10 @@ import SatchelWorkspace
 extension HubSchema {
   static let upgrade = SchemaUpgrade([
     toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8, toSchema9,
+    toSchema10,
   ])
+
+  private static let toSchema10: SchemaUpgrade.Step = { try $0.execute(HubStore.braked) }
 
   private static let toSchema9: SchemaUpgrade.Step = { database in
     try database.execute("ALTER TABLE satchel_devices ADD COLUMN next_proved INTEGER NOT NULL DEFAULT 0")

@@ -16,7 +16,7 @@ final class CostFixture: Story {
   let other: DeviceWorkspace
 
   private static let definition = """
-    { "dataset": "shop", "version": 1, "snapshot": "never",
+    { "dataset": "shop", "version": 1, "brake": { "delete": "100%", "change": "100%" }, "snapshot": "never",
       "tables": {
         "rows": { "visible": "owner <> 'boss'", "write": "owner = :user", "conflict": "manual", "attachments": ["photo"] },
         "links": {}, "codes": {}, "numbers": { "keys": "rekey" }, "parts": { "keys": "rekey" } } }

@@ -172,6 +172,7 @@ struct KeyForgeryTests {
       INSERT INTO satchel_revoked VALUES ('\(key.line)', 1);
       ALTER TABLE satchel_devices DROP COLUMN next_proved;
       ALTER TABLE satchel_devices DROP COLUMN refused_key;
+      DROP TABLE satchel_braked;
       UPDATE satchel_schema SET version = 8
       """, in: lab.hub.folder)
     #expect(lab.tool("status").code == 0)

@@ -30,7 +30,10 @@ struct RevokedBytesTests {
       """)
     try camp.write(
       "camp.json",
-      #"{ "dataset": "camp", "version": 1, "attributes": { "tier": "integer" }, "tables": { "notes": { "visible": "tier <= :tier" } } }"#
+      """
+      { "dataset": "camp", "version": 1, "brake": { "delete": "100%" }, "attributes": { "tier": "integer" },
+        "tables": { "notes": { "visible": "tier <= :tier" } } }
+      """
     )
     camp.hubAnywhere(
       "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))

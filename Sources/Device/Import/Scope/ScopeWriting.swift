@@ -23,6 +23,8 @@ final class ScopeWriting {
   /// A copy of the database as it was; nil: none was needed.
   private let copy: String?
   private let witness = RowWitness()
+  /// nil: no limits count for the rows that the bundle removes.
+  private let brake: ScopeBrake?
   private var sealed: SealedChanges?
   /// Files that the former user's rows named.
   private var unnamed: Set<AttachmentPath> = []
@@ -54,6 +56,9 @@ final class ScopeWriting {
     copy = try compared.needsCopy ? session.keepCopy(before: scope.number) : nil
     // A rebuilt database was compared when its bundles first came.
     if session.isRebuilt { witness.close() }
+    // Another user of the device sees other rows.
+    let isFree = session.removals == .accepted || session.isRebuilt || handover != nil
+    brake = isFree ? nil : ScopeBrake(session.tables)
     manifest = bundle.manifest
     self.scope = scope
     self.handover = handover
@@ -73,25 +78,37 @@ final class ScopeWriting {
       }
     }
     var report = try session.keepingInArchive(bundle, from: path) {
-      guard let upgrade else {
-        return try database.applyTransaction(runMode, to: session.tables.map(\.name)) {
-          try prepare(bundle)
-          return try write(bundle, unseen)
+      try parkingIfBraked(bundle, from: path) {
+        guard let upgrade else {
+          return try database.applyTransaction(runMode, to: session.tables.map(\.name)) {
+            try prepare(bundle)
+            return try write(bundle, unseen)
+          }
         }
-      }
-      return try upgrade.orPark(bundle, from: path) {
-        try database.applyTransaction(runMode) {
-          try acknowledge(bundle)
-          return try upgrade.changeTables()
-        } _: {
-          try snapshot?.check(session.tables)
-          return try write(bundle, upgrade.rowsBefore(unseen))
+        return try upgrade.orPark(bundle, from: path) {
+          try database.applyTransaction(runMode) {
+            try acknowledge(bundle)
+            return try upgrade.changeTables()
+          } _: {
+            try snapshot?.check(session.tables)
+            return try write(bundle, upgrade.rowsBefore(unseen))
+          }
         }
       }
     }
     report.sealed = sealed
     report.copy = copy
     return report
+  }
+
+  /// Runs `body`. If the bundle removes more rows than the limits allow, nothing is changed and the bundle waits.
+  private func parkingIfBraked(
+    _ bundle: borrowing VerifiedBundle, from path: String, _ body: () throws -> ImportReport
+  ) throws -> ImportReport {
+    do { return try body() } catch let refusal as Refusal where refusal.code == .brake {
+      try session.workspace.park(bundle, from: path, because: refusal)
+      throw refusal
+    }
   }
 
   private func prepare(_ bundle: borrowing VerifiedBundle) throws {
@@ -120,6 +137,7 @@ final class ScopeWriting {
     let now = session.platform.clock.milliseconds()
     let asked = try Set(ConflictTable.list([.open, .held], in: database).map(\.record.id))
     let (applier, rekeyed) = try writeRows(of: bundle, unseen)
+    try brake?.check(applier.tally, manifest, in: database)
     try session.reach(ImportWrite.keyBlocks)
     try PrimaryKeyCollisions.takeBlocks(
       of: bundle, after: state.received, session.tables, device: state.id, in: database)

@@ -39,6 +39,13 @@ public struct EnrolledDevice: Sendable {
   public var expires: Int64?
   /// Whether the hub accepts no changes of the device.
   public var isReadOnly = false
+  /// Whether a person rejected the bundle that is being merged. This is not saved.
+  var isRejected = false
+  /// Why the hub accepts no change of the device, in words. nil if it accepts them.
+  var refusal: String? {
+    if isRejected { return "The office rejected the whole bundle." }
+    return isReadOnly ? "The device may change nothing." : nil
+  }
   public let incarnation: Incarnation
   public var state: State
   public var merged: SequenceNumber

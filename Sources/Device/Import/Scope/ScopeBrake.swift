@@ -1,0 +1,49 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelDataset
+import SatchelRows
+import SatchelSQLite
+import SatchelValues
+
+/// How a device handles a bundle that removes very many of its rows.
+public enum BroughtRemovals: Sendable {
+  /// The dataset's limits count. A bundle beyond them waits, and nothing is changed.
+  case withinLimits
+  /// A person accepted the bundle.
+  case accepted
+}
+
+/// Compares the rows that a bundle from the hub removes with the dataset's limits. A wrong rule at the hub could take
+/// all rows from a device, also those that its user needs today.
+struct ScopeBrake {
+  /// The limits of each table before the bundle, because the bundle may bring other limits.
+  private let limits: [(table: TrackedTable, brake: Brake)]
+
+  init(_ tables: [TrackedTable]) { limits = tables.map { ($0, $0.rules.brake) } }
+
+  /// Throws a `Refusal` if the bundle is beyond the limits of a table. The caller's transaction then ends without
+  /// effect.
+  /// - Parameter tally: what the bundle changed.
+  func check(_ tally: RowTally, _ manifest: Manifest, in database: borrowing Database) throws {
+    var words: [String] = []
+    for (table, counts) in tally.tables {
+      guard let (tracked, brake) = limits.first(where: { $0.table.name == table }) else { continue }
+      let removed = Int64(counts.deleted)
+      // Counting a table reads all of it.
+      guard brake.deletePercent < 100, removed > brake.rows else { continue }
+      let all = try tracked.count(in: database) + removed - Int64(counts.inserted)
+      if brake.isBeyond(removed, of: all, percent: brake.deletePercent) {
+        words.append("\(removed) of the \(all) rows of \(table)")
+      }
+    }
+    if words.isEmpty { return }
+    throw Refusal(
+      .brake, "The hub's bundle \(manifest.wholeNumber) removes \(words.joined(separator: ", and ")) from this device.",
+      hint:
+        """
+        Nothing was changed: continue to work and export. The bundle waits. Ask the office whether that is meant. If \
+        it is: satchel apply --accept
+        """,
+      keeping: .unnoted)
+  }
+}

@@ -1,0 +1,62 @@
+import SatchelBundle
+import SatchelDataset
+import SatchelRows
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// A person's decision about a bundle that deletes or changes very many rows.
+public enum BrakeDecision: Sendable {
+  /// Nothing yet: the dataset's limits count.
+  case none
+  /// The bundle is merged, whatever it deletes or changes.
+  case accept
+  /// The bundle is merged, but none of its changes is accepted. Each change becomes a conflict.
+  case reject
+}
+
+/// Compares the changes that a bundle made with the dataset's limits, inside the merge's transaction.
+struct BrakeCheck {
+  let store: HubStore
+  let user: User
+  /// The newest change of a row before the merge.
+  let start: Cursor
+  let bundle: Manifest
+
+  /// Throws a `Refusal` if the changes of a table are beyond its limits. The caller's transaction then ends without
+  /// effect.
+  func run(_ tally: RowTally) throws {
+    var words: [String] = []
+    for place in try suspicious(tally) {
+      let (deleted, changed) = try store.countDeletedAndChanged(in: place, after: start)
+      let all = Int64(try ScopeStore(store, user: user).visibleFromAbove()[place].count) + deleted
+      let table = store.tables[place]
+      let brake = table.rules.brake
+      if brake.isBeyond(deleted, of: all, percent: brake.deletePercent) {
+        words.append("deletes \(deleted) of the \(all) rows of \(table.name)")
+      }
+      if brake.isBeyond(changed, of: all, percent: brake.changePercent) {
+        words.append("changes \(changed) of the \(all) rows of \(table.name)")
+      }
+    }
+    if words.isEmpty { return }
+    let name = "\(bundle.from.name)/\(bundle.wholeNumber)"
+    throw Refusal(
+      .brake, "It \(words.joined(separator: ", and ")) that \(user.name) sees. No such bundle is merged unseen.",
+      hint:
+        """
+        Ask \(user.name) whether that is meant. If it is: satchel-hub import --accept \(name). If it is a mistake: \
+        satchel-hub import --reject \(name)
+        """,
+      keeping: .waiting)
+  }
+
+  /// The tables in which the merge wrote more changes than any bundle may without a look at the limits.
+  private func suspicious(_ tally: RowTally) throws -> [Int] {
+    tally.tables.compactMap { table, counts in
+      guard let place = store.place(of: table) else { return nil }
+      let brake = store.tables[place].rules.brake
+      return !brake.isOff && Int64(max(counts.deleted, counts.updated)) > brake.rows ? place : nil
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import SatchelBundle
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// The bundles that wait because they delete or change very many rows.
+extension HubStore {
+  static let braked = """
+    CREATE TABLE satchel_braked (
+      device TEXT NOT NULL,
+      sequence INTEGER NOT NULL, -- the number of the bundle
+      words TEXT NOT NULL,       -- which limits it is beyond, for people
+      at INTEGER NOT NULL,       -- milliseconds since 1970 when it came
+      PRIMARY KEY (device, sequence)
+    ) WITHOUT ROWID
+    """
+
+  func noteBraked(_ sequence: SequenceNumber, of device: ReplicaID, because words: String, at now: Int64) throws {
+    try database.run(
+      "INSERT OR REPLACE INTO satchel_braked (device, sequence, words, at) VALUES (:device, :sequence, :words, :at)",
+      [
+        "device": .string(device.text), "sequence": .integer(sequence.rawValue), "words": .string(words),
+        "at": .integer(now),
+      ])
+  }
+
+  /// Why a bundle waits for a person, in words. nil if it does not.
+  func braked(_ sequence: SequenceNumber, of device: ReplicaID) throws -> String? {
+    try database.first(
+      "SELECT words FROM satchel_braked WHERE device = :device AND sequence = :sequence",
+      ["device": .string(device.text), "sequence": .integer(sequence.rawValue)]
+    ) { $0.text(0) }
+  }
+
+  /// The numbers of rows of a table that changes after a cursor deleted, and that they changed. A row that was deleted
+  /// and inserted again counts as neither. So does a new row.
+  func countDeletedAndChanged(in place: Int, after start: Cursor) throws -> (deleted: Int64, changed: Int64) {
+    let found = try database.first(
+      """
+      SELECT coalesce(sum(deletes > inserts), 0), coalesce(sum(deletes = 0 AND inserts = 0), 0)
+      FROM (
+        SELECT sum(operation = 'delete') AS deletes, sum(operation = 'insert') AS inserts
+        FROM satchel_log
+        WHERE cursor > :start AND table_name = :table
+        GROUP BY row)
+      """, ["start": .integer(start.rawValue), "table": .text(rows[place].nameBytes)]
+    ) { ($0.integer(0), $0.integer(1)) }
+    return found ?? (0, 0)
+  }
+
+  /// Forgets the records of bundles up to a number, because the hub has merged that one.
+  func forgetBraked(of device: ReplicaID, upTo sequence: SequenceNumber) throws {
+    try database.run(
+      "DELETE FROM satchel_braked WHERE device = :device AND sequence <= :sequence",
+      ["device": .string(device.text), "sequence": .integer(sequence.rawValue)])
+  }
+}
