@@ -182,7 +182,7 @@ extension Season {
     let before = try Set(admin().rows().keys)
     let captured = try admin().captured()
     do {
-      let report = try operating { try hub.importBundle(parcel.path) }
+      let report = try operating { try importAtHub(parcel) }
       if let proof = report.proof, proof.result == .differs, unseen.isEmpty {
         throw Wrong("\(parcel.name) has other rows than it must have: \(proof.differences)")
       }

@@ -360,6 +360,8 @@ extension Season {
     world.settle()
     let start = world.snapshot()
     let before = presence
+    isCheckingOrder = true
+    defer { isCheckingOrder = false }
     var outcomes: [(disagreements: Set<RowName>, aboutRights: Set<String>)] = []
     for order in [parcels, parcels.reversed()] {
       for parcel in order.joined() { try deliver(parcel) }

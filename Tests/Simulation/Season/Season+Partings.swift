@@ -126,18 +126,26 @@ extension Season {
 
   private func deliver(_ parcel: Parcel, toSecond other: HubWorkspace) throws {
     do {
-      let report = try operating(second: other) { try other.importBundle(parcel.path) }
+      let report = try operating(second: other) { try other.importBundle(parcel.path, brake: .accept) }
       say("it imports \(parcel.name): \(report.verdict)")
     } catch let refusal as Refusal { say("it refuses \(parcel.name): \(refusal.reason)") }
   }
 
-  /// Imports a bundle. If the device requests it, a person compares the fingerprint of the hub's key.
-  func take(_ parcel: Parcel, on device: FieldDevice) throws -> ImportReport {
-    do { return try device.workspace.importBundle(parcel.path) } catch let refusal as Refusal {
+  /// Imports a bundle. If the device requests it, a person compares the fingerprint of the hub's key, or accepts that
+  /// very many rows are removed.
+  func take(
+    _ parcel: Parcel, on device: FieldDevice, fingerprint: String? = nil, removals: BroughtRemovals = .withinLimits
+  ) throws -> ImportReport {
+    do {
+      return try device.workspace.importBundle(parcel.path, fingerprint: fingerprint, removals: removals)
+    } catch let refusal as Refusal where refusal.reason == "brake" {
+      say("a person accepts \(parcel.name) at \(device.name)")
+      return try take(parcel, on: device, fingerprint: fingerprint, removals: .accepted)
+    } catch let refusal as Refusal where fingerprint == nil {
       let isMeant = refusal.reason == "other-hub" && everMade.count % 2 == 0
       guard try refusal.reason == "new-hub-key" || isMeant && isOfPresentEpoch(parcel) else { throw refusal }
       say("a person compares the hub's fingerprint at \(device.name): \(refusal.reason)")
-      return try device.workspace.importBundle(parcel.path, fingerprint: hub.fingerprint())
+      return try take(parcel, on: device, fingerprint: hub.fingerprint(), removals: removals)
     }
   }
 

@@ -64,6 +64,8 @@ final class Season {
   var unseen: Set<RowName> = []
   /// The number of bundles with new content.
   var news = 0
+  /// Whether the same bundles are delivered in two orders.
+  var isCheckingOrder = false
   private var written = 0
   private var born = 0
   private var enrolled = 0
@@ -89,7 +91,7 @@ final class Season {
     var random = SplitMix64(seed: seed ^ 0x7365_6173_6f6e)
     hubClock = SettableClock(time)
     let names: SeasonRules.Names = seed % 5 == 2 ? .column : .primaryKey
-    rules = SeasonRules(&random, counts: parts, visits: names, takesLateWork: seed % 5 == 3)
+    rules = SeasonRules(&random, counts: parts, visits: names, takesLateWork: seed % 5 == 3, brakes: seed % 10 == 4)
     world = SimulatedWorld(seed: random.next())
     files = SimulatedFiles(world)
     stick = world.root + "/stick"

@@ -14,6 +14,7 @@ struct SeasonRules {
   private var columns = 0
   /// Whether the dataset has the table of counters.
   private let counts: Bool
+  private let brakes: Bool
 
   /// How a change of the hub and a change of a device are merged.
   private static let policies = [
@@ -21,9 +22,12 @@ struct SeasonRules {
     #""conflict": "manual", "merge": "row""#, #""conflict": "newest", "merge": "row""#,
   ]
 
-  /// - Parameter takesLateWork: whether changes are applied whose user has lost the right meanwhile.
-  init(_ random: inout SplitMix64, counts: Bool, visits names: Names, takesLateWork: Bool) {
+  /// - Parameters:
+  ///   - takesLateWork: whether changes are applied whose user has lost the right meanwhile.
+  ///   - brakes: whether every bundle that deletes or changes a row waits for a person.
+  init(_ random: inout SplitMix64, counts: Bool, visits names: Names, takesLateWork: Bool, brakes: Bool) {
     self.counts = counts
+    self.brakes = brakes
     late = takesLateWork ? #", "late": "accept""# : ""
     sites = random.one(of: Self.policies)
     visits = (names == .column ? #""key": ["id"], "# : "") + random.one(of: Self.policies)
@@ -31,11 +35,14 @@ struct SeasonRules {
 
   private static let counters = #", "counters": { "columns": { "n": "sum", "tags": "union" }, "delete": "never" }"#
 
+  private static let brake = #""brake": { "delete": "0%", "change": "0%", "rows": 0 },"#
+
   var words: String { "sites \(sites), visits \(visits)\(late)" }
 
   var definition: String {
     """
-    { "dataset": "field", "version": \(version), "prove": "always", "attributes": { "hidden": "integer" },
+    { "dataset": "field", "version": \(version), "prove": "always", \(brakes ? Self.brake : "")
+      "attributes": { "hidden": "integer" },
       "tables": {
         "sites": { "visible": "zone % \(modulus) <> :hidden", "write": "1", \(sites)\(late) },
         "visits": { "parents": ["sites"], \(visits)\(late) }\(counts ? Self.counters : "") } }
