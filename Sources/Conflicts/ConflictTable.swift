@@ -13,10 +13,12 @@ public struct StoredConflict: Sendable {
   public let decision: Decision?
   /// At the hub: whether only a device has reported this conflict.
   public var isReported = false
+  /// What people call the row. nil: the table has no label, or the label is not known.
+  public var label: Value?
 
   /// The same conflict with another record.
   public func with(_ record: ConflictRecord) -> StoredConflict {
-    StoredConflict(record: record, bundle: bundle, noted: noted, decision: decision)
+    StoredConflict(record: record, bundle: bundle, noted: noted, decision: decision, label: label)
   }
 
   public struct Decision: Hashable, Sendable {

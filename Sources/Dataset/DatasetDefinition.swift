@@ -228,6 +228,8 @@ public struct TableRules: Sendable {
   public let merge: MergeGrain
   /// Columns with their own policy.
   public let columns: [Name: ColumnPolicy]
+  /// The column by whose values people recognise rows. nil: they know the keys.
+  public let label: Name?
   /// Columns that name files below the workspace's `files/`, which travel with the rows.
   public let attachments: [Name]
   public let unique: UniqueRule

@@ -180,6 +180,7 @@ extension TableRules {
       known: [
         "key", "parents", "references", "visible", "write", "conflict", "merge", "columns", "attachments", "unique",
         "delete", "deleted", "late", "keys", "block", "unit", "brake",
+        "label",
       ])
     self.name = name
     key = try Self.key(members)
@@ -206,6 +207,7 @@ extension TableRules {
     keys = try members.word("keys", of: KeyRule.self) ?? .asIs
     block = try Self.block(members, keys)
     unit = try Self.unit(members)
+    label = try members.optionalString("label").map { Name($0) }
     self.brake = try DatasetDefinition.brake(members, within: brake)
   }
 }

@@ -10,7 +10,8 @@ import SatchelWorkspace
 extension DeviceWorkspace {
   /// The conflicts about this device's changes whose state is one of `states`, oldest first.
   public func conflicts(_ states: [ConflictState]) throws -> [StoredConflict] {
-    try ConflictTable.list(states, in: session().database)
+    let session = try session()
+    return try session.labels().label(ConflictTable.list(states, in: session.database))
   }
 
   /// The layers of the database, if it is a GeoPackage.
@@ -87,9 +88,12 @@ extension DeviceSession {
     try database.widening(tables.map(\.name)) { try database.writeTransaction(workspace.runMode, body) }
   }
 
+  fileprivate func labels() throws -> RowLabels { try RowLabels(tables, in: database) }
+
   fileprivate func shown(_ conflict: StoredConflict) throws -> ShownConflict {
     let below = try conflict.record.waitingBelow(tables, in: database)
-    return try ShownConflict(ConflictTable.whole(conflict, in: database), device: state.name, below: below) {
+    let unit = ConflictUnit(try labels().label(ConflictTable.whole(conflict, in: database).members))
+    return try ShownConflict(unit, device: state.name, below: below) {
       try fields(of: $0)
     }
   }

@@ -125,7 +125,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
     table(#""conflct": "hub""#), "tables.t.conflct", "knows no such member",
     """
     Did you mean "conflict"? Here may stand: key, parents, references, visible, write, conflict, merge, columns, \
-    attachments, unique, delete, deleted, late, keys, block, unit, brake, comment.
+    attachments, unique, delete, deleted, late, keys, block, unit, brake, label, comment.
     """
   ),
   (#"{ "dataset": "d", "version": 1, "encrypt": "often", "tables": { "t": {} } }"#, "encrypt", "never, always", nil),
@@ -194,7 +194,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
     table(#""colour": 1"#), "tables.t.colour", "knows no such member",
     """
     Here may stand: key, parents, references, visible, write, conflict, merge, columns, attachments, unique, delete, \
-    deleted, late, keys, block, unit, brake, comment.
+    deleted, late, keys, block, unit, brake, label, comment.
     """
   ),
   (table(#""parents": "p""#), "tables.t.parents", "it must be a list of tables", nil),

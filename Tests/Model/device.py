@@ -123,7 +123,7 @@ class Device:
             merged, epoch = self.requested
             missing = self.files(merged, self.sequence, self.brought(epoch))
             if missing:
-                # That hub may never come back: the newest export tells any hub on which emission the device stands.
+                # That hub may never come back, so the newest export goes along for any other hub.
                 return [*missing, self.export()]
         return [*self.files(self.acknowledged, self.sealed, ()), self.export()]
 

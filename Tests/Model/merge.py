@@ -84,6 +84,7 @@ class StepMerger:
             left = apart_from_kin(step, kin)
         except Both:
             self.conflict("copies", step, self.hub.rows.get(step.key))
+            self.hub.world.behind_copies.add(step.key)
             return None
         self.hub.world.common_steps.add((self.device, step.key, step.generation))
         if any(other.is_waiting for other in kin):

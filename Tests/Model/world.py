@@ -10,7 +10,7 @@ class World:
         self.users = {}  # name -> User
         self.parents = {}  # device -> (the device of which it is a copy, the last export that both have)
         self.common_steps = set()  # (device, key, generation) of steps that a copy had delivered
-        self.behind_copies = set()  # keys of rows that a copy had delivered before, and that waited
+        self.behind_copies = set()  # keys of rows of which a copy had delivered a part, or that waited
         self.equal_inserts = set()  # keys of inserts that met an equal row, where there are copies
         self.has_unseen = False  # whether programs write with the triggers switched off
         self.overwrote_unseen = set()  # values that were written over in this way

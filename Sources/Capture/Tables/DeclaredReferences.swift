@@ -29,9 +29,7 @@ extension TableInfo {
   ) throws -> ForeignKey? {
     try NamedKey.refuseLocal(reference.column, of: self, at: place)
     guard let column = schema.position(of: reference.column) else {
-      throw DatasetError(
-        place, "the table has no stored column of this name",
-        hint: DatasetError.hint(for: reference.column, among: schema.columns, of: "It"))
+      throw missing(reference.column, at: place, "the table has no stored column of this name")
     }
     let parent: TableInfo?
     do { parent = try NamedKey.info(of: reference.table, by: dataset, in: database) } catch is DatasetError {
@@ -60,9 +58,7 @@ extension TableInfo {
     }
     try NamedKey.refuseLocal(name, of: self, at: place)
     guard let column = schema.position(of: name) else {
-      throw DatasetError(
-        place, "\(schema.name) has no column \(name) that is stored",
-        hint: DatasetError.hint(for: name, among: schema.columns, of: "It"))
+      throw missing(name, at: place, "\(schema.name) has no column \(name) that is stored")
     }
     guard try isUnique(column, in: database) else {
       throw DatasetError(

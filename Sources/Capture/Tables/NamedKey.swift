@@ -51,9 +51,7 @@ enum NamedKey {
   private static func positions(of columns: [Name], in info: TableInfo, at place: String) throws -> [Int] {
     try columns.map { column in
       if let position = info.schema.position(of: column) { return position }
-      throw DatasetError(
-        place, "the table has no stored column of this name: \(column)",
-        hint: DatasetError.hint(for: column, among: info.schema.columns, of: "It"))
+      throw info.missing(column, at: place, "the table has no stored column of this name: \(column)")
     }
   }
 

@@ -100,29 +100,29 @@ public struct TrackedTable: Sendable {
     if case .soft(let column) = rules.delete {
       try NamedKey.refuseLocal(column, of: info, at: "\(place).deleted")
       guard let position = info.schema.position(of: column), !info.schema.key.contains(position) else {
-        throw missing(column, in: info, at: "\(place).deleted", "the table has no column \(column) beside its key")
+        throw info.missing(column, at: "\(place).deleted", "the table has no column \(column) beside its key")
       }
     }
     for column in rules.columns.keys.sorted() where info.schema.position(of: column) == nil {
       try NamedKey.refuseLocal(column, of: info, at: "\(place).columns.\(column)")
-      throw missing(column, in: info, at: "\(place).columns.\(column)", "the table has no stored column of this name")
+      throw info.missing(column, at: "\(place).columns.\(column)", "the table has no stored column of this name")
+    }
+    if let column = rules.label {
+      try NamedKey.refuseLocal(column, of: info, at: "\(place).label")
+      if info.schema.position(of: column) == nil {
+        throw info.missing(column, at: "\(place).label", "the table has no stored column of this name")
+      }
     }
     for column in rules.attachments {
       try NamedKey.refuseLocal(column, of: info, at: "\(place).attachments")
       guard let position = info.schema.position(of: column), !info.schema.key.contains(position) else {
-        throw missing(
-          column, in: info, at: "\(place).attachments", "the table has no stored column \(column) beside its key")
+        throw info.missing(
+          column, at: "\(place).attachments", "the table has no stored column \(column) beside its key")
       }
     }
     return TrackedTable(
       info: info, rules: rules, names: CaptureNames(info.schema, unit: rules.unit),
       declared: declared)
-  }
-
-  private static func missing(
-    _ column: Name, in info: TableInfo, at place: String, _ problem: String
-  ) -> DatasetError {
-    DatasetError(place, problem, hint: DatasetError.hint(for: column, among: info.schema.columns, of: "It"))
   }
 
   private static func notATable(at place: String) -> DatasetError {
@@ -290,4 +290,11 @@ extension TrackedTable {
   }
 
   var isNamelessSQL: String { schema.key.map { "\(quoted(schema.columns[$0])) IS NULL" }.joined(separator: " OR ") }
+}
+
+extension TableInfo {
+  /// The error of a definition that names a column which the table does not have.
+  func missing(_ column: Name, at place: String, _ problem: String) -> DatasetError {
+    DatasetError(place, problem, hint: DatasetError.hint(for: column, among: schema.columns, of: "It"))
+  }
 }

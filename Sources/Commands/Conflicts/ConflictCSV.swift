@@ -10,6 +10,7 @@ enum ConflictCSV {
     "conflict", "state", "kind", "device", "user", "table", "key", "column", "before", "hub", "device_value", "stands",
     "changed",
     "noted", "decision", "decided_by", "note", "hub_geometry", "device_geometry", "reported", "unit",
+    "label",
   ]
 
   static func text(_ conflicts: [StoredConflict], layers: [Layer]) -> String {
@@ -36,6 +37,7 @@ enum ConflictCSV {
         UTCTime.text(milliseconds: record.stamp.milliseconds), UTCTime.text(milliseconds: conflict.noted),
         conflict.decision?.made.rawValue ?? "", conflict.decision?.by ?? "", record.note ?? "", hub ?? "", device ?? "",
         conflict.isReported ? "yes" : "", record.unit?.text ?? "",
+        conflict.label.map { $0.isNull ? "" : Words.value($0) } ?? "",
       ]
     }
   }

@@ -33,9 +33,15 @@ struct ConflictView {
 
   /// The row of a conflict, with the number of other rows of its unit.
   static func rows(of unit: ConflictUnit) -> String {
-    let record = unit.head.record
     let more = unit.isSingle ? "" : " and \(unit.members.count - 1) more of its unit"
-    return "\(record.table) [\(Words.key(record.key))]\(more)"
+    return row(of: unit.head) + more
+  }
+
+  /// The row of a conflict: its table, its key, and what people call it.
+  static func row(of conflict: StoredConflict) -> String {
+    let record = conflict.record
+    let label = conflict.label.map { $0.isNull ? "" : " \(Words.value($0))" } ?? ""
+    return "\(record.table) [\(Words.key(record.key))]\(label)"
   }
 
   /// A conflict in words, with all changes of its unit and the rows that wait for it.
@@ -57,7 +63,7 @@ struct ConflictView {
   /// Base, hub and device side by side, column by column, with the row as it is now.
   /// - Parameter device: the device that made the change, by name if it is known.
   private func text(row: [Field]?, device: String, width: Int) -> TerminalText {
-    var text: TerminalText = "\(record.table) [\(Words.key(record.key))]: \(Self.explain(record.kind))\n"
+    var text: TerminalText = "\(Self.row(of: conflict)): \(Self.explain(record.kind))\n"
     if record.isTakenLate { text += "\(Self.takenLate)\n" }
     text += "Change by \(record.user) on \(device), \(UTCTime.text(milliseconds: record.stamp.milliseconds))\n"
     text += "State: \(record.state.rawValue)"
@@ -175,7 +181,9 @@ struct ConflictView {
       .init(name: "kind", value: .string(record.kind.rawValue)),
       .init(name: "device", value: .string(record.device.text)),
       .init(name: "user", value: .string(record.user)), .init(name: "table", value: .string(record.table.text)),
-      .init(name: "key", value: .key(record.key)), .init(name: "operation", value: .string(record.operation.rawValue)),
+      .init(name: "key", value: .key(record.key)),
+      .init(name: "label", value: conflict.label.map { JSONValue($0) } ?? .null),
+      .init(name: "operation", value: .string(record.operation.rawValue)),
       .init(name: "generation", value: .integer(record.generation.rawValue)),
       .init(name: "stamp", value: .string(record.stamp.hexadecimal)),
       .init(name: "base_values", value: .fields(record.baseValues)),

@@ -20,7 +20,7 @@ extension ConsoleSite {
       let more = record.unit == nil ? "" : ", with others of its unit"
       return """
         <tr><th scope="row"><a href="conflict?id=\(record.id.text)">\(String(record.id.text.prefix(8)))</a></th>\
-        <td>\(record.table.text) [\(Words.key(record.key))]\(moves)\(more)</td>\
+        <td>\(ConflictView.row(of: conflict))\(moves)\(more)</td>\
         <td>\(ConflictView.explain(record.kind))\(conflict.isReported ? " (reported)" : "")</td>\
         <td>\(record.state.rawValue)</td><td>\(record.user)</td><td>\(Words.age(of: conflict.noted, now: now))</td></tr>
 

@@ -34,7 +34,7 @@ extension HubStore {
   func marked(_ conflicts: [StoredConflict]) throws -> [StoredConflict] {
     if conflicts.isEmpty { return [] }
     let reported = try reported()
-    return conflicts.map { conflict in
+    return try RowLabels(tables, in: database).label(conflicts).map { conflict in
       var marked = conflict
       marked.isReported = reported.contains(conflict.record.id)
       return marked
