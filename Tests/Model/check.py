@@ -128,7 +128,7 @@ class Check:
             for column, value in step.new.items():
                 is_back = column != COUNTER and row[column] == step.was[column]
                 demand(
-                    not is_back or (step.key, column, value) in self.disputed,
+                    not is_back or (step.key, column, value) in self.disputed | self.world.replaced,
                     lambda: f"{step.key}.{column} is {row[column]} again, after {value}",
                 )
 

@@ -210,7 +210,7 @@ class History:
         if not self.twin:
             self.twin = Hub(self.world, self.rules, self.policy, self.grain)
             self.twin.put_back(self.hub.copy_files())
-            self.world.went_back = True
+            self.world.went_back = self.world.had_twin = True
 
     def retire_twin(self):
         """The operator retires one of the two hubs. The devices bring the other one what it lacks."""

@@ -186,9 +186,9 @@ class StepMerger:
         """Remembers a delete of a row that is not here: the insert may come later, from another device."""
         hub, key = self.hub, step.key
         is_unknown = self.cursor_for(key) is None or (key, None) not in hub.stamps
-        if is_unknown and hub.rules.hold("tomb"):
-            hub.stamps[key, None] = max(hub.stamps.get((key, None), 0), step.stamp)
-            hub.tombs[key] = hub.stamps[key, None]
+        is_newest = hub.stamps.get((key, None), 0) < step.stamp
+        if is_unknown and is_newest and hub.rules.hold("tomb"):
+            hub.stamps[key, None] = hub.tombs[key] = step.stamp
 
     def insert(self, step, row, columns, is_presence):
         if row is not None:

@@ -64,5 +64,8 @@ class LostTime:
             kept = Step(key, 0, "update", newest, newest, new=lost)
             hub.add_conflict("lost time", "hub", kept, here, is_owed=False)
         if taken:
-            hub.known_values.update((key, c, here[c]) for c in taken)
+            values = {(key, c, here[c]) for c in taken}
+            hub.known_values |= values
+            if hub.world.had_twin:
+                hub.world.replaced |= values
             hub.commit(key, merged, "hub", taken, newest)

@@ -10,6 +10,8 @@ class World:
         self.users = {}  # name -> User
         self.parents = {}  # device -> (the device of which it is a copy, the last export that both have)
         self.common_steps = set()  # (device, key, generation) of steps that a copy had delivered
+        self.had_twin = False  # whether two copies of the hub ever worked side by side
+        self.replaced = set()  # values that a hub replaced by those of its twin, which are later by their stamps
         self.behind_copies = set()  # keys of rows of which a copy had delivered a part, or that waited
         self.equal_inserts = set()  # keys of inserts that met an equal row, where there are copies
         self.has_unseen = False  # whether programs write with the triggers switched off
