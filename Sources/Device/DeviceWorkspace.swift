@@ -119,11 +119,12 @@ public struct DeviceWorkspace: Sendable {
     switch try databaseCondition() {
     case .there: return try DeviceSession(self)
     case .lost(let words): throw WorkspaceError.lostDatabase(words)
-    case .initial:
-      throw WorkspaceError(
-        .initial, "This device has no data yet.", hint: "Import the hub's first bundle: satchel import FILE")
+    case .initial: throw Self.noData
     }
   }
+
+  static let noData = WorkspaceError(
+    .initial, "This device has no data yet.", hint: "Import the hub's first bundle: satchel import FILE")
 
   /// Whether there is a usable database.
   enum DatabaseCondition {
@@ -210,6 +211,7 @@ final class DeviceSession {
     let database = try Database(path: workspace.databasePath, mode: .readWrite)
     try database.prepareForCommand()
     guard try database.hasTable("satchel_device"), let state = try DeviceState.load(from: database) else {
+      if try !BundleArchive(workspace.folder, workspace.platform.files).hasAny() { throw DeviceWorkspace.noData }
       throw WorkspaceError(
         .notCaptured,
         "The database \(workspace.databasePath) is not the one that Satchel set up: its satchel_ tables are missing.",

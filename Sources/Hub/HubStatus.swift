@@ -38,8 +38,10 @@ public struct HubStatus: Sendable {
   public let attachments: Attachments
   /// The time of the last backup, in milliseconds since 1970. nil if there is none.
   public let backedUp: Int64?
-  /// Devices that may not know yet that the hub was restored from a backup.
+  /// Devices that may not know yet that the hub was restored from a backup, or got a key in place of a lost key.
   public let unaware: [String]
+  /// Whether a lost key of this hub was ever replaced.
+  public let wasKeyLost: Bool
   /// Damage to the database that may have hidden writes from capture.
   public let damage: [CaptureDamage]
   /// A trigger of the app that makes every import fail. nil if there is none.
@@ -122,7 +124,8 @@ extension HubWorkspace {
       backedUp: try LastBackup(in: folder, platform.files)?.at,
       unaware: try store.devices().filter { $0.state == .active && $0.proved < store.identity.firstEmission }.map(
         \.name),
-      damage: store.damage, triggerFault: try store.database.fatalTriggerFault(of: store.tables.map(\.name)),
+      wasKeyLost: try store.wasKeyLost(), damage: store.damage,
+      triggerFault: try store.database.fatalTriggerFault(of: store.tables.map(\.name)),
       missingTriggers: try Capture.missingTriggers(in: store.database, tables: store.tables))
   }
 

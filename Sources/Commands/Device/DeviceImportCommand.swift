@@ -199,7 +199,8 @@ extension DeviceTool {
     let number = report.manifest.wholeNumber
     if report.verdict == .redeliver { return redelivery(report.redelivered) }
     guard report.verdict == .imported else {
-      return "Bundle \(number) of the hub was imported before: nothing changed.\n"
+      let words: TerminalText = "Bundle \(number) of the hub was imported before"
+      return report.replayed.map { "\(words).\n\(Self.text(replayed: $0))" } ?? "\(words): nothing changed.\n"
     }
     var text: TerminalText =
       "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"

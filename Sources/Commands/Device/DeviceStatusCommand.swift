@@ -166,7 +166,9 @@ extension DeviceTool {
     if total == 0 {
       // Capture may have missed writes. Then no number is right.
       let isSure = current.damage.isEmpty && current.lostCounts.isEmpty && current.unknownExport == nil
-      return isSure ? "nothing: the hub has everything" : "not known: see the warnings"
+      if !isSure { return "not known: see the warnings" }
+      let isOnTheWay = !current.sealed.isEmpty || !current.redelivery.isEmpty || current.estrangement != nil
+      return isOnTheWay ? "no new change; the lines below say what the hub may lack" : "nothing: the hub has everything"
     }
     let new = current.notExported == 0 ? "all in an export" : "\(current.notExported) in no export yet"
     return "\(Words.count(total, "change")) (\(Words.tables(current.pending))), \(new)"

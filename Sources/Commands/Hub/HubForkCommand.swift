@@ -115,7 +115,9 @@ extension HubTool {
       : "Refused bundles of the device \(name) can be merged now.\n"
     return Answer(
       head + table.text(width: nil)
-        + "Next: satchel-hub device fork \(name) --keep 1\(fork.isForked ? ", or another one" : "")\n",
+        + "Next: satchel-hub device fork \(name) --keep 1\(fork.isForked ? ", or another one" : "")\n"
+        + (fork.isForked
+          ? "If \(name) was only restored from its own backup: satchel-hub device fork \(name) --restored\n" : ""),
       members(fork))
   }
 

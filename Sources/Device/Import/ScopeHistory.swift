@@ -102,8 +102,9 @@ extension DeviceSession {
       """,
       hint:
         """
-        Put the newer database back if there is one. If it is in use elsewhere, or lost, this one continues under a \
-        new name: satchel renew --name NEW-NAME --request FILE
+        Put the newer database back if there is one. If this one is its backup and the newer one is lost, tell the \
+        hub's operator: satchel-hub device fork NAME --restored. If the newer one is in use elsewhere, this one \
+        continues under a new name: satchel renew --name NEW-NAME --request FILE
         """
     )
   }

@@ -111,6 +111,15 @@ extension HubWorkspace {
         hint: "`satchel-hub keys show` names the others.")
     }
     return try changing { store in
+      if try isUnused(store) {
+        throw WorkspaceError(
+          .rotating, "The present key replaced a lost one, and no device is known to have it yet.",
+          hint:
+            """
+            A person compares its fingerprint at each device first: satchel-hub keys show. If it is lost too: \
+            satchel-hub keys rotate --lost --again
+            """)
+      }
       try store.forgetToldKeys()
       return try runMode == .dryRun ? keys.ownKey() : keys.beginRotation(name: configuration.name)
     }

@@ -118,8 +118,9 @@ extension HubWorkspace {
       .fork, found.words(of: device.name),
       hint:
         """
-        The device's folder was copied, and both copies work. See both histories, and choose the copy that keeps the \
-        name: satchel-hub device fork \(device.name)
+        If two copies of the device's folder work, choose the copy that keeps the name: satchel-hub device fork \
+        \(device.name) shows both histories. If the device was only restored from its own backup: satchel-hub device \
+        fork \(device.name) --restored
         """,
       keeping: .quarantine)
   }

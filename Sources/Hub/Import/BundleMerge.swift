@@ -95,7 +95,8 @@ struct BundleMerge {
     guard let made = UTCTime.milliseconds(of: manifest.created) else { return 0 }
     if made > now { return made - now }
     let emitted = try Ledger.written(changes.received.rawValue, for: manifest.from.name, in: store.database)
-    return emitted.map { min(0, made - $0) } ?? 0
+    // If the emission is of a later time than now, this hub's own clock was ahead then.
+    return emitted.map { $0 > now ? 0 : min(0, made - $0) } ?? 0
   }
 
   private func report(_ verdict: Verdict) -> HubImportReport {

@@ -27,9 +27,10 @@ extension HubWorkspace {
       keeping: .waiting)
   }
 
-  /// Throws if the hub is known to have been set back.
+  /// Throws if the hub is known to have been set back. `status` says so as long as it is true, and so it does not name
+  /// each bundle that came meanwhile.
   func refuseSetBack(_ store: HubStore) throws {
-    if let found = try store.setBack() { throw found.refusal(keeping: .inPlace) }
+    if let found = try store.setBack() { throw found.refusal(keeping: .unnoted) }
   }
 }
 
@@ -37,8 +38,8 @@ extension SetBack {
   /// The next steps for the operator.
   public static let wayOut =
     """
-    If another copy of this hub is at work, continue with that copy and retire this one. If not: satchel-hub restore \
-    --in-place
+    If the hub's key may be in other hands: satchel-hub keys rotate --lost, and nothing else before it. If another \
+    copy of this hub is at work, one of the two must be retired. If this one continues: satchel-hub restore --in-place
     """
 
   fileprivate func refusal(keeping: Refusal.Keeping) -> Refusal {
@@ -48,8 +49,9 @@ extension SetBack {
   /// The event in words, for people.
   public var words: String {
     """
-    This hub was set back: the device \(device) has bundle \(number) with this hub's signature, and this hub does not know it. Its files \
-    were put back from a copy, or there are two copies of it. Until you decide, nothing is imported or made.
+    This hub was set back: the device \(device) has bundle \(number) with this hub's signature, and this hub does not \
+    know it. Its files were put back from a copy, there are two copies of it, or another person has its key. Until you \
+    decide, nothing is imported or made.
     """
   }
 }

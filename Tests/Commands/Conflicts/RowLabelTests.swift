@@ -9,7 +9,10 @@ struct RowLabelTests {
 
   init() throws {
     world = try TwoDeviceFixture(
-      "CREATE TABLE wells (id INTEGER PRIMARY KEY, name TEXT, depth REAL); CREATE TABLE notes (id TEXT PRIMARY KEY, words TEXT)",
+      """
+      CREATE TABLE wells (id INTEGER PRIMARY KEY, name TEXT, depth REAL);
+      CREATE TABLE notes (id TEXT PRIMARY KEY, words TEXT)
+      """,
       #""wells": { "label": "name" }, "notes": {}"#)
     try world.sql(
       "office", "INSERT INTO wells VALUES (7, 'Old mill', 12), (8, 'Church', 9); INSERT INTO notes VALUES ('n', 'a')")

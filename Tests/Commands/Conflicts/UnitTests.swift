@@ -71,7 +71,7 @@ struct TransactionUnitTests {
     #expect(shown.out.contains("A unit of 2 changes, decided as one."), "\(shown.out)")
     #expect(shown.out.contains("stock [s1]") && shown.out.contains("stock [s2]"), "\(shown.out)")
     #expect(camp.hub("conflicts").out.contains("and 1 more of"))
-    #expect(camp.hub("conflicts", "export").out.contains(",unit\r\n"))
+    #expect(camp.hub("conflicts", "export").out.contains(",unit,label\r\n"))
   }
 
   @Test("a unit that the database does not allow is not taken by a decision, and the answer says why")

@@ -1,0 +1,136 @@
+import Foundation
+import SatchelJSON
+import SatchelPlatform
+import TestSupport
+import Testing
+
+/// After losses and copies, the tools say what is true and what helps. A person who follows a wrong hint gets a thief's
+/// rows, or a needless device.
+@Suite("Words after losses, copies and wrong clocks")
+struct StandingWordsTests {
+  private let camp: CommandLineFixture
+
+  init() throws {
+    camp = try CommandLineFixture()
+    try camp.open()
+  }
+
+  /// Ann's tablet gets a bundle of the hub that the hub no longer knows.
+  private func setBack() throws {
+    try camp.carry("tablet", rounds: 2)
+    try camp.copy("hub", to: "former-hub")
+    try camp.copy("office.sqlite", to: "former.sqlite")
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'later' WHERE id = 'lake'")
+    try camp.carry("tablet", rounds: 2)
+    for (copy, place) in [("former-hub", "hub"), ("former.sqlite", "office.sqlite")] {
+      try camp.remove(place)
+      try camp.copy(copy, to: place)
+    }
+  }
+
+  private func export() throws -> String {
+    try #require(try camp.device("tablet", "export", "--json").json["file"]?.stringValue)
+  }
+
+  @Test("a hub that was set back names a stolen key among the causes, and what to do about it first")
+  func stolenKey() throws {
+    try setBack()
+    let refused = camp.hub("import", try export())
+    #expect(refused.code == 3)
+    for out in [refused.error, camp.hub("status").out] {
+      let words = out.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+      #expect(words.contains("another person has its key"), "\(words)")
+      #expect(words.contains("satchel-hub keys rotate --lost, and nothing else before it"), "\(words)")
+    }
+  }
+
+  @Test("when the hub is in a new epoch, status no longer names the bundles that came while it waited")
+  func noFormerFailures() throws {
+    try setBack()
+    for _ in 0..<2 { #expect(camp.hub("import", try export()).code == 3) }
+    #expect(camp.hub("restore", "--in-place").code == 0)
+    let status = camp.hub("status").out
+    #expect(!status.contains("Until you decide"), "\(status)")
+    #expect(status.contains("this hub began a new epoch"), "\(status)")
+  }
+
+  @Test("right after a lost key was replaced, no further key is made")
+  func thirdKey() throws {
+    #expect(camp.hub("keys", "rotate", "--lost").code == 0)
+    let again = camp.hub("keys", "rotate")
+    #expect(again.code == 1)
+    #expect(again.error.contains("no device is known to have it yet"), "\(again.error)")
+    #expect(camp.hub("status").out.contains("a person compares the fingerprint at each"))
+  }
+
+  @Test("a device that waits for another user's work to be carried does not say that the hub has everything")
+  func sealedWork() throws {
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('r9', 'lake', 'ann', 3, 'of ann')")
+    #expect(camp.hub("device", "set", "tablet", "--user", "ben").code == 0)
+    camp.hub("emit", "--device", "tablet")
+    let taken = camp.device("tablet", "import", try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-"))
+    #expect(taken.code == 0, "\(taken.error)")
+    let status = camp.device("tablet", "status").out
+    #expect(status.contains("Former user"), "\(status)")
+    #expect(!status.contains("the hub has everything"), "\(status)")
+    #expect(status.contains("no new change"), "\(status)")
+  }
+
+  @Test("a bundle that came before says that the lost database was rebuilt")
+  func rebuilt() throws {
+    let bundle = camp.path("again.satchel")
+    camp.hub("emit", "--device", "tablet", "--full")
+    let newest = try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-")
+    try FileManager.default.copyItem(atPath: newest, toPath: bundle)
+    #expect(camp.device("tablet", "import", bundle).code == 0)
+    for name in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try camp.removeIfThere("tablet/\(name)") }
+    let outcome = camp.device("tablet", "import", bundle)
+    #expect(outcome.code == 0, "\(outcome.error)")
+    #expect(outcome.out.contains("The database was rebuilt"), "\(outcome.out)")
+    #expect(!outcome.out.contains("nothing changed"), "\(outcome.out)")
+  }
+
+  @Test("if the hub's own clock was ahead, its status blames no device")
+  func ownClock() throws {
+    let real = camp.platform
+    let ahead = SetClock(SystemClock().milliseconds() + 100 * 86_400_000)
+    camp.platform = Platform(files: real.files, clock: ahead, random: real.random)
+    camp.answer("tablet", 2)
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'of the future'")
+    camp.answer("tablet", 3)
+    camp.platform = real
+    #expect(camp.hub("doctor", "--repair").code == 0)
+    let taken = camp.hub("import", try export())
+    #expect(taken.code == 0, "\(taken.error)")
+    let status = camp.hub("status").out
+    #expect(!status.contains("the clock of tablet"), "\(status)")
+  }
+
+  @Test("two histories of a device: the hub also says what to do if it was only restored from its backup")
+  func restoredDevice() throws {
+    try camp.copy("tablet", to: "backup")
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('r8', 'lake', 'ann', 3, 'delivered')")
+    #expect(camp.hub("import", try export()).code == 0)
+    try camp.remove("tablet")
+    try camp.copy("backup", to: "tablet")
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('r9', 'lake', 'ann', 3, 'after the restore')")
+    let refused = camp.hub("import", try export())
+    #expect(refused.error.contains("fork tablet --restored"), "\(refused.error)")
+    #expect(camp.hub("device", "fork", "tablet").out.contains("device fork tablet --restored"))
+  }
+
+  @Test("before its first bundle, a device with an app's database says what it waits for, and not to run the doctor")
+  func beforeFirstBundle() throws {
+    try camp.sql("app.sqlite", "CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT, tier INTEGER)")
+    let made = camp.deviceAnywhere(
+      "init", camp.path("new"), "--dataset", "camp", "--name", "new", "--request", camp.path("new.request"))
+    #expect(made.code == 0, "\(made.error)")
+    try camp.copy("app.sqlite", to: "new/data.sqlite")
+    for words in ["export", "doctor"] {
+      let outcome = camp.device("new", words)
+      let text = outcome.out + outcome.error
+      #expect(text.contains("Import the hub's first bundle"), "\(words): \(text)")
+      #expect(!text.contains("run satchel doctor"), "\(words): \(text)")
+    }
+  }
+}
