@@ -55,7 +55,8 @@ extension HubTool {
       let person = status.wasKeyLost ? ". If its key was replaced, a person compares the fingerprint at each" : ""
       facts.add(
         "New epoch",
-        "this hub began a new epoch; devices that may not know it yet: \(status.unaware.joined(separator: ", "))\(person)")
+        "this hub began a new epoch; devices that may not know it yet: \(status.unaware.joined(separator: ", "))\(person)"
+      )
     }
     if let recovery = status.recovery { facts.add("Recovers", words(recovery)) }
     for damage in status.damage { facts.add("Warning", "\(damage.words): writes may have gone by unseen") }
