@@ -94,6 +94,16 @@ public enum PreImageStore {
     return (tables.compactMap { table in counts[table.name].map { (table.name, $0) } }, new)
   }
 
+  /// The number of pre-images of a table in generations below `generation`.
+  public static func count(
+    before generation: Generation, of table: TrackedTable, in database: borrowing Database
+  ) throws -> Int64 {
+    try database.first(
+      "SELECT count(*) FROM \(quoted(table.names.before)) WHERE \(quoted(table.names.generation)) < :generation",
+      ["generation": .integer(generation.rawValue)]
+    ) { $0.integer(0) } ?? 0
+  }
+
   /// Whether a table has no pre-image at all.
   public static func isEmpty(_ table: TrackedTable, in database: borrowing Database) throws -> Bool {
     try database.first("SELECT 1 FROM \(quoted(table.names.before))") { _ in false } ?? true

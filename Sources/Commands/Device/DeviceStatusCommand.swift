@@ -105,7 +105,7 @@ extension DeviceTool {
     facts.add(quarantined: status.quarantined)
     facts.add(failed: status.failedImports)
     if !status.staged.isEmpty {
-      facts.add("Staged", "\(Words.count(status.staged.count, "bundle")) waits to be applied")
+      facts.add("Staged", "\(Words.count(status.staged.count, "bundle")) to be applied")
     }
     if configuration.continues != nil {
       facts.add("Waits", "the hub has not answered it under its new name yet; work may go on")

@@ -53,16 +53,9 @@ extension HubTool {
     if accepted != nil && rejected != nil || !command.arguments("FILE").isEmpty {
       throw UsageError("--accept and --reject take one bundle, and no further FILE")
     }
-    let rounds = try ImportRounds([hub.path(ofBraked: name)]) { path in
+    let rounds = try ImportRounds([hub.path(ofBraked: name, file: command.path(name))]) { path in
       if accepted != nil { return told(try hub.importBundle(path, brake: .accept), command) }
-      let (report, decided) = try hub.reject(path)
-      let told = told(report, command)
-      let words: TerminalText =
-        """
-        Rejected: \(Words.count(decided, "change")) decided for the hub's rows. The next bundle for \
-        \(report.manifest.from.name) brings its rows back.\n
-        """
-      return .init(text: told.text + words, json: told.json, isTaken: told.isTaken)
+      return told(try hub.importBundle(path, brake: .reject), command)
     }
     return try answer(rounds, hub, command)
   }
@@ -155,6 +148,13 @@ extension HubTool {
     if report.resolved > 0 { text += ", \(Words.count(report.resolved, "conflict")) decided by its user" }
     if report.released > 0 { text += ", \(Words.count(report.released, "row")) that had waited let in" }
     text += ".\n" + came
+    if let rejected = report.rejected {
+      text +=
+        """
+        Rejected: \(Words.count(rejected, "change")) decided for the hub's rows. The next bundle for \
+        \(report.manifest.from.name) brings its rows back.\n
+        """
+    }
     if let proof = report.proof, proof.result == .differs {
       text +=
         "\(proof.differenceWords(of: report.manifest.from.name)): satchel-hub compare \(report.manifest.from.name)\n"
@@ -264,7 +264,8 @@ extension HubTool {
       "verdict": .string(report.verdict.rawValue), "device": .string(report.manifest.from.name),
       "sequence": .integer(report.manifest.wholeNumber), "taken": .integer(Int64(report.taken)),
       "conflicts": .integer(Int64(report.conflicts)), "resolved": .integer(Int64(report.resolved)),
-      "released": .integer(Int64(report.released)), "clock_ahead_ms": .integer(report.clamped),
+      "released": .integer(Int64(report.released)),
+      "rejected": report.rejected.map { .integer(Int64($0)) } ?? .null, "clock_ahead_ms": .integer(report.clamped),
       "files": .integer(Int64(report.attached)), "files_newer": .integer(Int64(report.attachedNewer)),
       "files_beside": AttachedWords.json(report.beside),
       "files_lost": .integer(Int64(report.attachedLost)), "proof": json(report.proof),

@@ -18,7 +18,9 @@ public enum BrakeDecision: Sendable {
 /// Compares the changes that a bundle made with the dataset's limits, inside the merge's transaction.
 struct BrakeCheck {
   let store: HubStore
-  let user: User
+  /// The author of the changes.
+  let user: String
+  let held: HeldAtBase
   /// The newest change of a row before the merge.
   let start: Cursor
   let bundle: Manifest
@@ -29,8 +31,10 @@ struct BrakeCheck {
     var words: [String] = []
     for place in try suspicious(tally) {
       let (deleted, changed) = try store.countDeletedAndChanged(in: place, after: start)
-      let all = Int64(try ScopeStore(store, user: user).visibleFromAbove()[place].count) + deleted
       let table = store.tables[place]
+      // These are the rows that the device had from the hub. If that is unknown, all rows of the table count.
+      let known = try held.count(in: place) ?? table.count(in: store.database) + deleted
+      let all = max(known, deleted, changed)
       let brake = table.rules.brake
       if brake.isBeyond(deleted, of: all, percent: brake.deletePercent) {
         words.append("deletes \(deleted) of the \(all) rows of \(table.name)")
@@ -42,10 +46,10 @@ struct BrakeCheck {
     if words.isEmpty { return }
     let name = "\(bundle.from.name)/\(bundle.wholeNumber)"
     throw Refusal(
-      .brake, "It \(words.joined(separator: ", and ")) that \(user.name) sees. No such bundle is merged unseen.",
+      .brake, "It \(words.joined(separator: ", and ")) that \(user) sees. A person must look at it first.",
       hint:
         """
-        Ask \(user.name) whether that is meant. If it is: satchel-hub import --accept \(name). If it is a mistake: \
+        Ask \(user) whether that is meant. If it is: satchel-hub import --accept \(name). If it is a mistake: \
         satchel-hub import --reject \(name)
         """,
       keeping: .waiting)

@@ -29,8 +29,10 @@ struct BundleMerge {
       if try workspace.isTaken(manifest, bundle.digest, store) { return report(.repeated) }
       let verdict: Verdict = changes.sequence > device.merged ? .imported : .stale
       // An overtaken bundle's files count too: the newer bundle may have had no room for them.
-      for (number, arrival) in arriving.arrivals.enumerated() {
-        try store.note(arrival, try arriving.mark(of: number), from: device, by: changes.sequence)
+      if brake != .reject {
+        for (number, arrival) in arriving.arrivals.enumerated() {
+          try store.note(arrival, try arriving.mark(of: number), from: device, by: changes.sequence)
+        }
       }
       for receipt in arriving.receipts { try store.note(receipt, from: device) }
       let lost = verdict == .imported ? changes.lost : []
@@ -38,8 +40,13 @@ struct BundleMerge {
       let proof = verdict == .imported ? try check(bundle, device, now) : nil
       var result = verdict == .imported ? try merge(bundle, lines, device, now) : report(verdict)
       result.proof = proof
-      (result.attached, result.attachedNewer) = (arriving.newCount, arriving.newerCount)
-      (result.beside, result.attachedLost) = (arriving.beside, lost.count)
+      if brake == .reject {
+        result.rejected = verdict == .imported ? try workspace.rejectChanges(of: manifest, store) : nil
+      } else {
+        (result.attached, result.attachedNewer) = (arriving.newCount, arriving.newerCount)
+        result.beside = arriving.beside
+      }
+      result.attachedLost = lost.count
       device.merged = max(device.merged, changes.sequence)
       device.newestStamp = try max(
         device.newestStamp, min(manifest.stamp, store.newestBelievedStamp(at: now, slack: 1)))
@@ -57,12 +64,12 @@ struct BundleMerge {
       try store.keepChain(of: manifest, changes, bundle.digest)
       try store.prove(device.proved, by: device.id)
       if verdict == .imported { try store.noteBrought(changes.brings, by: device) }
-      try store.forgetBraked(of: device.id, upTo: device.merged)
+      if verdict == .imported { try store.forgetBraked(of: device.id) }
       try Ledger.add(
         manifest, digest: bundle.digest, direction: .incoming, verdict: verdict, at: now,
         conflicts: Int64(result.conflicts),
         in: store.database)
-      if workspace.runMode == .commit { try arriving.put() }
+      if workspace.runMode == .commit, brake != .reject { try arriving.put() }
       return result
     }
   }
@@ -144,8 +151,9 @@ struct BundleMerge {
       store: store, device: device, manifest: manifest, changes: changes, keys: keys, translation: translation,
       judge: ReportJudge(scope, device), latest: merger.latest, now: now
     ).take(bundle)
-    let (resolved, decidedBefore) = try ReportedDecisions(store: store, device: device, changes: changes, now: now)
-      .take(bundle)
+    let (resolved, decidedBefore) =
+      try brake == .reject
+      ? (0, []) : ReportedDecisions(store: store, device: device, changes: changes, now: now).take(bundle)
     var clamped: Int64 = 0
     var departed = 0
     var claims = AttachmentClaims()
@@ -181,7 +189,7 @@ struct BundleMerge {
       bundle: manifest.bundle, now: now)
     try late.take(told.maybeLate + merger.progress.maybeLate)
     if brake == .none {
-      try BrakeCheck(store: store, user: user, start: start, bundle: manifest).run(merger.tally)
+      try BrakeCheck(store: store, user: user.name, held: merger.held, start: start, bundle: manifest).run(merger.tally)
     }
     try told.keptOut.bringBack(deletedIn: manifest.bundle.text, at: now)
     try claims.keep(by: device.id, store)

@@ -21,6 +21,9 @@ public struct HubImportReport: ImportOutcome, Sendable {
   public let rekeyed: [RekeyedRow]
   /// Rows that became one row with another row, because both have the same natural key.
   public var folded: [RekeyedRow] = []
+  /// The number of changes that became conflicts and were decided for the hub's rows, because a person rejected the
+  /// bundle. nil if the bundle was not rejected.
+  public var rejected: Int?
   /// The number of changes that were accepted although their user has since lost the right to make them.
   public var late = 0
   /// The number of changes of tables that have left the dataset. Each change is kept as a conflict.

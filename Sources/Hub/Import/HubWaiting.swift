@@ -79,14 +79,14 @@ extension HubWorkspace {
     if waiting.has(path), refusal.code != .brake { return }
     let bundle = try reader.read(path, trust: .keys(trustedKeys(store)), staging: folder.inbox, file: .kept)
     let manifest = try known(bundle.manifest, store)
-    // The record comes first: a kept bundle without a record would be merged like any other.
-    if refusal.code == .brake { try noteBraked(manifest, because: refusal, store) }
-    if waiting.has(path) { return }
     let name = HubArchive.name(of: manifest)
     let others = try waitingBundles(of: manifest.from.name).filter { Paths.name(of: $0.path) != name }
-    if others.count >= Self.mostWaiting || others.contains(where: { $0.number == manifest.number }) {
+    let isKept = waiting.has(path)
+    if !isKept, others.count >= Self.mostWaiting || others.contains(where: { $0.number == manifest.number }) {
       throw refusal.notKept(beside: others.count, of: manifest.from.name)
     }
+    // The record comes first: a kept bundle without a record would be merged like any other.
+    if refusal.code == .brake { try noteBraked(manifest, because: refusal, store) }
     try waiting.keep(bundle, from: path, as: name)
   }
 

@@ -26,6 +26,8 @@ extension StepMerger {
     let reference = RowReference(place: place, key: step.key)
     switch step.change {
     case .insert: return nil
+    case .delete where device.refusal != nil:
+      return try forbid(step, met: nil, in: place, device.refusal ?? Self.mayNotChange)
     case .delete:
       let below = try first.waitingBelow(store.tables, in: store.database)
       for record in try [first] + behind(step, in: place) + below { try withdraw(record) }

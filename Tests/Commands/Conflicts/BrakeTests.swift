@@ -175,6 +175,72 @@ struct BrakeTests {
     #expect(try world.rows("office", "SELECT count(*) FROM notes") == "0")
   }
 
+  @Test("a file that was merged before cannot be rejected: its conflicts stay as they are")
+  func rejectedAgain() throws {
+    try world.sql("tablet", "UPDATE visits SET words = 'of ann' WHERE id = 'v001'")
+    try world.sql("office", "UPDATE visits SET words = 'of the office' WHERE id = 'v001'")
+    let file = try world.export("tablet")
+    world.hear(file)
+    let before = try world.conflicts().map { $0["state"] }
+    #expect(before == ["open"])
+    let outcome = camp.hub("import", "--reject", file)
+    #expect(!outcome.out.contains("Rejected"), "\(outcome.out)")
+    #expect(try world.conflicts().map { $0["state"] } == before)
+  }
+
+  @Test("a rejected bundle decides no conflict of an earlier bundle, whatever its user decided")
+  func earlierConflict() throws {
+    try world.sql("tablet", "UPDATE visits SET words = 'of ann' WHERE id = 'v099'")
+    try world.sql("office", "UPDATE visits SET words = 'of the office' WHERE id = 'v099'")
+    try world.cycle("tablet")
+    let id = try #require(try world.conflicts().first?["id"]?.stringValue)
+    #expect(camp.device("tablet", "conflicts", "resolve", id, "--keep", "device").code == 0)
+    try delete(30)
+    #expect(camp.hub("import", try world.export("tablet")).code == 3)
+    #expect(camp.hub("import", "--reject", "tablet/2").code == 0)
+    #expect(try world.conflicts().first { $0["id"]?.stringValue == id }?["state"] == "open")
+    #expect(try count("office", "words = 'of the office'") == "1")
+  }
+
+  @Test("after one bundle was rejected, the next import judges the later ones once more, and takes what is new in them")
+  func laterBundles() throws {
+    try delete(30)
+    #expect(camp.hub("import", try world.export("tablet")).code == 3)
+    try world.sql("tablet", "INSERT INTO notes VALUES ('n1', 'later')")
+    #expect(camp.hub("import", try world.export("tablet")).code == 3)
+    #expect(camp.hub("import", "--reject", "tablet/1").code == 0)
+    #expect(try waiting().map { $0["reason"]?.stringValue } == ["due"])
+    try world.deliver("phone")
+    #expect(try waiting().isEmpty)
+    #expect(try count("office") == "100")
+    #expect(try world.rows("office", "SELECT words FROM notes") == "later")
+    try world.peace(["SELECT id, words FROM visits ORDER BY id", "SELECT * FROM notes ORDER BY id"])
+  }
+
+  @Test("a dry run of a rejection says how many changes it would decide")
+  func rejectedDry() throws {
+    try delete(30)
+    #expect(camp.hub("import", try world.export("tablet")).code == 3)
+    let outcome = camp.hub("import", "--dry-run", "--reject", "tablet/1")
+    #expect(outcome.out.contains("Rejected: 30 changes"), "\(outcome.out)")
+    #expect(try waiting().count == 1)
+    #expect(try world.conflicts().isEmpty)
+  }
+
+  @Test("many new rows do not hide that all others were deleted")
+  func diluted() throws {
+    try world.sql(
+      "tablet",
+      """
+      DELETE FROM visits;
+      WITH RECURSIVE n(i) AS (SELECT 101 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+      INSERT INTO visits SELECT printf('w%04d', i), 'new', 'ann' FROM n
+      """)
+    let outcome = camp.hub("import", try world.export("tablet"))
+    #expect(outcome.code == 3)
+    #expect(outcome.error.contains("deletes 100 of the 100 rows"), "\(outcome.error)")
+  }
+
   @Test("work that follows a rejected bundle is merged as always")
   func afterRejection() throws {
     try delete(30)
@@ -256,6 +322,64 @@ struct BrakeTests {
     #expect(camp.camp.hub("device", "set", "tablet", "--user", "ben").code == 0)
     try camp.answer("tablet")
     #expect(try camp.rows("tablet", "SELECT DISTINCT author FROM visits") == "ben")
+  }
+}
+
+/// Rows that are marked, that leave by the user's own work, and files.
+@Suite("The brake, soft deletes, finished work and files")
+struct BrakeEdgeTests {
+  private func world(_ schema: String, _ rules: String) throws -> TwoDeviceFixture {
+    let world = try TwoDeviceFixture(
+      "CREATE TABLE visits (id INTEGER PRIMARY KEY, \(schema))", "\"visits\": { \(rules) }")
+    try world.sql(
+      "office",
+      """
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+      INSERT INTO visits (id) SELECT i FROM n
+      """)
+    try world.answer("tablet")
+    return world
+  }
+
+  @Test("a row that is marked as deleted counts as deleted")
+  func soft() throws {
+    let world = try world("gone INTEGER NOT NULL DEFAULT 0", #""delete": "soft", "deleted": "gone""#)
+    try world.sql("tablet", "UPDATE visits SET gone = 1 WHERE id <= 30")
+    let outcome = world.camp.hub("import", try world.export("tablet"))
+    #expect(outcome.code == 3)
+    #expect(outcome.error.contains("deletes 30 of the 100 rows"), "\(outcome.error)")
+  }
+
+  @Test("rows that leave a device because its own user finished them do not count")
+  func finished() throws {
+    let world = try world("state TEXT NOT NULL DEFAULT 'new'", #""visible": "state <> 'done'", "write": "1""#)
+    try world.sql("tablet", "UPDATE visits SET state = 'done' WHERE id <= 40")
+    try world.deliver("tablet")
+    try world.answer("tablet")
+    #expect(try world.rows("tablet", "SELECT count(*) FROM visits") == "60")
+  }
+
+  @Test("a rejected bundle brings no file into the hub, and replaces none")
+  func files() throws {
+    let world = try world("photo TEXT", #""attachments": ["photo"]"#)
+    let camp = world.camp
+    for folder in ["hub", "tablet"] { try camp.makeFolder("\(folder)/files") }
+    try camp.write("tablet/files/a.jpg", "first")
+    try world.sql("tablet", "UPDATE visits SET photo = 'a.jpg' WHERE id = 100")
+    try world.cycle("tablet")
+    #expect(try camp.read("hub/files/a.jpg") == Array("first".utf8))
+    try camp.write("tablet/files/a.jpg", "second version")
+    try camp.write("tablet/files/b.jpg", "new")
+    try world.sql(
+      "tablet",
+      """
+      DELETE FROM visits WHERE id <= 30; UPDATE visits SET photo = 'b.jpg' WHERE id = 99;
+      UPDATE visits SET photo = 'a.jpg' WHERE id = 98
+      """)
+    #expect(camp.hub("import", try world.export("tablet")).code == 3)
+    #expect(camp.hub("import", "--reject", "tablet/2").code == 0)
+    #expect(try camp.read("hub/files/a.jpg") == Array("first".utf8))
+    #expect(!FileManager.default.fileExists(atPath: camp.path("hub/files/b.jpg")))
   }
 }
 

@@ -63,7 +63,7 @@ extension Season {
       // In a rejected bundle, additions to counters do not count.
       let isMeant = parts || isCheckingOrder || everMade.count % 3 != 0
       say("the operator \(isMeant ? "accepts" : "rejects") \(parcel.name)")
-      return try isMeant ? hub.importBundle(parcel.path, brake: .accept) : hub.reject(parcel.path).report
+      return try isMeant ? hub.importBundle(parcel.path, brake: .accept) : hub.importBundle(parcel.path, brake: .reject)
     }
   }
 }

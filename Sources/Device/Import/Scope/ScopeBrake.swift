@@ -18,8 +18,18 @@ public enum BroughtRemovals: Sendable {
 struct ScopeBrake {
   /// The limits of each table before the bundle, because the bundle may bring other limits.
   private let limits: [(table: TrackedTable, brake: Brake)]
+  /// For each table: how many changes of this device the bundle acknowledges. Rows that leave because of these changes
+  /// do not count.
+  private var own: [Name: Int64] = [:]
 
   init(_ tables: [TrackedTable]) { limits = tables.map { ($0, $0.rules.brake) } }
+
+  /// Counts the changes of this device that the hub has, before they are forgotten.
+  mutating func noteOwn(before generation: Generation, in database: borrowing Database) throws {
+    for (table, _) in limits {
+      own[table.name] = try PreImageStore.count(before: generation, of: table, in: database)
+    }
+  }
 
   /// Throws a `Refusal` if the bundle is beyond the limits of a table. The caller's transaction then ends without
   /// effect.
@@ -28,10 +38,10 @@ struct ScopeBrake {
     var words: [String] = []
     for (table, counts) in tally.tables {
       guard let (tracked, brake) = limits.first(where: { $0.table.name == table }) else { continue }
-      let removed = Int64(counts.deleted)
+      let removed = Int64(counts.deleted) - (own[table] ?? 0)
       // Counting a table reads all of it.
       guard brake.deletePercent < 100, removed > brake.rows else { continue }
-      let all = try tracked.count(in: database) + removed - Int64(counts.inserted)
+      let all = try tracked.count(in: database) + Int64(counts.deleted) - Int64(counts.inserted)
       if brake.isBeyond(removed, of: all, percent: brake.deletePercent) {
         words.append("\(removed) of the \(all) rows of \(table)")
       }

@@ -24,7 +24,7 @@ final class ScopeWriting {
   private let copy: String?
   private let witness = RowWitness()
   /// nil: no limits count for the rows that the bundle removes.
-  private let brake: ScopeBrake?
+  private var brake: ScopeBrake?
   private var sealed: SealedChanges?
   /// Files that the former user's rows named.
   private var unnamed: Set<AttachmentPath> = []
@@ -126,6 +126,7 @@ final class ScopeWriting {
     let isNew = scope.acknowledged > state.acknowledged
     guard isNew || waiting.mayMatter else { return }
     if isNew { state.acknowledged = scope.acknowledged }
+    try brake?.noteOwn(before: session.acknowledgedGeneration, in: database)
     if manifest.critical.contains(.unseen) {
       try witness.remember(before: session.acknowledgedGeneration, session.tables, in: database)
     }

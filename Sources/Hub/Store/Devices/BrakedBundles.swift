@@ -1,4 +1,6 @@
 import SatchelBundle
+import SatchelDataset
+import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
@@ -33,25 +35,33 @@ extension HubStore {
   }
 
   /// The numbers of rows of a table that changes after a cursor deleted, and that they changed. A row that was deleted
-  /// and inserted again counts as neither. So does a new row.
+  /// and inserted again counts as neither. So does a new row. A row that was marked as deleted counts as deleted.
   func countDeletedAndChanged(in place: Int, after start: Cursor) throws -> (deleted: Int64, changed: Int64) {
+    var mark = Value.null
+    if case .soft(let column) = tables[place].rules.delete {
+      mark = .text(Array("$.".utf8) + JSONValue.string(column.text).compactBytes)
+    }
     let found = try database.first(
       """
-      SELECT coalesce(sum(deletes > inserts), 0), coalesce(sum(deletes = 0 AND inserts = 0), 0)
+      SELECT
+        coalesce(sum(deletes > inserts), 0),
+        coalesce(sum(deletes = 0 AND inserts = 0), 0)
       FROM (
-        SELECT sum(operation = 'delete') AS deletes, sum(operation = 'insert') AS inserts
+        SELECT
+          sum(operation = 'delete' OR :mark IS NOT NULL AND coalesce(json_extract(set_values, :mark), 0) <> 0
+            AND operation = 'update') AS deletes,
+          sum(operation = 'insert') AS inserts
         FROM satchel_log
         WHERE cursor > :start AND table_name = :table
         GROUP BY row)
-      """, ["start": .integer(start.rawValue), "table": .text(rows[place].nameBytes)]
+      """, ["start": .integer(start.rawValue), "table": .text(rows[place].nameBytes), "mark": mark]
     ) { ($0.integer(0), $0.integer(1)) }
     return found ?? (0, 0)
   }
 
-  /// Forgets the records of bundles up to a number, because the hub has merged that one.
-  func forgetBraked(of device: ReplicaID, upTo sequence: SequenceNumber) throws {
-    try database.run(
-      "DELETE FROM satchel_braked WHERE device = :device AND sequence <= :sequence",
-      ["device": .string(device.text), "sequence": .integer(sequence.rawValue)])
+  /// Forgets the records of a device's bundles, because the hub has merged one of them. The next import merges the
+  /// others, or records them again.
+  func forgetBraked(of device: ReplicaID) throws {
+    try database.run("DELETE FROM satchel_braked WHERE device = :device", ["device": .string(device.text)])
   }
 }

@@ -29,6 +29,9 @@ final class HeldAtBase {
     return isOwn
   }
 
+  /// The number of rows of a table that the device held. nil if the emission is unknown.
+  func count(in place: Int) throws -> Int64? { try sets().map { Int64($0[place].count) } }
+
   private func sets() throws -> [RowSet]? {
     if let known { return known }
     let emissions = try store.emissions(of: device)
