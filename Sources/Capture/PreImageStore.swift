@@ -94,16 +94,6 @@ public enum PreImageStore {
     return (tables.compactMap { table in counts[table.name].map { (table.name, $0) } }, new)
   }
 
-  /// The number of pre-images of a table in generations below `generation`.
-  public static func count(
-    before generation: Generation, of table: TrackedTable, in database: borrowing Database
-  ) throws -> Int64 {
-    try database.first(
-      "SELECT count(*) FROM \(quoted(table.names.before)) WHERE \(quoted(table.names.generation)) < :generation",
-      ["generation": .integer(generation.rawValue)]
-    ) { $0.integer(0) } ?? 0
-  }
-
   /// Whether a table has no pre-image at all.
   public static func isEmpty(_ table: TrackedTable, in database: borrowing Database) throws -> Bool {
     try database.first("SELECT 1 FROM \(quoted(table.names.before))") { _ in false } ?? true
@@ -202,15 +192,19 @@ public enum PreImageStore {
       """, ["generation": .integer(generation.rawValue), "stamp": .integer(stamp.rawValue)])
   }
 
-  /// Deletes the pre-images of generations below `generation`, and no others.
-  public static func forget(before generation: Generation, _ tables: [TrackedTable], in database: borrowing Database)
-    throws
-  {
+  /// Deletes the pre-images of generations below `generation`, and no others. Returns their number for each table.
+  @discardableResult
+  public static func forget(
+    before generation: Generation, _ tables: [TrackedTable], in database: borrowing Database
+  ) throws -> [Name: Int64] {
+    var counts: [Name: Int64] = [:]
     for table in tables {
       try database.run(
         "DELETE FROM \(quoted(table.names.before)) WHERE \(quoted(table.names.generation)) < :generation",
         ["generation": .integer(generation.rawValue)])
+      counts[table.name] = database.changes
     }
+    return counts
   }
 
   /// Gives new stamps, from `first` on, to the pre-images of a table whose stamp is above `limit`. Their order stays.

@@ -13,7 +13,7 @@ public struct StoredConflict: Sendable {
   public let decision: Decision?
   /// At the hub: whether only a device has reported this conflict.
   public var isReported = false
-  /// The row's name for people. nil: the table has no label, or the label is not known.
+  /// The row's name for people. nil: the table has no label, or the label is NULL or not known.
   public var label: Value?
 
   /// The same conflict with another record.

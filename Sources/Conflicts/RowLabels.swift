@@ -19,20 +19,21 @@ public struct RowLabels {
     if rows.isEmpty { return conflicts }
     return try conflicts.map { conflict in
       var labelled = conflict
-      labelled.label = try label(of: conflict.record)
+      let label = try label(of: conflict.record)
+      labelled.label = label.isNull ? nil : label
       return labelled
     }
   }
 
-  /// The label as it is now. If the row is not there, the label in the values of one of the sides.
-  private func label(of record: ConflictRecord) throws -> Value? {
+  /// The label as it is now. If the row is not there, the label in the values of one of the sides. NULL: none is known.
+  private func label(of record: ConflictRecord) throws -> Value {
     guard let rows = rows[record.table], let label = rows.table.rules.label,
       let column = rows.schema.position(of: label)
-    else { return nil }
+    else { return .null }
     if record.key.values.count == rows.schema.key.count, let row = try rows.row(record.key) {
       return row[column]
     }
     let sides = [record.deviceValues, record.hubValues, record.baseValues]
-    return sides.lazy.compactMap { fields in fields?.first { $0.name == label }?.value }.first
+    return sides.lazy.compactMap { fields in fields?.first { $0.name == label }?.value }.first ?? .null
   }
 }

@@ -37,7 +37,7 @@ enum ConflictCSV {
         UTCTime.text(milliseconds: record.stamp.milliseconds), UTCTime.text(milliseconds: conflict.noted),
         conflict.decision?.made.rawValue ?? "", conflict.decision?.by ?? "", record.note ?? "", hub ?? "", device ?? "",
         conflict.isReported ? "yes" : "", record.unit?.text ?? "",
-        conflict.label.map { $0.isNull ? "" : Words.value($0) } ?? "",
+        conflict.label.map(Words.value) ?? "",
       ]
     }
   }

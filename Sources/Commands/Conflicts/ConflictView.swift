@@ -40,7 +40,7 @@ struct ConflictView {
   /// The row of a conflict: its table, its key, and what people call it.
   static func row(of conflict: StoredConflict) -> String {
     let record = conflict.record
-    let label = conflict.label.map { $0.isNull ? "" : " \(Words.value($0))" } ?? ""
+    let label = conflict.label.map { " \(Words.value($0))" } ?? ""
     return "\(record.table) [\(Words.key(record.key))]\(label)"
   }
 

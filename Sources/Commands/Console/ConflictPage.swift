@@ -35,7 +35,8 @@ extension ConsoleSite {
     let key = String(decoding: canonicalKey(record.key), as: UTF8.self)
     let address = "history?table=\(percentEncoded(record.table.text))&key=\(percentEncoded(key))"
     return """
-      <p>\(ConflictView.row(of: part.conflict)): \(ConflictView.explain(record.kind)). Change by \(record.user) on \(shown.device), \
+      <p>\(ConflictView.row(of: part.conflict)): \(ConflictView.explain(record.kind)). \
+      Change by \(record.user) on \(shown.device), \
       \(UTCTime.text(milliseconds: record.stamp.milliseconds)). State: \(record.state.rawValue). <a href="\(address)">The row's history</a></p>
       \(part.conflict.isReported ? "<p>\(ConflictView.reported(by: shown.device))</p>" as Markup : "")\
       \(record.isTakenLate ? "<p>\(ConflictView.takenLate)</p>" : "" as Markup)\

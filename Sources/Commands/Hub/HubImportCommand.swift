@@ -54,8 +54,7 @@ extension HubTool {
       throw UsageError("--accept and --reject take one bundle, and no further FILE")
     }
     let rounds = try ImportRounds([hub.path(ofBraked: name, file: command.path(name))]) { path in
-      if accepted != nil { return told(try hub.importBundle(path, brake: .accept), command) }
-      return told(try hub.importBundle(path, brake: .reject), command)
+      told(try hub.importBundle(path, brake: accepted != nil ? .accept : .reject), command)
     }
     return try answer(rounds, hub, command)
   }

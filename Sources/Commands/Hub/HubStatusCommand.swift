@@ -52,11 +52,9 @@ extension HubTool {
     }
     facts.add("Backup", status.backedUp.map { Words.age(of: $0, now: now) } ?? "none yet: satchel-hub backup FILE")
     if !status.unaware.isEmpty {
+      let names = status.unaware.joined(separator: ", ")
       let person = status.wasKeyLost ? ". If its key was replaced, a person compares the fingerprint at each" : ""
-      facts.add(
-        "New epoch",
-        "this hub began a new epoch; devices that may not know it yet: \(status.unaware.joined(separator: ", "))\(person)"
-      )
+      facts.add("New epoch", "this hub began a new epoch; devices that may not know it yet: \(names)\(person)")
     }
     if let recovery = status.recovery { facts.add("Recovers", words(recovery)) }
     for damage in status.damage { facts.add("Warning", "\(damage.words): writes may have gone by unseen") }

@@ -68,12 +68,15 @@ struct WaitingRows {
     kept += below.find(below: kept.map { ($0.row, $0.table.name) }).map { left[$0] }
   }
 
-  /// Forgets the acknowledged pre-images, except those of rows that wait.
-  func forgetOthers() throws {
-    try PreImageStore.forget(before: session.acknowledgedGeneration, session.tables, in: session.database)
+  /// Forgets the acknowledged pre-images, except those of rows that wait. Returns the number of acknowledged pre-images
+  /// for each table.
+  func forgetOthers() throws -> [Name: Int64] {
+    let acknowledged = try PreImageStore.forget(
+      before: session.acknowledgedGeneration, session.tables, in: session.database)
     for row in kept {
       try PreImageStore.replace(row.images, of: row.key, in: row.table, database: session.database)
     }
+    return acknowledged
   }
 }
 

@@ -22,17 +22,15 @@ struct BundleMerge {
     let attachments = HubAttachments(store, workspace)
     let arriving = try ArrivingAttachments(
       bundle, in: workspace.folder, platform: workspace.platform, runMode: workspace.runMode
-    ) { try attachments.action($0, $1, from: sender, in: changes.sequence) }
+    ) { try brake == .reject ? .ignore : attachments.action($0, $1, from: sender, in: changes.sequence) }
     return try store.applyTransaction(workspace.runMode) {
       try store.logLocalWrites(user: HubWorkspace.hubUser, at: now)
       guard var device = try store.device(manifest.from.id) else { throw HubWorkspace.noDevice(manifest.from.name) }
       if try workspace.isTaken(manifest, bundle.digest, store) { return report(.repeated) }
       let verdict: Verdict = changes.sequence > device.merged ? .imported : .stale
       // An overtaken bundle's files count too: the newer bundle may have had no room for them.
-      if brake != .reject {
-        for (number, arrival) in arriving.arrivals.enumerated() {
-          try store.note(arrival, try arriving.mark(of: number), from: device, by: changes.sequence)
-        }
+      for (number, arrival) in arriving.arrivals.enumerated() {
+        try store.note(arrival, try arriving.mark(of: number), from: device, by: changes.sequence)
       }
       for receipt in arriving.receipts { try store.note(receipt, from: device) }
       let lost = verdict == .imported ? changes.lost : []
@@ -40,13 +38,9 @@ struct BundleMerge {
       let proof = verdict == .imported ? try check(bundle, device, now) : nil
       var result = verdict == .imported ? try merge(bundle, lines, device, now) : report(verdict)
       result.proof = proof
-      if brake == .reject {
-        result.rejected = verdict == .imported ? try workspace.rejectChanges(of: manifest, store) : nil
-      } else {
-        (result.attached, result.attachedNewer) = (arriving.newCount, arriving.newerCount)
-        result.beside = arriving.beside
-      }
-      result.attachedLost = lost.count
+      (result.attached, result.attachedNewer) = (arriving.newCount, arriving.newerCount)
+      (result.beside, result.attachedLost) = (arriving.beside, lost.count)
+      if brake == .reject, verdict == .imported { result.rejected = try workspace.rejectChanges(of: manifest, store) }
       device.merged = max(device.merged, changes.sequence)
       device.newestStamp = try max(
         device.newestStamp, min(manifest.stamp, store.newestBelievedStamp(at: now, slack: 1)))
@@ -63,13 +57,15 @@ struct BundleMerge {
       try store.save(device)
       try store.keepChain(of: manifest, changes, bundle.digest)
       try store.prove(device.proved, by: device.id)
-      if verdict == .imported { try store.noteBrought(changes.brings, by: device) }
-      if verdict == .imported { try store.forgetBraked(of: device.id) }
+      if verdict == .imported {
+        try store.noteBrought(changes.brings, by: device)
+        try store.forgetBraked(of: device.id)
+      }
       try Ledger.add(
         manifest, digest: bundle.digest, direction: .incoming, verdict: verdict, at: now,
         conflicts: Int64(result.conflicts),
         in: store.database)
-      if workspace.runMode == .commit, brake != .reject { try arriving.put() }
+      if workspace.runMode == .commit { try arriving.put() }
       return result
     }
   }

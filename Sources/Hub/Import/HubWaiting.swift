@@ -76,12 +76,12 @@ extension HubWorkspace {
   /// - Parameter refusal: the reason why the bundle waits.
   func keepWaiting(_ path: String, because refusal: Refusal, _ store: HubStore) throws {
     let waiting = WaitingBundles(folder, platform.files)
-    if waiting.has(path), refusal.code != .brake { return }
+    let isKept = waiting.has(path)
+    if isKept, refusal.code != .brake { return }
     let bundle = try reader.read(path, trust: .keys(trustedKeys(store)), staging: folder.inbox, file: .kept)
     let manifest = try known(bundle.manifest, store)
     let name = HubArchive.name(of: manifest)
     let others = try waitingBundles(of: manifest.from.name).filter { Paths.name(of: $0.path) != name }
-    let isKept = waiting.has(path)
     if !isKept, others.count >= Self.mostWaiting || others.contains(where: { $0.number == manifest.number }) {
       throw refusal.notKept(beside: others.count, of: manifest.from.name)
     }

@@ -30,7 +30,7 @@ public struct ArrivingAttachments: ~Copyable {
     case keepBoth
     /// The existing file is an earlier version and is replaced.
     case replace
-    /// A later version came before, so the file is not stored.
+    /// The file is not stored: a later version came before, or a person rejected the bundle.
     case ignore
   }
 

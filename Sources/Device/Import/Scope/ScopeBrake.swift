@@ -18,18 +18,11 @@ public enum BroughtRemovals: Sendable {
 struct ScopeBrake {
   /// The limits of each table before the bundle, because the bundle may bring other limits.
   private let limits: [(table: TrackedTable, brake: Brake)]
-  /// For each table: how many changes of this device the bundle acknowledges. Rows that leave because of these changes
-  /// do not count.
-  private var own: [Name: Int64] = [:]
+  /// The number of changes of this device, by table, that the bundle acknowledges. Rows that leave because of these
+  /// changes do not count.
+  var own: [Name: Int64] = [:]
 
   init(_ tables: [TrackedTable]) { limits = tables.map { ($0, $0.rules.brake) } }
-
-  /// Counts the changes of this device that the hub has, before they are forgotten.
-  mutating func noteOwn(before generation: Generation, in database: borrowing Database) throws {
-    for (table, _) in limits {
-      own[table.name] = try PreImageStore.count(before: generation, of: table, in: database)
-    }
-  }
 
   /// Throws a `Refusal` if the bundle is beyond the limits of a table. The caller's transaction then ends without
   /// effect.

@@ -78,27 +78,30 @@ final class ScopeWriting {
       }
     }
     var report = try session.keepingInArchive(bundle, from: path) {
-      try parkingIfBraked(bundle, from: path) {
-        guard let upgrade else {
-          return try database.applyTransaction(runMode, to: session.tables.map(\.name)) {
-            try prepare(bundle)
-            return try write(bundle, unseen)
-          }
-        }
-        return try upgrade.orPark(bundle, from: path) {
-          try database.applyTransaction(runMode) {
-            try acknowledge(bundle)
-            return try upgrade.changeTables()
-          } _: {
-            try snapshot?.check(session.tables)
-            return try write(bundle, upgrade.rowsBefore(unseen))
-          }
-        }
-      }
+      try parkingIfBraked(bundle, from: path) { try applyInTransaction(bundle, from: path) }
     }
     report.sealed = sealed
     report.copy = copy
     return report
+  }
+
+  private func applyInTransaction(_ bundle: borrowing VerifiedBundle, from path: String) throws -> ImportReport {
+    let runMode = session.workspace.runMode
+    guard let upgrade else {
+      return try database.applyTransaction(runMode, to: session.tables.map(\.name)) {
+        try prepare(bundle)
+        return try write(bundle, unseen)
+      }
+    }
+    return try upgrade.orPark(bundle, from: path) {
+      try database.applyTransaction(runMode) {
+        try acknowledge(bundle)
+        return try upgrade.changeTables()
+      } _: {
+        try snapshot?.check(session.tables)
+        return try write(bundle, upgrade.rowsBefore(unseen))
+      }
+    }
   }
 
   /// Runs `body`. If the bundle removes more rows than the limits allow, nothing is changed and the bundle waits.
@@ -126,11 +129,11 @@ final class ScopeWriting {
     let isNew = scope.acknowledged > state.acknowledged
     guard isNew || waiting.mayMatter else { return }
     if isNew { state.acknowledged = scope.acknowledged }
-    try brake?.noteOwn(before: session.acknowledgedGeneration, in: database)
     if manifest.critical.contains(.unseen) {
       try witness.remember(before: session.acknowledgedGeneration, session.tables, in: database)
     }
-    try waiting.forgetOthers()
+    let own = try waiting.forgetOthers()
+    brake?.own = own
     try Capture.forgetUnits(before: session.acknowledgedGeneration, in: database)
   }
 
