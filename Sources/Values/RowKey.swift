@@ -10,6 +10,10 @@ public struct RowKey: Sendable {
   public let values: [Value]
 
   public init(_ values: [Value]) { self.values = values }
+
+  /// The key in the one spelling that all keys have which are the same: real numbers without a fraction become
+  /// integers.
+  public var oneSpelling: RowKey { RowKey(values.map { $0.wholeNumber.map { .integer($0) } ?? $0 }) }
 }
 
 extension RowKey: Hashable {

@@ -210,18 +210,20 @@ final class History {
   /// A doctor reads everything that ever came, which takes longer than all the rest: every fourth history is enough.
   var seesDoctor: Bool { !hasVandals && fate != .sneaks && seed % 4 == 0 }
 
-  /// Writes a row of a device that no trigger sees. A row with pending changes is left alone: its content at the export
-  /// is sent.
+  /// Writes a row of a device, and no trigger sees that. A row with changes that no export carries is left alone: its
+  /// content at the export is sent. The values that the write replaces may be at the hub or not.
   func sneak(on device: TestDevice, _ app: App) throws {
     let id = doctor.once(in: 3) ? "n\(doctor.below(4))" : try app.items().map(\.id).randomElement(using: &doctor)
-    guard let id, try !app.isPending(id) else { return }
+    guard let id, try !app.isUnexported(id) else { return }
     let value = value()
     if try app.items().contains(where: { $0.id == id }) {
       if doctor.once(in: 5) {
         say("\(device.name) loses \(id) unseen")
+        for column in Item.columns.indices { device.duty[Cell(id, column)] = nil }
         return try app.executeUnseen("DELETE FROM items WHERE id = '\(id)'")
       }
       say("\(device.name) gets \(id).a = \(value) unseen")
+      device.duty[Cell(id, 0)] = nil
       try app.executeUnseen("UPDATE items SET a = \(value) WHERE id = '\(id)'")
     } else {
       say("\(device.name) gets \(id) = \(value) unseen")

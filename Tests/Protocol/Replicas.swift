@@ -88,10 +88,13 @@ final class App {
     }
   }
 
-  /// Whether a row has changes that the hub is not known to have.
-  func isPending(_ id: String) throws -> Bool {
-    for table in ["satchel_before_items", "satchel_writes_items"] {
-      let found = try database.first("SELECT 1 FROM \(table) WHERE id = :id", ["id": .string(id)]) { _ in true }
+  /// Whether a row has changes that no export carries.
+  func isUnexported(_ id: String) throws -> Bool {
+    for rows in [
+      "satchel_before_items WHERE satchel_generation >= (SELECT generation FROM satchel_capture) AND",
+      "satchel_writes_items WHERE",
+    ] {
+      let found = try database.first("SELECT 1 FROM \(rows) id = :id", ["id": .string(id)]) { _ in true }
       if found ?? false { return true }
     }
     return false

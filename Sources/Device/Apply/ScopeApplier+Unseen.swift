@@ -20,7 +20,7 @@ extension ScopeApplier {
     if unseen.isAny(in: table) {
       guard let content = unseen.content(of: key, in: table) else { return }
       if case .before(let row) = content { local = row }
-    } else if current == incoming
+    } else if try current == incoming
       || !witness.isUnseen(current, images, key: key, met: incoming, in: rows.schema, expected: expected)
     {
       return
@@ -29,6 +29,7 @@ extension ScopeApplier {
       let record = try session.record(ofUnseen: local, key: key, met: incoming, in: rows.schema)
     else { return }
     try keep(record)
+    try witness.settle(key, in: rows.schema)
     unseen.forget(key, in: table)
   }
 }

@@ -64,7 +64,7 @@ final class ScopeApplier {
   ///   - scope: the emission; nil: the bundle is no emission and does not say what others wrote.
   ///   - keys: the key changes of this device's rows with this bundle.
   init(
-    _ session: DeviceSession, witness: RowWitness = RowWitness(), unseen: UnseenRows = .none,
+    _ session: DeviceSession, witness: RowWitness? = nil, unseen: UnseenRows = .none,
     scope: Manifest.Scope? = nil, keys: PrimaryKeyCollisions.Outcome = .init()
   ) throws {
     self.session = session
@@ -74,7 +74,7 @@ final class ScopeApplier {
     }
     base = session.state.received
     isFollowed = scope?.follows?.contains { $0.number == session.state.received } ?? false
-    self.witness = witness
+    self.witness = witness ?? RowWitness(ExportedRows(session))
     self.unseen = unseen
     tables = try session.tables.map { try RowTable($0, in: session.database) }
     var pending: [Name: PreImageLookup] = [:]

@@ -257,6 +257,7 @@ extension DeviceSession {
     if case .changes(let changes) = sealed.manifest.body { try ExportTable.add(sealed, changes, at: now, in: database) }
     try Ledger.add(
       sealed.manifest, digest: sealed.digest, direction: .outgoing, verdict: .written, at: now, in: database)
+    try ExportedRows(self).note(since: Generation(state.sequence.rawValue))
     state.sequence = sequence
     try state.save(in: database)
     try Capture.begin(Generation(sequence.rawValue), in: database)

@@ -271,6 +271,7 @@ extension DeviceSession {
         changes, of: table, generation: generation,
         stamp: { try Capture.tick(now: platform.clock.milliseconds(), in: database) }, in: database)
     }
+    try ExportedRows(self).noteAll()
   }
 
   /// Exports in the outbox that the hub already has.

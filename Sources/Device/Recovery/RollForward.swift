@@ -89,6 +89,7 @@ struct RollForward {
     session.state.sealed = sealed.flatMap { $0 > session.state.acknowledged ? $0 : nil }
     try session.state.save(in: database)
     try Capture.begin(Generation(newest.rawValue), in: database)
+    try ExportedRows(session).noteAll()
   }
 
   // MARK: rows

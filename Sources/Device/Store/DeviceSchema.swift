@@ -6,8 +6,9 @@ import SatchelWorkspace
 enum DeviceSchema {
   static let all = [
     state, RevokedKeyTable.schema, ExportTable.schema, FormerEpochTable.schema, BroughtEmissionTable.schema,
-    EstrangementTable.schema, ResolutionTable.schema, RenumberedTable.schema, AttachmentList.schema,
-    AttachmentList.received, BlockTable.schema, ConflictTable.schema, Ledger.schema, VersionTable.schema,
+    EstrangementTable.schema, ResolutionTable.schema, ExportedRowTable.schema, RenumberedTable.schema,
+    AttachmentList.schema, AttachmentList.received, BlockTable.schema, ConflictTable.schema, Ledger.schema,
+    VersionTable.schema,
   ]
 
   static let state = """

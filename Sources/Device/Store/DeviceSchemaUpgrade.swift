@@ -5,7 +5,9 @@ import SatchelWorkspace
 
 /// The changes of the device's own tables from release to release.
 extension DeviceSchema {
-  static let upgrade = SchemaUpgrade([toSchema2, toSchema3, toSchema4, toSchema5])
+  static let upgrade = SchemaUpgrade([toSchema2, toSchema3, toSchema4, toSchema5, toSchema6])
+
+  private static let toSchema6: SchemaUpgrade.Step = { try $0.execute(ExportedRowTable.schema) }
 
   private static let toSchema5: SchemaUpgrade.Step = {
     try Capture.addUnitTables(in: $0)

@@ -13,7 +13,7 @@ enum ImportWrite: String, CaseIterable {
   /// Local writes are logged, and changes that the hub has are forgotten.
   case acknowledgement
   case ownRows, primaryKeys, strandedRows, snapshot, lines, unsentRows, waitingRows
-  case keyBlocks, conflicts, dataset, history, rights, state, clock, ledger, files
+  case keyBlocks, conflicts, dataset, history, rights, state, clock, ledger, exportedRows, files
 }
 
 /// The steps after the commit of an import, in this order. After a crash, the next import or `sync` does the rest.

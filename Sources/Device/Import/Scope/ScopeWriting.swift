@@ -22,7 +22,8 @@ final class ScopeWriting {
   private let unseen: UnseenRows
   /// A copy of the database as it was; nil: none was needed.
   private let copy: String?
-  private let witness = RowWitness()
+  private let exported: ExportedRows
+  private let witness: RowWitness
   /// nil: no limits count for the rows that the bundle removes.
   private var brake: ScopeBrake?
   private var sealed: SealedChanges?
@@ -54,6 +55,8 @@ final class ScopeWriting {
     let compared = try session.compareBeforeWritingOver(bundle.manifest, snapshot, upgrade, handover)
     unseen = compared.unseen
     copy = try compared.needsCopy ? session.keepCopy(before: scope.number) : nil
+    exported = ExportedRows(session)
+    witness = RowWitness(exported)
     // A rebuilt database was compared when its bundles first came.
     if session.isRebuilt { witness.close() }
     // Another user of the device sees other rows.
@@ -127,11 +130,11 @@ final class ScopeWriting {
     try DeviceAttachments(session).noteChanges()
     let waiting = try WaitingRows(session, bundle)
     let isNew = scope.acknowledged > state.acknowledged
-    guard isNew || waiting.mayMatter else { return }
+    let isAnyForgotten = isNew || waiting.mayMatter
     if isNew { state.acknowledged = scope.acknowledged }
-    if manifest.critical.contains(.unseen) {
-      try witness.remember(before: session.acknowledgedGeneration, session.tables, in: database)
-    }
+    let isCompared = isAnyForgotten && manifest.critical.contains(.unseen)
+    try exported.compare(acknowledgedBefore: isCompared ? session.acknowledgedGeneration : .zero)
+    guard isAnyForgotten else { return }
     let own = try waiting.forgetOthers()
     brake?.own = own
     try Capture.forgetUnits(before: session.acknowledgedGeneration, in: database)
@@ -158,6 +161,8 @@ final class ScopeWriting {
     report.tally = applier.tally
     report.found = applier.found
     report.version = upgrade == nil ? nil : session.dataset.version
+    try session.reach(ImportWrite.exportedRows)
+    try exported.noteAll()
     try session.reach(ImportWrite.files)
     let attachments = DeviceAttachments(session)
     if upgrade != nil { try attachments.takeUpOthers(but: arriving) }
@@ -177,7 +182,7 @@ final class ScopeWriting {
     let keys = try PrimaryKeyCollisions(session, scope).carryOut(bundle, snapshot)
     // Rows that migrations changed cannot be compared: the hub's lines state the rows before the migrations.
     if upgrade != nil { witness.close() }
-    try witness.exclude(keys.rekeyed, among: session.tables)
+    try witness.note(keys.rekeyed, among: session.tables)
     let applier = try ScopeApplier(session, witness: witness, unseen: unseen, scope: scope, keys: keys)
     try session.reach(ImportWrite.strandedRows)
     for stranded in keys.stranded { try applier.giveUp(stranded) }

@@ -1,0 +1,162 @@
+import Foundation
+import SatchelJSON
+import Testing
+
+/// Rows that no trigger saw, between the export of their captured changes and the bundle that acknowledges it.
+@Suite("Unseen writes over exported changes")
+struct ExportedRowTests {
+  let camp: CommandLineFixture
+
+  private static let definition = """
+    { "dataset": "camp", "version": 1, "attributes": { "tier": "integer" },
+      "tables": { "trees": { "keys": "rekey" }, "sites": {} } }
+    """
+
+  init() throws {
+    camp = try CommandLineFixture()
+    try camp.open(
+      """
+      CREATE TABLE trees (id INTEGER PRIMARY KEY, name TEXT, height INTEGER);
+      CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT, tree INTEGER REFERENCES trees (id));
+      INSERT INTO trees VALUES (1, 'oak', 10);
+      INSERT INTO sites VALUES ('lake', 'Lake', 1), ('hill', 'Hill', 1);
+      """, Self.definition, attributes: "tier=1", devices: ["tablet", "phone"])
+    // The hub learns that the tablet can read conflicts of this kind.
+    camp.deliver("tablet", 1)
+  }
+
+  private func write(_ sql: String) throws { try camp.sql("tablet/data.sqlite", sql) }
+  private func writeUnseen(_ sql: String) throws { try camp.writeUnseen("tablet/data.sqlite", sql) }
+  private func writeAtHub(_ sql: String) throws { try camp.sql("office.sqlite", sql) }
+
+  private func export() { #expect(camp.device("tablet", "export").code == 0) }
+
+  /// The hub takes the tablet's export with this number, and emits for the tablet.
+  private func takeAtHub(_ number: Int) {
+    let file = camp.path("tablet/bundles/archive/camp-tablet-hub-\(number).satchel")
+    #expect(camp.hub("import", file).code == 0)
+    #expect(camp.hub("emit", "--device", "tablet").code == 0)
+  }
+
+  /// Imports the hub's newest bundle for the tablet.
+  private func fetch() throws {
+    let file = try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-")
+    let outcome = camp.device("tablet", "import", file)
+    #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
+  }
+
+  /// The values of a column that the tablet's conflicts of the kind `unseen` keep; "gone" for a deleted row. The kinds
+  /// of all other conflicts.
+  private func kept(_ column: String = "name") throws -> [String] {
+    let conflicts = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    return conflicts.map { conflict in
+      guard conflict["kind"]?.stringValue == "unseen" else { return conflict["kind"]?.stringValue ?? "" }
+      return conflict["device_values"]?[column]?.stringValue ?? "gone"
+    }.sorted()
+  }
+
+  @Test("what is written unseen over an exported change is kept before the acknowledging bundle writes over it")
+  func acknowledged() throws {
+    try write("UPDATE sites SET name = 'Pond' WHERE id = 'lake'; UPDATE trees SET height = 11 WHERE id = 1")
+    export()
+    try writeUnseen("UPDATE sites SET name = 'Swamp' WHERE id = 'lake'; DELETE FROM trees WHERE id = 1")
+    try writeAtHub("UPDATE sites SET tree = NULL WHERE id = 'lake'; UPDATE trees SET name = 'old oak' WHERE id = 1")
+    takeAtHub(2)
+    try fetch()
+    #expect(try kept() == ["Swamp", "gone"])
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT name, tree FROM sites WHERE id = 'lake'") == "Pond|NULL")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT * FROM trees") == "1|old oak|11")
+  }
+
+  @Test("an exported change that nothing unseen followed is no conflict, whatever imports made of its row")
+  func rebased() throws {
+    try write("UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
+    export()
+    // These bundles do not acknowledge the export, so the change is made again on top of their rows.
+    for tree in ["NULL", "1"] {
+      try writeAtHub("UPDATE sites SET tree = \(tree) WHERE id = 'lake'")
+      #expect(camp.hub("emit", "--device", "tablet").code == 0)
+      try fetch()
+    }
+    try writeAtHub("UPDATE sites SET tree = NULL WHERE id = 'lake'")
+    takeAtHub(2)
+    try fetch()
+    #expect(try kept().isEmpty)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT name, tree FROM sites WHERE id = 'lake'") == "Pond|NULL")
+  }
+
+  @Test("an import that acknowledges nothing does not hide what was written unseen")
+  func between() throws {
+    try write("UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
+    export()
+    try writeUnseen("UPDATE sites SET name = 'Swamp' WHERE id = 'lake'")
+    try writeAtHub("UPDATE sites SET tree = NULL WHERE id = 'lake'")
+    #expect(camp.hub("emit", "--device", "tablet").code == 0)
+    try fetch()
+    #expect(try kept().isEmpty)
+    try writeAtHub("UPDATE sites SET name = 'Sea' WHERE id = 'lake'")
+    takeAtHub(2)
+    try fetch()
+    #expect(try kept().contains("Swamp"))
+  }
+
+  @Test("what is written unseen between two captured changes is kept, too")
+  func beforeAnotherChange() throws {
+    try write("UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
+    export()
+    try writeUnseen("UPDATE sites SET name = 'Swamp' WHERE id = 'lake'")
+    try write("UPDATE sites SET tree = NULL WHERE id = 'lake'")
+    export()
+    try writeAtHub("UPDATE sites SET name = 'Sea' WHERE id = 'lake'")
+    takeAtHub(2)
+    try fetch()
+    #expect(try kept().contains("Swamp"))
+    takeAtHub(3)
+    try fetch()
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT tree FROM sites WHERE id = 'lake'") == "NULL")
+    #expect(try kept().filter { $0 == "Swamp" }.count == 1)
+  }
+
+  @Test("a new row that gets another key with the acknowledging bundle keeps what was written unseen into it")
+  func rekeyed() throws {
+    try camp.sql("phone/data.sqlite", "INSERT INTO trees VALUES (2, 'elm', 5)")
+    camp.deliver("phone", 1)
+    try write("INSERT INTO trees VALUES (2, 'ash', 7); UPDATE sites SET tree = 2 WHERE id = 'hill'")
+    export()
+    try writeUnseen("UPDATE trees SET name = 'stump' WHERE id = 2; UPDATE sites SET name = 'Mount' WHERE id = 'hill'")
+    takeAtHub(2)
+    try writeAtHub("UPDATE trees SET height = 8 WHERE name = 'ash'; UPDATE sites SET name = 'Top' WHERE id = 'hill'")
+    #expect(camp.hub("emit", "--device", "tablet").code == 0)
+    try fetch()
+    #expect(try kept() == ["Mount", "stump"])
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT * FROM trees ORDER BY id") == "1|oak|10\n2|elm|5\n3|ash|8")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT name, tree FROM sites WHERE id = 'hill'") == "Top|3")
+  }
+
+  @Test("a row that refers to a row with a new key keeps what was written unseen into it")
+  func refersToRekeyed() throws {
+    try camp.sql("phone/data.sqlite", "INSERT INTO trees VALUES (2, 'elm', 5)")
+    camp.deliver("phone", 1)
+    try write("INSERT INTO trees VALUES (2, 'ash', 7)")
+    export()
+    try writeUnseen("UPDATE sites SET tree = 2, name = 'Mount' WHERE id = 'hill'")
+    takeAtHub(2)
+    try writeAtHub("UPDATE sites SET name = 'Top' WHERE id = 'hill'")
+    #expect(camp.hub("emit", "--device", "tablet").code == 0)
+    try fetch()
+    #expect(try kept() == ["Mount"])
+  }
+
+  @Test(
+    "rows that an earlier release exported are not compared with their exports")
+  func exportedByEarlierRelease() throws {
+    try write("UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
+    export()
+    try camp.writeUnseen("tablet/data.sqlite", "DELETE FROM satchel_exported_rows")
+    try writeAtHub("UPDATE sites SET tree = NULL WHERE id = 'lake'")
+    takeAtHub(2)
+    try fetch()
+    #expect(try kept().isEmpty)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM satchel_exported_rows") == "0")
+  }
+}
