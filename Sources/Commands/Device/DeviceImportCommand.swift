@@ -207,6 +207,13 @@ extension DeviceTool {
     text += AttachedWords.came(report.attached, newer: report.attachedNewer, report.beside)
     if let sealed = report.sealed {
       text += "This device works for \(report.manifest.user) from now on. \(sealed.words): carry it to the hub.\n"
+      if sealed.hasDatabase {
+        text += """
+          Bundles are missing in bundles/archive, so writes that no trigger recorded could not be found. The export \
+          also carries the whole database as it was.
+
+          """
+      }
     }
     if let copy = report.copy { text += "The database as it was before is kept in \(copy).\n" }
     if let saved = report.saved { text += self.text(saved) }

@@ -5,10 +5,8 @@ import SatchelPlatform
 /// Words about the changes of a device's former user.
 extension SealedChanges {
   var words: String {
-    """
-    \(Words.count(changes, "change")) of \(user) \(changes == 1 ? "is" : "are") in \(Paths.name(of: file)), and in no \
-    later export
-    """
+    let what = changes == 0 ? "Work" : Words.count(changes, "change")
+    return "\(what) of \(user) \(changes > 1 ? "are" : "is") in \(Paths.name(of: file)), and in no later export"
   }
 
   var json: JSONValue {

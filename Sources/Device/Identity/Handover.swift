@@ -14,6 +14,9 @@ public struct SealedChanges: Sendable {
   /// The export's file in the outbox.
   public let file: String
   public let changes: Int
+  /// Whether the import that sealed the export let it carry the whole database too, because unseen writes could not be
+  /// found.
+  public var hasDatabase = false
 }
 
 /// The change of a device's user.
@@ -26,6 +29,8 @@ struct Handover {
   private let formerUser: String
   /// In a dry run: the number of changes that unseen writes would add.
   private var rehearsed = 0
+  /// Whether unseen writes could be found. False: bundles of the archive are missing.
+  private var isCompared = true
 
   private var database: Database { _read { yield session.database } }
 
@@ -42,23 +47,26 @@ struct Handover {
   /// The error if the app wrote after the export that was about to be sealed.
   struct WrittenMeanwhile: Error {}
 
-  /// Exports all changes of the former user, with their files.
-  func export() throws {
+  /// Exports all changes of the former user, with their files. If unseen writes cannot be found, the export carries the
+  /// whole database too: the next import writes over them.
+  mutating func export() throws {
     guard session.workspace.runMode == .commit else { return }
     _ = try takeUpUnseen(.commit)
-    guard try isAnythingPending() else { return }
+    guard try isAnythingPending() || !isCompared else { return }
     var left = Int.max
+    var snapshot: DeviceWorkspace.SnapshotOption = isCompared ? .never : .always
     repeat {
       let report = try session.workspace.exportHere(
-        session, snapshot: .never, proof: .never, encryption: .asTheDatasetSays, attachedBytes: .max)
+        session, snapshot: snapshot, proof: .never, encryption: .asTheDatasetSays, attachedBytes: .max)
       if report.attachedLeft >= left { return }
       left = report.attachedLeft
+      snapshot = .never
     } while left > 0
   }
 
-  /// Makes the former user's unseen writes pending changes, as `doctor --repair` does. Does nothing if the archive is
-  /// not complete. Returns the number of changes that became pending.
-  private func takeUpUnseen(_ runMode: RunMode) throws -> Int {
+  /// Makes the former user's unseen writes pending changes, as `doctor --repair` does. Changes nothing if the archive
+  /// is not complete. Returns the number of changes that became pending.
+  private mutating func takeUpUnseen(_ runMode: RunMode) throws -> Int {
     do {
       return try database.writeTransaction(runMode) {
         let changes = try session.reinstallAndCompare()
@@ -66,7 +74,10 @@ struct Handover {
         try session.save(changes)
         return try countPending() - before
       }
-    } catch let error as WorkspaceError where error.code == .noHistory { return 0 }
+    } catch let error as WorkspaceError where error.code == .noHistory {
+      isCompared = false
+      return 0
+    }
   }
 
   /// Seals the last export, and gives every row the values that the hub last sent. The caller holds the transaction,
@@ -75,14 +86,18 @@ struct Handover {
   /// - Returns: `sealed`: the sealed changes; nil: nothing was pending. `unnamed`: the files that rows no longer name.
   func seal() throws -> (sealed: SealedChanges?, unnamed: Set<AttachmentPath>) {
     let changes = try countPending() + rehearsed
-    if try changes > 0 || session.hasUnacknowledgedConflicts() {
+    let isAnySealed = try changes > 0 || !isCompared || session.hasUnacknowledgedConflicts()
+    if isAnySealed {
       if session.workspace.runMode == .commit, try isAnythingUnsealed() { throw WrittenMeanwhile() }
       session.state.sealed = session.state.sequence
     }
     let unnamed = try takeRowsBack()
     // The sealed export has reported the new keys.
     try RenumberedTable.markAllKnown(in: database)
-    return (try changes > 0 ? session.sealedChanges(of: formerUser, changes) : nil, unnamed)
+    guard changes > 0 || !isCompared else { return (nil, unnamed) }
+    var sealed = try session.sealedChanges(of: formerUser, changes)
+    sealed.hasDatabase = !isCompared
+    return (sealed, unnamed)
   }
 
   private func isAnythingPending() throws -> Bool {
@@ -127,6 +142,7 @@ struct Handover {
       }
       try PreImageStore.forget(before: Generation(.max), [rows.table], in: database)
     }
+    try ExportedRowTable.forgetAll(in: database)
     session.state.isUnwiped = true
     return unnamed
   }

@@ -98,19 +98,21 @@ extension HubWorkspace {
     return try EmissionPlan(store, device: device, user: user, full: full, mustTellKey: mustTellKey) {
       try platform.files.kind(folder.place(ofOutgoing: $0, platform.files)) == .file
     } saidAnything: {
-      try saidAnything(device, after: $0, store)
+      try saidAnything(device, user, after: $0, store)
     }
   }
 
   /// Whether the device delivered, after this export, anything that needs an acknowledgement. An acknowledgement itself
-  /// needs none. Otherwise both sides would acknowledge each other's acknowledgements for ever.
-  private func saidAnything(_ device: EnrolledDevice, after sequence: SequenceNumber, _ store: HubStore) throws -> Bool
-  {
+  /// needs none. Otherwise both sides would acknowledge each other's acknowledgements for ever. A former user's export
+  /// needs one whatever it contains, because the device asks people to carry it until then.
+  private func saidAnything(
+    _ device: EnrolledDevice, _ user: User, after sequence: SequenceNumber, _ store: HubStore
+  ) throws -> Bool {
     let later = try HubArchive(folder, platform.files).bundles(of: device.name, dataset: store.dataset.name)
       .filter { $0.number > sequence.rawValue }
     for bundle in later {
       let manifest = try reader.manifestIfSound(of: bundle.path, trust: .keys(trustedKeys(store)))
-      if manifest?.saysAnything ?? true { return true }
+      guard let manifest, !manifest.saysAnything, Name(manifest.user) == Name(user.name) else { return true }
     }
     return !later.contains { $0.number == device.merged.rawValue }
   }

@@ -97,6 +97,30 @@ struct HandoverTests {
     isWell()
   }
 
+  @Test("if the archive does not show what was written unseen, the sealed export carries the whole database")
+  func unseenWithoutArchive() throws {
+    try camp.writeUnseen("tablet/data.sqlite", "UPDATE stock SET words = 'unseen'")
+    try camp.remove("tablet/bundles/archive/camp-hub-tablet-1.satchel")
+    #expect(camp.hub("device", "set", "tablet", "--user", "ben").code == 0)
+    #expect(camp.hub("emit", "--device", "tablet").code == 0)
+    let given = camp.device(
+      "tablet", "import", try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-"))
+    #expect(given.code == 0, "\(given.error)")
+    #expect(given.out.contains("Work of ann is in camp-tablet-hub-1.satchel, and in no later export"), "\(given.out)")
+    #expect(given.out.contains("also carries the whole database"), "\(given.out)")
+    let status = camp.device("tablet", "status")
+    #expect(status.out.contains("Work of ann is in camp-tablet-hub-1.satchel"), "\(status.out)")
+    #expect(try all == "2|ben|of ben")
+    let file = try camp.newestBundle(in: "tablet/bundles/outbox", "camp-tablet-hub-")
+    let words = try StockTool.bash(
+      "-c", "tar --zstd -xf '\(file)' snapshot.sqlite && sqlite3 snapshot.sqlite 'SELECT words FROM stock'",
+      in: camp.root)
+    #expect(words.lines == ["unseen"])
+    try camp.carry("tablet", rounds: 2)
+    #expect(!camp.device("tablet", "status").out.contains("of ann"))
+    isWell()
+  }
+
   @Test("nothing that the new user may not see stays in the database, and nothing of it is lost")
   func nothingStays() throws {
     try onTablet(

@@ -92,7 +92,7 @@ final class ScopeImport {
   /// Exports all changes of a former user, and then runs `body`. Repeats both if the app wrote meanwhile.
   private func handingOver(_ body: (Handover?) throws -> ImportReport) throws -> ImportReport {
     for _ in 0..<Self.mostTriesOfHandover {
-      let handover = try Handover(session, to: manifest)
+      var handover = try Handover(session, to: manifest)
       try handover?.export()
       let before = session.state
       do { return try body(handover) } catch is Handover.WrittenMeanwhile { session.state = before }
