@@ -7,11 +7,17 @@ import SatchelValues
 public struct RowLabels {
   /// The tables with labels.
   private let rows: [Name: RowTable]
+  private let lastImage: (ConflictRecord) throws -> Row?
 
-  public init(_ tables: [TrackedTable], in database: borrowing Database) throws {
+  /// - Parameter lastImage: returns a row as it was before it was deleted; nil: that is not known.
+  public init(
+    _ tables: [TrackedTable], in database: borrowing Database,
+    lastImage: @escaping (ConflictRecord) throws -> Row? = { _ in nil }
+  ) throws {
     var rows: [Name: RowTable] = [:]
     for table in tables where table.rules.label != nil { rows[table.name] = try RowTable(table, in: database) }
     self.rows = rows
+    self.lastImage = lastImage
   }
 
   /// The same conflicts with the labels of their rows.
@@ -25,7 +31,8 @@ public struct RowLabels {
     }
   }
 
-  /// The label as it is now. If the row is not there, the label in the values of one of the sides. NULL: none is known.
+  /// The label as it is now. If the row is not there, the label in the values of one of the sides, or as it was before
+  /// the row was deleted. NULL: none is known.
   private func label(of record: ConflictRecord) throws -> Value {
     guard let rows = rows[record.table], let label = rows.table.rules.label,
       let column = rows.schema.position(of: label)
@@ -34,6 +41,7 @@ public struct RowLabels {
       return row[column]
     }
     let sides = [record.deviceValues, record.hubValues, record.baseValues]
-    return sides.lazy.compactMap { fields in fields?.first { $0.name == label }?.value }.first ?? .null
+    let told = sides.lazy.compactMap { fields in fields?.first { $0.name == label }?.value }.first
+    return try told ?? lastImage(record)?[column] ?? .null
   }
 }

@@ -101,6 +101,7 @@ extension HubTool {
         OptionSpec("fingerprint", kind: .value("WORDS"), help: "of the hub's key, if --keys is not given"),
         OptionSpec(
           "clock-is-right", help: "the hub's clock was ahead when it made the backup; this computer's is right"),
+        Confirmation.yes,
       ],
       examples: [
         Example("satchel-hub restore hub-monday.satchel hub --keys /media/safe/keys", "The hub's disk is broken."),
@@ -133,7 +134,20 @@ extension HubTool {
       let report = try hub.finishRecovery()
       return Answer(text(report), ["recovery": json(report)])
     }
+    try askIfUnproved(hub, command, context)
     return answer(try hub.restoreInPlace(), command)
+  }
+
+  /// Asks before a new epoch begins that no device's bundle has shown to be necessary.
+  private static func askIfUnproved(_ hub: HubWorkspace, _ command: ParsedCommand, _ context: CommandContext) throws {
+    let status = try hub.status()
+    if status.setBack != nil { return }
+    let devices = status.devices.count { $0.device.state == .active }
+    try Confirmation.ask(
+      """
+      No device has shown that this hub was set back.
+      A new epoch costs a full bundle for \(Words.count(devices, "device")). Begin one?
+      """, command, context)
   }
 
   private static func answer(_ report: InPlaceReport, _ command: ParsedCommand) -> Answer {

@@ -98,7 +98,8 @@ extension HubTool {
       arguments: [ArgumentSpec("NAME", help: "the device's name")],
       options: [
         OptionSpec(
-          "from", kind: .value("N"), help: "the first of its bundles that is refused (the one after those that came)")
+          "from", kind: .value("N"), help: "the first of its bundles that is refused (the one after those that came)"),
+        Confirmation.yes,
       ],
       examples: [
         Example("satchel-hub \(path.joined(separator: " ")) tablet-1", "The tablet was stolen."),
@@ -113,16 +114,36 @@ extension HubTool {
         }
         return SequenceNumber(number)
       }
-      let device = try open(command, context).revoke(command.argument("NAME"), from: from)
+      let hub = try open(command, context)
+      let deleted = try hub.waitingBundles(deletedByRevoking: command.argument("NAME"), from: from)
+      if !deleted.isEmpty { try Confirmation.ask(question(deleted), command, context) }
+      let device = try hub.revoke(command.argument("NAME"), from: from)
       let first = device.revokedFrom ?? device.merged.next
+      let lost: TerminalText =
+        deleted.isEmpty ? "" : "\(command.dryRun ? "Would delete" : "Deleted") what waited here: \(names(deleted)).\n"
       return Answer(
         """
-        Revoked the device \(device.name): its bundles are refused from \(first) on.
-        Next: satchel-hub emit --all, \
+        \(command.dryRun ? "Would revoke" : "Revoked") the device \(device.name): its bundles are refused from \
+        \(first) on.
+        \(lost)Next: satchel-hub emit --all, \
         for the other devices.
 
         """,
-        ["device": json(device)])
+        ["device": json(device), "deleted": .strings(deleted.map { "\($0.device)/\($0.number)" })])
     }
+  }
+
+  /// The question before a device is revoked whose bundles wait here.
+  private static func question(_ deleted: [WaitingBundle]) -> TerminalText {
+    let accept = deleted.first { if case .braked = $0.reason { true } else { false } }
+    let way = accept.map { " To take it first: satchel-hub import --accept \($0.device)/\($0.number)." } ?? ""
+    return """
+      \(names(deleted)) \(deleted.count == 1 ? "waits" : "wait") here, and this command deletes \
+      \(deleted.count == 1 ? "it" : "them").\(way) Revoke the device now?
+      """
+  }
+
+  private static func names(_ bundles: [WaitingBundle]) -> String {
+    bundles.map { "\($0.device)/\($0.number)" }.joined(separator: ", ")
   }
 }

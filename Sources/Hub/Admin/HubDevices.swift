@@ -114,6 +114,13 @@ extension HubWorkspace {
     return device
   }
 
+  /// The bundles of a device that wait here, and that `revoke` deletes.
+  public func waitingBundles(deletedByRevoking name: String, from: SequenceNumber?) throws -> [WaitingBundle] {
+    let device = try self.device(name)
+    let first = max(from ?? device.merged.next, device.merged.next)
+    return try waiting().filter { $0.device == device.name && $0.number >= first.rawValue }
+  }
+
   /// Deletes the waiting bundles and volumes of a revoked device, because they would be refused. With `refused`, also
   /// deletes the bundles that were refused.
   private func forgetArrived(of device: EnrolledDevice, refused: Bool) throws {

@@ -34,7 +34,10 @@ extension HubStore {
   func marked(_ conflicts: [StoredConflict]) throws -> [StoredConflict] {
     if conflicts.isEmpty { return [] }
     let reported = try reported()
-    return try RowLabels(tables, in: database).label(conflicts).map { conflict in
+    let labels = try RowLabels(tables, in: database) { record in
+      try self.place(of: record.table).flatMap { try self.lastImage(of: record.key, in: $0) }
+    }
+    return try labels.label(conflicts).map { conflict in
       var marked = conflict
       marked.isReported = reported.contains(conflict.record.id)
       return marked

@@ -42,6 +42,22 @@ struct BrakeTests {
 
   // MARK: at the hub
 
+  @Test("a person is asked before the revocation of a device deletes a bundle of it that waits")
+  func revokedWhileWaiting() throws {
+    try delete(21)
+    #expect(camp.hub("import", try world.export("tablet")).code == 3)
+    let asked = camp.hub("device", "revoke", "tablet", answers: ["n"], interactive: true)
+    #expect(asked.code == 1)
+    #expect(asked.error.contains("tablet/1 waits here, and this command deletes it."), "\(asked.error)")
+    #expect(asked.error.contains("To take it first: satchel-hub import --accept tablet/1."), "\(asked.error)")
+    #expect(try waiting().count == 1)
+    let rehearsed = camp.hub("device", "revoke", "tablet", "--dry-run")
+    #expect(rehearsed.out.contains("Would delete what waited here: tablet/1."), "\(rehearsed.out)")
+    let done = camp.hub("device", "revoke", "tablet", "--json")
+    #expect(try done.json["deleted"] == ["tablet/1"])
+    #expect(try waiting().isEmpty)
+  }
+
   @Test("21 of 100 deleted rows wait as a whole, with the note that came along, and status says how many")
   func held() throws {
     try delete(21)

@@ -49,6 +49,12 @@ struct RowLabelTests {
     #expect(camp.hub("conflicts").out.contains("wells [7] Mill pond"))
   }
 
+  @Test("if the row is gone and no side names it, the hub knows the label from its log")
+  func goneRowOfLog() throws {
+    try disagree("UPDATE wells SET depth = 2 WHERE id = 7", "DELETE FROM wells WHERE id = 7")
+    #expect(camp.hub("conflicts").out.contains("wells [7] Old mill"))
+  }
+
   @Test("a table without a label shows the key alone")
   func noLabel() throws {
     try disagree("UPDATE notes SET words = 'b'", "UPDATE notes SET words = 'c'")

@@ -54,6 +54,23 @@ struct StandingWordsTests {
     #expect(status.contains("this hub began a new epoch"), "\(status)")
   }
 
+  @Test("a new epoch that nothing shows to be necessary is begun only after a person says yes")
+  func needlessEpoch() throws {
+    let before = try camp.rows("office.sqlite", "SELECT epoch FROM satchel_hub")
+    let asked = camp.hub("restore", "--in-place", answers: ["n"], interactive: true)
+    #expect(asked.code == 1)
+    #expect(asked.error.contains("No device has shown that this hub was set back."), "\(asked.error)")
+    #expect(asked.error.contains("a full bundle for 2 devices. Begin one?"), "\(asked.error)")
+    #expect(try camp.rows("office.sqlite", "SELECT epoch FROM satchel_hub") == before)
+    #expect(camp.hub("restore", "--in-place", answers: ["y"], interactive: true).code == 0)
+    #expect(try camp.rows("office.sqlite", "SELECT epoch FROM satchel_hub") != before)
+    // A device's bundle has shown it: there is no question.
+    try setBack()
+    _ = camp.hub("import", try export())
+    let known = camp.hub("restore", "--in-place", interactive: true)
+    #expect(known.code == 0 && !known.error.contains("No device has shown"), "\(known.error)")
+  }
+
   @Test("right after a lost key was replaced, no further key is made")
   func thirdKey() throws {
     #expect(camp.hub("keys", "rotate", "--lost").code == 0)
