@@ -6,9 +6,10 @@ public enum PreImageStore {
   /// Calls `body` for each row with pre-images of generation `first` or later, with these pre-images, oldest first, and
   /// the present row. Rows come in the order of their keys. A key has the spelling of the former row, or of the present
   /// row if there was no former row.
+  /// - Parameter limit: only rows whose oldest pre-image is of an earlier generation; nil: all rows.
   public static func each(
-    _ table: TrackedTable, since first: Generation, in database: borrowing Database,
-    _ body: (RowKey, [PreImage], Row?) throws -> Void
+    _ table: TrackedTable, since first: Generation, begunBefore limit: Generation? = nil,
+    in database: borrowing Database, _ body: (RowKey, [PreImage], Row?) throws -> Void
   ) throws {
     let pending = try database.prepare(table.pendingSQL)
     try pending.bind(.integer(first.rawValue), to: "first")
@@ -16,6 +17,10 @@ public enum PreImageStore {
     var group: [SavedRow] = []
     func finishGroup() throws {
       guard let first = group.first else { return }
+      if let limit, first.generation >= limit {
+        group = []
+        return
+      }
       let row = try row(first.key, of: table, by: current)
       let key = first.image.row == nil ? row.map(table.schema.key) ?? first.key : first.key
       try body(key, group.map(\.image), row)
@@ -27,6 +32,25 @@ public enum PreImageStore {
       group.append(saved)
     }
     try finishGroup()
+  }
+
+  /// Calls `body` for the key of each row with pre-images of generation `first` or later, in the order of the keys.
+  /// Reads only the present rows. `body` gets a query whose current row is the present row, if `exists` is true.
+  public static func eachPresent(
+    _ table: TrackedTable, since first: Generation, in database: borrowing Database,
+    _ body: (RowKey, _ exists: Bool, borrowing Statement) throws -> Void
+  ) throws {
+    let keys = try database.prepare(table.changedKeysSQL)
+    try keys.bind(.integer(first.rawValue), to: "first")
+    let current = try database.prepare(table.currentSQL)
+    while try keys.step() {
+      let key = RowKey(keys.values(from: 0, count: table.schema.key.count))
+      current.reset()
+      try current.bind(key.values)
+      // SQLite compares by the column's collation, so the row that it finds may have another key.
+      let exists = try current.step() && RowKey(table.schema.key.map { current.value($0) }) == key
+      try body(key, exists, current)
+    }
   }
 
   /// Calls `body` for each spelling of one row's key, such as 1 and 1.0, with its pre-images and the present row. A
@@ -273,6 +297,15 @@ extension TrackedTable {
     FROM \(before)
     WHERE \(quoted(names.generation)) >= :first
     ORDER BY \(quotedList(key + [names.generation]))
+    """
+  }
+
+  var changedKeysSQL: String {
+    """
+    SELECT DISTINCT \(quotedList(key))
+    FROM \(before)
+    WHERE \(quoted(names.generation)) >= :first
+    ORDER BY \(quotedList(key))
     """
   }
 

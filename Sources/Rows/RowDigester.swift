@@ -13,7 +13,6 @@ public struct RowDigester: Sendable {
   /// The row's key alone.
   private let keyLine: RowLine
   private let names: [String]
-  private let tableName: String
   private var writer = JSONWriter(capacity: 512)
 
   /// - Parameter columns: only these columns are in the digest; nil: all columns of the table.
@@ -21,7 +20,6 @@ public struct RowDigester: Sendable {
     let counted = schema.columns.enumerated().sorted { $0.element < $1.element }
       .filter { columns?.contains($0.element) ?? true }
     names = counted.map(\.element.text)
-    tableName = schema.name.text
     func bracket(_ number: Int) -> [UInt8] { Array((number == 0 ? "[" : ",").utf8) }
     keyLine = RowLine(
       schema.key.enumerated().map { .init(before: bracket($0), position: $1) }, end: Array("]".utf8))
@@ -53,13 +51,10 @@ public struct RowDigester: Sendable {
     return Digest256.of(writer.bytes)
   }
 
-  /// The digest of a table's name and a row's key. Spellings of one key, such as 1 and 1.0, have one digest.
-  public mutating func digest(of key: RowKey) -> Digest256 {
+  /// The digest of the current row of a query. The query has the table's columns in their order.
+  public mutating func digest(of query: borrowing Statement) -> Digest256 {
     writer.reset()
-    writer.beginArray()
-    writer.string(tableName)
-    for value in key.oneSpelling.values { writer.value(value) }
-    writer.endArray()
+    line.write({ query.value($0) }, into: &writer)
     return Digest256.of(writer.bytes)
   }
 
@@ -76,8 +71,6 @@ public struct RowDigester: Sendable {
     writer.reset()
     keyLine.write({ query.value($0) }, into: &writer)
     let key = Digest256.of(writer.bytes)
-    writer.reset()
-    line.write({ query.value($0) }, into: &writer)
-    return (key, Digest256.of(writer.bytes))
+    return (key, digest(of: query))
   }
 }

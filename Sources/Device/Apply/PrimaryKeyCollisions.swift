@@ -19,12 +19,14 @@ import SatchelWorkspace
 struct PrimaryKeyCollisions {
   private let session: DeviceSession
   private let scope: Manifest.Scope
+  private let exported: ExportedRows
   private let references: PrimaryKeyReferences
   private let tables: [RowTable]
 
-  init(_ session: DeviceSession, _ scope: Manifest.Scope) throws {
+  init(_ session: DeviceSession, _ scope: Manifest.Scope, _ exported: ExportedRows) throws {
     self.session = session
     self.scope = scope
+    self.exported = exported
     references = try PrimaryKeyReferences(session.tables)
     tables = try session.tables.map { try RowTable($0, in: session.database) }
   }
@@ -53,6 +55,7 @@ struct PrimaryKeyCollisions {
     var (told, yielding) = (found.told, try found.yielding())
     var taken: [PrimaryKeyMap.Entry] = []
     while !(told + yielding).isEmpty {
+      try exported.willWriteAny()
       for entry in told { try note(entry, sequence: nil) }
       for entry in yielding { try note(entry, sequence: session.state.sequence) }
       taken += told + yielding

@@ -76,7 +76,7 @@ final class RowWitness {
   }
 
   /// The key that the row had before the bundle.
-  private func former(_ key: RowKey, in schema: TableSchema) -> RowKey {
+  func former(_ key: RowKey, in schema: TableSchema) -> RowKey {
     guard let renamed, let place = renamed.places[schema.name] else { return key }
     return renamed.backwards.key(key, of: place)
   }

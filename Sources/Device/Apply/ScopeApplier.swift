@@ -36,6 +36,8 @@ final class ScopeApplier {
   }
 
   let witness: RowWitness
+  /// nil: nothing is compared with what exports carry.
+  private let exported: ExportedRows?
   /// Rows that were written unseen and are not kept yet. Empty if the rows were not compared before.
   var unseen: UnseenRows
   /// The emission that the device has, and whether the new bundle follows it.
@@ -64,7 +66,7 @@ final class ScopeApplier {
   ///   - scope: the emission; nil: the bundle is no emission and does not say what others wrote.
   ///   - keys: the key changes of this device's rows with this bundle.
   init(
-    _ session: DeviceSession, witness: RowWitness? = nil, unseen: UnseenRows = .none,
+    _ session: DeviceSession, exported: ExportedRows? = nil, witness: RowWitness? = nil, unseen: UnseenRows = .none,
     scope: Manifest.Scope? = nil, keys: PrimaryKeyCollisions.Outcome = .init()
   ) throws {
     self.session = session
@@ -74,6 +76,7 @@ final class ScopeApplier {
     }
     base = session.state.received
     isFollowed = scope?.follows?.contains { $0.number == session.state.received } ?? false
+    self.exported = exported
     self.witness = witness ?? RowWitness(ExportedRows(session))
     self.unseen = unseen
     tables = try session.tables.map { try RowTable($0, in: session.database) }
@@ -104,6 +107,7 @@ final class ScopeApplier {
   ) throws {
     let current = try rows.row(key)
     let images = try pending[rows.schema.name]?.images(of: key) ?? []
+    try exported?.willWrite(key, images, over: current, in: rows.schema)
     try keepIfUnseen(current, images, key: key, met: incoming, in: rows, expected: expected)
     var target = incoming
     if !images.isEmpty {
@@ -248,6 +252,7 @@ final class ScopeApplier {
       written += 1
       return
     }
+    try exported?.willWrite(child.key, child.images, over: nil, in: child.rows.schema)
     restoredParents.note(child.row, over: nil, of: child.rows.schema)
     deletedChildren.note(child.images, of: child.rows.schema)
     try enter(
@@ -277,6 +282,7 @@ final class ScopeApplier {
     departure: RowsWithoutParent.Departure = .gone
   ) throws -> Blocked? {
     let current = try rows.row(key)
+    try exported?.willWrite(key, images, over: current, in: rows.schema)
     for (image, change) in changes(from: images, to: current) {
       try note(disagreement, of: change, image: image, key: key, met: met, in: rows)
     }

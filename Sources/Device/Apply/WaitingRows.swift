@@ -13,7 +13,7 @@ import SatchelWorkspace
 /// So digests, full bundles and the doctor treat it as a row that the hub does not have. The same holds for new rows
 /// that refer to it.
 struct WaitingRows {
-  private struct Kept {
+  struct Kept {
     let table: TrackedTable
     let key: RowKey
     let row: Row
@@ -22,6 +22,8 @@ struct WaitingRows {
 
   private let session: DeviceSession
   private var kept: [Kept] = []
+  /// The rows that wait.
+  var rows: [Kept] { kept }
   /// Whether a row may wait, or may have waited until this bundle.
   private(set) var mayMatter = false
 

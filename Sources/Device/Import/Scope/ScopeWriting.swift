@@ -132,10 +132,11 @@ final class ScopeWriting {
     let isNew = scope.acknowledged > state.acknowledged
     let isAnyForgotten = isNew || waiting.mayMatter
     if isNew { state.acknowledged = scope.acknowledged }
-    let isCompared = isAnyForgotten && manifest.critical.contains(.unseen)
-    try exported.compare(acknowledgedBefore: isCompared ? session.acknowledgedGeneration : .zero)
+    if upgrade != nil { try exported.willWriteAny() }
     guard isAnyForgotten else { return }
+    if manifest.critical.contains(.unseen) { try exported.acknowledge(before: session.acknowledgedGeneration) }
     let own = try waiting.forgetOthers()
+    for row in waiting.rows { try exported.keep(row.key, in: row.table.schema) }
     brake?.own = own
     try Capture.forgetUnits(before: session.acknowledgedGeneration, in: database)
   }
@@ -162,7 +163,7 @@ final class ScopeWriting {
     report.found = applier.found
     report.version = upgrade == nil ? nil : session.dataset.version
     try session.reach(ImportWrite.exportedRows)
-    try exported.noteAll()
+    try exported.finish(former: witness.former)
     try session.reach(ImportWrite.files)
     let attachments = DeviceAttachments(session)
     if upgrade != nil { try attachments.takeUpOthers(but: arriving) }
@@ -179,11 +180,12 @@ final class ScopeWriting {
     try session.reach(ImportWrite.ownRows)
     try upgrade?.bringOwnRows()
     try session.reach(ImportWrite.primaryKeys)
-    let keys = try PrimaryKeyCollisions(session, scope).carryOut(bundle, snapshot)
+    let keys = try PrimaryKeyCollisions(session, scope, exported).carryOut(bundle, snapshot)
     // Rows that migrations changed cannot be compared: the hub's lines state the rows before the migrations.
     if upgrade != nil { witness.close() }
     try witness.note(keys.rekeyed, among: session.tables)
-    let applier = try ScopeApplier(session, witness: witness, unseen: unseen, scope: scope, keys: keys)
+    let applier = try ScopeApplier(
+      session, exported: exported, witness: witness, unseen: unseen, scope: scope, keys: keys)
     try session.reach(ImportWrite.strandedRows)
     for stranded in keys.stranded { try applier.giveUp(stranded) }
     try session.reach(ImportWrite.snapshot)
