@@ -78,7 +78,10 @@ public struct WorkspaceFolder: Sendable {
 
   /// All folders in which commands write files aside.
   var places: [String] {
-    [root, keys, formerKeys, outbox, sent, inbox, waiting, staged, quarantine, archive, former, lost, attached]
+    [
+      root, path("bundles"), keys, formerKeys, outbox, sent, inbox, waiting, staged, quarantine, archive, former, lost,
+      attached,
+    ]
   }
 
   /// The folders for bundles that every workspace has.

@@ -130,20 +130,6 @@ final class FieldApp {
     return found
   }
 
-  /// The rows with captured changes that no export carries yet.
-  func unexported() throws -> Set<RowName> {
-    var found: Set<RowName> = []
-    for table in try tables() {
-      let sql = """
-        SELECT id FROM \(quoted("satchel_before_\(table)"))
-        WHERE satchel_generation >= (SELECT generation FROM satchel_capture)
-        UNION SELECT id FROM \(quoted("satchel_writes_\(table)")) WHERE satchel_number > 0
-        """
-      try database.each(sql) { found.insert(RowName(table: table, id: ExactText($0.text(0)))) }
-    }
-    return found
-  }
-
   func insert(_ site: Site, name: String?, note: String?) throws {
     try database.run(
       "INSERT INTO sites (id, zone, name, note) VALUES (:id, :zone, :name, :note)",

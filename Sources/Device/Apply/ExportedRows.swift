@@ -1,13 +1,14 @@
 import SatchelCapture
+import SatchelConflicts
 import SatchelRows
 import SatchelSQLite
 import SatchelValues
 
-/// Finds rows that were written unseen after their captured changes had been exported.
+/// Finds rows that were written unseen after their captured changes had been exported, and keeps them as conflicts.
 ///
 /// A row's pre-images show what the row was before each change. The row itself is what it was after the last change,
-/// and a write that no trigger saw replaces it. So an export notes a digest of each row that it carries, and an import
-/// compares the row with it. An import that changes such a row notes its digest again.
+/// and a write that no trigger saw replaces it. So an export notes a digest of each row that it carries. The next
+/// export of the row, and an import that acknowledges or writes the row, compare it with that digest.
 final class ExportedRows {
   private let session: DeviceSession
   /// The digesters of one table. Rows come table by table.
@@ -16,6 +17,10 @@ final class ExportedRows {
   private var isAnyAcknowledged = false
   /// The rows with exported changes that the import may write. nil: it may write all of them.
   private var touched: [ExportedRow.Name: RowKey]? = [:]
+  /// The new conflicts.
+  private(set) var found: [ConflictRecord] = []
+  /// The rows that these conflicts keep.
+  private var kept: Set<ExportedRow.Name> = []
 
   private var database: Database { _read { yield session.database } }
   /// The first generation whose changes no export carries.
@@ -23,22 +28,21 @@ final class ExportedRows {
 
   init(_ session: DeviceSession) { self.session = session }
 
-  /// Notes the rows whose changes an export carries for the first time. Called in the export's transaction.
-  /// - Parameter first: the first generation whose changes no earlier export carries.
-  func note(since first: Generation) throws {
+  /// Notes the rows whose changes the next export carries for the first time. Called in the export's transaction.
+  func noteUnexported() throws {
     let isFirst = try ExportedRowTable.isEmpty(in: database)
     for table in session.tables where try !PreImageStore.isEmpty(table, in: database) {
       let schema = table.schema
-      let images = try PreImageLookup(table, in: database)
-      try PreImageStore.eachPresent(table, since: first, in: database) { key, exists, query in
+      let lookup = try PreImageLookup(table, in: database)
+      try PreImageStore.eachPresent(table, since: next, in: database) { key, exists, query in
         let name = ExportedRow.Name(key, of: schema.name)
-        var row = ExportedRow(digest: exists ? digest(of: query, in: schema) : nil)
-        if !isFirst, let last = try ExportedRowTable.row(name, in: database),
-          let image = try images.images(of: key).first(where: { $0.generation >= first })
-        {
-          row.isUnseen = last.isUnseen || last.digest != digest(image.row, in: schema)
+        if !isFirst, let known = try ExportedRowTable.row(name, in: database) {
+          let images = try lookup.images(of: key)
+          if let image = images.first(where: { $0.generation >= next }) {
+            try compare(image.row, with: known, name, key, images, in: schema)
+          }
         }
-        try ExportedRowTable.put(row, name, in: database)
+        try ExportedRowTable.put(ExportedRow(digest: exists ? digest(of: query, in: schema) : nil), name, in: database)
       }
     }
   }
@@ -47,16 +51,29 @@ final class ExportedRows {
 
   /// Compares the rows whose changes the bundle acknowledges, and remembers what the hub had sent. Called while their
   /// pre-images are there.
-  /// - Parameter generation: the bundle acknowledges changes of earlier generations.
-  func acknowledge(before generation: Generation) throws {
-    for table in session.tables where try !PreImageStore.isEmpty(table, in: database) {
+  /// - Parameters:
+  ///   - generation: the bundle acknowledges changes of earlier generations.
+  ///   - isWriting: false: the bundle writes no rows, so nothing is compared.
+  func acknowledge(before generation: Generation, isWriting: Bool) throws {
+    let references = try PrimaryKeyReferences(session.tables).columns
+    for (table, columns) in zip(session.tables, references) where try !PreImageStore.isEmpty(table, in: database) {
       try PreImageStore.each(table, since: .zero, begunBefore: generation, in: database) { key, images, current in
         guard let exported = exported(images, current) else { return }
         let name = ExportedRow.Name(key, of: table.name)
-        var row = try compared(exported, name, in: table.schema)
-        row.acknowledged = .init(
-          digest: digest(images[0].hubRow, in: table.schema),
-          isAll: !images.contains { $0.generation >= generation && $0.generation < next })
+        let isAll = !images.contains { $0.generation >= generation && $0.generation < next }
+        if !isWriting {
+          if isAll { try ExportedRowTable.forget(name, in: database) }
+          return
+        }
+        if let known = try ExportedRowTable.row(name, in: database) {
+          try compare(exported, with: known, name, key, images, in: table.schema)
+        }
+        let sent = images[0].hubRow
+        let refers = sent.map { sent in columns.keys.contains { !sent[$0].isNull } } ?? false
+        let acknowledged = ExportedRow.Acknowledged(
+          digest: digest(sent, in: table.schema), row: refers ? sent.map { table.schema.fields($0) } : nil, isAll: isAll
+        )
+        let row = ExportedRow(digest: digest(exported, in: table.schema), acknowledged: acknowledged)
         try ExportedRowTable.put(row, name, in: database)
         isAnyAcknowledged = true
       }
@@ -64,12 +81,7 @@ final class ExportedRows {
   }
 
   /// Remembers that a row keeps its exported changes, although the bundle acknowledges them.
-  func keep(_ key: RowKey, in schema: TableSchema) throws {
-    let name = ExportedRow.Name(key, of: schema.name)
-    guard var row = try ExportedRowTable.row(name, in: database) else { return }
-    row.acknowledged?.isAll = false
-    try ExportedRowTable.put(row, name, in: database)
-  }
+  func keep(_ key: RowKey, in schema: TableSchema) { touched?[ExportedRow.Name(key, of: schema.name)] = key }
 
   /// Compares a row that the import may write, before it does.
   /// - Parameter images: the row's pre-images, oldest first.
@@ -78,8 +90,9 @@ final class ExportedRows {
     let name = ExportedRow.Name(key, of: schema.name)
     if touched?[name] != nil { return }
     touched?[name] = key
-    let row = try compared(exported, name, in: schema)
-    if row.isUnseen { try ExportedRowTable.put(row, name, in: database) }
+    if let known = try ExportedRowTable.row(name, in: database) {
+      try compare(exported, with: known, name, key, images, in: schema)
+    }
   }
 
   /// Compares all rows, because the import may write any of them: it changes keys or tables.
@@ -93,63 +106,61 @@ final class ExportedRows {
     touched = nil
   }
 
-  /// Returns what is known of a row, compared with the row now. A row that an earlier release exported counts as seen.
-  private func compared(_ exported: Row?, _ name: ExportedRow.Name, in schema: TableSchema) throws -> ExportedRow {
-    let digest = digest(exported, in: schema)
-    guard var row = try ExportedRowTable.row(name, in: database) else { return ExportedRow(digest: digest) }
-    row.isUnseen = row.isUnseen || row.digest != digest
-    return row
+  /// Keeps a row as a conflict if it is not as it was exported.
+  private func compare(
+    _ row: Row?, with known: ExportedRow, _ name: ExportedRow.Name, _ key: RowKey, _ images: [PreImage],
+    in schema: TableSchema
+  ) throws {
+    // An old hub cannot read conflicts of this kind.
+    guard known.digest != digest(row, in: schema), !kept.contains(name),
+      session.state.hubUnderstands.contains(.unseen),
+      let record = try session.record(ofUnseen: row, key: key, met: images[0].hubRow, in: schema)
+    else { return }
+    kept.insert(name)
+    let now = session.platform.clock.milliseconds()
+    if case .new = try ConflictTable.addMeeting(record, bundle: nil, noted: now, in: database) { found.append(record) }
   }
 
-  /// Returns what is known of a row, if the bundle acknowledges changes of it.
-  func acknowledged(_ key: RowKey, in schema: TableSchema) throws -> ExportedRow? {
+  /// Whether this import has kept a row already, which may have another key by now.
+  func isKept(_ former: RowKey, in schema: TableSchema) -> Bool {
+    !kept.isEmpty && kept.contains(ExportedRow.Name(former, of: schema.name))
+  }
+
+  /// Returns the version of a row that the hub had sent, if the bundle acknowledges changes of the row.
+  func acknowledged(_ key: RowKey, in schema: TableSchema) throws -> ExportedRow.Acknowledged? {
     guard isAnyAcknowledged else { return nil }
-    return try ExportedRowTable.row(ExportedRow.Name(key, of: schema.name), in: database)
+    return try ExportedRowTable.row(ExportedRow.Name(key, of: schema.name), in: database)?.acknowledged
   }
 
-  /// Remembers that a row which was written unseen is kept as a conflict.
-  func settle(_ key: RowKey, in schema: TableSchema) throws {
-    let name = ExportedRow.Name(key, of: schema.name)
-    guard var row = try ExportedRowTable.row(name, in: database), row.isUnseen else { return }
-    row.isUnseen = false
-    try ExportedRowTable.put(row, name, in: database)
-  }
-
-  /// Notes the rows that the import wrote as they are now. Rows that were written unseen stay noted as such.
-  /// - Parameter former: returns the key that a row had before the import.
-  func finish(former: (RowKey, TableSchema) -> RowKey) throws {
-    guard let touched else {
-      let unseen = try ExportedRowTable.unseen(in: database)
-      return try noteAll { unseen.contains(ExportedRow.Name(former($0, $1), of: $1.name)) }
-    }
+  /// Notes the rows that the import wrote as they are now.
+  func finish() throws {
+    guard let touched else { return try noteAll() }
     if isAnyAcknowledged { try ExportedRowTable.forgetAcknowledged(in: database) }
+    let tables = Set(touched.keys.map(\.table)).compactMap(session.table)
     let lookups = try Dictionary(
-      uniqueKeysWithValues: Set(touched.keys.map(\.table)).compactMap(session.table).map {
+      uniqueKeysWithValues: tables.map {
         ($0.name, (rows: try RowTable($0, in: database), images: try PreImageLookup($0, in: database)))
       })
     for (name, key) in touched {
       guard let (rows, lookup) = lookups[name.table] else { continue }
       let (images, current) = (try lookup.images(of: key), try rows.row(key))
-      guard !images.isEmpty, let exported = exported(images, current) else {
+      if !images.isEmpty, let exported = exported(images, current) {
+        try ExportedRowTable.put(ExportedRow(digest: digest(exported, in: rows.schema)), name, in: database)
+      } else {
         try ExportedRowTable.forget(name, in: database)
-        continue
       }
-      let isUnseen = try ExportedRowTable.row(name, in: database)?.isUnseen ?? false
-      let noted = ExportedRow(digest: digest(exported, in: rows.schema), isUnseen: isUnseen)
-      try ExportedRowTable.put(noted, name, in: database)
     }
   }
 
   /// Notes all rows whose changes exports carry as they are now, because Satchel wrote rows or found what was unseen.
-  /// - Parameter isUnseen: whether a row stays noted as written unseen.
-  func noteAll(isUnseen: (RowKey, TableSchema) -> Bool = { _, _ in false }) throws {
+  func noteAll() throws {
     // The tables may be others by now.
     digester = nil
     if try !ExportedRowTable.isEmpty(in: database) { try ExportedRowTable.forgetAll(in: database) }
     for table in session.tables where try !PreImageStore.isEmpty(table, in: database) {
       try PreImageStore.each(table, since: .zero, begunBefore: next, in: database) { key, images, current in
         guard let exported = exported(images, current) else { return }
-        let row = ExportedRow(digest: digest(exported, in: table.schema), isUnseen: isUnseen(key, table.schema))
+        let row = ExportedRow(digest: digest(exported, in: table.schema))
         try ExportedRowTable.put(row, ExportedRow.Name(key, of: table.name), in: database)
       }
     }

@@ -20,6 +20,7 @@ struct PrimaryKeyCollisions {
   private let session: DeviceSession
   private let scope: Manifest.Scope
   private let exported: ExportedRows
+  private var overwritten: [ExportedRow.Name: Row] = [:]
   private let references: PrimaryKeyReferences
   private let tables: [RowTable]
 
@@ -43,10 +44,12 @@ struct PrimaryKeyCollisions {
     var rekeyed: [RenumberedRow] = []
     /// Rows that left the table and have no pre-images any more.
     var stranded: [Stranded] = []
+    /// The rows that had the new key of another row.
+    var overwritten: [ExportedRow.Name: Row] = [:]
   }
 
   /// Gives the rows their new keys. The caller holds the transaction, and triggers are off.
-  func carryOut(_ bundle: borrowing VerifiedBundle, _ snapshot: Snapshot?) throws -> Outcome {
+  mutating func carryOut(_ bundle: borrowing VerifiedBundle, _ snapshot: Snapshot?) throws -> Outcome {
     if references.isEmpty { return Outcome() }
     try RenumberedTable.markKnown(before: scope.acknowledged, in: session.database)
     let isNewHistory = scope.epoch != session.state.epoch
@@ -71,6 +74,7 @@ struct PrimaryKeyCollisions {
       }
       (told, yielding) = ([], next)
     }
+    outcome.overwritten = overwritten
     outcome.rekeyed = taken.map {
       RenumberedRow(table: session.tables[$0.place].name, old: $0.old, new: $0.new, number: scope.number)
     }
@@ -114,7 +118,7 @@ struct PrimaryKeyCollisions {
   }
 
   /// Replaces the old keys by the new keys in all changes of this device. Returns the rows that cannot stay.
-  private func move(_ told: [PrimaryKeyMap.Entry], _ yielding: [PrimaryKeyMap.Entry]) throws -> [Stranded] {
+  private mutating func move(_ told: [PrimaryKeyMap.Entry], _ yielding: [PrimaryKeyMap.Entry]) throws -> [Stranded] {
     let byHub = PrimaryKeyMap(references, session.tables, told)
     let all = PrimaryKeyMap(references, session.tables, told + yielding)
     var moves: [Move] = []
@@ -196,7 +200,7 @@ struct PrimaryKeyCollisions {
 
   /// Moves the rows, and returns the rows that cannot stay. All rows are deleted before any row is written, because a
   /// row may get the former key of another row.
-  private func carryOut(_ moves: [Move]) throws -> [Stranded] {
+  private mutating func carryOut(_ moves: [Move]) throws -> [Stranded] {
     var localKeys: [Int64?] = []
     for move in moves {
       localKeys.append(try move.rows.localKey(of: move.old.key))
@@ -207,8 +211,10 @@ struct PrimaryKeyCollisions {
     for (move, localKey) in zip(moves, localKeys) {
       try move.rows.keepLocalKey(localKey, for: move.new.key)
       // A row that still has the new key may be overwritten: the bundle brings that row again.
-      do { try move.rows.write(move.new.row, over: try move.rows.row(move.new.key), key: move.new.key) } catch let error
-        as SQLiteError where error.kind == .unique
+      let victim = try move.rows.row(move.new.key)
+      if let victim { overwritten[ExportedRow.Name(move.new.key, of: move.rows.schema.name)] = victim }
+      do { try move.rows.write(move.new.row, over: victim, key: move.new.key) } catch let error as SQLiteError
+        where error.kind == .unique
       {
         // A row without pending changes is not lost: the bundle brings it again.
         guard let row = move.new.row, !move.new.images.isEmpty else { continue }

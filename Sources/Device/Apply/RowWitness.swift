@@ -53,20 +53,27 @@ final class RowWitness {
     _ current: Row?, _ images: [PreImage], key: RowKey, met incoming: Row?, in schema: TableSchema, expected: [UInt64?]
   ) throws -> Bool {
     if expected.isEmpty || isBlind { return false }
-    if let known = try exported.acknowledged(former(key, in: schema), in: schema), let sent = known.acknowledged {
-      // Only the digest of the row that the hub had sent is known, so no other version of it can be compared.
-      let isOther =
-        isRenamed(key, in: schema) || [current, incoming].contains { versions(of: $0, in: schema).count > 1 }
-      return known.isUnseen || !isOther && !expected.contains(sent.digest)
+    if let sent = try exported.acknowledged(former(key, images, in: schema), in: schema) {
+      guard let row = sent.row else { return !expected.contains(sent.digest) }
+      return try !isAny(of: schema.row(row), among: expected, in: schema)
     }
     let row = images.isEmpty ? current : images[0].hubRow
     if row == nil, isRenamed(key, in: schema) { return false }
-    return !versions(of: row, in: schema).contains { expected.contains(exported.digest($0, in: schema)) }
+    return !isAny(of: row, among: expected, in: schema)
   }
 
-  /// Remembers that a row which was written unseen is kept as a conflict.
-  func settle(_ key: RowKey, in schema: TableSchema) throws {
-    try exported.settle(former(key, in: schema), in: schema)
+  /// Whether this import has kept a row as a conflict already.
+  func isKept(_ key: RowKey, _ images: [PreImage], in schema: TableSchema) -> Bool {
+    exported.isKept(former(key, images, in: schema), in: schema)
+  }
+
+  /// Whether the hub expects a row that the device overwrote with another row, which has its key now.
+  func isExpected(_ overwritten: Row, in schema: TableSchema, expected: [UInt64?]) -> Bool {
+    expected.isEmpty || isBlind || expected.contains(exported.digest(overwritten, in: schema))
+  }
+
+  private func isAny(of row: Row?, among expected: [UInt64?], in schema: TableSchema) -> Bool {
+    versions(of: row, in: schema).contains { expected.contains(exported.digest($0, in: schema)) }
   }
 
   /// The row with its present keys, and with other old or new keys.
@@ -75,9 +82,9 @@ final class RowWitness {
     return [row] + renamed.maps.map { $0.row(row, of: place) }.filter { $0 != row }
   }
 
-  /// The key that the row had before the bundle.
-  func former(_ key: RowKey, in schema: TableSchema) -> RowKey {
-    guard let renamed, let place = renamed.places[schema.name] else { return key }
+  /// The key that the row had before the bundle. Only rows with pending changes move before the bundle's rows come.
+  private func former(_ key: RowKey, _ images: [PreImage], in schema: TableSchema) -> RowKey {
+    guard !images.isEmpty, let renamed, let place = renamed.places[schema.name] else { return key }
     return renamed.backwards.key(key, of: place)
   }
 

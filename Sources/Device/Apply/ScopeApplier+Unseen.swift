@@ -16,6 +16,13 @@ extension ScopeApplier {
     _ current: Row?, _ images: [PreImage], key: RowKey, met incoming: Row?, in rows: RowTable, expected: [UInt64?]
   ) throws {
     let table = rows.schema.name
+    if let victim = overwritten[ExportedRow.Name(key, of: table)],
+      !witness.isExpected(victim, in: rows.schema, expected: expected), victim != incoming,
+      let record = try session.record(ofUnseen: victim, key: key, met: incoming, in: rows.schema)
+    {
+      try keep(record)
+    }
+    if witness.isKept(key, images, in: rows.schema) { return }
     var local = current
     if unseen.isAny(in: table) {
       guard let content = unseen.content(of: key, in: table) else { return }
@@ -29,7 +36,6 @@ extension ScopeApplier {
       let record = try session.record(ofUnseen: local, key: key, met: incoming, in: rows.schema)
     else { return }
     try keep(record)
-    try witness.settle(key, in: rows.schema)
     unseen.forget(key, in: table)
   }
 }

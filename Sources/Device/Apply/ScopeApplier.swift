@@ -43,6 +43,8 @@ final class ScopeApplier {
   /// The emission that the device has, and whether the new bundle follows it.
   private let base: EmissionNumber
   private let isFollowed: Bool
+  /// The rows that a row of this device overwrote when it got its new key, by their keys.
+  let overwritten: [ExportedRow.Name: Row]
   /// Rows from the hub that this device also made under other keys, and that it joins only now.
   private let folded: [Name: Set<RowKey>]
   let orphans: RowsWithoutParent
@@ -74,6 +76,7 @@ final class ScopeApplier {
     folded = Dictionary(grouping: keys.rekeyed.filter { folding.contains($0.table) }, by: \.table).mapValues { rows in
       Set(rows.map { RowKey([$0.new]) })
     }
+    overwritten = keys.overwritten
     base = session.state.received
     isFollowed = scope?.follows?.contains { $0.number == session.state.received } ?? false
     self.exported = exported

@@ -57,7 +57,11 @@ extension DeviceSession {
   func compareBeforeWritingOver(
     _ manifest: Manifest, _ snapshot: Snapshot?, _ upgrade: DeviceUpgrade?, _ handover: Handover?
   ) throws -> (unseen: UnseenRows, needsCopy: Bool) {
-    guard snapshot != nil || upgrade != nil, handover == nil, !isRebuilt, manifest.understands.contains(.unseen) else {
+    // The lines of a delta may lack the former versions, because the hub did not know this device's version.
+    let isBlind = manifest.changes > 0 && !manifest.critical.contains(.unseen)
+    guard snapshot != nil || upgrade != nil || isBlind, handover == nil, !isRebuilt,
+      manifest.understands.contains(.unseen)
+    else {
       return (.none, false)
     }
     if let found = try findUnseen() { return (UnseenRows(found), false) }

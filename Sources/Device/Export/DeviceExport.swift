@@ -197,6 +197,7 @@ extension DeviceSession {
     key: borrowing SigningKey
   ) throws -> (counts: [(table: Name, count: Int)], record: ExportRecord) {
     let sequence = state.sequence.next
+    try ExportedRows(self).noteUnexported()
     let conflicts = try ConflictTable.untold(of: state.id, after: state.acknowledged.rawValue, in: database)
     let counts = try addChanges(to: &draft)
     try draft.addResolutions(ResolutionTable.all(since: Generation(state.acknowledged.rawValue), in: database))
@@ -257,7 +258,6 @@ extension DeviceSession {
     if case .changes(let changes) = sealed.manifest.body { try ExportTable.add(sealed, changes, at: now, in: database) }
     try Ledger.add(
       sealed.manifest, digest: sealed.digest, direction: .outgoing, verdict: .written, at: now, in: database)
-    try ExportedRows(self).note(since: Generation(state.sequence.rawValue))
     state.sequence = sequence
     try state.save(in: database)
     try Capture.begin(Generation(sequence.rawValue), in: database)

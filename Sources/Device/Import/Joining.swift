@@ -104,7 +104,8 @@ extension DeviceSession {
     _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ arriving: borrowing ArrivingAttachments,
     _ snapshot: Snapshot
   ) throws -> ImportReport {
-    let keys = try PrimaryKeyCollisions(self, scope, ExportedRows(self)).carryOut(bundle, snapshot)
+    var collisions = try PrimaryKeyCollisions(self, scope, ExportedRows(self))
+    let keys = try collisions.carryOut(bundle, snapshot)
     let applier = try ScopeApplier(self, keys: .init(stranded: keys.stranded))
     for stranded in keys.stranded { try applier.giveUp(stranded) }
     try applyWhole(snapshot, with: applier)

@@ -420,6 +420,7 @@ struct RefusalTests {
       "tablet/bundles/outbox/.satchel-dead", "tablet/bundles/inbox/.satchel-dead", "tablet/.satchel-dead",
       "hub/bundles/inbox/.satchel-dead", "tablet/keys/former/.satchel-dead", "hub/files/.satchel-dead",
       "tablet/bundles/archive/former/.satchel-dead", "hub/bundles/archive/former/.satchel-dead",
+      "tablet/bundles/.satchel-dead", "hub/bundles/.satchel-dead",
     ]
     for folder in left {
       try FileManager.default.createDirectory(atPath: camp.path(folder), withIntermediateDirectories: true)

@@ -3,11 +3,11 @@ import TestSupport
 
 /// Writes that no trigger sees.
 extension Season {
-  /// A program with the triggers switched off writes a row, of which exports may carry changes. The device may be about
-  /// to come to another version, or to go to another user.
+  /// A program with the triggers switched off writes a row without pending changes. The device may be about to come to
+  /// another version, or to go to another user.
   func writeUnseen(on device: FieldDevice, _ random: inout SplitMix64) throws {
     guard let app = try device.app() else { return }
-    let captured = try app.unexported()
+    let captured = try app.captured()
     let sites = try app.sites().filter { !captured.contains(RowName(table: "sites", id: $0.id)) }
     guard let site = sites.randomElement(using: &random) else { return }
     let cell = Cell("sites", site.id, "note")

@@ -134,9 +134,9 @@ final class ScopeWriting {
     if isNew { state.acknowledged = scope.acknowledged }
     if upgrade != nil { try exported.willWriteAny() }
     guard isAnyForgotten else { return }
-    if manifest.critical.contains(.unseen) { try exported.acknowledge(before: session.acknowledgedGeneration) }
+    try exported.acknowledge(before: session.acknowledgedGeneration, isWriting: snapshot != nil || manifest.changes > 0)
     let own = try waiting.forgetOthers()
-    for row in waiting.rows { try exported.keep(row.key, in: row.table.schema) }
+    for row in waiting.rows { exported.keep(row.key, in: row.table.schema) }
     brake?.own = own
     try Capture.forgetUnits(before: session.acknowledgedGeneration, in: database)
   }
@@ -154,16 +154,16 @@ final class ScopeWriting {
     let kept = try session.keptRows().filter { !asked.contains($0.record.id) }
     try ConflictTable.forget(ofOthersThan: manifest.user, toldUpTo: state.base.rawValue, in: database)
     if applier.removed > 0 { state.isUnwiped = true }
-    try note(bundle, at: now, conflicts: applier.conflicts)
+    try note(bundle, at: now, conflicts: applier.conflicts + exported.found.count)
     var report = ImportReport(
       manifest: manifest, verdict: .imported, written: applier.written, removed: applier.removed,
-      conflicts: applier.conflicts + (upgrade?.departed ?? 0), told: told, rekeyed: rekeyed)
+      conflicts: applier.conflicts + exported.found.count + (upgrade?.departed ?? 0), told: told, rekeyed: rekeyed)
     report.kept = kept
     report.tally = applier.tally
-    report.found = applier.found
+    report.found = Array((exported.found + applier.found).prefix(RowTally.mostShown))
     report.version = upgrade == nil ? nil : session.dataset.version
     try session.reach(ImportWrite.exportedRows)
-    try exported.finish(former: witness.former)
+    try exported.finish()
     try session.reach(ImportWrite.files)
     let attachments = DeviceAttachments(session)
     if upgrade != nil { try attachments.takeUpOthers(but: arriving) }
@@ -180,7 +180,8 @@ final class ScopeWriting {
     try session.reach(ImportWrite.ownRows)
     try upgrade?.bringOwnRows()
     try session.reach(ImportWrite.primaryKeys)
-    let keys = try PrimaryKeyCollisions(session, scope, exported).carryOut(bundle, snapshot)
+    var collisions = try PrimaryKeyCollisions(session, scope, exported)
+    let keys = try collisions.carryOut(bundle, snapshot)
     // Rows that migrations changed cannot be compared: the hub's lines state the rows before the migrations.
     if upgrade != nil { witness.close() }
     try witness.note(keys.rekeyed, among: session.tables)
