@@ -21,6 +21,7 @@ struct PrimaryKeyCollisions {
   private let scope: Manifest.Scope
   private let exported: ExportedRows
   private var overwritten: [ExportedRow.Name: Row] = [:]
+  private var former: [ExportedRow.Name: RowKey] = [:]
   private let references: PrimaryKeyReferences
   private let tables: [RowTable]
 
@@ -46,6 +47,8 @@ struct PrimaryKeyCollisions {
     var stranded: [Stranded] = []
     /// The rows that had the new key of another row.
     var overwritten: [ExportedRow.Name: Row] = [:]
+    /// The keys of the rows that moved, before they did, by their new keys.
+    var former: [ExportedRow.Name: RowKey] = [:]
   }
 
   /// Gives the rows their new keys. The caller holds the transaction, and triggers are off.
@@ -74,7 +77,7 @@ struct PrimaryKeyCollisions {
       }
       (told, yielding) = ([], next)
     }
-    outcome.overwritten = overwritten
+    (outcome.overwritten, outcome.former) = (overwritten, former)
     outcome.rekeyed = taken.map {
       RenumberedRow(table: session.tables[$0.place].name, old: $0.old, new: $0.new, number: scope.number)
     }
@@ -202,7 +205,11 @@ struct PrimaryKeyCollisions {
   /// row may get the former key of another row.
   private mutating func carryOut(_ moves: [Move]) throws -> [Stranded] {
     var localKeys: [Int64?] = []
+    let before = former
     for move in moves {
+      let table = move.rows.schema.name
+      let first = before[ExportedRow.Name(move.old.key, of: table)] ?? move.old.key
+      former[ExportedRow.Name(move.new.key, of: table)] = first
       localKeys.append(try move.rows.localKey(of: move.old.key))
       try PreImageStore.replace([], of: move.old.key, in: move.rows.table, database: session.database)
       try move.rows.write(nil, over: move.old.row, key: move.old.key)

@@ -20,6 +20,8 @@ final class RowWitness {
     let places: [Name: Int]
     let forwards: PrimaryKeyMap
     let backwards: PrimaryKeyMap
+    /// The former keys of the rows that moved, by their new keys.
+    let former: [ExportedRow.Name: RowKey]
     var maps: [PrimaryKeyMap] { [forwards, backwards] }
   }
 
@@ -30,17 +32,17 @@ final class RowWitness {
 
   /// Notes the keys that change with the bundle. The hub may know these rows, and rows that refer to them, by their old
   /// or new keys.
-  func note(_ rekeyed: [RenumberedRow], among tables: [TrackedTable]) throws {
-    if rekeyed.isEmpty { return }
+  func note(_ keys: PrimaryKeyCollisions.Outcome, among tables: [TrackedTable]) throws {
+    if keys.rekeyed.isEmpty { return }
     let places = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.name, $0) })
     let references = try PrimaryKeyReferences(tables)
     var (forwards, backwards) = (PrimaryKeyMap(references, tables), PrimaryKeyMap(references, tables))
-    for row in rekeyed {
+    for row in keys.rekeyed {
       guard let place = places[row.table] else { continue }
       forwards.add(.init(place: place, old: row.old, new: row.new))
       backwards.add(.init(place: place, old: row.new, new: row.old))
     }
-    renamed = Renamed(places: places, forwards: forwards, backwards: backwards)
+    renamed = Renamed(places: places, forwards: forwards, backwards: backwards, former: keys.former)
   }
 
   /// Whether the row differs from every version that the hub may expect.
@@ -53,9 +55,8 @@ final class RowWitness {
     _ current: Row?, _ images: [PreImage], key: RowKey, met incoming: Row?, in schema: TableSchema, expected: [UInt64?]
   ) throws -> Bool {
     if expected.isEmpty || isBlind { return false }
-    if let sent = try exported.acknowledged(former(key, images, in: schema), in: schema) {
-      guard let row = sent.row else { return !expected.contains(sent.digest) }
-      return try !isAny(of: schema.row(row), among: expected, in: schema)
+    if let sent = try exported.acknowledged(former(key, in: schema), in: schema) {
+      return try !isExpected(sent, in: schema, expected: expected)
     }
     let row = images.isEmpty ? current : images[0].hubRow
     if row == nil, isRenamed(key, in: schema) { return false }
@@ -63,13 +64,24 @@ final class RowWitness {
   }
 
   /// Whether this import has kept a row as a conflict already.
-  func isKept(_ key: RowKey, _ images: [PreImage], in schema: TableSchema) -> Bool {
-    exported.isKept(former(key, images, in: schema), in: schema)
+  func isKept(_ key: RowKey, in schema: TableSchema) -> Bool {
+    exported.isKept(former(key, in: schema), in: schema)
   }
 
   /// Whether the hub expects a row that the device overwrote with another row, which has its key now.
-  func isExpected(_ overwritten: Row, in schema: TableSchema, expected: [UInt64?]) -> Bool {
-    expected.isEmpty || isBlind || expected.contains(exported.digest(overwritten, in: schema))
+  func isExpected(_ overwritten: Row, in schema: TableSchema, expected: [UInt64?]) throws -> Bool {
+    if expected.isEmpty || isBlind { return true }
+    if let sent = try exported.acknowledged(schema.key(of: overwritten), in: schema) {
+      return try isExpected(sent, in: schema, expected: expected)
+    }
+    return isAny(of: overwritten, among: expected, in: schema)
+  }
+
+  private func isExpected(
+    _ sent: ExportedRow.Acknowledged, in schema: TableSchema, expected: [UInt64?]
+  ) throws -> Bool {
+    guard let row = sent.row else { return expected.contains(sent.digest) }
+    return try isAny(of: schema.row(row), among: expected, in: schema)
   }
 
   private func isAny(of row: Row?, among expected: [UInt64?], in schema: TableSchema) -> Bool {
@@ -82,10 +94,9 @@ final class RowWitness {
     return [row] + renamed.maps.map { $0.row(row, of: place) }.filter { $0 != row }
   }
 
-  /// The key that the row had before the bundle. Only rows with pending changes move before the bundle's rows come.
-  private func former(_ key: RowKey, _ images: [PreImage], in schema: TableSchema) -> RowKey {
-    guard !images.isEmpty, let renamed, let place = renamed.places[schema.name] else { return key }
-    return renamed.backwards.key(key, of: place)
+  /// The key that the row had before the bundle.
+  private func former(_ key: RowKey, in schema: TableSchema) -> RowKey {
+    renamed?.former[ExportedRow.Name(key, of: schema.name)] ?? key
   }
 
   private func isRenamed(_ key: RowKey, in schema: TableSchema) -> Bool {

@@ -17,12 +17,12 @@ extension ScopeApplier {
   ) throws {
     let table = rows.schema.name
     if let victim = overwritten[ExportedRow.Name(key, of: table)],
-      !witness.isExpected(victim, in: rows.schema, expected: expected), victim != incoming,
+      victim != incoming, try !witness.isExpected(victim, in: rows.schema, expected: expected),
       let record = try session.record(ofUnseen: victim, key: key, met: incoming, in: rows.schema)
     {
       try keep(record)
     }
-    if witness.isKept(key, images, in: rows.schema) { return }
+    if witness.isKept(key, in: rows.schema) { return }
     var local = current
     if unseen.isAny(in: table) {
       guard let content = unseen.content(of: key, in: table) else { return }

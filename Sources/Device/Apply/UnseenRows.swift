@@ -65,8 +65,8 @@ extension DeviceSession {
       return (.none, false)
     }
     if let found = try findUnseen() { return (UnseenRows(found), false) }
-    // Rows of two versions of the dataset cannot be compared.
-    return (.none, try upgrade != nil || snapshot.map { try differs(from: $0) } ?? false)
+    // Rows of two versions of the dataset cannot be compared, and neither can rows without their former versions.
+    return (.none, try upgrade != nil || isBlind || snapshot.map { try differs(from: $0) } ?? false)
   }
 
   /// The rows that were written unseen, as the archive of signed bundles shows; nil: the archive is not complete.

@@ -121,7 +121,10 @@ struct ExportReplay {
   /// changes of the export cannot be replayed then, and a later export would not contain them.
   func finish() throws {
     if let part = parts.first { throw ArchivedBundles.incomplete("the hub's bundle \(part.received) is missing") }
-    try apply { try recollection.takeUpKeys() }
+    try apply {
+      try recollection.takeUpKeys()
+      try ExportedRows(session).noteAll()
+    }
   }
 
   /// The number of changes that the hub is not known to have.

@@ -121,6 +121,19 @@ struct HandoverTests {
     isWell()
   }
 
+  @Test("a bundle for another user that acknowledges a row which was written unseen is taken, with or without archive")
+  func unseenOverExport() throws {
+    try onTablet("UPDATE stock SET words = 'by ann'")
+    camp.deliver("tablet", 1)
+    try camp.writeUnseen("tablet/data.sqlite", "UPDATE stock SET words = 'unseen'")
+    try camp.remove("tablet/bundles/archive/camp-hub-tablet-1.satchel")
+    let report = try hand()
+    #expect(report["sealed"]?["user"]?.stringValue == "ann")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM satchel_exported_rows") == "0")
+    try camp.carry("tablet", rounds: 2)
+    isWell()
+  }
+
   @Test("nothing that the new user may not see stays in the database, and nothing of it is lost")
   func nothingStays() throws {
     try onTablet(

@@ -132,9 +132,12 @@ final class ScopeWriting {
     let isNew = scope.acknowledged > state.acknowledged
     let isAnyForgotten = isNew || waiting.mayMatter
     if isNew { state.acknowledged = scope.acknowledged }
-    if upgrade != nil { try exported.willWriteAny() }
+    // The sealed export of a former user carries what was written unseen.
+    let isCompared = handover == nil
+    if upgrade != nil, isCompared { try exported.willWriteAny() }
     guard isAnyForgotten else { return }
-    try exported.acknowledge(before: session.acknowledgedGeneration, isWriting: snapshot != nil || manifest.changes > 0)
+    try exported.acknowledge(
+      before: session.acknowledgedGeneration, isWriting: isCompared && (snapshot != nil || manifest.changes > 0))
     let own = try waiting.forgetOthers()
     for row in waiting.rows { exported.keep(row.key, in: row.table.schema) }
     brake?.own = own
@@ -184,7 +187,7 @@ final class ScopeWriting {
     let keys = try collisions.carryOut(bundle, snapshot)
     // Rows that migrations changed cannot be compared: the hub's lines state the rows before the migrations.
     if upgrade != nil { witness.close() }
-    try witness.note(keys.rekeyed, among: session.tables)
+    try witness.note(keys, among: session.tables)
     let applier = try ScopeApplier(
       session, exported: exported, witness: witness, unseen: unseen, scope: scope, keys: keys)
     try session.reach(ImportWrite.strandedRows)
