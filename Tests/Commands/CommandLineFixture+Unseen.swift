@@ -25,6 +25,28 @@ extension CommandLineFixture {
     return camp
   }
 
+  /// A dataset with trees, whose keys may change, and sites. The hub has learnt that the tablet can read conflicts of
+  /// the kind `unseen`.
+  static let woods = """
+    { "dataset": "camp", "version": 1, "attributes": { "tier": "integer" },
+      "tables": { "trees": { "keys": "rekey" }, "sites": {} } }
+    """
+
+  func openWoods(_ schema: String) throws {
+    try open(schema, Self.woods, attributes: "tier=1", devices: ["tablet", "phone"])
+    deliver("tablet", 1)
+  }
+
+  /// The values of a column that the tablet's conflicts of the kind `unseen` keep; "gone" for a deleted row. The kinds
+  /// of all other conflicts.
+  func keptUnseen(_ column: String = "name") throws -> [String] {
+    let conflicts = try device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    return conflicts.map { conflict in
+      guard conflict["kind"]?.stringValue == "unseen" else { return conflict["kind"]?.stringValue ?? "" }
+      return conflict["device_values"]?[column]?.stringValue ?? "gone"
+    }.sorted()
+  }
+
   /// Repairs the tablet, and expects these counts of unseen changes.
   func expectRepair(_ inserted: Int64, _ updated: Int64, _ deleted: Int64) throws {
     let looked = device("tablet", "doctor", "--json")

@@ -129,14 +129,14 @@ extension HubTool {
         for the other devices.
 
         """,
-        ["device": json(device), "deleted": .strings(deleted.map { "\($0.device)/\($0.number)" })])
+        ["device": json(device), "deleted": .strings(deleted.map(\.name))])
     }
   }
 
   /// The question before a device is revoked whose bundles wait here.
   private static func question(_ deleted: [WaitingBundle]) -> TerminalText {
     let accept = deleted.first { if case .braked = $0.reason { true } else { false } }
-    let way = accept.map { " To take it first: satchel-hub import --accept \($0.device)/\($0.number)." } ?? ""
+    let way = accept.map { " To take it first: satchel-hub import --accept \($0.name)." } ?? ""
     return """
       \(names(deleted)) \(deleted.count == 1 ? "waits" : "wait") here, and this command deletes \
       \(deleted.count == 1 ? "it" : "them").\(way) Revoke the device now?
@@ -144,6 +144,6 @@ extension HubTool {
   }
 
   private static func names(_ bundles: [WaitingBundle]) -> String {
-    bundles.map { "\($0.device)/\($0.number)" }.joined(separator: ", ")
+    bundles.map(\.name).joined(separator: ", ")
   }
 }

@@ -202,7 +202,7 @@ extension HubTool {
       steps.append(
         """
         ask the user of \(bundle.device) whether bundle \(bundle.number) is meant. Then satchel-hub import --accept \
-        \(bundle.device)/\(bundle.number), or --reject
+        \(bundle.name), or --reject
         """)
     }
     for entry in status.devices where entry.proof?.result == .differs {

@@ -44,11 +44,6 @@ extension [StoredConflict] {
   }
 }
 
-private struct RowInTable: Hashable {
-  let table: Name
-  let key: RowKey
-}
-
 extension ConflictRecord {
   fileprivate func place(_ table: (Name) -> Int) -> ApplyOrder {
     let place = table(self.table)

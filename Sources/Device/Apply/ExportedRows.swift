@@ -16,11 +16,11 @@ final class ExportedRows {
   /// Whether the bundle acknowledges changes of any row.
   private var isAnyAcknowledged = false
   /// The rows with exported changes that the import may write. nil: it may write all of them.
-  private var touched: [ExportedRow.Name: RowKey]? = [:]
+  private var touched: Set<RowInTable>? = []
   /// The new conflicts.
   private(set) var found: [ConflictRecord] = []
   /// The rows that these conflicts keep.
-  private var kept: Set<ExportedRow.Name> = []
+  private var kept: Set<RowInTable> = []
 
   private var database: Database { _read { yield session.database } }
   /// The first generation whose changes no export carries.
@@ -35,11 +35,11 @@ final class ExportedRows {
       let schema = table.schema
       let lookup = try PreImageLookup(table, in: database)
       try PreImageStore.eachPresent(table, since: next, in: database) { key, exists, query in
-        let name = ExportedRow.Name(key, of: schema.name)
+        let name = RowInTable(table: schema.name, key: key)
         if !isFirst, let known = try ExportedRowTable.row(name, in: database) {
           let images = try lookup.images(of: key)
           if let image = images.first(where: { $0.generation >= next }) {
-            try compare(image.row, with: known, name, key, images, in: schema)
+            try compare(image.row, with: known, name, images, in: schema)
           }
         }
         try ExportedRowTable.put(ExportedRow(digest: exists ? digest(of: query, in: schema) : nil), name, in: database)
@@ -59,14 +59,14 @@ final class ExportedRows {
     for (table, columns) in zip(session.tables, references) where try !PreImageStore.isEmpty(table, in: database) {
       try PreImageStore.each(table, since: .zero, begunBefore: generation, in: database) { key, images, current in
         guard let exported = exported(images, current) else { return }
-        let name = ExportedRow.Name(key, of: table.name)
+        let name = RowInTable(table: table.name, key: key)
         let isAll = !images.contains { $0.generation >= generation && $0.generation < next }
         if !isWriting {
           if isAll { try ExportedRowTable.forget(name, in: database) }
           return
         }
         if let known = try ExportedRowTable.row(name, in: database) {
-          try compare(exported, with: known, name, key, images, in: table.schema)
+          try compare(exported, with: known, name, images, in: table.schema)
         }
         let sent = images[0].hubRow
         let refers = sent.map { sent in columns.keys.contains { !sent[$0].isNull } } ?? false
@@ -81,17 +81,16 @@ final class ExportedRows {
   }
 
   /// Remembers that a row keeps its exported changes, although the bundle acknowledges them.
-  func keep(_ key: RowKey, in schema: TableSchema) { touched?[ExportedRow.Name(key, of: schema.name)] = key }
+  func keep(_ row: RowInTable) { touched?.insert(row) }
 
   /// Compares a row that the import may write, before it does.
   /// - Parameter images: the row's pre-images, oldest first.
   func willWrite(_ key: RowKey, _ images: [PreImage], over current: Row?, in schema: TableSchema) throws {
-    guard touched != nil, !images.isEmpty, let exported = exported(images, current) else { return }
-    let name = ExportedRow.Name(key, of: schema.name)
-    if touched?[name] != nil { return }
-    touched?[name] = key
+    guard !images.isEmpty, let exported = exported(images, current) else { return }
+    let name = RowInTable(table: schema.name, key: key)
+    guard touched?.insert(name).inserted == true else { return }
     if let known = try ExportedRowTable.row(name, in: database) {
-      try compare(exported, with: known, name, key, images, in: schema)
+      try compare(exported, with: known, name, images, in: schema)
     }
   }
 
@@ -108,13 +107,12 @@ final class ExportedRows {
 
   /// Keeps a row as a conflict if it is not as it was exported.
   private func compare(
-    _ row: Row?, with known: ExportedRow, _ name: ExportedRow.Name, _ key: RowKey, _ images: [PreImage],
-    in schema: TableSchema
+    _ row: Row?, with known: ExportedRow, _ name: RowInTable, _ images: [PreImage], in schema: TableSchema
   ) throws {
     // An old hub cannot read conflicts of this kind.
     guard known.digest != digest(row, in: schema), !kept.contains(name),
       session.state.hubUnderstands.contains(.unseen),
-      let record = try session.record(ofUnseen: row, key: key, met: images[0].hubRow, in: schema)
+      let record = try session.record(ofUnseen: row, key: name.key, met: images[0].hubRow, in: schema)
     else { return }
     kept.insert(name)
     let now = session.platform.clock.milliseconds()
@@ -122,28 +120,26 @@ final class ExportedRows {
   }
 
   /// Whether this import has kept a row already, which may have another key by now.
-  func isKept(_ former: RowKey, in schema: TableSchema) -> Bool {
-    !kept.isEmpty && kept.contains(ExportedRow.Name(former, of: schema.name))
-  }
+  func isKept(_ former: RowInTable) -> Bool { !kept.isEmpty && kept.contains(former) }
 
   /// Returns the version of a row that the hub had sent, if the bundle acknowledges changes of the row.
   func acknowledged(_ key: RowKey, in schema: TableSchema) throws -> ExportedRow.Acknowledged? {
     guard isAnyAcknowledged else { return nil }
-    return try ExportedRowTable.row(ExportedRow.Name(key, of: schema.name), in: database)?.acknowledged
+    return try ExportedRowTable.row(RowInTable(table: schema.name, key: key), in: database)?.acknowledged
   }
 
   /// Notes the rows that the import wrote as they are now.
   func finish() throws {
     guard let touched else { return try noteAll() }
     if isAnyAcknowledged { try ExportedRowTable.forgetAcknowledged(in: database) }
-    let tables = Set(touched.keys.map(\.table)).compactMap(session.table)
+    let tables = Set(touched.map(\.table)).compactMap(session.table)
     let lookups = try Dictionary(
       uniqueKeysWithValues: tables.map {
         ($0.name, (rows: try RowTable($0, in: database), images: try PreImageLookup($0, in: database)))
       })
-    for (name, key) in touched {
+    for name in touched {
       guard let (rows, lookup) = lookups[name.table] else { continue }
-      let (images, current) = (try lookup.images(of: key), try rows.row(key))
+      let (images, current) = (try lookup.images(of: name.key), try rows.row(name.key))
       if !images.isEmpty, let exported = exported(images, current) {
         try ExportedRowTable.put(ExportedRow(digest: digest(exported, in: rows.schema)), name, in: database)
       } else {
@@ -161,7 +157,7 @@ final class ExportedRows {
       try PreImageStore.each(table, since: .zero, begunBefore: next, in: database) { key, images, current in
         guard let exported = exported(images, current) else { return }
         let row = ExportedRow(digest: digest(exported, in: table.schema))
-        try ExportedRowTable.put(row, ExportedRow.Name(key, of: table.name), in: database)
+        try ExportedRowTable.put(row, RowInTable(table: table.name, key: key), in: database)
       }
     }
   }

@@ -20,8 +20,7 @@ struct PrimaryKeyCollisions {
   private let session: DeviceSession
   private let scope: Manifest.Scope
   private let exported: ExportedRows
-  private var overwritten: [ExportedRow.Name: Row] = [:]
-  private var former: [ExportedRow.Name: RowKey] = [:]
+  private var outcome = Outcome()
   private let references: PrimaryKeyReferences
   private let tables: [RowTable]
 
@@ -46,9 +45,9 @@ struct PrimaryKeyCollisions {
     /// Rows that left the table and have no pre-images any more.
     var stranded: [Stranded] = []
     /// The rows that had the new key of another row.
-    var overwritten: [ExportedRow.Name: Row] = [:]
+    var overwritten: [RowInTable: Row] = [:]
     /// The keys of the rows that moved, before they did, by their new keys.
-    var former: [ExportedRow.Name: RowKey] = [:]
+    var former: [RowInTable: RowKey] = [:]
   }
 
   /// Gives the rows their new keys. The caller holds the transaction, and triggers are off.
@@ -57,7 +56,6 @@ struct PrimaryKeyCollisions {
     try RenumberedTable.markKnown(before: scope.acknowledged, in: session.database)
     let isNewHistory = scope.epoch != session.state.epoch
     var found = try PrimaryKeyFindings(session, isNewHistory: isNewHistory, in: bundle, snapshot)
-    var outcome = Outcome()
     var (told, yielding) = (found.told, try found.yielding())
     var taken: [PrimaryKeyMap.Entry] = []
     while !(told + yielding).isEmpty {
@@ -77,7 +75,6 @@ struct PrimaryKeyCollisions {
       }
       (told, yielding) = ([], next)
     }
-    (outcome.overwritten, outcome.former) = (overwritten, former)
     outcome.rekeyed = taken.map {
       RenumberedRow(table: session.tables[$0.place].name, old: $0.old, new: $0.new, number: scope.number)
     }
@@ -205,11 +202,11 @@ struct PrimaryKeyCollisions {
   /// row may get the former key of another row.
   private mutating func carryOut(_ moves: [Move]) throws -> [Stranded] {
     var localKeys: [Int64?] = []
-    let before = former
+    let before = outcome.former
     for move in moves {
       let table = move.rows.schema.name
-      let first = before[ExportedRow.Name(move.old.key, of: table)] ?? move.old.key
-      former[ExportedRow.Name(move.new.key, of: table)] = first
+      let first = before[RowInTable(table: table, key: move.old.key)] ?? move.old.key
+      outcome.former[RowInTable(table: table, key: move.new.key)] = first
       localKeys.append(try move.rows.localKey(of: move.old.key))
       try PreImageStore.replace([], of: move.old.key, in: move.rows.table, database: session.database)
       try move.rows.write(nil, over: move.old.row, key: move.old.key)
@@ -219,7 +216,7 @@ struct PrimaryKeyCollisions {
       try move.rows.keepLocalKey(localKey, for: move.new.key)
       // A row that still has the new key may be overwritten: the bundle brings that row again.
       let victim = try move.rows.row(move.new.key)
-      if let victim { overwritten[ExportedRow.Name(move.new.key, of: move.rows.schema.name)] = victim }
+      if let victim { outcome.overwritten[RowInTable(table: move.rows.schema.name, key: move.new.key)] = victim }
       do { try move.rows.write(move.new.row, over: victim, key: move.new.key) } catch let error as SQLiteError
         where error.kind == .unique
       {

@@ -21,7 +21,7 @@ final class RowWitness {
     let forwards: PrimaryKeyMap
     let backwards: PrimaryKeyMap
     /// The former keys of the rows that moved, by their new keys.
-    let former: [ExportedRow.Name: RowKey]
+    let former: [RowInTable: RowKey]
     var maps: [PrimaryKeyMap] { [forwards, backwards] }
   }
 
@@ -50,36 +50,25 @@ final class RowWitness {
   ///   - expected: the versions that the hub expects; empty: the hub does not say.
   ///   - current: the row as it is.
   ///   - images: the row's pending pre-images, oldest first.
-  ///   - incoming: the row as the hub has it; nil: the row is gone.
   func isUnseen(
-    _ current: Row?, _ images: [PreImage], key: RowKey, met incoming: Row?, in schema: TableSchema, expected: [UInt64?]
+    _ current: Row?, _ images: [PreImage], key: RowKey, in schema: TableSchema, expected: [UInt64?]
   ) throws -> Bool {
-    if expected.isEmpty || isBlind { return false }
-    if let sent = try exported.acknowledged(former(key, in: schema), in: schema) {
-      return try !isExpected(sent, in: schema, expected: expected)
-    }
     let row = images.isEmpty ? current : images[0].hubRow
-    if row == nil, isRenamed(key, in: schema) { return false }
-    return !isAny(of: row, among: expected, in: schema)
+    return try !isExpected(row, before: former(key, in: schema), in: schema, expected: expected)
   }
 
   /// Whether this import has kept a row as a conflict already.
   func isKept(_ key: RowKey, in schema: TableSchema) -> Bool {
-    exported.isKept(former(key, in: schema), in: schema)
+    exported.isKept(RowInTable(table: schema.name, key: former(key, in: schema)))
   }
 
-  /// Whether the hub expects a row that the device overwrote with another row, which has its key now.
-  func isExpected(_ overwritten: Row, in schema: TableSchema, expected: [UInt64?]) throws -> Bool {
+  /// Whether the hub expects a row.
+  /// - Parameter key: the row's key before the bundle.
+  func isExpected(_ row: Row?, before key: RowKey, in schema: TableSchema, expected: [UInt64?]) throws -> Bool {
     if expected.isEmpty || isBlind { return true }
-    if let sent = try exported.acknowledged(schema.key(of: overwritten), in: schema) {
-      return try isExpected(sent, in: schema, expected: expected)
+    guard let sent = try exported.acknowledged(key, in: schema) else {
+      return row == nil && isRenamed(key, in: schema) || isAny(of: row, among: expected, in: schema)
     }
-    return isAny(of: overwritten, among: expected, in: schema)
-  }
-
-  private func isExpected(
-    _ sent: ExportedRow.Acknowledged, in schema: TableSchema, expected: [UInt64?]
-  ) throws -> Bool {
     guard let row = sent.row else { return expected.contains(sent.digest) }
     return try isAny(of: schema.row(row), among: expected, in: schema)
   }
@@ -96,7 +85,7 @@ final class RowWitness {
 
   /// The key that the row had before the bundle.
   private func former(_ key: RowKey, in schema: TableSchema) -> RowKey {
-    renamed?.former[ExportedRow.Name(key, of: schema.name)] ?? key
+    renamed?.former[RowInTable(table: schema.name, key: key)] ?? key
   }
 
   private func isRenamed(_ key: RowKey, in schema: TableSchema) -> Bool {

@@ -16,8 +16,8 @@ extension ScopeApplier {
     _ current: Row?, _ images: [PreImage], key: RowKey, met incoming: Row?, in rows: RowTable, expected: [UInt64?]
   ) throws {
     let table = rows.schema.name
-    if let victim = overwritten[ExportedRow.Name(key, of: table)],
-      victim != incoming, try !witness.isExpected(victim, in: rows.schema, expected: expected),
+    if let victim = overwritten[RowInTable(table: table, key: key)],
+      victim != incoming, try !witness.isExpected(victim, before: key, in: rows.schema, expected: expected),
       let record = try session.record(ofUnseen: victim, key: key, met: incoming, in: rows.schema)
     {
       try keep(record)
@@ -28,7 +28,7 @@ extension ScopeApplier {
       guard let content = unseen.content(of: key, in: table) else { return }
       if case .before(let row) = content { local = row }
     } else if try current == incoming
-      || !witness.isUnseen(current, images, key: key, met: incoming, in: rows.schema, expected: expected)
+      || !witness.isUnseen(current, images, key: key, in: rows.schema, expected: expected)
     {
       return
     }

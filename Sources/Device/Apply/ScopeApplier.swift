@@ -44,7 +44,7 @@ final class ScopeApplier {
   private let base: EmissionNumber
   private let isFollowed: Bool
   /// The rows that a row of this device overwrote when it got its new key, by their keys.
-  let overwritten: [ExportedRow.Name: Row]
+  let overwritten: [RowInTable: Row]
   /// Rows from the hub that this device also made under other keys, and that it joins only now.
   private let folded: [Name: Set<RowKey>]
   let orphans: RowsWithoutParent

@@ -21,9 +21,8 @@ struct WaitingRows {
   }
 
   private let session: DeviceSession
-  private var kept: [Kept] = []
   /// The rows that wait.
-  var rows: [Kept] { kept }
+  private(set) var kept: [Kept] = []
   /// Whether a row may wait, or may have waited until this bundle.
   private(set) var mayMatter = false
 

@@ -18,20 +18,11 @@ struct ExportedRow {
     /// Whether the bundle acknowledges all changes of the row that exports carry.
     var isAll: Bool
   }
+}
 
-  /// A row's table, and its key in one spelling.
-  struct Name: Hashable {
-    let table: SatchelValues.Name
-    /// A JSON array.
-    let key: [UInt8]
-
-    init(_ key: RowKey, of table: SatchelValues.Name) {
-      self.table = table
-      self.key = canonicalKey(key.oneSpelling)
-    }
-
-    fileprivate var values: [Value] { [.string(table.text), .text(key)] }
-  }
+extension RowInTable {
+  /// The row's table and key as `satchel_exported_rows` has them.
+  fileprivate var stored: [Value] { [.string(table.text), .text(canonicalKey(key.oneSpelling))] }
 }
 
 /// `satchel_exported_rows`: a row for each row whose changes the last export carries.
@@ -48,10 +39,10 @@ enum ExportedRowTable {
     ) WITHOUT ROWID
     """
 
-  static func row(_ name: ExportedRow.Name, in database: borrowing Database) throws -> ExportedRow? {
+  static func row(_ name: RowInTable, in database: borrowing Database) throws -> ExportedRow? {
     let sql = "SELECT digest, acknowledged, sent, sent_row FROM satchel_exported_rows WHERE table_name = ? AND key = ?"
     return try database.using(sql) { found in
-      try found.bind(name.values)
+      try found.bind(name.stored)
       guard try found.step() else { return nil }
       var row = ExportedRow(digest: digest(found.optionalInteger(0)))
       let acknowledged = found.integer(1)
@@ -64,7 +55,7 @@ enum ExportedRowTable {
     }
   }
 
-  static func put(_ row: ExportedRow, _ name: ExportedRow.Name, in database: borrowing Database) throws {
+  static func put(_ row: ExportedRow, _ name: RowInTable, in database: borrowing Database) throws {
     let sql = """
       INSERT OR REPLACE INTO satchel_exported_rows (table_name, key, digest, acknowledged, sent, sent_row)
       VALUES (?, ?, ?, ?, ?, ?)
@@ -74,7 +65,7 @@ enum ExportedRowTable {
       value(row.digest), .integer(acknowledged), value(row.acknowledged?.digest),
       row.acknowledged?.row.map { .text(FieldsCoding.json($0)) } ?? .null,
     ]
-    try database.using(sql) { try $0.run(name.values + values) }
+    try database.using(sql) { try $0.run(name.stored + values) }
   }
 
   private static func value(_ digest: UInt64?) -> Value { digest.map { .integer(Int64(bitPattern: $0)) } ?? .null }
@@ -84,8 +75,8 @@ enum ExportedRowTable {
     try database.first("SELECT 1 FROM satchel_exported_rows LIMIT 1") { _ in false } ?? true
   }
 
-  static func forget(_ name: ExportedRow.Name, in database: borrowing Database) throws {
-    try database.using("DELETE FROM satchel_exported_rows WHERE table_name = ? AND key = ?") { try $0.run(name.values) }
+  static func forget(_ name: RowInTable, in database: borrowing Database) throws {
+    try database.using("DELETE FROM satchel_exported_rows WHERE table_name = ? AND key = ?") { try $0.run(name.stored) }
   }
 
   static func forgetAll(in database: borrowing Database) throws {

@@ -11,7 +11,7 @@ extension HubWorkspace {
   ///   - name: `DEVICE/NUMBER` of a bundle that waits here, or a file.
   ///   - file: the path of that file.
   public func path(ofBraked name: String, file: String) throws -> String {
-    if let bundle = try waiting().first(where: { "\($0.device)/\($0.number)" == name }) { return bundle.path }
+    if let bundle = try waiting().first(where: { $0.name == name }) { return bundle.path }
     if try platform.files.kind(file) == .file { return file }
     throw WorkspaceError(
       .noBundle, "No bundle \"\(name)\" waits here, and there is no such file.",

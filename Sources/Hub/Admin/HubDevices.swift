@@ -117,8 +117,8 @@ extension HubWorkspace {
   /// The bundles of a device that wait here, and that `revoke` deletes.
   public func waitingBundles(deletedByRevoking name: String, from: SequenceNumber?) throws -> [WaitingBundle] {
     let device = try self.device(name)
-    let first = max(from ?? device.merged.next, device.merged.next)
-    return try waiting().filter { $0.device == device.name && $0.number >= first.rawValue }
+    let first = device.firstRefused(from: from).rawValue
+    return try waiting().filter { $0.device == device.name && $0.number >= first }
   }
 
   /// Deletes the waiting bundles and volumes of a revoked device, because they would be refused. With `refused`, also
@@ -137,7 +137,7 @@ extension HubWorkspace {
     try changing { store in
       guard var device = try store.device(named: name) else { throw Self.noDevice(name) }
       device.state = .revoked
-      device.revokedFrom = max(from ?? device.merged.next, device.merged.next)
+      device.revokedFrom = device.firstRefused(from: from)
       try store.save(device)
       try store.revoke(keysToRevoke(of: device, store), at: platform.clock.milliseconds())
       // Accepted changes from that bundle on can be reverted with `revert`. Waiting changes do not enter any more.
@@ -243,4 +243,10 @@ extension HubWorkspace {
     try? platform.files.rename(emission.file, to: Paths.join(folder.sent, Paths.name(of: emission.file)))
     return device
   }
+}
+
+extension EnrolledDevice {
+  /// The first export that is refused if the device is revoked now. Merged exports stay.
+  /// - Parameter from: the export that a person named; nil: none.
+  fileprivate func firstRefused(from: SequenceNumber?) -> SequenceNumber { max(from ?? merged.next, merged.next) }
 }

@@ -24,6 +24,9 @@ public struct WaitingBundle: Sendable {
     case due
   }
 
+  /// The bundle's name for people, and for `import --accept`.
+  public var name: String { "\(device)/\(number)" }
+
   /// The fixed word for the reason, for programs.
   public var word: String {
     switch reason {

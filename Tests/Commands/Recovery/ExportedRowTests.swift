@@ -7,22 +7,15 @@ import Testing
 struct ExportedRowTests {
   let camp: CommandLineFixture
 
-  private static let definition = """
-    { "dataset": "camp", "version": 1, "attributes": { "tier": "integer" },
-      "tables": { "trees": { "keys": "rekey" }, "sites": {} } }
-    """
-
   init() throws {
     camp = try CommandLineFixture()
-    try camp.open(
+    try camp.openWoods(
       """
       CREATE TABLE trees (id INTEGER PRIMARY KEY, name TEXT, height INTEGER);
       CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT, tree INTEGER REFERENCES trees (id));
       INSERT INTO trees VALUES (1, 'oak', 10);
       INSERT INTO sites VALUES ('lake', 'Lake', 1), ('hill', 'Hill', 1);
-      """, Self.definition, attributes: "tier=1", devices: ["tablet", "phone"])
-    // The hub learns that the tablet can read conflicts of this kind.
-    camp.deliver("tablet", 1)
+      """)
   }
 
   private func write(_ sql: String) throws { try camp.sql("tablet/data.sqlite", sql) }
@@ -45,15 +38,7 @@ struct ExportedRowTests {
     #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
   }
 
-  /// The values of a column that the tablet's conflicts of the kind `unseen` keep; "gone" for a deleted row. The kinds
-  /// of all other conflicts.
-  private func kept(_ column: String = "name") throws -> [String] {
-    let conflicts = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
-    return conflicts.map { conflict in
-      guard conflict["kind"]?.stringValue == "unseen" else { return conflict["kind"]?.stringValue ?? "" }
-      return conflict["device_values"]?[column]?.stringValue ?? "gone"
-    }.sorted()
-  }
+  private func kept() throws -> [String] { try camp.keptUnseen() }
 
   @Test("what is written unseen over an exported change is kept before the acknowledging bundle writes over it")
   func acknowledged() throws {
@@ -91,8 +76,7 @@ struct ExportedRowTests {
     export()
     try writeUnseen("UPDATE sites SET name = 'Swamp' WHERE id = 'lake'")
     try writeAtHub("UPDATE sites SET tree = NULL WHERE id = 'lake'")
-    #expect(camp.hub("emit", "--device", "tablet").code == 0)
-    try fetch()
+    try camp.answer("tablet")
     #expect(try kept() == ["Swamp"])
     try writeAtHub("UPDATE sites SET name = 'Sea' WHERE id = 'lake'")
     takeAtHub(2)
@@ -173,8 +157,7 @@ struct ExportedRowTests {
     try writeUnseen("UPDATE trees SET name = 'stump' WHERE id = 2; UPDATE sites SET name = 'Mount' WHERE id = 'hill'")
     takeAtHub(2)
     try writeAtHub("UPDATE trees SET height = 8 WHERE name = 'ash'; UPDATE sites SET name = 'Top' WHERE id = 'hill'")
-    #expect(camp.hub("emit", "--device", "tablet").code == 0)
-    try fetch()
+    try camp.answer("tablet")
     #expect(try kept() == ["Mount", "stump"])
     // The conflict is about the row under its new key: the other row with the old key is another user's.
     let keys = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue?
@@ -190,13 +173,11 @@ struct ExportedRowTests {
     export()
     try writeUnseen("UPDATE trees SET name = 'stump' WHERE id = 2")
     try writeAtHub("INSERT INTO trees VALUES (2, 'elm', 5)")
-    #expect(camp.hub("emit", "--device", "tablet").code == 0)
-    try fetch()
+    try camp.answer("tablet")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT name FROM trees ORDER BY id") == "oak\nelm\nstump")
     takeAtHub(2)
     try writeAtHub("UPDATE trees SET height = 8 WHERE name = 'ash'")
-    #expect(camp.hub("emit", "--device", "tablet").code == 0)
-    try fetch()
+    try camp.answer("tablet")
     #expect(try kept() == ["stump"])
     #expect(try camp.rows("tablet/data.sqlite", "SELECT name, height FROM trees ORDER BY id") == "oak|10\nelm|5\nash|8")
   }
@@ -210,8 +191,7 @@ struct ExportedRowTests {
     try writeUnseen("UPDATE sites SET tree = 2, name = 'Mount' WHERE id = 'hill'")
     takeAtHub(2)
     try writeAtHub("UPDATE sites SET name = 'Top' WHERE id = 'hill'")
-    #expect(camp.hub("emit", "--device", "tablet").code == 0)
-    try fetch()
+    try camp.answer("tablet")
     #expect(try kept() == ["Mount"])
   }
 
@@ -255,22 +235,20 @@ struct ExportedRowTests {
     export()
     takeAtHub(2)
     try writeAtHub("UPDATE sites SET name = 'Top' WHERE id = 'hill'")
-    #expect(camp.hub("emit", "--device", "tablet").code == 0)
-    try fetch()
+    try camp.answer("tablet")
     #expect(try kept() == ["Mount"])
   }
 
   @Test("a delta to a device of which the hub does not know yet that it has the new version is compared, too")
   func afterUpgrade() throws {
-    try camp.write("camp.json", Self.definition.replacingOccurrences(of: #""version": 1"#, with: #""version": 2"#))
+    try camp.write(
+      "camp.json", CommandLineFixture.woods.replacingOccurrences(of: #""version": 1"#, with: #""version": 2"#))
     try camp.write("step.sql", "ALTER TABLE sites ADD COLUMN extra TEXT;")
     #expect(camp.hub("dataset", "apply", camp.path("camp.json"), "--migration", camp.path("step.sql")).code == 0)
-    #expect(camp.hub("emit", "--device", "tablet").code == 0)
-    try fetch()
+    try camp.answer("tablet")
     try writeUnseen("UPDATE sites SET name = 'Swamp' WHERE id = 'lake'")
     try writeAtHub("UPDATE sites SET tree = NULL")
-    #expect(camp.hub("emit", "--device", "tablet").code == 0)
-    try fetch()
+    try camp.answer("tablet")
     #expect(try kept() == ["Swamp"])
   }
 

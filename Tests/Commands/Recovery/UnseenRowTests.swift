@@ -17,22 +17,15 @@ private final class TickingClock: WallClock {
 struct UnseenRowTests {
   let camp: CommandLineFixture
 
-  private static let definition = """
-    { "dataset": "camp", "version": 1, "attributes": { "tier": "integer" },
-      "tables": { "trees": { "keys": "rekey" }, "sites": {} } }
-    """
-
   init() throws {
     camp = try CommandLineFixture()
-    try camp.open(
+    try camp.openWoods(
       """
       CREATE TABLE trees (id INTEGER PRIMARY KEY, name TEXT);
       CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT);
       INSERT INTO trees VALUES (1, 'oak');
       INSERT INTO sites VALUES ('lake', 'Lake'), ('hill', 'Hill');
-      """, Self.definition, attributes: "tier=1", devices: ["tablet", "phone"])
-    // The hub learns that the tablet can read conflicts of this kind.
-    camp.deliver("tablet", 1)
+      """)
   }
 
   private func unseen(_ sql: String) throws { try camp.writeUnseen("tablet/data.sqlite", sql) }
@@ -43,15 +36,6 @@ struct UnseenRowTests {
     let outcome = camp.device("tablet", "import", file, "--json")
     #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
     return try #require(try outcome.json["bundles"]?.arrayValue?.first)
-  }
-
-  /// The names that the tablet's conflicts of the kind `unseen` keep, and the kinds of all others.
-  private func kept() throws -> [String] {
-    let conflicts = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
-    return conflicts.map { conflict in
-      let kind = conflict["kind"]?.stringValue ?? ""
-      return kind == "unseen" ? conflict["device_values"]?["name"]?.stringValue ?? "" : kind
-    }.sorted()
   }
 
   private func names(_ table: String) throws -> String {
@@ -70,7 +54,7 @@ struct UnseenRowTests {
     )
     #expect(camp.hub("emit", "--device", "tablet").code == 0)
     #expect(try fetch()["rekeyed"]?.arrayValue?.count == 1)
-    #expect(try kept() == ["Swamp", "stump"])
+    #expect(try camp.keptUnseen() == ["Swamp", "stump"])
     #expect(try names("trees") == "1 old oak\n2 elm\n3 ash")
     #expect(try names("sites") == "hill Hill\nlake Sea")
   }
@@ -94,7 +78,8 @@ struct UnseenRowTests {
 
   /// The hub goes to the second version, with or without a migration, and emits for the tablet.
   private func goToNextVersion(_ migration: Migration, full: Bool) throws {
-    try camp.write("camp.json", Self.definition.replacingOccurrences(of: #""version": 1"#, with: #""version": 2"#))
+    try camp.write(
+      "camp.json", CommandLineFixture.woods.replacingOccurrences(of: #""version": 1"#, with: #""version": 2"#))
     try camp.write("step.sql", migration.sql)
     let words = migration == .none ? [] : ["--migration", camp.path("step.sql")]
     let applied = camp.hubAnywhere(["-C", camp.path("hub"), "dataset", "apply", camp.path("camp.json")] + words)
@@ -119,7 +104,7 @@ struct UnseenRowTests {
     #expect(try fetch()["version"]?.integerValue == 2)
     camp.platform = usual
     let new = migration == .rows ? "new " : ""
-    let names = try kept()
+    let names = try camp.keptUnseen()
     #expect(names == (isFull ? ["Ghost", "Swamp"] : ["Swamp"]))
     // A delta does not say that the hub lacks a row.
     #expect(try self.names("sites") == (isFull ? "" : "ghost Ghost\n") + "hill \(new)Hill\nlake \(new)Sea")

@@ -139,7 +139,7 @@ final class ScopeWriting {
     try exported.acknowledge(
       before: session.acknowledgedGeneration, isWriting: isCompared && (snapshot != nil || manifest.changes > 0))
     let own = try waiting.forgetOthers()
-    for row in waiting.rows { exported.keep(row.key, in: row.table.schema) }
+    for row in waiting.kept { exported.keep(RowInTable(table: row.table.name, key: row.key)) }
     brake?.own = own
     try Capture.forgetUnits(before: session.acknowledgedGeneration, in: database)
   }
@@ -157,10 +157,11 @@ final class ScopeWriting {
     let kept = try session.keptRows().filter { !asked.contains($0.record.id) }
     try ConflictTable.forget(ofOthersThan: manifest.user, toldUpTo: state.base.rawValue, in: database)
     if applier.removed > 0 { state.isUnwiped = true }
-    try note(bundle, at: now, conflicts: applier.conflicts + exported.found.count)
+    let conflicts = applier.conflicts + exported.found.count
+    try note(bundle, at: now, conflicts: conflicts)
     var report = ImportReport(
       manifest: manifest, verdict: .imported, written: applier.written, removed: applier.removed,
-      conflicts: applier.conflicts + exported.found.count + (upgrade?.departed ?? 0), told: told, rekeyed: rekeyed)
+      conflicts: conflicts + (upgrade?.departed ?? 0), told: told, rekeyed: rekeyed)
     report.kept = kept
     report.tally = applier.tally
     report.found = Array((exported.found + applier.found).prefix(RowTally.mostShown))
