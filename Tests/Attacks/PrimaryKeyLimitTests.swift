@@ -39,6 +39,23 @@ struct PrimaryKeyLimitTests {
     try goesOn()
   }
 
+  @Test("a row with the last exact key of a JSON reader does not move new keys above it")
+  func lastExactKey() throws {
+    let forger = try lab.forger
+    let last: JSONValue = .integer((1 << 53) - 1)
+    let colliding: JSONValue = ["id": 2, "owner": "ann", "words": "mine"]
+    #expect(
+      try lab.refusal(
+        of: forger.bundle {
+          $0.changes = [
+            forger.insert("tasks", last, ["id": last, "owner": "ann", "words": "x"]),
+            forger.insert("tasks", 2, colliding),
+          ]
+        }) == nil)
+    #expect(try lab.atHub("SELECT count(*) FROM tasks WHERE words = 'mine'") == ["1"])
+    try goesOn()
+  }
+
   @Test("a key far above that a line only names does not raise the keys of new rows", arguments: ["visits", "tasks"])
   func namedKey(table: String) throws {
     let forger = try lab.forger

@@ -14,8 +14,9 @@ struct PrimaryKeyLimit {
 
   /// The most by which a key may exceed all known keys.
   private static let longestJump: Int64 = 1_000_000
-  /// If an app chooses the keys itself, keys up to this number leave enough room.
-  private static let greatestOfChoice: Int64 = (1 << 53) - 1
+  /// An app may choose keys up to this number. Above it there is room for 2^40 more keys below 2^53: JavaScript and
+  /// many JSON readers know greater numbers only roughly.
+  private static let greatestOfChoice: Int64 = (1 << 53) - (1 << 40)
 
   /// Returns the greatest key that a device's new row may have. nil if there is no limit. The limit does not apply to
   /// programs that write at the hub.
