@@ -216,6 +216,13 @@ extension DeviceTool {
       }
     }
     if let copy = report.copy { text += "The database as it was before is kept in \(copy).\n" }
+    if report.takenUp > 0 {
+      text += """
+        \(Words.count(report.takenUp, "row")) had been written here while Satchel's triggers were off: these are changes of \
+        yours from now on.
+
+        """
+    }
     if let saved = report.saved { text += self.text(saved) }
     if let replayed = report.replayed { text += self.text(replayed: replayed) }
     if let joined = report.joined {
@@ -319,7 +326,7 @@ extension DeviceTool {
       "written": .integer(Int64(report.written)), "removed": .integer(Int64(report.removed)),
       "conflicts": .integer(Int64(report.conflicts)), "told": .integer(Int64(report.told.count)),
       "late": .integer(Int64(report.told.late)), "kept": KeptWords.json(report.kept),
-      "version": .optional(report.version),
+      "taken_up": .integer(Int64(report.takenUp)), "version": .optional(report.version),
       "rekeyed": .array(
         report.rekeyed.map { ["table": .string($0.table.text), "key": JSONValue($0.old), "to": JSONValue($0.new)] }),
       "redelivered": .array(report.redelivered.map { .integer($0.rawValue) }), "copy": .optional(report.copy),

@@ -80,6 +80,15 @@ extension DeviceSession {
     { return nil }
   }
 
+  /// Makes the rows that were written unseen pending changes, as `doctor --repair` does. Returns their number.
+  func takeUpUnseen() throws -> Int {
+    try database.writeTransaction(workspace.runMode) {
+      let changes = try reinstallAndCompare()
+      try save(changes)
+      return changes.count
+    }
+  }
+
   /// Whether a row without pending changes differs from the row in the snapshot.
   func differs(from snapshot: Snapshot) throws -> Bool {
     struct Found: Error {}

@@ -25,6 +25,8 @@ public struct ImportReport: ImportOutcome, Sendable {
   /// The path of a copy of the old database; nil: no copy. It was made because exports that a restored hub lacks were
   /// given up, or because unseen writes could not be found.
   public var copy: String?
+  /// The number of unseen rows that became pending changes, because they held UNIQUE values of rows from the hub.
+  public var takenUp = 0
   /// The dataset version to which the bundle brought this device; nil: the device already had it.
   public var version: Int64?
   /// For each table, the number of changes to send about rows that were here before the first bundle. nil: no rows were

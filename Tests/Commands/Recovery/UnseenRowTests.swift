@@ -22,7 +22,7 @@ struct UnseenRowTests {
     try camp.openWoods(
       """
       CREATE TABLE trees (id INTEGER PRIMARY KEY, name TEXT);
-      CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT);
+      CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT UNIQUE);
       INSERT INTO trees VALUES (1, 'oak');
       INSERT INTO sites VALUES ('lake', 'Lake'), ('hill', 'Hill');
       """)
@@ -123,5 +123,24 @@ struct UnseenRowTests {
     let place = copy.hasPrefix(camp.root) ? String(copy.dropFirst(camp.root.count + 1)) : copy
     #expect(try camp.rows(place, "SELECT name FROM sites WHERE id = 'lake'") == "Swamp")
     #expect(try names("sites") == "hill new Hill\nlake new Sea")
+  }
+
+  @Test(
+    "a UNIQUE value that was written unseen does not keep a bundle out: both rows are kept", arguments: [true, false])
+  func uniqueValue(isNew: Bool) throws {
+    try unseen(
+      isNew ? "INSERT INTO sites VALUES ('bog', 'Fen')" : "UPDATE sites SET name = 'Fen' WHERE id = 'lake'")
+    try camp.sql("office.sqlite", "INSERT INTO sites VALUES ('marsh', 'Fen')")
+    #expect(camp.hub("emit", "--device", "tablet").code == 0)
+    let file = try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-")
+    let rehearsal = camp.device("tablet", "import", file, "--dry-run")
+    #expect(rehearsal.code != 0)
+    #expect((rehearsal.out + rehearsal.error).contains("Without --dry-run"))
+    #expect(try fetch()["taken_up"]?.integerValue == 1)
+    #expect(try names("sites") == "hill Hill\nlake Lake\nmarsh Fen")
+    camp.deliver("tablet", 2)
+    let atHub = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    #expect(atHub.map { $0["kind"]?.stringValue } == ["unique"])
+    #expect(try camp.rows("office.sqlite", "SELECT id || ' ' || name FROM sites ORDER BY id") == names("sites"))
   }
 }

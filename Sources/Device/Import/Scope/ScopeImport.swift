@@ -36,7 +36,7 @@ final class ScopeImport {
       if let report = try check(step, bundle) { return report }
     }
     let copy = try lacksExports && session.lost == .givenUp ? session.keepCopy(before: scope.number) : nil
-    var report = try handingOver { try write(bundle, $0) }
+    var report = try takingUpUnseen { try handingOver { try write(bundle, $0) } }
     report.copy = copy ?? report.copy
     if workspace.runMode == .dryRun { return report }
     for step in ImportCompletion.allCases {
@@ -105,6 +105,21 @@ final class ScopeImport {
 
   private static let mostTriesOfHandover = 5
 
+  /// Runs `body`. A row that no trigger saw may hold a UNIQUE value of a row from the hub. Then the unseen rows become
+  /// pending changes, which can give way, and `body` runs again.
+  private func takingUpUnseen(_ body: () throws -> ImportReport) throws -> ImportReport {
+    let before = session.state
+    do { return try body() } catch let refusal as Refusal where refusal.code == .rowsCollide {
+      session.state = before
+      guard let found = try session.findUnseen(), !found.isEmpty else { throw refusal }
+      if workspace.runMode == .dryRun { throw refusal.expectedOnlyHere }
+      let count = try session.takeUpUnseen()
+      var report = try body()
+      report.takenUp = count
+      return report
+    }
+  }
+
   private func write(_ bundle: borrowing VerifiedBundle, _ handover: Handover?) throws -> ImportReport {
     if workspace.runMode == .commit, !session.isRebuilt { try workspace.trustNext(of: manifest) }
     hasToldKey = session.state.toldKey.map { $0 <= scope.acknowledged } ?? false
@@ -131,5 +146,17 @@ final class ScopeImport {
     case .stagedBundles: try workspace.unstage(upTo: session.state.received)
     case .answer: try workspace.noteAnswer()
     }
+  }
+}
+
+extension Refusal {
+  /// The same refusal, for a rehearsal that cannot make unseen rows pending changes.
+  fileprivate var expectedOnlyHere: Refusal {
+    Refusal(
+      code, message,
+      hint: """
+        Rows were written here while Satchel's triggers were off. Without --dry-run, the import first makes them \
+        changes of this device, and then takes the bundle.
+        """)
   }
 }
