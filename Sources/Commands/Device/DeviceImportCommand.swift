@@ -218,8 +218,8 @@ extension DeviceTool {
     if let copy = report.copy { text += "The database as it was before is kept in \(copy).\n" }
     if report.takenUp > 0 {
       text += """
-        \(Words.count(report.takenUp, "row")) had been written here while Satchel's triggers were off: these are changes of \
-        yours from now on.
+        \(Words.count(report.takenUp, "row")) had been written here while Satchel's triggers were off: these are now \
+        changes of yours.
 
         """
     }
