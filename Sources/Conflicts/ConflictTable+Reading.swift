@@ -15,29 +15,6 @@ extension ConflictTable {
     }
   }
 
-  /// One page of the conflicts in these states, oldest first, and the total number of these conflicts. A unit counts
-  /// once.
-  /// - Parameter table: only conflicts of this table; nil: all tables.
-  public static func page(
-    _ states: [ConflictState], table: Name?, from first: Int64, count: Int64, in database: borrowing Database
-  ) throws -> (conflicts: [StoredConflict], total: Int64) {
-    let states = Value.text(JSONValue.array(states.map { .string($0.rawValue) }).compactBytes)
-    let table = table.map { Value.string($0.text) } ?? .null
-    let conflicts = try database.all(
-      """
-      SELECT \(columns)
-      FROM satchel_conflicts
-      WHERE id IN (\(heads))
-      ORDER BY noted, id
-      LIMIT :count OFFSET :first
-      """, ["states": states, "table": table, "count": .integer(count), "first": .integer(first)]
-    ) { try stored($0) }
-    let total = try database.first("SELECT count(*) FROM (\(heads))", ["states": states, "table": table]) {
-      $0.integer(0)
-    }
-    return (conflicts, total ?? 0)
-  }
-
   /// The conflicts of one device that the other side is not known to have. No bundle has reported them, or only a
   /// bundle after `number`, which may have been lost. The row's values are left out if the row was hidden from the
   /// device's user when the change met it. The user may see the present row, but not the former row.
@@ -291,18 +268,6 @@ extension ConflictTable {
     } ?? 0
   }
 
-  /// SQL for the ids of conflicts without a unit, and of one conflict for each unit. A device may name any conflict as
-  /// the representative of a unit. If that conflict is missing, another conflict of the unit takes its place.
-  private static let heads = """
-    SELECT id
-    FROM (
-      SELECT id, row_number() OVER (
-        PARTITION BY iif(unit IS NULL, id, unit || device) ORDER BY id IS NOT unit, noted, id) AS place
-      FROM satchel_conflicts
-      WHERE state IN (SELECT value FROM json_each(:states)) AND table_name = coalesce(:table, table_name))
-    WHERE place = 1
-    """
-
   /// The conflicts of a conflict's unit in any state, in the order in which the unit's changes are applied. A conflict
   /// without a unit is returned alone.
   public static func unit(of conflict: StoredConflict, in database: borrowing Database) throws -> [StoredConflict] {
@@ -331,7 +296,7 @@ extension ConflictTable {
     return keys.contains(key)
   }
 
-  private static func stored(_ row: borrowing Statement) throws -> StoredConflict {
+  static func stored(_ row: borrowing Statement) throws -> StoredConflict {
     func fields(_ column: Int) throws -> [Field]? {
       guard case .text(let bytes) = row.value(column) else { return nil }
       return try FieldsCoding.parse(bytes)

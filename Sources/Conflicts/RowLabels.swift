@@ -1,4 +1,5 @@
 import SatchelCapture
+import SatchelJSON
 import SatchelRows
 import SatchelSQLite
 import SatchelValues
@@ -43,5 +44,26 @@ public struct RowLabels {
     let sides = [record.deviceValues, record.hubValues, record.baseValues]
     let told = sides.lazy.compactMap { fields in fields?.first { $0.name == label }?.value }.first
     return try told ?? lastImage(record)?[column] ?? .null
+  }
+
+  /// The rows whose label has a text, as a JSON array of tables and keys.
+  static func rows(labelled text: String, _ tables: [TrackedTable], in database: borrowing Database) throws -> Value {
+    var found: [JSONValue] = []
+    for table in tables {
+      guard let label = table.rules.label else { continue }
+      let schema = table.schema
+      let keys = try database.all(
+        """
+        SELECT \(quotedList(schema.key.map { schema.columns[$0] }))
+        FROM \(quoted(schema.name))
+        WHERE \(quoted(label)) LIKE :text ESCAPE '!'
+        LIMIT :limit
+        """,
+        ["text": ConflictConditions.pattern(text), "limit": .integer(Int64(ConflictFilter.mostLabels))]
+      ) { row in canonicalKey(RowKey(schema.key.indices.map { row.value($0) })) }
+      found += keys.map { key -> JSONValue in [.string(table.name.text), .string(String(decoding: key, as: UTF8.self))]
+      }
+    }
+    return .text(JSONValue.array(found).compactBytes)
   }
 }

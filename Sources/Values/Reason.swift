@@ -260,6 +260,8 @@ public enum Reason: String, CaseIterable, Sendable {
   case orphan
   /// Another error.
   case other
+  /// The conflicts are not those that the person saw before the decision.
+  case otherConflicts = "other-conflicts"
   /// The database belongs to another device.
   case otherDevice = "other-device"
   /// The bundle belongs to an epoch that is not known here.

@@ -57,6 +57,19 @@ enum Words {
     return String(words.unicodeScalars.prefix(most)) + "... (\(count(words.utf8.count, "byte")) in all)"
   }
 
+  /// A number with commas between its thousands, such as `10,000`.
+  static func grouped(_ number: some BinaryInteger) -> String {
+    let digits = Array(String(number.magnitude))
+    let text = digits.indices.map { ($0 > 0 && (digits.count - $0) % 3 == 0 ? "," : "") + String(digits[$0]) }.joined()
+    return number < 0 ? "-\(text)" : text
+  }
+
+  /// The first characters of a value.
+  static func beginning(_ words: String, _ most: Int) -> String {
+    let start = words.unicodeScalars.prefix(most)
+    return start.endIndex == words.unicodeScalars.endIndex ? words : String(start) + "..."
+  }
+
   /// The beginning of a value, short enough for a line.
   static func short(_ words: String) -> String {
     let most = 40

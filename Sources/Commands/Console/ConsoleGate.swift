@@ -129,12 +129,23 @@ extension WebRequest {
 extension WebResponse {
   static func page(_ page: Page, status: Int = 200) -> WebResponse {
     WebResponse(
-      status: status, headers: [("Content-Type", "text/html; charset=utf-8")], body: Array(page.markup.text.utf8))
+      status: status,
+      headers: [
+        ("Content-Type", "text/html; charset=utf-8"),
+        ("Content-Security-Policy", page.style.policy + "; frame-ancestors 'none'"),
+      ], body: Array(page.markup.text.utf8))
   }
+
+  /// An answer that is no page, such as a picture. If a browser showed it as a page, nothing in it would be run.
+  static func bytes(_ bytes: [UInt8], type: String) -> WebResponse {
+    WebResponse(status: 200, headers: [("Content-Type", type), noPage], body: bytes)
+  }
+
+  private static let noPage = ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 
   /// Redirects after a completed action, so that a reload of the page does not repeat the action.
   static func seeOther(_ address: String) -> WebResponse {
-    WebResponse(status: 303, headers: [("Location", address)], body: [])
+    WebResponse(status: 303, headers: [("Location", address), noPage], body: [])
   }
 
   static func refusal(_ status: Int, _ words: String) -> WebResponse {

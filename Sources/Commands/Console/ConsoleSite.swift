@@ -38,7 +38,7 @@ struct ConsoleSite: Sendable {
   private static func sealed(_ response: WebResponse) -> WebResponse {
     var response = response
     response.headers += [
-      ("Content-Security-Policy", Page.policy + "; frame-ancestors 'none'"), ("X-Frame-Options", "DENY"),
+      ("X-Frame-Options", "DENY"),
       ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin"), ("Cache-Control", "no-store"),
     ]
     return response
@@ -49,9 +49,13 @@ struct ConsoleSite: Sendable {
 
   private static func failurePage(_ error: any Error) -> WebResponse {
     let failure = Failure(error)
+    let content: Markup = """
+      <p class="warning" role="alert">\(failure.message)</p>
+      \(failure.hint.map { "<p>\($0)</p>" as Markup } ?? "")
+      <p>Go back in the browser: what you filled in is still there. Or go <a href="./">to the overview</a>.</p>
+      """
     return frame(
-      "That did not work",
-      "<p class=\"warning\">\(failure.message)</p>\n\(failure.hint.map { "<p>\($0)</p>" as Markup } ?? "")\n",
+      "That did not work", content,
       status: failure.code == .usage ? 400 : 409)
   }
 
@@ -65,41 +69,29 @@ struct ConsoleSite: Sendable {
   private func shown(_ page: String, _ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     switch page {
     case "": try overview(hub)
+    case "devices": try devices(request, hub)
+    case "steps": try steps(hub)
     case "conflicts": try conflicts(request, hub)
+    case "decide": try rehearsal(request, hub)
     case "conflict": try conflict(request, hub)
-    case "history": try history(request, hub)
+    case "rows": try rows(request, hub)
+    case "row", "history": try row(request, hub)
+    case "file": try file(request, hub)
     case "scopes": try scopes(request, hub)
-    case "bundles": try bundles(hub)
-    default: frame("There is no such page", "<p><a href=\"./\">To the overview</a></p>", status: 404)
+    case "bundles": try bundles(request, hub)
+    case Page.styleName: .bytes(Array(StyleSheet.text.text.utf8), type: "text/css; charset=utf-8")
+    case Page.scriptName: .bytes(Array(ConsoleScript.text.utf8), type: "text/javascript; charset=utf-8")
+    default: Self.nowhere
     }
   }
 
   private func done(_ page: String, _ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     switch page {
     case "conflict": try decide(request, hub)
-    case "conflicts": try decideAll(request, hub)
+    case "conflicts": try decideMany(request, hub)
     case Self.importPage: try take(request, hub)
-    default: frame("There is no such page", "<p><a href=\"./\">To the overview</a></p>", status: 404)
+    default: Self.nowhere
     }
-  }
-
-  /// A page with links to all other pages. All pages are in one folder, below the session's secret, so a link names
-  /// only the page.
-  func frame(_ title: String, _ content: Markup, status: Int = 200) -> WebResponse {
-    Self.frame(title, content, status: status)
-  }
-
-  private static func frame(_ title: String, _ content: Markup, status: Int) -> WebResponse {
-    let places = [
-      ("./", "Overview"), ("conflicts", "Conflicts"), ("bundles", "Bundles"), ("scopes", "Who sees what"),
-      ("history", "A row's history"),
-    ]
-    let header: Markup = """
-      <a class="skip" href="#main">To the content</a>
-      <nav aria-label="Pages"><ul>
-      \(places.map { "<li><a href=\"\($0.0)\">\($0.1)</a></li>\n" as Markup })</ul></nav>
-      """
-    return .page(Page(title: title, header: header, content: content), status: status)
   }
 
   var now: Int64 { context.platform.clock.milliseconds() }

@@ -123,7 +123,7 @@ extension HubTool {
     return words
   }
 
-  private static func words(_ reason: WaitingBundle.Reason) -> String {
+  static func words(_ reason: WaitingBundle.Reason) -> String {
     switch reason {
     case .version(let version): "it is of version \(version) of the dataset; satchel-hub dataset apply brings that"
     case .earlier(let merged): "earlier bundles of its device are missing: the first one is number \(merged.next)"
@@ -169,7 +169,7 @@ extension HubTool {
   }
 
   /// Whether a device is known to have the newest bundle that was made for it.
-  private static func standing(of entry: HubStatus.Device) -> String {
+  static func standing(of entry: HubStatus.Device) -> String {
     let (made, known) = (entry.emitted, entry.device.proved)
     if made == .zero { return "nothing yet" }
     if known >= made { return "up to date" }

@@ -18,16 +18,6 @@ extension HubWorkspace {
     try ConflictTable.count(.open, in: Database(path: databasePath, mode: .readWrite))
   }
 
-  /// Some of the conflicts in these states, oldest first, and the number of all conflicts in these states.
-  /// - Parameter table: nil for all tables.
-  public func conflicts(
-    _ states: [ConflictState], table: Name?, from first: Int64, count: Int64
-  ) throws -> (conflicts: [StoredConflict], total: Int64) {
-    let store = try store()
-    let page = try ConflictTable.page(states, table: table, from: first, count: count, in: store.database)
-    return (try store.marked(page.conflicts), page.total)
-  }
-
   /// The layers of the database, if it is a GeoPackage.
   public func layers() throws -> [Layer] { try store().database.layers() }
 
@@ -147,22 +137,30 @@ extension HubWorkspace {
   /// is left.
   public func resolveAll(_ policy: Policy, table: Name?, note: String?) throws -> ResolvedAll {
     try applying { store in
-      var result = ResolvedAll()
       if let table, store.place(of: table) == nil { throw Self.noTable(table.text, store) }
-      for unit in try ConflictTable.list([.open, .held], in: store.database).units
-      where unit.isAbout(table) && unit.members.contains(where: \.record.isForAll) {
-        do {
-          let decision = try decision(policy, unit, store)
-          try store.database.savepoint {
-            try resolve(unit.head, decision, note: note, seen: .asFound, store) {
-              try ReportRights(of: $0, store)
-            }
-          }
-          result.resolved.append(unit.head.record)
-        } catch let error as WorkspaceError { result.left.append((unit.head.record, error)) }
+      let units = try ConflictTable.list([.open, .held], in: store.database).units.filter { unit in
+        unit.isAbout(table) && unit.members.contains(where: \.record.isForAll)
       }
-      return result
+      return try resolveEach(units, policy, note: note, store)
     }
+  }
+
+  /// Decides units by a policy. Those that must be decided one by one are left.
+  func resolveEach(_ units: [ConflictUnit], _ policy: Policy, note: String?, _ store: HubStore) throws -> ResolvedAll {
+    var result = ResolvedAll()
+    for unit in units {
+      do {
+        guard unit.members.contains(where: \.record.isForAll) else { throw unit.notForAll }
+        let decision = try decision(policy, unit, store)
+        try store.database.savepoint {
+          try resolve(unit.head, decision, note: note, seen: .asFound, store) {
+            try ReportRights(of: $0, store)
+          }
+        }
+        result.resolved.append(unit.head.record)
+      } catch let error as WorkspaceError { result.left.append((unit.head.record, error)) }
+    }
+    return result
   }
 
   private func decision(_ policy: Policy, _ unit: ConflictUnit, _ store: HubStore) throws -> ConflictDecision {
@@ -211,4 +209,14 @@ extension ConflictRecord {
   /// Whether `resolve --all` decides the conflict. This includes changes that wait because their parent left the user's
   /// sight. Changes that a user may not make are decided one by one.
   fileprivate var isForAll: Bool { state == .open && kind != .forbidden || kind == .revoked }
+}
+
+extension ConflictUnit {
+  /// Why `resolve --all` does not decide the unit.
+  fileprivate var notForAll: WorkspaceError {
+    let why =
+      members.contains { $0.record.state == .held }
+      ? "The change waits for another row or bundle." : "The user may not make this change."
+    return WorkspaceError(.notAllowed, why, hint: "Look at it, and decide it by itself.")
+  }
 }

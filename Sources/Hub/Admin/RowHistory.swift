@@ -52,9 +52,8 @@ extension HubWorkspace {
       let schema = store.tables[place].schema
       return RowHistory(
         table: Name(table), key: key, row: try store.rows[place].row(key).map { schema.fields($0) }, entries: entries,
-        conflicts: try store.marked(ConflictTable.list(ConflictState.allCases, in: store.database)).filter {
-          $0.record.table == Name(table) && $0.record.key == key
-        }, forgotten: store.identity.logFrom,
+        conflicts: try store.marked(ConflictTable.about(key, of: store.tables[place], in: store.database)),
+        forgotten: store.identity.logFrom,
         renamed: try store.renamed(key, in: place).map { (names[$0.device] ?? $0.device, $0.key) })
     }
   }

@@ -3,62 +3,8 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// The pages about the history of a row, and about the rows that a user sees.
+/// The pages about the rows that a user sees.
 extension ConsoleSite {
-  func history(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
-    let tables = try hub.status().tables.map(\.table)
-    let table = request.filled("table")
-    let form: Markup = """
-      <form method="get" action="history">
-      \(Self.rowFields(tables, table: table, key: request.filled("key")))
-      <button>Show</button>
-      </form>
-      """
-    guard let table, let key = request.filled("key") else { return frame("A row's history", form) }
-    let history = try hub.history(of: table, key: key)
-    return frame(
-      "A row's history", form + "<h2>\(history.table.text) [\(Words.key(history.key))]</h2>\n" + Self.changes(history))
-  }
-
-  /// The most changes of a row that a page shows.
-  private static let mostEntries = 500
-
-  private static func changes(_ history: RowHistory) -> Markup {
-    let entries = StatusSheet.Table(
-      titles: ["Changed", "What", "By", "On", "Taken", "Values"],
-      rows: history.entries.suffix(mostEntries).map { entry in
-        [
-          UTCTime.text(milliseconds: entry.stamp.milliseconds), entry.operation.rawValue, entry.user,
-          entry.device ?? "the hub",
-          UTCTime.text(milliseconds: entry.at), HubTool.lines(entry).joined(separator: "\n"),
-        ]
-      })
-    let earlier: Markup =
-      history.entries.count > mostEntries
-      ? "<p>The newest \(mostEntries) of \(history.entries.count) changes; satchel-hub history shows all.</p>" : ""
-    let row: Markup =
-      history.row.map {
-        StatusSheet.Table(titles: ["Column", "Value"], rows: $0.map { [$0.name.text, Words.value($0.value)] })
-          .markup(caption: "The row now")
-      } ?? "<p>The row is gone.</p>"
-    let forgotten: Markup =
-      history.forgotten > .zero
-      ? "<p>What happened up to the hub's change \(history.forgotten.rawValue) is forgotten (satchel-hub compact).</p>"
-      : ""
-    let conflicts = history.conflicts.prefix(200).map {
-      """
-      <li><a href=\"conflict?id=\($0.record.id.text)\">\($0.record.id.text.prefix(8))</a> \($0.record.kind.rawValue), \
-      \($0.record.state.rawValue)</li>\n
-      """
-        as Markup
-    }
-    return """
-      \(row)\(forgotten)\(earlier)
-      \(entries.rows.isEmpty ? "<p>It has not changed since the hub began, as far as is known.</p>" : entries.markup(caption: "Its changes, oldest first"))
-      \(conflicts.isEmpty ? "" : "<h2>Conflicts</h2><ul>\(Array(conflicts))</ul>" as Markup)
-      """
-  }
-
   /// The fields that name a row.
   private static func rowFields(_ tables: [Name], table: String?, key: String?) -> Markup {
     """
@@ -73,7 +19,7 @@ extension ConsoleSite {
     let users = try hub.users()
     let user = request.filled("user")
     let choice: Markup = """
-      <form method="get" action="scopes">
+      <form class="filter" method="get" action="scopes">
       <label for="user">Which rows does this user see?</label>
       <select id="user" name="user">\(users.map { "<option\($0.name == user ? " selected" as Markup : "")>\($0.name)</option>" as Markup })</select>
       <button>Count</button>
@@ -82,7 +28,11 @@ extension ConsoleSite {
     guard let user else {
       let list = Self.freshness(of: users, try hub.devices(), now).markup(
         caption: "Users, and when their devices last reported")
-      return frame("Who sees what", users.isEmpty ? "<p>There is no user yet.</p>" : choice + list)
+      let content: Markup =
+        users.isEmpty
+        ? "<p>There is no user yet. Add one on the command line: <code>satchel-hub user add NAME</code></p>"
+        : choice + list
+      return Self.frame("Who sees what", content, at: .scopes)
     }
     let summary = try hub.scope(of: user)
     let table = StatusSheet.Table(
@@ -96,10 +46,10 @@ extension ConsoleSite {
       <button>Explain</button>
       </form>
       """
-    return frame(
+    return Self.frame(
       "Who sees what",
       choice + table.markup(caption: "What \(user)'s next full bundle holds") + why
-        + (try explanation(request, user, hub)))
+        + (try explanation(request, user, hub)), at: .scopes)
   }
 
   private static func freshness(of users: [User], _ devices: [EnrolledDevice], _ now: Int64) -> StatusSheet.Table {

@@ -1,0 +1,84 @@
+import SatchelPlatform
+
+/// The page of the console at which a person is, for the links to all pages.
+enum ConsolePlace: CaseIterable {
+  case overview, conflicts, rows, scopes, bundles
+
+  var address: String {
+    switch self {
+    case .overview: "./"
+    case .conflicts: "conflicts"
+    case .rows: "rows"
+    case .scopes: "scopes"
+    case .bundles: "bundles"
+    }
+  }
+
+  fileprivate var words: String {
+    switch self {
+    case .overview: "Overview"
+    case .conflicts: "Conflicts"
+    case .rows: "Rows"
+    case .scopes: "Who sees what"
+    case .bundles: "Bundles"
+    }
+  }
+}
+
+extension ConsoleSite {
+  /// A page with links to all other pages. All pages are in one folder, below the session's secret, so a link names
+  /// only the page.
+  /// - Parameters:
+  ///   - place: the link that is marked; nil: none.
+  ///   - open: the number of open conflicts; nil: it is not shown.
+  static func frame(
+    _ title: String, _ content: Markup, at place: ConsolePlace? = nil, open: Int64? = nil, status: Int = 200
+  ) -> WebResponse {
+    let links = ConsolePlace.allCases.map { link -> Markup in
+      let current: Markup = link == place ? " aria-current=\"page\"" : ""
+      let count: Markup =
+        link == .conflicts && open ?? 0 > 0 ? " <span class=\"count\">\(open ?? 0) open</span>" : ""
+      return "<li><a href=\"\(link.address)\"\(current)>\(link.words)</a>\(count)</li>\n"
+    }
+    let header: Markup = """
+      <a class="skip" href="#main">To the content</a>
+      <header class="top"><nav aria-label="Pages"><ul>
+      \(links)</ul></nav></header>
+      """
+    return .page(Page(title: title, style: .beside, header: header, content: content), status: status)
+  }
+
+  /// The page for an address that has none.
+  static var nowhere: WebResponse {
+    frame("There is no such page", "<p><a class=\"button\" href=\"./\">To the overview</a></p>", status: 404)
+  }
+
+  /// Links to the pages before and after a page of a list; empty if the list has one page.
+  /// - Parameters:
+  ///   - address: the list's address, which ends where the number of a page follows.
+  ///   - what: the things in the list, such as `conflicts`.
+  static func paging(_ page: Int64, of pages: Int64, _ address: String, what: String) -> Markup {
+    if pages <= 1 { return "" }
+    func link(_ page: Int64, _ words: String, _ rel: String) -> Markup {
+      "<li><a class=\"button\" rel=\"\(rel)\" href=\"\(address)\(page)\">\(words)</a></li>"
+    }
+    let earlier = page > 1 ? link(page - 1, "Page before", "prev") : ""
+    let later = page < pages ? link(page + 1, "Next page", "next") : ""
+    return "<nav aria-label=\"More \(what)\"><ul>\(earlier)\(later)</ul></nav>"
+  }
+}
+
+extension WebRequest {
+  /// The number of the requested page of a list, from 1.
+  var page: Int64 { min(max(1, value("page").flatMap { Int64($0) } ?? 1), Int64(Int32.max)) }
+
+  /// The values of a name that occurs several times in the address or in the form.
+  func all(_ name: String) -> [String] {
+    query.filter { $0.name == name }.map(\.value) + form.filter { $0.name == name }.map(\.text)
+  }
+}
+
+extension Int64 {
+  /// The number of pages for so many things.
+  func pages(of size: Int64) -> Int64 { Swift.max(1, (self + size - 1) / size) }
+}

@@ -1,0 +1,106 @@
+import SatchelHub
+import SatchelPlatform
+import SatchelWorkspace
+
+extension ConsoleSite {
+  /// The most devices on the overview. The page of devices has all of them.
+  private static let fewDevices = 12
+
+  func overview(_ hub: HubWorkspace) throws -> WebResponse {
+    let status = try hub.status()
+    let needs = Need.all(status, now)
+    let chart = DeliveryChart(try hub.deliveries(since: DeliveryChart.start(now)), now: now)
+    return Self.frame(
+      "Hub \(status.configuration.name) of the dataset \(status.configuration.dataset)",
+      """
+      <h2>What needs you</h2>
+      \(needs.isEmpty ? Self.allIsWell : "<ul class=\"cards\">\n\(needs.map(\.markup))</ul>\n")
+      \(Self.upload)
+      <h2 id="devices">Devices</h2>
+      \(Self.devices(status, now))
+      <h2>Deliveries</h2>
+      \(chart.markup)
+      <p class="quiet">\(Self.size(status)) <a href="steps">All facts, and the next steps on the command line</a></p>
+      """, at: .overview, open: status.openConflicts)
+  }
+
+  private static let allIsWell: Markup = """
+    <p class="card good">Nothing waits for a person. When a stick comes, bring its bundles in below.</p>
+    """
+
+  private static func size(_ status: HubStatus) -> String {
+    let rows = status.tables.reduce(0) { $0 + $1.rows }
+    return "\(Words.count(rows, "row")) in \(Words.count(status.tables.count, "table"))."
+  }
+
+  private static func devices(_ status: HubStatus, _ now: Int64) -> Markup {
+    if status.devices.isEmpty {
+      return """
+        <p>There is no device yet. Make one on the command line:
+        <code>satchel-hub device provision NAME --user USER --into DIR</code></p>
+        """
+    }
+    let devices = DeviceFreshness.sorted(status, now)
+    let table = DeviceFreshness.table(devices.prefix(fewDevices), caption: "Devices, those with trouble first")
+    return devices.count <= fewDevices
+      ? table : "\(table)<p><a class=\"button\" href=\"devices\">All \(devices.count) devices</a></p>"
+  }
+
+  /// All devices, in pages.
+  func devices(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
+    let size = 25
+    let status = try hub.status()
+    let devices = DeviceFreshness.sorted(status, now)
+    let pages = Int64(devices.count).pages(of: Int64(size))
+    let page = min(request.page, pages)
+    let shown = devices.dropFirst(Int(page - 1) * size).prefix(size)
+    return Self.frame(
+      "Devices",
+      """
+      \(DeviceFreshness.table(shown, caption: "\(Words.count(devices.count, "device")), page \(page) of \(pages)"))
+      \(Self.paging(page, of: pages, "devices?page=", what: "devices"))
+      """, at: .overview, open: status.openConflicts)
+  }
+
+  /// The facts and steps of `status`.
+  func steps(_ hub: HubWorkspace) throws -> WebResponse {
+    let status = try hub.status()
+    let rows = HubTool.facts(status, now).map { [$0.name, $0.words] }
+    let facts = StatusSheet.Table(titles: ["Subject", "State"], rows: rows)
+    let steps = HubTool.steps(status).map { "<li>\($0)</li>\n" as Markup }
+    return Self.frame(
+      "Next steps",
+      """
+      <p>These steps are on the command line of this machine, the most urgent first.</p>
+      <ol>\(steps)</ol>
+      <h2 id="backup">A backup</h2>
+      <p>The command <code>satchel-hub backup FILE</code> writes everything into one file, while the hub goes on.
+      Keep the file on another disk, and a copy of the folder <code>keys</code> in another place.</p>
+      <h2>The state of the hub</h2>
+      \(facts.markup(caption: "The hub"))
+      """, at: .overview, open: status.openConflicts)
+  }
+
+  private static let upload: Markup = """
+    <h2>Bring a bundle in</h2>
+    <form method="post" action="import" enctype="multipart/form-data">
+    <p><label for="files">Files from devices, chosen or dropped here</label></p>
+    <p><input type="file" id="files" name="files" accept=".satchel" multiple required>
+    <button class="main">Import</button></p>
+    </form>
+    """
+
+  /// Imports the uploaded files, as the command does.
+  func take(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
+    let sent = (request.files as? ConsoleUpload)?.paths ?? [:]
+    if sent.isEmpty { throw UsageError("no file was chosen") }
+    let names = sent.keys.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
+    let (taken, _) = try HubTool.take(names, into: hub, command) { name, body in try body(sent[name] ?? name) }
+    let answer = Hooks.run(after: taken, command, context)
+    let warnings: Markup = answer.warnings.isEmpty ? "" : "<pre class=\"warning\">\(answer.warnings)</pre>"
+    let text: Markup = answer.text.isEmpty ? "" : "<pre class=\"notice\">\(answer.text)</pre>"
+    return Self.frame(
+      "The result", "\(text)\(warnings)<p><a class=\"button main\" href=\"./\">To the overview</a></p>",
+      at: .overview, open: try hub.openConflicts())
+  }
+}

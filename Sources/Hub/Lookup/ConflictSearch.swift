@@ -1,0 +1,82 @@
+import SatchelConflicts
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// One page of a list of conflicts, with the words for its filter.
+public struct ConflictList: Sendable {
+  public let conflicts: [StoredConflict]
+  /// The number of all conflicts of the filter.
+  public let total: Int64
+  /// The layers of the database, if it is a GeoPackage.
+  public let layers: [Layer]
+  public let tables: [Name]
+  public let devices: [(id: ReplicaID, name: String)]
+  /// Some of the users of the conflicts.
+  public let users: [String]
+
+  /// The most users in `users`.
+  static let mostUsers: Int64 = 30
+}
+
+/// The conflicts of a decision about many, in numbers.
+public struct ConflictCounts: Sendable {
+  public let counts: [ConflictCount]
+  /// The number of conflicts. A unit counts once.
+  public var total: Int64 { counts.reduce(0) { $0 + $1.count } }
+}
+
+/// The conflicts that a person looks for.
+extension HubWorkspace {
+  /// Some of the conflicts of a filter, oldest first.
+  public func conflicts(_ filter: ConflictFilter, from first: Int64, count: Int64) throws -> ConflictList {
+    let store = try store()
+    let page = try ConflictTable.page(filter, store.tables, from: first, count: count, in: store.database)
+    return ConflictList(
+      conflicts: try store.marked(page), total: try ConflictTable.count(filter, store.tables, in: store.database),
+      layers: try store.database.layers(), tables: store.tables.map(\.name),
+      devices: try store.devices().map { ($0.id, $0.name) },
+      users: try ConflictTable.users(filter.states, limit: ConflictList.mostUsers, in: store.database))
+  }
+
+  /// The numbers of conflicts of a filter.
+  public func countConflicts(_ filter: ConflictFilter) throws -> ConflictCounts {
+    let store = try store()
+    return ConflictCounts(counts: try ConflictTable.counts(filter, store.tables, in: store.database))
+  }
+
+  /// The conflict that follows a conflict in the list of a filter, and how many others the list has.
+  public func conflict(after conflict: StoredConflict, _ filter: ConflictFilter) throws -> (
+    next: ConflictID?, left: Int64
+  ) {
+    let store = try store()
+    guard let next = try ConflictTable.next(after: conflict, filter, store.tables, in: store.database) else {
+      return (nil, 0)
+    }
+    let total = try ConflictTable.count(filter, store.tables, in: store.database)
+    return (next, conflict.record.state == .resolved ? total : total - 1)
+  }
+
+  /// Decides by a policy the conflicts of a filter, as `resolveAll(_:table:note:)` does. A conflict that must be
+  /// decided by itself is left.
+  /// - Parameter expected: the number of conflicts that the person saw. If there are more or fewer now, nothing is
+  ///   decided.
+  public func resolveAll(_ policy: Policy, _ filter: ConflictFilter, expected: Int64, note: String?) throws
+    -> ResolvedAll
+  {
+    try applying { store in
+      let total = try ConflictTable.count(filter, store.tables, in: store.database)
+      guard total == expected else {
+        throw WorkspaceError(
+          .otherConflicts, "There were \(expected) conflicts when you looked, and there are \(total) now.",
+          hint: "Nothing was decided. Go back to the list, and look again.")
+      }
+      let ids = try ConflictTable.ids(filter, store.tables, in: store.database)
+      let units = try ConflictTable.list([.open, .held], in: store.database).units.filter { unit in
+        unit.members.contains { ids.contains($0.record.id) }
+      }
+      return try resolveEach(units, policy, note: note, store)
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// A row that has a text in one of its columns.
+public struct FoundRow: Sendable {
+  public let table: Name
+  public let key: RowKey
+  /// The name that people use for the row. nil: the table has no label, or the label is NULL.
+  public let label: Value?
+  /// The first column with the text, and its value. nil: the search had no text.
+  public let match: Field?
+}
+
+/// A user's rights to one row.
+public struct RowViewer: Sendable {
+  public let user: String
+  public let mayWrite: Bool
+}
+
+extension HubWorkspace {
+  /// The tables of the dataset with their numbers of rows.
+  public func tables() throws -> [(table: Name, rows: Int64)] {
+    let store = try store()
+    return try store.tables.map { ($0.name, try $0.count(in: store.database)) }
+  }
+
+  /// Rows with a text in any column. Large and small letters from A to Z are the same.
+  /// - Parameters:
+  ///   - text: nil for all rows.
+  ///   - name: the table to search; nil for all tables.
+  ///   - limit: the most rows of each table, and of the answer.
+  public func rows(with text: String?, in name: Name?, limit: Int64) throws -> [FoundRow] {
+    let store = try store()
+    if let name, store.place(of: name) == nil { throw Self.noTable(name.text, store) }
+    var found: [FoundRow] = []
+    for table in store.tables where (name == nil || table.name == name) && found.count < limit {
+      found += try Self.rows(with: text, in: table, limit: limit - Int64(found.count), store.database)
+    }
+    return found
+  }
+
+  private static func rows(
+    with text: String?, in table: TrackedTable, limit: Int64, _ database: borrowing Database
+  ) throws -> [FoundRow] {
+    let schema = table.schema
+    let columns = schema.columns
+    let terms = columns.map { "instr(lower(\(quoted($0))), lower(:text))" }
+    // Groups, because SQLite accepts at most 1,000 terms in a row.
+    let groups = stride(from: 0, to: terms.count, by: 100).map { first in
+      "(" + terms[first..<min(first + 100, terms.count)].joined(separator: " OR ") + ")"
+    }
+    let anywhere = groups.joined(separator: " OR ")
+    return try database.all(
+      """
+      SELECT \(quotedList(columns))
+      FROM \(quoted(schema.name))
+      \(text == nil ? "" : "WHERE \(anywhere)")
+      LIMIT :limit
+      """, ["text": text.map { .string($0) } ?? .null, "limit": .integer(limit)]
+    ) { statement in
+      let row = Row(statement.values(from: 0, count: columns.count))
+      let label = table.rules.label.flatMap { schema.position(of: $0) }.map { row[$0] }
+      let match = text.flatMap { text in
+        columns.indices.first { row[$0].contains(text) }.map { Field(columns[$0], row[$0]) }
+      }
+      return FoundRow(
+        table: table.name, key: schema.key(of: row), label: label.flatMap { $0.isNull ? nil : $0 }, match: match)
+    }
+  }
+
+  /// The users who see a row now.
+  /// - Parameter limit: the most users to ask about.
+  public func viewers(of table: Name, _ key: RowKey, limit: Int) throws -> [RowViewer] {
+    try changing { store in
+      guard let place = store.place(of: table) else { throw Self.noTable(table.text, store) }
+      return try store.users().prefix(limit).compactMap { user in
+        guard let found = try ScopeStore(store, user: user).find(key, in: place), found.maySee else { return nil }
+        return RowViewer(user: user.name, mayWrite: found.mayWrite)
+      }
+    }
+  }
+}
+
+extension Value {
+  /// Whether the value, as a text, has another text in it.
+  fileprivate func contains(_ text: String) -> Bool {
+    switch self {
+    case .null, .blob: false
+    case .integer(let number): String(number).contains(text)
+    case .real(let number): "\(number)".contains(text)
+    case .text(let bytes): String(decoding: bytes, as: UTF8.self).lowercased().contains(text.lowercased())
+    }
+  }
+}
