@@ -58,17 +58,19 @@ def drive(page, address):
     page.click("table a")
     shoot("conflict")
     page.check("input[name=pick0][value=device]")
-    page.check("input[name=pick1][value=own]")
     page.fill("input[name=own1]", "calm")
-    page.get_by_role("button", name="Keep the chosen value of each column").click()
+    page.get_by_role("button", name="Decide", exact=True).click()
     assert "State: resolved" in page.inner_text("main"), page.inner_text("main")
     shoot("decided")
-    for name in ["bundles", "scopes?user=ann", "history?table=reviews&key=r1"]:
+    for name in ["bundles", "scopes?user=ann", "rows?text=calm", "row?table=reviews&key=r1", "steps"]:
         page.goto(f"{site}/{name}")
         shoot(name.split("?")[0])
     page.set_viewport_size({"width": 400, "height": 700})
     page.goto(site + "/conflicts?state=all")
     shoot("narrow")
+    page.emulate_media(color_scheme="dark")
+    page.goto(site)
+    shoot("dark")
 
 
 with tempfile.TemporaryDirectory() as folder:

@@ -47,20 +47,21 @@ extension ConflictTable {
     }
   }
 
-  /// One page of the conflicts of a filter, oldest first.
+  /// One page of the conflicts of a filter, oldest first, and the number of all conflicts of the filter.
   /// - Parameter tables: the tables whose labels are searched for the filter's text.
   public static func page(
     _ filter: ConflictFilter, _ tables: [TrackedTable] = [], from first: Int64, count: Int64,
     in database: borrowing Database
-  ) throws -> [StoredConflict] {
-    try all(
-      """
-      SELECT \(columns)
-      FROM satchel_conflicts
-      WHERE id IN (SELECT id FROM heads ORDER BY noted, id LIMIT :count OFFSET :first)
-      ORDER BY noted, id
-      """, filter, tables, [("count", .integer(count)), ("first", .integer(first))], in: database
-    ) { try stored($0) }
+  ) throws -> (conflicts: [StoredConflict], total: Int64) {
+    // One query for both, because it reads all conflicts of these states.
+    let found = try all(
+      "SELECT id, count(*) OVER () FROM heads ORDER BY noted, id LIMIT :count OFFSET :first", filter, tables,
+      [("count", .integer(count)), ("first", .integer(first))], in: database
+    ) { (id: ConflictID($0.text(0)), total: $0.integer(1)) }
+    guard let total = found.first?.total else {
+      return ([], first == 0 ? 0 : try self.count(filter, tables, in: database))
+    }
+    return (try found.compactMap { try $0.id.flatMap { try conflict($0, in: database) } }, total)
   }
 
   /// The number of conflicts of a filter.
@@ -97,37 +98,22 @@ extension ConflictTable {
     Set(try all("SELECT id FROM found", filter, tables, in: database) { ConflictID($0.text(0)) }.compactMap(\.self))
   }
 
-  /// The conflict of a filter that follows another conflict in the list. After the last conflict comes the first one;
-  /// nil: there is no other.
+  /// The conflict of a filter that follows another conflict in the list, and how many others the list has. After the
+  /// last conflict comes the first one; nil: there is no other.
   public static func next(
     after conflict: StoredConflict, _ filter: ConflictFilter, _ tables: [TrackedTable] = [],
     in database: borrowing Database
-  ) throws -> ConflictID? {
+  ) throws -> (id: ConflictID, left: Int64)? {
     try all(
       """
-      SELECT id
+      SELECT id, count(*) OVER ()
       FROM heads
       WHERE id <> :id
       ORDER BY (noted, id) <= (:noted, :id), noted, id
       LIMIT 1
       """, filter, tables, [("id", .string(conflict.record.id.text)), ("noted", .integer(conflict.noted))],
       in: database
-    ) { ConflictID($0.text(0)) }.first ?? nil
-  }
-
-  /// The users of the conflicts in these states, at most `limit`.
-  public static func users(_ states: [ConflictState], limit: Int64, in database: borrowing Database) throws -> [String]
-  {
-    let words = JSONValue.array(states.map { .string($0.rawValue) }).compactBytes
-    return try database.all(
-      """
-      SELECT DISTINCT user
-      FROM satchel_conflicts
-      WHERE state IN (SELECT value FROM json_each(:states))
-      ORDER BY user
-      LIMIT :limit
-      """, ["states": .text(words), "limit": .integer(limit)]
-    ) { $0.text(0) }
+    ) { row in ConflictID(row.text(0)).map { (id: $0, left: row.integer(1)) } }.first ?? nil
   }
 
   /// The conflicts of one row in any state, oldest first.

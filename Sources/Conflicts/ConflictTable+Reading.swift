@@ -260,12 +260,17 @@ extension ConflictTable {
 
   /// The number of conflicts in a state. A unit counts once.
   public static func count(_ state: ConflictState, in database: borrowing Database) throws -> Int64 {
+    // Two indexes answer it: the conflicts of the state, less those that are not the first of their unit.
     try database.first(
-      "SELECT count(DISTINCT iif(unit IS NULL, id, unit || device)) FROM satchel_conflicts WHERE state = :state",
-      ["state": .string(state.rawValue)]
-    ) {
-      $0.integer(0)
-    } ?? 0
+      """
+      SELECT count(*) - (
+        SELECT count(*) - count(DISTINCT unit || device)
+        FROM satchel_conflicts
+        WHERE unit IS NOT NULL AND state = :state)
+      FROM satchel_conflicts
+      WHERE state = :state
+      """, ["state": .string(state.rawValue)]
+    ) { $0.integer(0) } ?? 0
   }
 
   /// The conflicts of a conflict's unit in any state, in the order in which the unit's changes are applied. A conflict

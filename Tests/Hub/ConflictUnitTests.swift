@@ -37,9 +37,10 @@ struct ConflictUnitTests {
   private func units(_ database: borrowing Database) throws -> [String] {
     let units = try ConflictTable.list([.open], in: database).units
     let page = try ConflictTable.page(ConflictFilter(), from: 0, count: 100, in: database)
-    #expect(try ConflictTable.count(ConflictFilter(), in: database) == Int64(units.count))
+    #expect(page.total == Int64(units.count))
+    #expect(try ConflictTable.count(ConflictFilter(), in: database) == page.total)
     #expect(try ConflictTable.count(.open, in: database) == Int64(units.count))
-    #expect(Set(page.map(\.record.id)) == Set(units.map(\.head.record.id)))
+    #expect(Set(page.conflicts.map(\.record.id)) == Set(units.map(\.head.record.id)))
     return units.map { $0.members.map { String($0.record.id.text.prefix(1)) }.joined() }
   }
 
@@ -47,7 +48,7 @@ struct ConflictUnitTests {
   func represented() throws {
     let database = try table([("1", 0, "2"), ("2", 0, "2"), ("3", 0, nil)])
     #expect(try units(database) == ["12", "3"])
-    let head = try ConflictTable.page(ConflictFilter(), from: 0, count: 1, in: database).first
+    let head = try ConflictTable.page(ConflictFilter(), from: 0, count: 1, in: database).conflicts.first
     #expect(try head?.record.id == id("2"))
   }
 

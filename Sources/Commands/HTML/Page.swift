@@ -74,12 +74,16 @@ extension StatusSheet.Table {
     """
     <div class="wide" tabindex="0"><table>
     <caption>\(caption)</caption>
-    <thead><tr>\(titles.map { "<th scope=\"col\">\($0)</th>" as Markup })</tr></thead>
+    <thead><tr>\(titles.enumerated().map(head))</tr></thead>
     <tbody>
     \(rows.map { "<tr>\($0.enumerated().map(cell))</tr>\n" as Markup })</tbody>
     </table></div>
 
     """
+  }
+
+  private func head(_ place: Int, _ title: String) -> Markup {
+    numbers.contains(place) ? "<th scope=\"col\" class=\"number\">\(title)</th>" : "<th scope=\"col\">\(title)</th>"
   }
 
   private func cell(_ place: Int, _ words: String) -> Markup {

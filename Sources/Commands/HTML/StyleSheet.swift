@@ -55,7 +55,7 @@ enum StyleSheet {
       overflow-wrap: anywhere; white-space: pre-wrap; unicode-bidi: plaintext; }
     thead th { color: var(--quiet); font-size: var(--small); border-block-end-color: var(--edge);
       overflow-wrap: normal; }
-    tbody th small { display: block; font-weight: 400; } td.number { text-align: end; white-space: nowrap; }
+    tbody th small { display: block; font-weight: 400; } .number { text-align: end; white-space: nowrap; }
     .differs { background: var(--pale-warn); font-weight: 600; }
     .differs::before { content: "\\2260\\00a0"; }
     ins { background: var(--pale-good); color: var(--good); text-decoration: underline; }
@@ -123,7 +123,7 @@ enum StyleSheet {
       table, caption, tbody, tr, th, td { display: block; }
       tr { border: 1px solid var(--line); border-radius: var(--round); margin-block-end: var(--s3);
         padding: var(--s2); }
-      th, td { border: 0; padding: var(--s1) 0; } td:empty { display: none; } td.number { text-align: start; }
+      th, td { border: 0; padding: var(--s1) 0; } td:empty { display: none; } .number { text-align: start; }
       td[data-label]::before { content: attr(data-label); display: block; color: var(--quiet);
         font-size: var(--small); font-weight: 400; }
       dl { grid-template-columns: 1fr; } .filter label { flex: 1 1 40%; }

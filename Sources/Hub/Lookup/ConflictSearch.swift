@@ -13,11 +13,7 @@ public struct ConflictList: Sendable {
   public let layers: [Layer]
   public let tables: [Name]
   public let devices: [(id: ReplicaID, name: String)]
-  /// Some of the users of the conflicts.
   public let users: [String]
-
-  /// The most users in `users`.
-  static let mostUsers: Int64 = 30
 }
 
 /// The conflicts of a decision about many, in numbers.
@@ -34,10 +30,10 @@ extension HubWorkspace {
     let store = try store()
     let page = try ConflictTable.page(filter, store.tables, from: first, count: count, in: store.database)
     return ConflictList(
-      conflicts: try store.marked(page), total: try ConflictTable.count(filter, store.tables, in: store.database),
+      conflicts: try store.marked(page.conflicts), total: page.total,
       layers: try store.database.layers(), tables: store.tables.map(\.name),
       devices: try store.devices().map { ($0.id, $0.name) },
-      users: try ConflictTable.users(filter.states, limit: ConflictList.mostUsers, in: store.database))
+      users: try store.users().map(\.name))
   }
 
   /// The numbers of conflicts of a filter.
@@ -48,14 +44,10 @@ extension HubWorkspace {
 
   /// The conflict that follows a conflict in the list of a filter, and how many others the list has.
   public func conflict(after conflict: StoredConflict, _ filter: ConflictFilter) throws -> (
-    next: ConflictID?, left: Int64
-  ) {
+    id: ConflictID, left: Int64
+  )? {
     let store = try store()
-    guard let next = try ConflictTable.next(after: conflict, filter, store.tables, in: store.database) else {
-      return (nil, 0)
-    }
-    let total = try ConflictTable.count(filter, store.tables, in: store.database)
-    return (next, conflict.record.state == .resolved ? total : total - 1)
+    return try ConflictTable.next(after: conflict, filter, store.tables, in: store.database)
   }
 
   /// Decides by a policy the conflicts of a filter, as `resolveAll(_:table:note:)` does. A conflict that must be

@@ -68,7 +68,7 @@ extension ConsoleSite {
     let moves = ConflictView(conflict: conflict, layers: layers).moves
     let unit = record.unit == nil ? "" : ", with others of its unit"
     return """
-      <tr><td>\(box)</td><th scope="row"><a href="conflict?id=\(id.prefix(16))\(query.address)">\
+      <tr><td>\(box)</td><th scope="row"><a href="conflict?id=\(id)\(query.address)">\
       \(Words.short(title))</a>\(row)</th>\
       <td data-label="Hub">\(Self.values(record.hubValues, record))</td>\
       <td data-label="Device">\(Self.values(record.deviceValues, record))</td>\

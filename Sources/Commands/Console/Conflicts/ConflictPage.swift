@@ -26,12 +26,12 @@ extension ConsoleSite {
     let unit: Markup =
       shown.isUnit ? "<p>A unit of \(Words.count(shown.parts.count, "change")), decided as one.</p>" : ""
     let below: Markup = shown.below.isEmpty ? "" : "<pre>\(ConflictView.text(below: shown.below).string)</pre>"
-    let (next, left) = try hub.conflict(after: conflict, query.filter)
+    let next = try hub.conflict(after: conflict, query.filter)
     return Self.frame(
       Self.title(conflict),
       """
       \(Self.before(request, query))\(unit)\(Self.decision(conflict))
-      \(isOpen ? Self.form(shown, parts, query, left) : "\(parts)\(Self.onward(next, left, query))")\(below)
+      \(isOpen ? Self.form(shown, parts, query, next?.left ?? 0) : "\(parts)\(Self.onward(next, query))")\(below)
       """, at: .conflicts, open: try hub.openConflicts())
   }
 
@@ -58,11 +58,11 @@ extension ConsoleSite {
       """
   }
 
-  private static func onward(_ next: ConflictID?, _ left: Int64, _ query: ConflictQuery) -> Markup {
+  private static func onward(_ next: (id: ConflictID, left: Int64)?, _ query: ConflictQuery) -> Markup {
     guard let next else { return "" }
     return """
-      <p><a class="button main" href="conflict?id=\(next.text)\(query.address)">\
-      Next (\(Words.grouped(left)) left)</a></p>
+      <p><a class="button main" href="conflict?id=\(next.id.text)\(query.address)">\
+      Next (\(Words.grouped(next.left)) left)</a></p>
       """
   }
 
@@ -164,8 +164,8 @@ extension ConsoleSite {
     }
     _ = try hub.resolve(id, decision, note: request.filled("note"), seen: .mark(try request.needed("row")))
     guard request.value("then") == "next" else { return .seeOther("conflict?id=\(percentEncoded(id))") }
-    let (next, _) = try hub.conflict(after: shown.conflict, query.filter)
-    let page = next.map { "conflict?id=\($0.text)" } ?? "conflicts?"
+    let next = try hub.conflict(after: shown.conflict, query.filter)
+    let page = next.map { "conflict?id=\($0.id.text)" } ?? "conflicts?"
     return .seeOther("\(page)\(query.address)&done=\(percentEncoded(id))")
   }
 }

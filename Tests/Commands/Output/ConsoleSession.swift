@@ -1,0 +1,42 @@
+import Foundation
+import SatchelCommands
+import SatchelPlatform
+import SatchelWeb
+import TestSupport
+import Testing
+
+extension CommandLineFixture {
+  /// Runs `body` with a browser that the hub's console has admitted.
+  func inBrowser(on platform: Platform = .real, _ body: (Browser) throws -> Void) throws {
+    let (folder, end) = (path("hub"), EndOfTest())
+    let console = CollectingConsole()
+    let done = DispatchGroup()
+    done.enter()
+    Thread.detachNewThread {
+      let code = runHubTool(
+        ["-C", folder, "console", "--json"], platform: platform, console: console, endRequest: end,
+        webServer: LoopbackServer())
+      #expect(code == 0)
+      done.leave()
+    }
+    defer {
+      end.come()
+      done.wait()
+    }
+    end.waitUntilAsked()
+    let address = try #require(try Outcome(code: 0, out: console.outText, error: "").json["address"]?.stringValue)
+    try body(try Browser(address))
+  }
+
+  /// The ids of the conflicts that wait, in the order of the list.
+  func conflictIDs() throws -> [String] {
+    try hub("conflicts", "--json").json["conflicts"]?.arrayValue?.compactMap { $0["id"]?.stringValue } ?? []
+  }
+}
+
+extension Browser.Answer {
+  /// The mark of the row that the page of a conflict shows.
+  var rowMark: String {
+    String(text.components(separatedBy: "name=\"row\" value=\"").last?.prefix { $0 != "\"" } ?? "")
+  }
+}
