@@ -48,7 +48,7 @@ extension ConsoleSite {
 
   func bundles(_ hub: HubWorkspace) throws -> WebResponse {
     let refused = Report.Section.refused(try hub.status().quarantined)
-    let bundles = Report.Section.bundles(try hub.log(limit: 200))
+    let bundles = Report.Section.bundles(try hub.log(limit: 200), by: context.platform.clock)
     return frame(
       "Bundles",
       [refused, bundles].map { section in

@@ -116,7 +116,8 @@ extension HubTool {
       let source = String(decoding: definition.source, as: UTF8.self)
       var text = TerminalText(lines: source)
       if !source.hasSuffix("\n") { text += "\n" }
-      text += "\nVersion \(definition.version), since \(UTCTime.text(milliseconds: report.versions.last?.at ?? 0)).\n"
+      let since = context.platform.clock.localText(milliseconds: report.versions.last?.at ?? 0)
+      text += "\nVersion \(definition.version), since \(since).\n"
       if !report.devices.isEmpty {
         var table = TextTable(["DEVICE", "USER", .right("VERSION"), .right("ON ITS WAY")])
         for device in report.devices {

@@ -297,15 +297,17 @@ extension HubTool {
     ReportCommand.report(tool: name) { command, context in
       let hub = try open(command, context)
       let status = try hub.status()
-      let now = context.platform.clock.milliseconds()
+      let clock = context.platform.clock
+      let now = clock.milliseconds()
       return Report(
-        title: "Hub \(status.configuration.name) of the dataset \(status.configuration.dataset)", made: now,
+        title: "Hub \(status.configuration.name) of the dataset \(status.configuration.dataset)",
+        made: clock.localText(milliseconds: now),
         sheet: StatusSheet(facts: facts(status, now), steps: steps(status)),
         sections: [
           .init(heading: "Devices", table: devices(status, now), ifEmpty: "There is no device yet."),
           .conflicts(status.damage.isEmpty ? try hub.conflicts([.open, .held]) : [], now: now),
           .refused(status.quarantined),
-          .bundles(try hub.log(limit: 100)),
+          .bundles(try hub.log(limit: 100), by: clock),
         ])
     }
   }

@@ -92,7 +92,7 @@ extension HubTool {
       let users = try open(command, context).users()
       var table = TextTable(["USER", "ATTRIBUTES", "UNTIL"])
       for user in users {
-        table.add([user.name, Words.fields(user.attributes), user.expires.map { UTCTime.text(milliseconds: $0) } ?? ""])
+        table.add([user.name, Words.fields(user.attributes), user.expires.map(context.platform.clock.localText) ?? ""])
       }
       let text: TerminalText =
         users.isEmpty ? "There is no user yet: satchel-hub user add NAME\n" : table.text(width: nil)
@@ -125,7 +125,7 @@ extension ParsedCommand {
   func expiry(_ context: CommandContext) throws -> Int64?? {
     guard let text = value(HubTool.expiry.long) else { return nil }
     if text == "never" { return .some(nil) }
-    guard let time = UTCTime.endOfDay(text) else {
+    guard let time = context.platform.clock.endOfLocalDay(text) else {
       throw UsageError("--expires takes a day such as 2026-12-31, or never")
     }
     if time <= context.platform.clock.milliseconds() {

@@ -26,7 +26,7 @@ enum LedgerCommand {
       ])
       for entry in entries {
         table.add([
-          UTCTime.text(milliseconds: entry.at), entry.direction.rawValue, entry.kind, entry.peer ?? "",
+          context.platform.clock.localText(milliseconds: entry.at), entry.direction.rawValue, entry.kind, entry.peer ?? "",
           entry.number.map { String($0) } ?? "", entry.verdict.rawValue, String(entry.changes), String(entry.conflicts),
           entry.detail ?? "",
         ])

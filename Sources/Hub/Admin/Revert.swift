@@ -47,7 +47,7 @@ extension HubWorkspace {
       }
       if bundles.isEmpty {
         throw WorkspaceError(
-          .noBundle, "No bundle of \(device.name) was imported here since \(UTCTime.text(milliseconds: time)).",
+          .noBundle, "No bundle of \(device.name) was imported here since \(platform.clock.localText(milliseconds: time)).",
           hint: "satchel-hub log shows when bundles came.")
       }
       return try revert(bundles, store)
