@@ -228,6 +228,8 @@ public enum Reason: String, CaseIterable, Sendable {
   case notCaptured = "not-captured"
   /// The rows that differ are not known yet.
   case notCompared = "not-compared"
+  /// Nobody has decided the conflict.
+  case notDecided = "not-decided"
   /// The folder is not empty.
   case notEmpty = "not-empty"
   /// The device is not flagged.
