@@ -57,6 +57,8 @@ public struct DeviceStatus: Sendable {
     public let pending: [(table: Name, count: Int)]
     /// The number of these steps that no export has carried yet.
     public let notExported: Int
+    /// Whether another program was writing. Then its newest changes are not counted.
+    public let isBusy: Bool
     public let openConflicts: Int64
     public let heldConflicts: Int64
     /// Rows of this device that the hub did not accept. A person decides about them.
@@ -135,21 +137,39 @@ extension DeviceSession {
     return Generation(max(carried ?? 0, state.acknowledged.rawValue))
   }
 
+  private typealias PendingSteps = (tables: [(table: Name, count: Int)], unsent: Int)
+
+  /// Counts the steps that the hub has not acknowledged.
+  ///
+  /// The local writes are logged so that they can be counted. Then the transaction is rolled back. If another program is
+  /// writing, only writes that were logged before are counted.
+  private func countPending(_ readable: [TrackedTable]) throws -> (steps: PendingSteps, isBusy: Bool) {
+    func count() throws -> PendingSteps {
+      try PreImageStore.countSteps(readable, since: acknowledgedGeneration, unsent: unsentGeneration(), in: database)
+    }
+    do {
+      let steps = try database.waitingBriefly {
+        try database.writeTransaction(.dryRun) {
+          try Capture.settle(readable, in: database)
+          return try count()
+        }
+      }
+      return (steps, false)
+    } catch let error as SQLiteError where error.kind == .busy {
+      return (try database.readTransaction(count), true)
+    }
+  }
+
   fileprivate func status() throws -> DeviceStatus.Current {
     // If a table's columns have changed, its captured changes cannot be read before a repair.
     let readable = tables.filter { table in
       !damage.contains { $0.table == table.name && ![.triggers, .remade].contains($0.kind) }
     }
-    // The local writes are logged so that they can be counted. Then the transaction is rolled back.
-    let steps = try database.writeTransaction(.dryRun) {
-      try Capture.settle(readable, in: database)
-      return try PreImageStore.countSteps(
-        readable, since: acknowledgedGeneration, unsent: unsentGeneration(), in: database)
-    }
+    let (steps, isBusy) = try countPending(readable)
     let nameless = try tables.map { table in (table: table.name, count: try table.namelessRows(in: database)) }
     return DeviceStatus.Current(
       state: state, version: dataset.version,
-      pending: steps.tables, notExported: steps.unsent,
+      pending: steps.tables, notExported: steps.unsent, isBusy: isBusy,
       openConflicts: try ConflictTable.count(.open, in: database),
       heldConflicts: try ConflictTable.count(.held, in: database),
       kept: try damage.isEmpty ? keptRows() : [],

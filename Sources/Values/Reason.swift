@@ -228,7 +228,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case notCaptured = "not-captured"
   /// The rows that differ are not known yet.
   case notCompared = "not-compared"
-  /// Nobody has decided the conflict.
+  /// The conflict is not decided.
   case notDecided = "not-decided"
   /// The folder is not empty.
   case notEmpty = "not-empty"

@@ -139,6 +139,9 @@ extension DeviceTool {
         """
       )
     }
+    if current.isBusy {
+      words.append("another program is writing into the database: its newest changes are not counted here")
+    }
     words += current.damage.map { "\($0.words): writes may have gone by unseen" }
     if let fault = current.triggerFault { words.append(fault.message) }
     if let highest = current.unknownExport {
@@ -165,7 +168,8 @@ extension DeviceTool {
     let total = current.pending.reduce(0) { $0 + $1.count }
     if total == 0 {
       // Capture may have missed writes. Then no number is right.
-      let isSure = current.damage.isEmpty && current.lostCounts.isEmpty && current.unknownExport == nil
+      let isSure =
+        current.damage.isEmpty && current.lostCounts.isEmpty && current.unknownExport == nil && !current.isBusy
       if !isSure { return "not known: see the warnings" }
       let isOnTheWay = !current.sealed.isEmpty || !current.redelivery.isEmpty || current.estrangement != nil
       return isOnTheWay ? "no new change; the lines below say what the hub may lack" : "nothing: the hub has everything"
@@ -236,7 +240,8 @@ extension DeviceTool {
       "sequence": .integer(state.sequence.rawValue), "acknowledged": .integer(state.acknowledged.rawValue),
       "last_export": .time(current.lastExport), "acknowledged_export": .time(current.acknowledgedExport),
       "newest_stamp": .time(current.newestStamp), "pending": .tables(current.pending),
-      "not_exported": .integer(Int64(current.notExported)), "open_conflicts": .integer(current.openConflicts),
+      "not_exported": .integer(Int64(current.notExported)), "busy": .bool(current.isBusy),
+      "open_conflicts": .integer(current.openConflicts),
       "held_conflicts": .integer(current.heldConflicts), "kept": KeptWords.json(current.kept),
       "quarantined": .integer(Int64(status.quarantined.count)),
       "refused": StatusSheet.json(status.quarantined),

@@ -24,7 +24,7 @@ extension HubWorkspace {
       let found = try ConflictTable.find(prefix, in: store.database)
       guard found.record.state == .resolved, found.decision != nil else {
         throw WorkspaceError(
-          .notDecided, "Nobody has decided the conflict \(found.record.id.text.prefix(8)) yet.",
+          .notDecided, "No person has decided the conflict \(found.record.id.text.prefix(8)) yet.",
           hint: "`conflicts list` shows what waits for a decision.")
       }
       let members = try ConflictTable.whole(found, in: store.database).members

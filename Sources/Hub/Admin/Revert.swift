@@ -47,7 +47,8 @@ extension HubWorkspace {
       }
       if bundles.isEmpty {
         throw WorkspaceError(
-          .noBundle, "No bundle of \(device.name) was imported here since \(platform.clock.localText(milliseconds: time)).",
+          .noBundle,
+          "No bundle of \(device.name) was imported here since \(platform.clock.localText(milliseconds: time)).",
           hint: "satchel-hub log shows when bundles came.")
       }
       return try revert(bundles, store)

@@ -35,7 +35,7 @@ struct Revert {
   private(set) var left = 0
   private let handling: LeftRows
 
-  /// What happens to changes that cannot be reverted.
+  /// How changes that cannot be reverted are handled.
   enum LeftRows {
     /// A person decides: each becomes an open conflict.
     case conflicts

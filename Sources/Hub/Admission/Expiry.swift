@@ -56,9 +56,10 @@ extension HubWorkspace {
   private func refuse(_ manifest: Manifest, after expires: Int64, _ who: String, of device: EnrolledDevice) throws {
     let isLate = platform.clock.milliseconds() > expires + HubStore.longestOnTheWay
     guard manifest.stamp.milliseconds > expires || isLate else { return }
+    let lastMoment = platform.clock.localText(milliseconds: expires)
     throw Refusal(
       .expired,
-      "\(who) was to deliver until \(platform.clock.localText(milliseconds: expires))\(isLate ? ", which is too long ago" : "").",
+      "\(who) was to deliver until \(lastMoment)\(isLate ? ", which is too long ago" : "").",
       hint:
         "If it may continue: satchel-hub device set \(device.name) --expires DATE, or user set; then import it again.")
   }
