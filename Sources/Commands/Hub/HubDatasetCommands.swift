@@ -25,7 +25,7 @@ extension HubTool {
       let source = try context.platform.files.read(
         command.path(command.argument("FILE")), limit: DatasetDefinition.maximumBytes)
       let definition = try DatasetDefinition(json: source)
-      let check = InitCheck(definition, database: command.path(command.argument("DATABASE")))
+      let check = InitCheck(definition, database: command.path(command.argument("DATABASE")), defaults: .ofNewHub)
       try check.run()
       let (rules, warnings) = (try check.summaries(), try check.warnings())
       let words: TerminalText = "The definition fits the database.\n"
@@ -48,7 +48,8 @@ extension HubTool {
         Devices with an older version continue to deliver in that version. Rows that the migration writes travel as \
         the hub's own changes. A table that the new definition does not name stays in the database, and is no longer \
         kept in step. The command also shows how many rows users get and lose. At a terminal it shows this before it \
-        changes anything, and asks if users lose rows.
+        changes anything, and asks if users lose rows. If the definition does not say who sees rows that name no \
+        parent, the rule of the former version stays.
         """,
       arguments: [ArgumentSpec("FILE", help: "the new definition (JSON), with the next version number")],
       options: [

@@ -60,6 +60,7 @@ extension HubWorkspace {
       let store = try storeForLongWork()
       try checkClock(store)
       let old = store.dataset
+      let given = try old.orphans.map { try given.saying($0) } ?? given
       let added = try DatasetChange(from: old, to: given).added
       let migration = try script.map { try Self.migration(given.version, $0) }
       for table in added { try Self.refuseReturn(of: table, store) }
@@ -87,7 +88,7 @@ extension HubWorkspace {
           tally: tally,
           devices: try store.devices().filter { $0.state == .active }.map(\.name),
           warnings: try ReferenceWarnings(given, step.tables).findings(in: store.database),
-          rules: try step.tables.map { try RuleSummary($0, of: given, in: store.database) },
+          rules: try RuleSummary.all(of: step.tables, definition, in: store.database),
           preview: try before?.preview(store))
       }
     }
