@@ -189,7 +189,7 @@ final class FormerRights {
   /// Whether the write rule at an emission lets the user make a row with these values. The rows above it are not
   /// checked. If the result at that time is unknown, the user's present attributes and the present tables decide.
   private func couldMake(_ row: Row, in place: Int, at emission: Emission) throws -> Bool {
-    guard let write = try writeRule(of: place, at: emission), !isHiddenOrphan(row, in: place) else { return false }
+    guard let write = try writeRule(of: place, at: emission), !scope.rules.hides(row, of: store.tables[place]) else { return false }
     let rule: String?
     switch write {
     case .none: return false
@@ -198,12 +198,6 @@ final class FormerRights {
     }
     guard let rule else { return true }
     return try ask(rule, about: row, in: place, at: emission) ?? asks(rule, about: row, in: place, as: scope.user)
-  }
-
-  /// Whether a row names no row above it, and the rules hide such rows from every user.
-  private func isHiddenOrphan(_ row: Row, in place: Int) -> Bool {
-    scope.rules.hidesOrphans(store.tables[place])
-      && inherited(in: place).allSatisfy { $0.columns.contains { row[$0].isNull } }
   }
 
   /// Returns the table's write rule in the dataset version of an emission. nil if the present tables cannot evaluate

@@ -165,6 +165,12 @@ struct ScopeRules {
     table.rules.orphans == .hidden && !table.parentKeys(in: dataset).isEmpty
   }
 
+  /// Whether a row names no row above it, and the rules hide such rows from every user.
+  func hides(_ row: Row, of table: TrackedTable) -> Bool {
+    let keys = table.parentKeys(in: dataset) + table.treeKeys
+    return hidesOrphans(table) && keys.allSatisfy { $0.columns.contains { row[$0].isNull } }
+  }
+
   /// The condition that a row names any row above it, if the rules hide rows that name none and if the conditions of
   /// the parents let such rows pass.
   private func namedConditions(_ table: TrackedTable) -> [Condition] {
