@@ -18,8 +18,8 @@ extension DatasetDefinition {
     let root = try Members(
       document, at: "",
       known: [
-        "dataset", "version", "snapshot", "prove", "history", "brake", "orphans", "encrypt", "escrow", "attributes",
-        "attachments", "tables", "$schema",
+        "dataset", "version", "snapshot", "prove", "history", "brake", "orphans", "encrypt", "escrow",
+        "attributes", "attachments", "tables", "$schema",
       ])
     name = try root.string("dataset")
     guard isSafeName(name) else {
@@ -53,7 +53,8 @@ extension DatasetDefinition {
     }
     let (brake, orphans) = (brake, orphans ?? .visible)
     tables = try root.members("tables").map { member throws(DatasetError) in
-      try TableRules(name: Name(member.name), definition: member.value, at: "tables.\(member.name)", within: brake, orphans)
+      try TableRules(
+        name: Name(member.name), definition: member.value, at: "tables.\(member.name)", within: brake, orphans)
     }
     guard !tables.isEmpty else { throw DatasetError("tables", "at least one table must be named") }
     source = bytes
@@ -183,7 +184,8 @@ extension TableRules {
     let members = try Members(
       definition, at: place,
       known: [
-        "key", "parents", "orphans", "references", "visible", "write", "conflict", "merge", "columns", "attachments", "unique",
+        "key", "parents", "orphans", "references", "visible", "write", "conflict", "merge", "columns", "attachments",
+        "unique",
         "delete", "deleted", "late", "keys", "block", "unit", "brake",
         "label",
       ])

@@ -26,7 +26,8 @@ struct RandomDataset {
   var definition: String {
     let rules = tables.reversed().map { "\"\($0.name)\": \($0.rules)" } + ["\"grants\": {}"]
     return """
-      { "dataset": "random", "version": 1,\(orphans.map { " \"orphans\": \"\($0)\"," } ?? "") "attributes": { "tier": "integer", "word": "text" },
+      { "dataset": "random", "version": 1, "attributes": { "tier": "integer", "word": "text" },
+        \(orphans.map { "\"orphans\": \"\($0)\"," } ?? "")
         "tables": { \(rules.joined(separator: ",\n")) } }
       """
   }

@@ -81,7 +81,7 @@ extension HubTool {
   }
 
   /// Shows the effect on users, and asks if they lose rows. For this, the step is taken and rolled back. Returns nil
-  /// if nobody is asked.
+  /// if there is no question.
   private static func rehearsed(
     _ source: [UInt8], _ script: [UInt8]?, _ command: ParsedCommand, _ context: CommandContext
   ) throws -> ScopePreviewText? {

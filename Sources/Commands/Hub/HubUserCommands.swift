@@ -74,7 +74,10 @@ extension HubTool {
       let effect = try ScopePreviewText(asking: hub.preview(users: rows), command, context)
       let (added, changed) = try hub.importUsers(rows)
       return Answer(
-        "\(effect.answer)\(command.dryRun ? "Would add" : "Added") \(Words.count(added, "user")), changed \(changed).\n",
+        """
+        \(effect.answer)\(command.dryRun ? "Would add" : "Added") \(Words.count(added, "user")), changed \(changed).
+
+        """,
         ["added": .integer(Int64(added)), "changed": .integer(Int64(changed)), "effect": effect.json])
     }
   }

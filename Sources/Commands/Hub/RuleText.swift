@@ -13,7 +13,7 @@ enum RuleText {
       + rules.flatMap(\.scans).map { "Slow with many rows: \($0)\n" }.joined()
   }
 
-  /// What becomes of rows that name no parent.
+  /// Who sees rows that name no parent.
   private static func orphans(_ rule: RuleSummary) -> String {
     switch rule.orphans {
     case nil: ""
@@ -47,7 +47,8 @@ enum RuleText {
       rules.map {
         [
           "table": .string($0.table.text), "rows": .integer($0.rows), "sees": .string($0.sees),
-          "changes": .string($0.changes), "without_parent": .integer($0.withoutParent), "orphans": .optional($0.orphans?.rawValue),
+          "changes": .string($0.changes), "without_parent": .integer($0.withoutParent),
+          "orphans": .optional($0.orphans?.rawValue),
           "everybody": .bool($0.isForEverybody), "scans": .strings($0.scans),
         ]
       })

@@ -9,7 +9,7 @@ struct ScopePreviewText {
   /// Whether the words were shown with a question already.
   private let wasShown: Bool
 
-  /// Shows the effect, and asks the person at the terminal if rows are taken from somebody.
+  /// Shows the effect, and asks the person at the terminal if rows are taken.
   ///
   /// Throws a `WorkspaceError` if the answer is not yes.
   init(asking preview: ScopePreview, _ command: ParsedCommand, _ context: CommandContext) throws {
@@ -38,7 +38,8 @@ struct ScopePreviewText {
         preview.devices.map {
           [
             "device": .string($0.name), "user": .string($0.user), "given": .integer(Int64($0.given)),
-            "taken": .integer(Int64($0.taken)), "heard": .time($0.heard), "unsent": .bool($0.mayHaveUnsentWork),
+            "taken": .integer(Int64($0.taken)), "last_contact": .time($0.lastContact),
+            "unsent": .bool($0.mayHaveUnsentWork),
           ]
         }),
     ]
@@ -52,10 +53,12 @@ struct ScopePreviewText {
       text = table.text(width: nil)
     }
     if preview.devices.isEmpty { return text }
-    var table = TextTable(["DEVICE", "USER", .right("ROWS GIVEN"), .right("TAKEN"), "HEARD", "WORK NOT SENT YET"])
+    var table = TextTable([
+      "DEVICE", "USER", .right("ROWS GIVEN"), .right("TAKEN"), "LAST CONTACT", "WORK NOT SENT YET",
+    ])
     for device in preview.devices {
       table.add([
-        device.name, device.user, "\(device.given)", "\(device.taken)", Words.age(of: device.heard, now: now),
+        device.name, device.user, "\(device.given)", "\(device.taken)", Words.age(of: device.lastContact, now: now),
         device.mayHaveUnsentWork ? "possible" : "none",
       ])
     }

@@ -19,7 +19,7 @@ public struct RuleSummary: Sendable {
   public let hasOwnRule: Bool
   /// Whether every user sees every row, whatever it contains.
   public private(set) var isForEverybody = false
-  /// For want of an index, whole tables are read to find who sees a row. Each sentence names a table and the reason.
+  /// Sentences about whole tables that are read to find who sees a row, because an index is missing.
   public let scans: [String]
 
   /// The summaries of all tables of a dataset, in the order of the tables.

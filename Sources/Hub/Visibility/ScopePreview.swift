@@ -18,7 +18,7 @@ public struct ScopePreview: Sendable {
     public let given: Int
     public let taken: Int
     /// The time of the last contact, in milliseconds since 1970. nil if the hub never had a bundle of the device.
-    public let heard: Int64?
+    public let lastContact: Int64?
     /// Whether the device may have changes that the hub does not have yet. No hub can know that there are none.
     public let mayHaveUnsentWork: Bool
   }
@@ -54,7 +54,7 @@ public struct ScopePreview: Sendable {
       }
       self.devices += devices.map {
         Device(
-          name: $0.name, user: $0.user, given: given, taken: taken, heard: $0.heard,
+          name: $0.name, user: $0.user, given: given, taken: taken, lastContact: $0.heard,
           mayHaveUnsentWork: $0.mayHaveUnsentWork)
       }
     }

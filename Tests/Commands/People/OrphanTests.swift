@@ -7,12 +7,14 @@ struct OrphanTests {
   private static let schema = """
     CREATE TABLE sites (id TEXT PRIMARY KEY, tier INTEGER);
     CREATE TABLE teams (id TEXT PRIMARY KEY);
-    CREATE TABLE trees (id TEXT PRIMARY KEY, site TEXT REFERENCES sites (id), team TEXT REFERENCES teams (id), height INTEGER);
+    CREATE TABLE trees (
+      id TEXT PRIMARY KEY, site TEXT REFERENCES sites (id), team TEXT REFERENCES teams (id), height INTEGER);
     CREATE INDEX trees_site ON trees (site);
     CREATE INDEX trees_team ON trees (team);
     INSERT INTO sites VALUES ('near', 1), ('far', 2);
     INSERT INTO teams VALUES ('red');
-    INSERT INTO trees VALUES ('a', 'near', NULL, 1), ('b', 'far', 'red', 2), ('c', NULL, 'red', 3), ('d', NULL, NULL, 4);
+    INSERT INTO trees VALUES
+      ('a', 'near', NULL, 1), ('b', 'far', 'red', 2), ('c', NULL, 'red', 3), ('d', NULL, NULL, 4);
     """
 
   /// - Parameter members: more members of the whole definition.
@@ -59,7 +61,8 @@ struct OrphanTests {
   @Test("a row that gets a parent comes into sight, and goes when it loses the parent")
   func moving() throws {
     let camp = try open(Self.definition(#""parents": ["sites"]"#))
-    try camp.sql("office.sqlite", "UPDATE trees SET site = 'near' WHERE id = 'd'; UPDATE trees SET site = NULL WHERE id = 'a'")
+    try camp.sql(
+      "office.sqlite", "UPDATE trees SET site = 'near' WHERE id = 'd'; UPDATE trees SET site = NULL WHERE id = 'a'")
     camp.answer("tablet", 2)
     #expect(try seen(camp) == "d")
   }
@@ -67,17 +70,19 @@ struct OrphanTests {
   @Test("a device's new row without a parent is a conflict, and the office enters it with a parent")
   func newRow() throws {
     let camp = try open(Self.definition(#""parents": ["sites"]"#))
-    try camp.sql("tablet/data.sqlite", "INSERT INTO trees VALUES ('new', NULL, NULL, 7); UPDATE trees SET site = NULL WHERE id = 'a'")
+    try camp.sql(
+      "tablet/data.sqlite",
+      "INSERT INTO trees VALUES ('fresh', NULL, NULL, 7); UPDATE trees SET site = NULL WHERE id = 'a'")
     camp.deliver("tablet", 1)
-    #expect(try camp.rows("office.sqlite", "SELECT id, site FROM trees WHERE id IN ('a', 'new')") == "a|near")
+    #expect(try camp.rows("office.sqlite", "SELECT id, site FROM trees WHERE id IN ('a', 'fresh')") == "a|near")
     let found = try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue ?? []
     #expect(found.count == 2 && found.allSatisfy { $0["kind"]?.stringValue == "forbidden" })
     #expect(found.allSatisfy { $0["note"]?.stringValue?.contains("names no parent") == true })
-    let id = try #require(found.first { $0["key"]?.arrayValue?.first?.stringValue == "new" }?["id"]?.stringValue)
+    let id = try #require(found.first { $0["key"]?.arrayValue?.first?.stringValue == "fresh" }?["id"]?.stringValue)
     #expect(camp.hub("conflicts", "resolve", id, "--set", "site=near").code == 0)
     camp.answer("tablet", 2)
-    #expect(try seen(camp) == "anew")
-    #expect(try camp.rows("tablet/data.sqlite", "SELECT site, height FROM trees WHERE id = 'new'") == "near|7")
+    #expect(try seen(camp) == "afresh")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT site, height FROM trees WHERE id = 'fresh'") == "near|7")
   }
 
   @Test("the next version of the dataset keeps the rule if it does not say it")
@@ -87,7 +92,8 @@ struct OrphanTests {
     #expect(camp.hub("dataset", "apply", camp.path("next.json")).code == 0)
     camp.answer("tablet", 2)
     #expect(try seen(camp) == "a")
-    try camp.writeExactly("last.json", Self.definition(#""parents": ["sites"]"#, members: #""orphans": "visible", "#, version: 3))
+    try camp.writeExactly(
+      "last.json", Self.definition(#""parents": ["sites"]"#, members: #""orphans": "visible", "#, version: 3))
     let applied = try camp.hub("dataset", "apply", camp.path("last.json"), "--json").json
     #expect(applied["effect"]?["rows"]?["trees"]?["given"]?.integerValue == 2)
     camp.answer("tablet", 3)
@@ -101,13 +107,17 @@ struct OrphanTests {
       "office.sqlite",
       """
       CREATE TABLE sites (id INTEGER PRIMARY KEY, tier INTEGER);
-      CREATE TABLE parts (id INTEGER PRIMARY KEY, inside INTEGER REFERENCES parts (id), site INTEGER REFERENCES sites (id));
+      CREATE TABLE parts (
+        id INTEGER PRIMARY KEY, inside INTEGER REFERENCES parts (id), site INTEGER REFERENCES sites (id));
       INSERT INTO sites VALUES (1, 1), (2, 2);
       INSERT INTO parts VALUES (1, NULL, 1), (2, 1, NULL), (3, NULL, NULL), (4, 3, NULL), (5, 3, 1), (6, NULL, 2);
       """)
     try camp.writeExactly(
       "camp.json",
-      #"{ "dataset": "camp", "version": 1, "attributes": { "tier": "integer" }, "tables": { "sites": { "visible": "tier <= :tier" }, "parts": {} } }"#
+      """
+      { "dataset": "camp", "version": 1, "attributes": { "tier": "integer" },
+        "tables": { "sites": { "visible": "tier <= :tier" }, "parts": {} } }
+      """
     )
     camp.makeHub("hub", over: "office.sqlite")
     camp.hub("user", "add", "ann", "tier=1")

@@ -1,7 +1,7 @@
 import SatchelJSON
 import Testing
 
-/// What an operator sees before a change of rights.
+/// The numbers that an operator sees before a change of rights.
 @Suite("A look before rights change")
 struct ScopePreviewTests {
   let camp: CommandLineFixture
@@ -23,14 +23,16 @@ struct ScopePreviewTests {
   @Test("user set counts the rows by table and names the devices; a dry run only shows")
   func user() throws {
     let given = try effect(camp.hub("user", "set", "ann", "tier=2", "--dry-run", "--json"))
-    #expect(given["rows"]?["sites"]?["given"]?.integerValue == 1 && given["rows"]?["sites"]?["taken"]?.integerValue == 0)
+    #expect(
+      given["rows"]?["sites"]?["given"]?.integerValue == 1 && given["rows"]?["sites"]?["taken"]?.integerValue == 0)
     #expect(given["rows"]?["reviews"]?["given"]?.integerValue == 1)
     let device = try #require(given["devices"]?.arrayValue?.first)
     #expect(device["device"]?.stringValue == "tablet" && device["given"]?.integerValue == 2)
-    #expect(device["heard"] == .null && device["unsent"]?.boolValue == true)
+    #expect(device["last_contact"] == .null && device["unsent"]?.boolValue == true)
     #expect(try tier("ann") == 1)
     let out = camp.hub("user", "set", "ben", "tier=1", "--dry-run").out
-    #expect(out.contains("phone") && out.contains("TAKEN") && out.contains("may still come from these devices"), "\(out)")
+    #expect(
+      out.contains("phone") && out.contains("TAKEN") && out.contains("may still come from these devices"), "\(out)")
   }
 
   @Test("rows are taken only after a person at the terminal agreed; a script is not asked")
@@ -40,7 +42,7 @@ struct ScopePreviewTests {
     #expect(try tier("ben") == 2)
     #expect(camp.hub("user", "set", "ben", "tier=1", answers: ["y"], interactive: true).code == 0)
     #expect(try tier("ben") == 1)
-    // Nothing is taken, so nobody is asked.
+    // No row is taken, so there is no question.
     #expect(camp.hub("user", "set", "ben", "tier=2", interactive: true).code == 0)
     #expect(camp.hub("user", "set", "ben", "tier=1").code == 0)
     #expect(try tier("ben") == 1)
