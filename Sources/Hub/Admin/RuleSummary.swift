@@ -114,7 +114,10 @@ struct RuleScans {
     var names: [String] = []
     try database.each("EXPLAIN QUERY PLAN \(rules.ofRowSQL(table, rules.visible(table)))") {
       let words = $0.text(3).split(separator: " ").map(String.init)
-      guard words.count > 1, words[0] == "SCAN" || words.contains("AUTOMATIC") else { return }
+      // A search without an index is a walk for the greatest or least value.
+      let isSearch = words.first == "SEARCH"
+      let isWalk = isSearch && (words.contains("AUTOMATIC") || !words.contains("USING"))
+      guard words.count > 1, words[0] == "SCAN" || isWalk else { return }
       let isOwn = words[1].hasPrefix("satchel_") || words[1] == "CONSTANT" || words[1].hasPrefix("(")
       if !isOwn, !names.contains(words[1]) { names.append(words[1]) }
     }
