@@ -25,7 +25,7 @@ extension HubTool {
       let source = try context.platform.files.read(
         command.path(command.argument("FILE")), limit: DatasetDefinition.maximumBytes)
       let definition = try DatasetDefinition(json: source)
-      let check = InitCheck(definition, database: command.path(command.argument("DATABASE")))
+      let check = InitCheck(definition, database: command.path(command.argument("DATABASE")), defaults: .ofNewHub)
       try check.run()
       let (rules, warnings) = (try check.summaries(), try check.warnings())
       let words: TerminalText = "The definition fits the database.\n"
@@ -47,12 +47,15 @@ extension HubTool {
         definition, all in one transaction. The next bundle for each device carries the definition and the migration. \
         Devices with an older version continue to deliver in that version. Rows that the migration writes travel as \
         the hub's own changes. A table that the new definition does not name stays in the database, and is no longer \
-        kept in step.
+        kept in step. The command also shows how many rows users get and lose. At a terminal it shows this before it \
+        changes anything, and asks if users lose rows. If the definition does not say who sees rows that name no \
+        parent, the rule of the former version stays.
         """,
       arguments: [ArgumentSpec("FILE", help: "the new definition (JSON), with the next version number")],
       options: [
         OptionSpec(
-          "migration", kind: .value("FILE"), help: "SQL that changes the tables, at the hub and on each device")
+          "migration", kind: .value("FILE"), help: "SQL that changes the tables, at the hub and on each device"),
+        Confirmation.yes,
       ],
       examples: [
         Example(
@@ -65,12 +68,32 @@ extension HubTool {
       let script = try command.value("migration").map {
         try files.read(command.path($0), limit: Migration.maximumBytes + 1)
       }
-      let report = try open(command, context).applyDataset(source, migration: script)
-      return Answer(text(report, isDone: !command.dryRun), members(report))
+      let counted = try rehearsed(source, script, command, context)
+      let report = try open(command, context).applyDataset(
+        source, migration: script, counting: counted == nil ? .counted : .skipped)
+      let effect =
+        try counted ?? report.preview.map { try ScopePreviewText(asking: $0.ofMovedDevices, command, context) }
+      var answer = Answer(
+        text(report, effect?.answer ?? "", isDone: !command.dryRun), members(report))
+      answer.members.append(.init(name: "effect", value: effect?.json ?? .null))
+      return answer
     }
   }
 
-  private static func text(_ report: VersionReport, isDone: Bool) -> TerminalText {
+  /// Shows the effect on users, and asks if they lose rows. For this, the step is taken and rolled back. Returns nil
+  /// if there is no question.
+  private static func rehearsed(
+    _ source: [UInt8], _ script: [UInt8]?, _ command: ParsedCommand, _ context: CommandContext
+  ) throws -> ScopePreviewText? {
+    guard Confirmation.isAsked(command, context) else { return nil }
+    let hub = try HubWorkspace.open(
+      command.directory, platform: context.platform, runMode: .dryRun, passwords: command.passwords(context))
+    return try hub.applyDataset(source, migration: script).preview.map {
+      try ScopePreviewText(asking: $0.ofMovedDevices, command, context)
+    }
+  }
+
+  private static func text(_ report: VersionReport, _ effect: TerminalText, isDone: Bool) -> TerminalText {
     var text: TerminalText =
       "The dataset \(report.dataset) \(isDone ? "has" : "would have") version \(report.version).\n"
     var table = TextTable(["", ""])
@@ -83,7 +106,7 @@ extension HubTool {
     for (name, counts) in report.tally.tables {
       add("Rows", "\(name): \(counts.inserted) inserted, \(counts.updated) updated, \(counts.deleted) deleted")
     }
-    text += table.text(width: nil) + RuleText.table(report.rules) + FindingText.notes(report.warnings)
+    text += table.text(width: nil) + RuleText.table(report.rules) + effect + FindingText.notes(report.warnings)
     let count = Words.count(report.devices.count, "device")
     if isDone, !report.devices.isEmpty { text += "\(count) yet to receive it. Next: satchel-hub emit --all\n" }
     return text

@@ -23,6 +23,8 @@ public struct VersionReport: Sendable {
   public let warnings: [Finding]
   /// How the rules of each table are understood.
   public let rules: [RuleSummary]
+  /// The rows that users get and lose. nil if they were not counted.
+  public let preview: ScopePreview?
 }
 
 /// A device, and the versions that it has and will get.
@@ -47,13 +49,18 @@ extension HubWorkspace {
   /// runs the migration, and makes capture and the hub's own tables again.
   ///
   /// Throws a `DatasetError` or a `VersionError` that names the fault. Nothing has changed then.
-  /// - Parameter script: the SQL that changes the tables. nil if they stay as they are.
-  public func applyDataset(_ source: [UInt8], migration script: [UInt8]?) throws -> VersionReport {
+  /// - Parameters:
+  ///   - script: the SQL that changes the tables. nil if they stay as they are.
+  ///   - counting: whether the report contains the rows that users get and lose. All their rows are evaluated twice.
+  public func applyDataset(
+    _ source: [UInt8], migration script: [UInt8]?, counting: ScopeCounting = .counted
+  ) throws -> VersionReport {
     let given = try DatasetDefinition(json: source)
     return try locked {
       let store = try storeForLongWork()
       try checkClock(store)
       let old = store.dataset
+      let given = try old.orphans.map { try given.saying($0) } ?? given
       let added = try DatasetChange(from: old, to: given).added
       let migration = try script.map { try Self.migration(given.version, $0) }
       for table in added { try Self.refuseReturn(of: table, store) }
@@ -61,6 +68,7 @@ extension HubWorkspace {
       return try store.writeTransaction(runMode) {
         let now = platform.clock.milliseconds()
         try store.logLocalWrites(user: Self.hubUser, at: now)
+        let before = try counting == .counted ? ScopesBefore(store) : nil
         let step = try VersionStep(
           from: store.tables, to: given, .completedByDatabase, by: migration.map { [$0] } ?? [],
           within: TimeLimit(milliseconds: Migration.longestAtHub, by: platform.clock),
@@ -80,7 +88,8 @@ extension HubWorkspace {
           tally: tally,
           devices: try store.devices().filter { $0.state == .active }.map(\.name),
           warnings: try ReferenceWarnings(given, step.tables).findings(in: store.database),
-          rules: try step.tables.map { try RuleSummary($0, of: given, in: store.database) })
+          rules: try RuleSummary.all(of: step.tables, definition, in: store.database),
+          preview: try before?.preview(store))
       }
     }
   }
