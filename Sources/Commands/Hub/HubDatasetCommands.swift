@@ -48,16 +48,23 @@ extension HubTool {
         Devices with an older version continue to deliver in that version. Rows that the migration writes travel as \
         the hub's own changes. A table that the new definition does not name stays in the database, and is no longer \
         kept in step.
+
+        With --migrated, the app's own tool has changed the hub's tables already. Then the migration is not run here. \
+        It is recorded for the devices. The tables must be as the new definition demands.
         """,
       arguments: [ArgumentSpec("FILE", help: "the new definition (JSON), with the next version number")],
       options: [
         OptionSpec(
-          "migration", kind: .value("FILE"), help: "SQL that changes the tables, at the hub and on each device")
+          "migration", kind: .value("FILE"), help: "SQL that changes the tables, at the hub and on each device"),
+        OptionSpec("migrated", help: "the hub's tables are changed already: run the migration on the devices only"),
       ],
       examples: [
         Example(
           "satchel-hub dataset apply survey-2.json --migration survey-2.sql --dry-run", "Shows what would change."),
         Example("satchel-hub dataset apply survey-2.json --migration survey-2.sql", "Brings in the second version."),
+        Example(
+          "satchel-hub dataset apply survey-2.json --migration survey-2.sql --migrated",
+          "After the app's own tool, such as Django's migrate, changed the hub's database."),
       ], changesData: true
     ) { command, context in
       let files = context.platform.files
@@ -65,7 +72,8 @@ extension HubTool {
       let script = try command.value("migration").map {
         try files.read(command.path($0), limit: Migration.maximumBytes + 1)
       }
-      let report = try open(command, context).applyDataset(source, migration: script)
+      let report = try open(command, context).applyDataset(
+        source, migration: script, to: command.flag("migrated") ? .migrated : .former)
       return Answer(text(report, isDone: !command.dryRun), members(report))
     }
   }
