@@ -24,7 +24,7 @@ extension DeviceTool {
         status.outbox.isEmpty
         ? "" : "\(Words.count(status.outbox.count, "file")) in bundles/outbox can be carried: satchel sync DIR\n"
       if case .away = trouble, !status.staged.isEmpty {
-        outbox += "\(Words.count(status.staged.count, "bundle")) from the hub \(status.staged.count == 1 ? "is" : "are") staged for the tablet.\n"
+        outbox += "Waiting for the tablet: \(Words.count(status.staged.count, "bundle")) from the hub.\n"
       }
       return "Device \(configuration.name) of the dataset \(configuration.dataset).\n" + words(trouble) + outbox
     }

@@ -60,7 +60,7 @@ struct TabletDatabase {
   /// Copies the database with its log and its journal to `copy`, and brings their content into the copy.
   ///
   /// Throws a `WorkspaceError` if the app writes meanwhile. The tablet's files are only read.
-  /// - Parameter copy: a path in a folder of this machine that nobody else uses.
+  /// - Parameter copy: a path in a private folder of this machine.
   func take(to copy: String) throws -> Taken {
     var taken = Taken()
     taken.marks = try marks()

@@ -197,7 +197,8 @@ struct DockTests {
     give()
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'Big lake' WHERE id = 'lake'")
     #expect(camp.hub("emit", "--device", "tablet").code == 0)
-    #expect(camp.device("tablet", "import", "--stage", camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel")).code == 0)
+    let bundle = camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel")
+    #expect(camp.device("tablet", "import", "--stage", bundle).code == 0)
     try writeIntoLog("UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     var number = 1
     while true {
@@ -285,7 +286,8 @@ struct DockTests {
       Self.database,
       """
       CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT, tier INTEGER);
-      CREATE TABLE reviews (id TEXT PRIMARY KEY, site TEXT REFERENCES sites (id), author TEXT, stars INTEGER, words TEXT);
+      CREATE TABLE reviews (
+        id TEXT PRIMARY KEY, site TEXT REFERENCES sites (id), author TEXT, stars INTEGER, words TEXT);
       INSERT INTO reviews VALUES ('own', 'lake', 'ann', 3, 'from the pad');
       """)
     func dockPad(_ words: String...) -> CommandLineFixture.Outcome {
