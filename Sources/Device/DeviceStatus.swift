@@ -36,6 +36,8 @@ public struct DeviceStatus: Sendable {
     case lost(String)
     /// SQLite cannot read the file. The text is SQLite's message.
     case damaged(String)
+    /// The file is on a tablet. The text is its name there.
+    case away(String)
   }
 
   /// Counts of the files that rows name.
@@ -114,7 +116,11 @@ extension DeviceWorkspace {
 
   private func trouble() throws -> DeviceStatus.Trouble? {
     do {
-      if case .lost(let words) = try databaseCondition() { return .lost(words) }
+      switch try databaseCondition() {
+      case .lost(let words): return .lost(words)
+      case .away(let name): return .away(name)
+      case .there, .initial: break
+      }
       guard try hasForeignFile(), !configuration.joins, try BundleArchive(folder, platform.files).hasAny() else {
         return nil
       }

@@ -82,6 +82,8 @@ public enum Reason: String, CaseIterable, Sendable {
   case decided
   /// The rows of a device differ from the hub's record.
   case differs
+  /// The database of this device is on a tablet.
+  case docked
   /// Something with this name is there already.
   case exists
   /// The device or its user may no longer deliver.
@@ -402,4 +404,6 @@ public enum Reason: String, CaseIterable, Sendable {
   case wrongDataset = "wrong-dataset"
   /// Bundles of this kind are not imported here.
   case wrongKind = "wrong-kind"
+  /// The app on the tablet wrote to its database during the dock. Close the app, and try again.
+  case writtenMeanwhile = "written-meanwhile"
 }

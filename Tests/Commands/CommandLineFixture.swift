@@ -119,6 +119,10 @@ final class CommandLineFixture {
     run(words, [], false) { runDeviceTool($0, console: $1) }
   }
 
+  @discardableResult func deviceAnywhere(_ words: [String], on platform: Platform) -> Outcome {
+    run(words, [], false) { runDeviceTool($0, platform: platform, console: $1) }
+  }
+
   /// Runs the device's tool with passwords typed by a person, or with variables set.
   func device(_ name: String, typing secrets: [String], environment: [String: String] = [:], _ words: String...)
     -> Outcome

@@ -35,17 +35,17 @@ extension DeviceTool {
     }
   }
 
-  private static let fingerprint = OptionSpec(
+  static let fingerprint = OptionSpec(
     "fingerprint", kind: .value("WORDS"), help: "of the hub's key; for the first bundle only")
 
-  private static let migrated = OptionSpec(
+  static let migrated = OptionSpec(
     "migrated", help: "the app has changed its tables by itself: do not run the migration that comes with a new version"
   )
 
-  private static let accept = OptionSpec(
+  static let accept = OptionSpec(
     "accept", help: "remove the rows that the hub's bundle removes, however many: the office confirmed it")
 
-  private static func migrations(_ command: ParsedCommand) -> BroughtMigrations {
+  static func migrations(_ command: ParsedCommand) -> BroughtMigrations {
     command.flag("migrated") ? .doneByApp : .run
   }
 
@@ -56,8 +56,9 @@ extension DeviceTool {
       let manifest = try Streams.with(name, command, context, in: workspace.folder) {
         try workspace.stage($0, fingerprint: command.value("fingerprint"))
       }
+      let next = workspace.isDocked ? "dock FOLDER" : "apply"
       return .init(
-        text: "Bundle \(manifest.number) of the hub is verified, and waits: satchel apply\n",
+        text: "Bundle \(manifest.number) of the hub is verified, and waits: satchel \(next)\n",
         json: ["verdict": "staged", "number": .integer(manifest.number)], isTaken: false)
     }.answer
   }
@@ -119,7 +120,12 @@ extension DeviceTool {
       tool: name, check: { _ = try open($0, $1) },
       sync: { stick, command, context in
         let workspace = try open(command, context)
-        return try Syncing(tool: name, command, context, stick: stick, workspace.configuration).run(
+        let syncing = try Syncing(tool: name, command, context, stick: stick, workspace.configuration)
+        if workspace.isDocked {
+          return try syncing.run(
+            take: { _, files in try stage(stick: files, in: workspace, command) }, make: { try outgoing(workspace) })
+        }
+        return try syncing.run(
           take: { _, files in try take(stick: files, into: workspace, command) },
           make: { try due(workspace, command) }, made: { made(workspace, before: $0) })
       })
@@ -136,12 +142,12 @@ extension DeviceTool {
     return .init(answer: rounds.answer, taken: rounds.taken, leftAlone: rounds.leftAlone)
   }
 
-  private static func told(_ report: ImportReport, _ command: ParsedCommand) -> ImportRounds.Told {
+  static func told(_ report: ImportReport, _ command: ParsedCommand) -> ImportRounds.Told {
     Rehearsal.extend(text(report), json(report), report.verdict, by: report.tally, report.found, command)
   }
 
   /// The export to carry, if the hub is not known to have it.
-  private static func due(_ workspace: DeviceWorkspace, _ command: ParsedCommand) throws -> [Syncing.Outgoing] {
+  static func due(_ workspace: DeviceWorkspace, _ command: ParsedCommand) throws -> [Syncing.Outgoing] {
     guard let before = try working(workspace) else {
       guard let stranded = try workspace.stranded() else {
         return [.init(to: "the hub", file: nil, words: "nothing before its first bundle came here.")]

@@ -20,9 +20,12 @@ extension DeviceTool {
   private static func text(_ status: DeviceStatus, _ now: Int64) -> TerminalText {
     let configuration = status.configuration
     if let trouble = status.trouble {
-      let outbox: TerminalText =
+      var outbox: TerminalText =
         status.outbox.isEmpty
         ? "" : "\(Words.count(status.outbox.count, "file")) in bundles/outbox can be carried: satchel sync DIR\n"
+      if case .away = trouble, !status.staged.isEmpty {
+        outbox += "Waiting for the tablet: \(Words.count(status.staged.count, "bundle")) from the hub.\n"
+      }
       return "Device \(configuration.name) of the dataset \(configuration.dataset).\n" + words(trouble) + outbox
     }
     guard let current = status.current else {
@@ -59,6 +62,12 @@ extension DeviceTool {
       """
       Warning: the database is damaged (\(words)). What was exported is not lost.
       Next: close the app, keep the file, and import the next bundle from the hub. It makes a new database.
+
+      """
+    case .away(let name):
+      """
+      Its database is on its tablet, in \(name).
+      Next: connect the tablet, close the app there, and run satchel dock FOLDER.
 
       """
     }
@@ -216,6 +225,7 @@ extension DeviceTool {
     case .replaced: "replaced"
     case .lost: "lost"
     case .damaged: "damaged"
+    case .away: "docked"
     }
   }
 

@@ -11,7 +11,7 @@ enum DeviceTool {
     ToolSpec(
       name: name, summary: "keep this device's database in step with its hub, without a network",
       version: satchelVersion,
-      commands: [initialize, status, report] + syncing.all + [export, importBundles, apply, renew, compact]
+      commands: [initialize, status, report] + syncing.all + [dock, export, importBundles, apply, renew, compact]
         + conflicts.all + keys
         + quarantine.all + [
           LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },

@@ -50,17 +50,25 @@ extension HubTool {
         kept in step. The command also shows how many rows users get and lose. At a terminal it shows this before it \
         changes anything, and asks if users lose rows. If the definition does not say who sees rows that name no \
         parent, the rule of the former version stays.
+
+        With --migrated, the app's own tool has changed the hub's tables already. Then the migration is not run here. \
+        It is recorded for the devices. The tables must be as the new definition demands. Rows that users get and lose \
+        are not counted then.
         """,
       arguments: [ArgumentSpec("FILE", help: "the new definition (JSON), with the next version number")],
       options: [
         OptionSpec(
           "migration", kind: .value("FILE"), help: "SQL that changes the tables, at the hub and on each device"),
+        OptionSpec("migrated", help: "the hub's tables are changed already: run the migration on the devices only"),
         Confirmation.yes,
       ],
       examples: [
         Example(
           "satchel-hub dataset apply survey-2.json --migration survey-2.sql --dry-run", "Shows what would change."),
         Example("satchel-hub dataset apply survey-2.json --migration survey-2.sql", "Brings in the second version."),
+        Example(
+          "satchel-hub dataset apply survey-2.json --migration survey-2.sql --migrated",
+          "After the app's own tool, such as Django's migrate, changed the hub's database."),
       ], changesData: true
     ) { command, context in
       let files = context.platform.files
@@ -68,9 +76,10 @@ extension HubTool {
       let script = try command.value("migration").map {
         try files.read(command.path($0), limit: Migration.maximumBytes + 1)
       }
-      let counted = try rehearsed(source, script, command, context)
+      let state: HubTables = command.flag("migrated") ? .migrated : .former
+      let counted = try state == .former ? rehearsed(source, script, command, context) : nil
       let report = try open(command, context).applyDataset(
-        source, migration: script, counting: counted == nil ? .counted : .skipped)
+        source, migration: script, to: state, counting: counted == nil ? .counted : .skipped)
       let effect =
         try counted ?? report.preview.map { try ScopePreviewText(asking: $0.ofMovedDevices, command, context) }
       var answer = Answer(

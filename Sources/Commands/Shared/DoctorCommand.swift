@@ -35,7 +35,7 @@ enum DoctorCommand {
     }
   }
 
-  private static func text(_ report: DoctorReport, tool: String) -> TerminalText {
+  static func text(_ report: DoctorReport, tool: String) -> TerminalText {
     var lines: [String] = []
     for finding in report.findings {
       let isMended = report.isRepaired && finding.hint == nil

@@ -119,7 +119,11 @@ struct DeviceAttachments {
     try list.takeUpOthers(but: arriving, in: database)
   }
 
-  func sweep() throws { if session.workspace.runMode == .commit { try list.sweep(database) } }
+  /// Removes files that no row names any more. If the database is a copy from a tablet, this waits until the copy is
+  /// back on the tablet.
+  func sweep() throws { if session.workspace.docking == nil { try sweepNow() } }
+
+  func sweepNow() throws { if session.workspace.runMode == .commit { try list.sweep(database) } }
 
   // MARK: status
 

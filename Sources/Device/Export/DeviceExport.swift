@@ -121,7 +121,9 @@ extension DeviceSession {
   /// Whether the last export already contains everything that a new one would.
   fileprivate func isNothingNew(since last: ExportRecord) throws -> Bool {
     // If a person moved the file away and the hub has not confirmed the export, the file may be lost.
-    let isKept = try platform.files.kind(folder.place(ofOutgoing: last.file, platform.files)) == .file
+    let isKept =
+      try workspace.docking?.holds(last.file) ?? false
+      || platform.files.kind(folder.place(ofOutgoing: last.file, platform.files)) == .file
     guard last.isWritten, isKept || last.sequence <= state.acknowledged else { return false }
     // A hub that was set back to an earlier epoch learns from the next export that a newer epoch exists.
     if last.received == .zero { return false }
@@ -263,14 +265,24 @@ extension DeviceSession {
     try Capture.begin(Generation(sequence.rawValue), in: database)
   }
 
-  /// Gives the file its name in the outbox. This export contains the older exports, so they move to `sent`.
+  /// Gives the file its name in the outbox. This export contains the older exports, so they move to `sent`. If the
+  /// database is a copy from a tablet, that waits until the copy is back on the tablet.
   fileprivate func publish(_ record: ExportRecord, _ path: String) throws {
-    // The archive keeps a copy, because a person may move the file out of the outbox. The device needs the contents
-    // while bundles from the hub build on them.
-    try archive.keepOwn(path, as: record.file)
-    try platform.files.rename(path, to: Paths.join(folder.outbox, record.file))
+    if let docking = workspace.docking {
+      try docking.hold(record.file, record.sequence, at: path, platform.files)
+      return try ExportTable.markWritten(record.sequence, in: database)
+    }
+    try publish(path, as: record.file)
     try ExportTable.markWritten(record.sequence, in: database)
     try moveToSent(below: record.sequence)
+  }
+
+  /// Moves the file of an export from `path` into the outbox, and keeps a copy in the archive.
+  func publish(_ path: String, as name: String) throws {
+    // The archive keeps a copy, because a person may move the file out of the outbox. The device needs the contents
+    // while bundles from the hub build on them.
+    try archive.keepOwn(path, as: name)
+    try platform.files.rename(path, to: Paths.join(folder.outbox, name))
   }
 
   /// Moves exports below `sequence` from the outbox to the folder from which they can be sent again.

@@ -219,7 +219,7 @@ extension DeviceWorkspace {
 
   /// Verifies a bundle from the hub, or an export of this device, and passes it to `body`. Imports nothing.
   public func verify<T>(_ path: String, _ body: (borrowing VerifiedBundle) throws -> T) throws -> T {
-    try locked {
+    try lockedWithoutDatabase {
       try body(reader.read(path, trust: .keys(ownKeys() + hubKeys()), staging: folder.inbox))
     }
   }

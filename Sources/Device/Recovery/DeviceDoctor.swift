@@ -14,7 +14,7 @@ extension DeviceWorkspace {
       do {
         switch try databaseCondition() {
         case .there: break
-        case .initial: return report
+        case .initial, .away: return report
         case .lost(let words):
           report.add(Finding(WorkspaceError.lostDatabase(words)))
           return report
@@ -72,7 +72,7 @@ extension DeviceWorkspace {
     if runMode == .commit { try folder.makeFolders(platform.files) }
     switch try databaseCondition() {
     case .there: break
-    case .initial: return report
+    case .initial, .away: return report
     case .lost(let words): return try repair(lost: words, report)
     }
     if let replaced = try ReplacedFile.find(self) {

@@ -14,6 +14,8 @@ struct TroubledFiles: FileSystem {
   var fickle: Fickle?
   /// A medium that does not keep what was written. nil if there is none.
   var forgetful: Forgetful?
+  /// Another program that writes while files are written. nil if there is none.
+  var intruder: Intruder?
   /// Paths of files that are read instead of others, such as the kernel's list of mounts.
   var instead: [String: String] = [:]
   private var host = HostFileSystem()
@@ -80,6 +82,26 @@ struct TroubledFiles: FileSystem {
     }
   }
 
+  /// Another program: it works once, before the first file is written into a folder.
+  final class Intruder: Sendable {
+    private let folder: String
+    private let work: Mutex<(@Sendable () -> Void)?>
+
+    init(in folder: String, _ work: @escaping @Sendable () -> Void) {
+      self.folder = folder
+      self.work = Mutex(work)
+    }
+
+    fileprivate func step(_ folder: String) {
+      guard folder == self.folder else { return }
+      let work = work.withLock { work in
+        defer { work = nil }
+        return work
+      }
+      work?()
+    }
+  }
+
   /// Fails the n-th changing call, as a failing disk does.
   final class Fault: Sendable {
     private let left: Mutex<Int>
@@ -107,6 +129,7 @@ struct TroubledFiles: FileSystem {
     in directory: String, for label: String, mode: UInt32
   ) throws(PlatformError) -> (path: String, fd: Int32) {
     try fault?.step("create", directory)
+    intruder?.step(directory)
     let made = try host.createTemporary(in: directory, for: label, mode: mode)
     forgetful?.note(made.fd, made.path)
     return made
