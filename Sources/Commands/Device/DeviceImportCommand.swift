@@ -121,7 +121,9 @@ extension DeviceTool {
         let workspace = try open(command, context)
         return try Syncing(tool: name, command, context, stick: stick, workspace.configuration).run(
           take: { _, files in try take(stick: files, into: workspace, command) },
-          make: { try due(workspace, command) }, made: { made(workspace, before: $0) })
+          make: { try due(workspace, command, $0) },
+          cut: { _, file, medium in try workspace.putVolumes(of: file, on: medium) },
+          made: { made(workspace, before: $0) })
       })
   }
 
@@ -141,7 +143,9 @@ extension DeviceTool {
   }
 
   /// The export to carry, if the hub is not known to have it.
-  private static func due(_ workspace: DeviceWorkspace, _ command: ParsedCommand) throws -> [Syncing.Outgoing] {
+  private static func due(
+    _ workspace: DeviceWorkspace, _ command: ParsedCommand, _ stick: StickRoom
+  ) throws -> [Syncing.Outgoing] {
     guard let before = try working(workspace) else {
       guard let stranded = try workspace.stranded() else {
         return [.init(to: "the hub", file: nil, words: "nothing before its first bundle came here.")]
@@ -157,8 +161,10 @@ extension DeviceTool {
         .init(to: before.state.hubName, file: nil, words: "nothing, it has no key of its own and receives alone.")
       ]
     }
-    let report = try workspace.export(encryption: command.encryption)
     let hub = before.state.hubName
+    let room = stick.next(to: hub)
+    if let begun = try begun(workspace, to: hub, room, stick) { return [begun] }
+    let report = try workspace.export(encryption: command.encryption, room: room)
     let again = try workspace.carriedBefore().filter { $0 != report.file }
     if !again.isEmpty {
       let words =
@@ -169,7 +175,18 @@ extension DeviceTool {
       return [.init(to: hub, file: nil, words: "nothing, it has everything.")]
     }
     let total = report.changes.reduce(0) { $0 + $1.count }
-    return [.init(to: hub, file: report.file, words: "bundle \(report.sequence), \(Words.count(total, "change")).")]
+    let words = "bundle \(report.sequence), \(Words.count(total, "change")).\(AttachedWords.left(report.attachedLeft))"
+    return [.init(to: hub, file: report.file, words: words)]
+  }
+
+  /// The export that sticks carry in volumes, if some volumes are on no stick yet and this stick has no room for the
+  /// whole export. A new export would make the volumes on other sticks useless.
+  private static func begun(
+    _ workspace: DeviceWorkspace, to hub: String, _ room: BundleRoom, _ stick: StickRoom
+  ) throws -> Syncing.Outgoing? {
+    guard let file = try workspace.exportOnSticks(), try stick.isTooSmall(room, for: file) else { return nil }
+    return .init(
+      to: hub, file: file, words: "bundle \(Paths.name(of: file)).", before: try workspace.carriedBefore().filter { $0 != file })
   }
 
   /// The status of the device's data. nil if there is no usable database.

@@ -16,6 +16,12 @@ enum AttachedWords {
     return "\(Words.count(count, "file")) along with it\(more).\n"
   }
 
+  /// The files that stayed behind, because the bundle has no room for them.
+  static func left(_ count: Int) -> String {
+    if count == 0 { return "" }
+    return " \(Words.count(count, "file")) \(count == 1 ? "stays" : "stay") behind for want of room: a later bundle takes them."
+  }
+
   /// The files that an export requests, in words.
   static func asked(_ count: Int) -> TerminalText {
     count == 0
