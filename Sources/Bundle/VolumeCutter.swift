@@ -18,12 +18,12 @@ public struct VolumeCutter {
   public struct Made {
     /// Its number, from 1 on.
     public let part: Int64
-    /// Its file, which is deleted if nobody moves it.
+    /// Its file, which is deleted afterwards, unless `deliver` moved it.
     public let file: String
     public let name: String
   }
 
-  /// Whether more volumes are wanted.
+  /// Whether to make more volumes.
   public enum Next { case goOn, stop }
 
   /// Cuts the bundle at `path`, and passes each volume to `deliver`, in order.

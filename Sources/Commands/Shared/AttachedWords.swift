@@ -19,7 +19,9 @@ enum AttachedWords {
   /// The files that stayed behind, because the bundle has no room for them.
   static func left(_ count: Int) -> String {
     if count == 0 { return "" }
-    return " \(Words.count(count, "file")) \(count == 1 ? "stays" : "stay") behind for want of room: a later bundle takes them."
+    return count == 1
+      ? " 1 file stays behind, because it does not fit. A later bundle takes it."
+      : " \(count) files stay behind, because they do not fit. A later bundle takes them."
   }
 
   /// The files that an export requests, in words.

@@ -42,7 +42,7 @@ struct PutVolumes {
 
   var words: String {
     let now = put.isEmpty ? "" : " \(Self.volumes(put)) of \(parts) \(put.count == 1 ? "is" : "are") on it now."
-    if missing.isEmpty { return " It is larger than a stick.\(now) Sticks have all its volumes: carry all these sticks." }
+    if missing.isEmpty { return " It is larger than a stick.\(now) Sticks have all its volumes: carry all of them." }
     return " It is larger than this stick.\(now) Still to come: \(Self.volumes(missing).lowercased())."
   }
 

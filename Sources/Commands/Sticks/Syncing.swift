@@ -265,7 +265,8 @@ struct Syncing {
     if isRehearsal { return }
     try stick.explain()
     try stick.sync()
-    let safe: TerminalText = medium.isRemovable ? "The stick is safe to remove" : "Everything that fits is in the folder"
+    let done: TerminalText =
+      medium.isRemovable ? "The stick is safe to remove." : "Everything that fits is in the folder."
     if failures > 0 {
       answer.closing = "Not everything is on the stick: see above.\n"
     } else if answer.code != .done {
@@ -274,7 +275,7 @@ struct Syncing {
         ? "The stick is safe to remove, but not everything was done: see above.\n"
         : "Not everything was done: see above.\n"
     } else if missing > 0 {
-      answer.closing = "\(safe). Put the next stick in and run sync again.\n"
+      answer.closing = "\(done) Put the next stick in and run sync again.\n"
     } else {
       answer.closing =
         medium.isRemovable ? "Done: the stick is safe to remove.\n" : "Done: everything is in the folder.\n"

@@ -147,6 +147,7 @@ struct DeviceAttachments {
     let notSent = waiting.filter { $0.sent == 0 }.map(\.path) + rewritten.map(\.path)
     return DeviceStatus.Attachments(
       missing: try list.named.missing(in: database, list.files, list.limits), waiting: waiting.count + rewritten.count,
-      notSent: notSent.count, notSentBytes: try list.files.bytes(of: notSent), lost: lost.count, notAsked: lost.count { $0.asked == 0 })
+      notSent: notSent.count, notSentBytes: try list.files.bytes(of: notSent), lost: lost.count,
+      notAsked: lost.count { $0.asked == 0 })
   }
 }

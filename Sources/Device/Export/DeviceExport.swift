@@ -8,27 +8,6 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The result of an export.
-public struct ExportReport: Sendable {
-  public let sequence: SequenceNumber
-  /// The bundle's file in the outbox.
-  public fileprivate(set) var file: String
-  /// The number of steps that the bundle carries, by table, in the dataset's order.
-  public let changes: [(table: Name, count: Int)]
-  public let conflicts: Int
-  /// The number of attached files that the bundle carries. `attachedLeft`: how many are left for later exports.
-  public var attached = 0
-  public var attachedLeft = 0
-  /// The number of attached files that are missing here and that the bundle requests from the hub.
-  public var attachedLost = 0
-  /// Whether the bundle carries digests of all rows.
-  public var isProved = false
-  /// The size of the bundle's file.
-  public var bytes: Int64 = 0
-  /// False: nothing has changed since the last export, and `file` is the file of that export.
-  public let isNew: Bool
-}
-
 extension DeviceWorkspace {
   /// Writes all changes since the last acknowledged export as a bundle into the outbox.
   ///
@@ -122,39 +101,6 @@ extension DeviceWorkspace {
       return try session.seal(into: &draft, attached, snapshot: snapshot, proof: proof, key: key).record.sealed
     }
     return try sealed.map { try platform.files.size(draft.write($0, for: recipients)) } ?? 0
-  }
-}
-
-extension DeviceWorkspace {
-  /// Cuts an export into volumes, unless it fits as it is. Returns the paths of the volumes; empty: the export fits.
-  /// - Parameters:
-  ///   - size: the largest size of a volume's file, in bytes.
-  ///   - target: the folder for the volumes; nil: the outbox.
-  public func cut(_ report: ExportReport, size: Int64, into target: String?) throws -> [String] {
-    try locked {
-      let session = try session()
-      return try BundleVolumes(folder, reader: reader, platform: platform).cut(
-        report.file, size: size, into: target, trust: ownKeys(), key: keys.signing()
-      ) {
-        try Encryption.always.recipients(session.state.hubRecipient, name: session.state.hubName, session.dataset, keys)
-      }
-    }
-  }
-}
-
-extension DeviceWorkspace {
-  /// Puts volumes of an export on a medium, as many as fit. Goes on with the volumes that no medium has yet.
-  /// - Parameter file: the path of the export.
-  public func putVolumes(of file: String, on medium: some VolumeMedium) throws -> CarriedVolumes {
-    try locked {
-      try BundleVolumes(folder, reader: reader, platform: platform).put(
-        file, on: medium, trust: ownKeys(), key: keys.signing()
-      ) {
-        let session = try session()
-        return try Encryption.always.recipients(
-          session.state.hubRecipient, name: session.state.hubName, session.dataset, keys)
-      }
-    }
   }
 }
 

@@ -98,7 +98,8 @@ extension HubWorkspace {
       try encryptInPlace(path, for: recipients, platform: platform)
     }
     var report = made.plan.report(file: path, isNew: made.sealed != nil)
-    (report.attached, report.attachedLeft) = made.sealed == nil ? (0, attached.dueLeft) : (attached.count, attached.left)
+    report.attached = made.sealed == nil ? 0 : attached.count
+    report.attachedLeft = made.sealed == nil ? attached.dueLeft : attached.left
     // The file of an emission that the device has may be deleted.
     let isThere = try bytes == nil && platform.files.kind(path) == .file
     report.bytes = try bytes ?? (isThere ? platform.files.size(path) : 0)

@@ -1,7 +1,8 @@
 import SatchelPlatform
 
-/// The room for a bundle that is about to be made, such as the free space of a stick. The rows always go. Attached files
-/// take the room that the rows leave.
+/// The room for a bundle that is about to be made, such as the free space of a stick.
+///
+/// The rows always go. Attached files take the room that the rows leave.
 public struct BundleRoom: Sendable {
   /// The most bytes of a new bundle's file; nil: there is no limit.
   public let bytes: Int64?
@@ -36,8 +37,8 @@ public struct BundleRoom: Sendable {
   /// - Parameters:
   ///   - wanted: the bytes of all files that should go.
   ///   - database: the path of the database, whose rows are in the bundle.
-  ///   - rows: makes the bundle without files, and returns the size of its file. That takes time, so it is called only if
-  ///     the room is scarce.
+  ///   - rows: makes the bundle without files, and returns the size of its file. That takes time, so it is called only
+  ///     if the room is scarce.
   func forFiles(
     of wanted: Int64, besides database: String, _ files: any FileSystem, rows: () throws -> Int64
   ) throws -> Int64? {

@@ -51,8 +51,10 @@ public struct BundleVolumes {
     return paths
   }
 
-  /// Puts the volumes of a bundle on a medium, as many as fit, and records which. Goes on with the volumes that no medium
-  /// has yet. If media have all volumes, and this medium has none of them, another round begins: a stick may be lost.
+  /// Puts the volumes of a bundle on a medium, as many as fit, and records which.
+  ///
+  /// Goes on with the volumes that no medium has yet. If media have all volumes, and this medium has none of them,
+  /// another round begins: a stick may be lost.
   /// - Parameters:
   ///   - medium: the medium and its room.
   ///   - trust: all keys with which the bundle may be signed.
@@ -68,9 +70,10 @@ public struct BundleVolumes {
     let size = known?.size ?? max(min(medium.room / Self.mostOnOne, Self.mostBytes), Self.leastBytes, least)
     let before = known.map { $0.missing.isEmpty ? [] : $0.put } ?? []
     var put = before
+    func isWanted(_ part: Int64) -> Bool { !before.contains(part) }
     let parts = try VolumeCutter(reader: reader, platform: platform).cut(
       file, size: size, in: folder.outbox, trust: trust, key: key, for: reader.isEncrypted(file) ? recipients() : [],
-      isWanted: { !before.contains($0) }
+      isWanted: isWanted
     ) { volume in
       guard try medium.put(volume.file, named: volume.name) else { return .stop }
       put.insert(volume.part)

@@ -40,8 +40,9 @@ extension CarriedVolumes {
   }
 }
 
-/// The file `bundles/volumes.json`: the bundles of this workspace that sticks carry in volumes. If the file is lost, the
-/// bundle is put on sticks from its first volume on.
+/// The file `bundles/volumes.json`: the bundles of this workspace that sticks carry in volumes.
+///
+/// If the file is lost, the bundle is put on sticks from its first volume on.
 public struct CarriedVolumesFile {
   private let folder: WorkspaceFolder
   private let files: any FileSystem
