@@ -46,6 +46,7 @@ public struct DeviceStatus: Sendable {
     /// The number of files that the hub is not known to have. `notSent`: how many of these no export has carried yet.
     public var waiting = 0
     public var notSent = 0
+    public var notSentBytes: Int64 = 0
     /// The number of files that the hub has and that are missing here. `notAsked`: how many of these no export has
     /// requested yet.
     public var lost = 0
@@ -88,6 +89,8 @@ public struct DeviceStatus: Sendable {
     /// For each table with a key range of this device: the range, and how many keys are left.
     public let blocks: [(block: KeyBlock, left: Int64, isShort: Bool)]
     public let attachments: Attachments
+    /// Exports that sticks carry in volumes, if some volumes are on no stick yet.
+    public let onSticks: [CarriedVolumes]
     /// Whether a new key exists that no export has announced to the hub.
     public let hasUntoldKey: Bool
     /// Milliseconds since 1970 of the last export; nil before the first.
@@ -112,6 +115,11 @@ extension DeviceWorkspace {
       failedImports: try failedImports.list(),
       staged: try staged(), obstacles: try obstacles(), volumes: try BundleParts(folder, platform: platform).waiting(),
       current: try trouble != nil || isInitial() ? nil : examined().status(), trouble: trouble)
+  }
+
+  /// The path of the export that sticks carry in volumes; nil: there is none, or all its volumes are on sticks.
+  public func exportOnSticks() throws -> String? {
+    try examined().onSticks().last.map { try folder.place(ofOutgoing: $0.whole, platform.files) }
   }
 
   private func trouble() throws -> DeviceStatus.Trouble? {
@@ -166,6 +174,12 @@ extension DeviceSession {
     }
   }
 
+  /// The exports that sticks carry in volumes, if some volumes are on no stick yet.
+  fileprivate func onSticks() throws -> [CarriedVolumes] {
+    try CarriedVolumesFile(folder, platform.files).list()
+      .filter { $0.isAwaited(outgoingPrefix, above: state.acknowledged.rawValue) }
+  }
+
   fileprivate func status() throws -> DeviceStatus.Current {
     // If a table's columns have changed, its captured changes cannot be read before a repair.
     let readable = tables.filter { table in
@@ -191,6 +205,7 @@ extension DeviceSession {
         return (block, block.left(from: next), block.isShort(from: next))
       },
       attachments: try DeviceAttachments(self).status(),
+      onSticks: try onSticks(),
       hasUntoldKey: try workspace.keys.nextKey() != nil && state.toldKey == nil,
       lastExport: try ExportTable.lastCreated(in: database),
       acknowledgedExport: try ExportTable.created(state.acknowledged, in: database),

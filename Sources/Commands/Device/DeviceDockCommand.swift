@@ -60,11 +60,12 @@ extension DeviceTool {
     let syncing = try Syncing(tool: name, command, context, stick: stick, workspace.configuration)
     var answer = try syncing.run(
       take: { _, files in try stage(stick: files, in: workspace, command) },
-      make: {
+      make: { _ in
         let answer = try dock(workspace, command, context)
         docked = answer
         return try outgoing(open(command, context))
       },
+      cut: { _, file, medium in try open(command, context).putVolumes(of: file, on: medium) },
       made: { failure in
         ((try? outgoing(workspace)) ?? []).filter { $0.file != nil }.map { finished in
           var finished = finished
@@ -133,7 +134,7 @@ extension DeviceTool {
     }
     work.answer.text = repaired + work.answer.text
     var documents: [JSONValue] = []
-    for outgoing in try due(held, command) {
+    for outgoing in try due(held, command, for: nil) {
       work.answer.text += "For \(outgoing.to): \(outgoing.words)\n"
       if let failure = outgoing.failure { work.answer.warnings += failure.text }
       documents.append(["to": .string(outgoing.to), "file": .optional(outgoing.file)])

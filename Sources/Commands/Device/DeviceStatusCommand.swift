@@ -87,7 +87,8 @@ extension DeviceTool {
     facts.add("Not delivered", notDelivered(current))
     let files = current.attachments
     if files.waiting > 0 {
-      let new = files.notSent == 0 ? "all in an export" : "\(files.notSent) in no export yet"
+      let size = Words.kibibytes(files.notSentBytes)
+      let new = files.notSent == 0 ? "all in an export" : "\(files.notSent) in no export yet (\(size))"
       facts.add("Files", "\(files.waiting) not known to be at the hub, \(new)")
     }
     facts.add(missing: files.missing)
@@ -130,6 +131,7 @@ extension DeviceTool {
         "\(Words.count(current.brought, "bundle")) that the hub had made and lost: carry them with the exports")
     }
     facts.add(volumes: status.volumes)
+    facts.add(onSticks: current.onSticks)
     for words in warnings(current, now) { facts.add("Warning", words) }
     return facts.all
   }
@@ -207,7 +209,11 @@ extension DeviceTool {
     }
     let isToExport =
       current.notExported + current.attachments.notSent + current.attachments.notAsked > 0 || current.hasUntoldKey
-    if isToExport { steps.append("satchel sync DIR, with a stick that goes to the hub") }
+    if !current.onSticks.isEmpty {
+      steps.append("satchel sync DIR, with the next stick: it takes the volumes that are left")
+    } else if isToExport {
+      steps.append("satchel sync DIR, with a stick that goes to the hub")
+    }
     if current.openConflicts > 0 { steps.append("satchel conflicts") }
     if !current.redelivery.isEmpty || current.brought > 0 || !current.sealed.isEmpty {
       steps.append("carry all of bundles/outbox to the hub.")
@@ -257,7 +263,7 @@ extension DeviceTool {
       "refused": StatusSheet.json(status.quarantined),
       "failed_import": .optional(status.failedImports.first?.words),
       "failed_imports": StatusSheet.json(status.failedImports), "next": .strings(steps(status, current)),
-      "volumes": Volumes.json(status.volumes),
+      "volumes": Volumes.json(status.volumes), "on_sticks": Volumes.json(current.onSticks),
       "outbox": .strings(status.outbox), "missing_triggers": .strings(current.missingTriggers.map(\.text)),
       "damage": .strings(current.damage.map(\.words)), "trigger": .optional(current.triggerFault?.message),
       "lost_counts": .strings(current.lostCounts),
@@ -278,6 +284,7 @@ extension DeviceTool {
         "missing": AttachedWords.json(current.attachments.missing),
         "waiting": .integer(Int64(current.attachments.waiting)),
         "not_sent": .integer(Int64(current.attachments.notSent)),
+        "not_sent_bytes": .integer(current.attachments.notSentBytes),
         "lost": .integer(Int64(current.attachments.lost)), "not_asked": .integer(Int64(current.attachments.notAsked)),
       ],
     ]

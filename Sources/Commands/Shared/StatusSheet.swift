@@ -93,6 +93,12 @@ extension StatusSheet {
       }
     }
 
+    mutating func add(onSticks volumes: [CarriedVolumes]) {
+      for bundle in volumes {
+        add("On sticks", "\(bundle.whole): \(Volumes.missing(bundle.missing, of: bundle.parts, "on no stick yet"))")
+      }
+    }
+
     mutating func add(missing: [MissingAttachment]) {
       for file in missing.prefix(AttachedWords.mostShown) {
         add("Missing", "the file \(file.path), which \(file.table) names: \(AttachedWords.words(file.why))")

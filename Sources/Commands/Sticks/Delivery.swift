@@ -30,6 +30,7 @@ extension ParsedCommand {
   /// and the next run would only report it as old.
   func checkDelivery(to kind: DeliveryTarget, _ context: CommandContext) throws {
     let size = try volumeSize()
+    _ = try bundleRoom()
     guard let target = value("to") else { return }
     if target == Streams.word {
       try Streams.checkOutput(context)

@@ -23,7 +23,7 @@ struct SyncCommands: Sendable {
 
   private static let options = [
     OptionSpec("fingerprint", kind: .value("WORDS"), help: "of the hub's key; for a device's first bundle only"),
-    Encrypting.option, Medium.plainFolder,
+    Encrypting.option, BundleSize.option, Medium.plainFolder,
   ]
 
   private var once: Command {
@@ -36,6 +36,10 @@ struct SyncCommands: Sendable {
         SATCHEL/DATASET/TO/FROM/, in place of older bundles. Then removes the bundles that have arrived. Bundles for \
         others stay, and so do bundles beside SATCHEL/. Each file is read back from the stick and compared. At the \
         end, sync says whether the stick is safe to remove.
+
+        The bundle is made for the free space of the stick: all rows, then as many attached files as fit. The other \
+        files go with later bundles. If the rows alone do not fit, sync cuts the bundle into volumes and puts as many \
+        on this stick as fit. Put the next stick in and run sync again: it goes on with the missing volumes.
 
         One failure does not stop the rest. If a part was done and a part failed, the exit code is 5.
 

@@ -13,16 +13,21 @@ enum Volumes {
     return "Volume \(part) of \(waiting.parts) of \(waiting.whole): \(Self.missing(missing, of: waiting.parts)).\n"
   }
 
-  static func missing(_ missing: [Int64], of parts: Int64) -> String {
+  static func missing(_ missing: [Int64], of parts: Int64, _ state: String = "still missing") -> String {
     let shown = missing.prefix(10).map(String.init).joined(separator: ", ")
     let more = missing.count > 10 ? " and \(missing.count - 10) more" : ""
-    return "\(missing.count) of \(parts) still missing: \(shown)\(more)"
+    return "\(missing.count) of \(parts) \(state): \(shown)\(more)"
   }
 
   static func json(_ waiting: [BundleParts.Waiting]) -> JSONValue {
-    .array(
-      waiting.map {
-        ["name": .string($0.whole), "parts": .integer($0.parts), "missing": .array($0.missing.map { .integer($0) })]
-      })
+    .array(waiting.map { json($0.whole, parts: $0.parts, missing: $0.missing) })
+  }
+
+  static func json(_ carried: [CarriedVolumes]) -> JSONValue {
+    .array(carried.map { json($0.whole, parts: $0.parts, missing: $0.missing) })
+  }
+
+  private static func json(_ name: String, parts: Int64, missing: [Int64]) -> JSONValue {
+    ["name": .string(name), "parts": .integer(parts), "missing": .array(missing.map { .integer($0) })]
   }
 }

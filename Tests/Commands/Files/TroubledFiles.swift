@@ -6,6 +6,8 @@ import Synchronization
 struct TroubledFiles: FileSystem {
   /// The free space of every disk, as the system reports it. nil for the truth.
   var free: Int64?
+  /// The bytes that a stick can hold, by the stick's folder. Other folders have the space of their disk.
+  var sticks: [String: Int64] = [:]
   /// The changing call that fails.
   var fault: Fault?
   /// Records which folders were synced and which files were renamed. nil if no record is needed.
@@ -122,7 +124,17 @@ struct TroubledFiles: FileSystem {
 
   func freeBytes(_ path: String) throws(PlatformError) -> Int64 {
     if let free { return free }
-    return try host.freeBytes(path)
+    guard let size = sticks[path] else { return try host.freeBytes(path) }
+    return try size - used(in: path)
+  }
+
+  private func used(in folder: String) throws(PlatformError) -> Int64 {
+    var bytes: Int64 = 0
+    for name in try host.list(folder) {
+      let path = Paths.join(folder, name)
+      bytes += try host.kind(path) == .directory ? used(in: path) : host.size(path)
+    }
+    return bytes
   }
 
   func createTemporary(
