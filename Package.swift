@@ -33,7 +33,7 @@ func room(_ name: String, _ dependencies: [String], settings: [SwiftSetting] = s
     swiftSettings: settings)
 }
 
-let clibraries = ["CSQLite", "CArchive", "CSodium", "CZstd", "CQRCode", "CMicroHTTPD"]
+let clibraries = ["CSQLite", "CArchive", "CSodium", "CZstd", "CIsal", "CQRCode", "CMicroHTTPD"]
 
 func check(_ name: String, exclude: [String] = [], _ dependencies: [String]) -> Target {
   .testTarget(
@@ -63,6 +63,7 @@ let package = Package(
     .systemLibrary(
       name: "CArchive", path: "Sources/CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
     .systemLibrary(name: "CZstd", path: "Sources/CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+    .systemLibrary(name: "CIsal", path: "Sources/CIsal", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
     .systemLibrary(
       name: "CSodium", path: "Sources/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(
@@ -82,7 +83,7 @@ let package = Package(
     room("Geometry", ["Values"]),
     room("SQLite", ["CSQLite", "Values", "Geometry"], settings: wrapsC),
     room("Dataset", ["Values", "JSON", "Crypto"]),
-    room("Bundle", ["CArchive", "CZstd", "Values", "Platform", "JSON", "Crypto"], settings: wrapsC),
+    room("Bundle", ["CArchive", "CZstd", "CIsal", "Values", "Platform", "JSON", "Crypto"], settings: wrapsC),
     room("Merge", ["Values", "JSON", "Dataset"]),
     room("Capture", ["Values", "SQLite", "Dataset"]),
     room("Rows", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture"]),
