@@ -1,0 +1,120 @@
+import SatchelCrypto
+import SatchelPlatform
+import SatchelValues
+
+/// Cuts a bundle's file into volumes, for media that are too small for the whole file. Each volume is a bundle that
+/// holds a piece of the file.
+public struct VolumeCutter {
+  private let reader: BundleReader
+  private let platform: Platform
+
+  /// - Parameter reader: reads the file, and decrypts it if it is encrypted. The decrypted content is cut.
+  public init(reader: BundleReader, platform: Platform) {
+    self.reader = reader
+    self.platform = platform
+  }
+
+  /// Cuts the bundle at `path`, and passes each volume's file and intended name to `deliver`, in order. A file that
+  /// `deliver` has not moved is deleted.
+  ///
+  /// - Parameters:
+  ///   - size: the largest size of each volume's file, in bytes.
+  ///   - parity: the number of parity volumes, which come last.
+  ///   - folder: the folder in which the volumes are made.
+  ///   - trust: the sender's keys.
+  ///   - recipients: the recipients of each encrypted volume; empty: volumes are not encrypted.
+  public func cut(
+    _ path: String, size: Int64, parity: ParityShare = .none, in folder: String, trust: [PublicKey],
+    key: borrowing SigningKey, for recipients: [AgeRecipient],
+    deliver: (_ file: String, _ name: String) throws -> Void
+  ) throws {
+    let whole = try reader.manifest(of: path, trust: .keys(trust))
+    let (bytes, digest) = try reader.withOpened(path) { source in
+      var pieces = source.pieces()
+      return try pieces.digest()
+    }
+    let piece = min(Self.pieceBytes(of: size), bytes)
+    let parts = (bytes + piece - 1) / piece
+    try Self.check(parts, parity, of: bytes)
+    func add(_ part: Int64, of source: any ByteSource) throws {
+      var draft = try BundleDraft(in: folder, platform: platform)
+      try draft.addPart(piece, of: source)
+      if part > parts { draft.require([.parity]) }
+      let volume = Manifest.Volume(
+        of: whole.bundle, whole: whole.kind, number: whole.number, part: part, parts: parts, bytes: bytes,
+        digest: digest, parity: parity.count(for: parts))
+      let sealed = try draft.seal(manifest(of: volume, whole), with: key)
+      try deliver(draft.write(sealed, for: recipients), sealed.manifest.fileName)
+    }
+    try reader.withOpened(path) { source in
+      for part in 1...parts { try add(part, of: source) }
+    }
+    if parity.count(for: parts) == 0 { return }
+    let staging = try StagingFolder(in: folder, platform: platform)
+    let content = try plain(path, in: staging)
+    for (row, made) in try parityPieces(
+      parts..<(parts + parity.count(for: parts)), of: content, piece, bytes, in: staging)
+    {
+      let fd = try platform.files.open(made)
+      defer { platform.files.close(fd) }
+      try add(row + 1, of: FileSource(fd, files: platform.files))
+      try platform.files.remove(made)
+    }
+  }
+
+  private static func check(_ parts: Int64, _ parity: ParityShare, of bytes: Int64) throws(BundleError) {
+    let count = parity.count(for: parts)
+    guard parts <= Manifest.Volume.most else {
+      throw .tooManyVolumes(parts, most: Manifest.Volume.most, least: size(of: bytes, in: parity.mostParts))
+    }
+    guard count == 0 || parts + count <= Manifest.Volume.mostWithParity else {
+      throw .tooManyVolumes(
+        parts + count, most: Manifest.Volume.mostWithParity, least: size(of: bytes, in: parity.mostParts))
+    }
+  }
+
+  /// The path of the bundle's decrypted file. A decrypted copy is made in `staging` if the bundle is encrypted.
+  private func plain(_ path: String, in staging: borrowing StagingFolder) throws -> String {
+    guard try reader.isEncrypted(path) else { return path }
+    let copy = try platform.files.createTemporary(in: staging.path, mode: 0o600)
+    defer { platform.files.close(copy.fd) }
+    try reader.withOpened(path) { source in
+      var pieces = source.pieces()
+      while let piece = try pieces.next() { try platform.files.write(copy.fd, piece) }
+    }
+    return copy.path
+  }
+
+  /// Computes parity pieces into files in `staging`.
+  /// - Parameters:
+  ///   - rows: the rows of the parity pieces in the code, from the number of data pieces on.
+  ///   - path: the file with the data pieces.
+  /// - Returns: each row, with the path of its piece.
+  private func parityPieces(
+    _ rows: Range<Int64>, of path: String, _ piece: Int64, _ bytes: Int64, in staging: borrowing StagingFolder
+  ) throws -> [(row: Int64, path: String)] {
+    let places = (0..<rows.lowerBound).map {
+      PieceComputation.Place(path: path, start: $0 * piece, bytes: min(piece, bytes - $0 * piece))
+    }
+    let tables = ReedSolomon(count: places.count).parity(Int(rows.lowerBound)..<Int(rows.upperBound))
+    let made = try PieceComputation(files: platform.files, tables: tables).run(
+      from: places, sizes: rows.map { _ in piece }, in: staging.path)
+    return zip(rows, made).map { ($0, $1) }
+  }
+
+  private func manifest(of volume: Manifest.Volume, _ whole: Manifest) -> Manifest {
+    Manifest(
+      bundle: BundleID(random: platform.random.bytes(16)), dataset: whole.dataset, version: whole.version,
+      from: whole.from,
+      to: whole.to, user: whole.user, created: UTCTime.text(milliseconds: platform.clock.milliseconds()),
+      stamp: whole.stamp,
+      body: .volume(volume))
+  }
+
+  /// The number of bytes of a piece in a volume's file. The rest is for the other entries, compression and encryption.
+  /// Compression adds 3 bytes to 128 KiB of compressed data. Encryption adds 16 bytes to 64 KiB, and a header.
+  private static func pieceBytes(of size: Int64) -> Int64 { size - size / 2048 - 16 << 10 }
+
+  /// A volume size with which there are at most `parts` volumes.
+  private static func size(of bytes: Int64, in parts: Int64) -> Int64 { bytes / parts / 2047 * 2048 + 32 << 10 }
+}
