@@ -44,6 +44,7 @@ RULES='
     for (i = 1; i <= count; i++) place[list[i]] = i
     split(mains, list, " ")
     for (i in list) isMain[list[i]] = 1
+    only["CLinux"] = " Platform "
     only["CSQLite"] = " SQLite "
     only["CArchive"] = " Bundle "
     only["CZstd"] = " Bundle "
@@ -52,6 +53,7 @@ RULES='
     only["CQRCode"] = " QRCode "
     only["CMicroHTTPD"] = " Web "
     only["Glibc"] = " Platform Web Bundle SQLite Crypto "
+    reason["CLinux"] = "only Platform imports CLinux: use the doors of Platform"
     reason["CSQLite"] = "only SQLite imports CSQLite: SQL goes through its Database"
     reason["CArchive"] = "only Bundle imports CArchive: nobody else reads tar files"
     reason["CZstd"] = "only Bundle imports CZstd: nobody else packs and unpacks"
