@@ -17,7 +17,7 @@ extension DeviceTool {
           help: "copy the bundle there too: a stick, a folder or a file; - for standard output"),
         OptionSpec("snapshot", help: "carry the whole database along"),
         OptionSpec("prove", help: "carry digests of all rows, by which the hub checks that both have the same"),
-        Encrypting.option, Medium.plainFolder, AttachedWords.option,
+        Encrypting.option, Medium.plainFolder, Medium.trustSize, AttachedWords.option,
       ] + Volumes.options,
       examples: [
         Example("satchel export", "Into bundles/outbox."),

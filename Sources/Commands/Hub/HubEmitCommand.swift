@@ -20,7 +20,7 @@ extension HubTool {
         OptionSpec(
           "to", kind: .value("DIR"),
           help: "copy the bundles to this stick or folder too; - for standard output"),
-        Encrypting.option, Medium.plainFolder, AttachedWords.option,
+        Encrypting.option, Medium.plainFolder, Medium.trustSize, AttachedWords.option,
       ] + Volumes.options,
       examples: [
         Example("satchel-hub emit --all --to /media/stick", "For all devices, onto a stick."),

@@ -45,6 +45,10 @@ extension ParsedCommand {
       return
     }
     try checkMedium(of: path(target), context)
+    let medium = try Medium(of: path(target), context.platform.files)
+    if medium.mustProveSize(for: self) {
+      _ = try SizeCheck.once(path(target), context.confined(below: path(target)).platform)
+    }
     if kind == .folder || isCut {
       guard try context.platform.isFolder(path(target)) else {
         throw Stick.noFolder(path(target), hint: isCut ? "Volumes go into a folder." : nil)
