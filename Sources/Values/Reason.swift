@@ -88,6 +88,8 @@ public enum Reason: String, CaseIterable, Sendable {
   case exists
   /// The device or its user may no longer deliver.
   case expired
+  /// The stick has less room than it says.
+  case falseSize = "false-size"
   /// A bundle carries an attached file that the dataset does not allow.
   case fileNotAllowed = "file-not-allowed"
   /// The typed text is no fingerprint.

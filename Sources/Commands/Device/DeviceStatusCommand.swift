@@ -38,7 +38,7 @@ extension DeviceTool {
         Next: \(status.staged.isEmpty ? "import the hub's first bundle: satchel import FILE" : "satchel apply")
 
         """
-          + status.volumes.map { "Of \($0.whole), \(Volumes.missing($0.missing, of: $0.parts)).\n" as TerminalText }
+          + status.volumes.map { "Of \($0.whole), \(Volumes.missing($0)).\n" as TerminalText }
           .joined()
     }
     return StatusSheet(facts: facts(status, current, now), steps: steps(status, current)).text

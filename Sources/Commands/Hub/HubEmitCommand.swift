@@ -20,12 +20,14 @@ extension HubTool {
         OptionSpec(
           "to", kind: .value("DIR"),
           help: "copy the bundles to this stick or folder too; - for standard output"),
-        Encrypting.option, Volumes.option, Medium.plainFolder, AttachedWords.option,
-        BundleSize.option,
-      ],
+        Encrypting.option, Medium.plainFolder, Medium.trustSize, AttachedWords.option, BundleSize.option,
+      ] + Volumes.options,
       examples: [
         Example("satchel-hub emit --all --to /media/stick", "For all devices, onto a stick."),
         Example("satchel-hub emit --device tablet-1 --full", "The tablet lost its data."),
+        Example(
+          "satchel-hub emit --device tablet-1 --volume-size 1G --parity 2 --to /media/stick",
+          "In pieces, of which any two may get lost."),
       ], changesData: true
     ) { command, context in
       let hub = try open(command, context)
@@ -47,7 +49,7 @@ extension HubTool {
           return (
             report: report,
             delivered: try command.deliver(report.file, of: hub.configuration, context) {
-              try emitter.cut(report, size: $0, into: $1)
+              try emitter.cut(report, size: $0.size, parity: $0.parity, into: $1)
             }, excess: nil
           )
         }

@@ -89,7 +89,7 @@ extension StatusSheet {
 
     mutating func add(volumes: [BundleParts.Waiting]) {
       for bundle in volumes {
-        add("Volumes", "\(bundle.whole): \(Volumes.missing(bundle.missing, of: bundle.parts))")
+        add("Volumes", "\(bundle.whole): \(Volumes.missing(bundle))")
       }
     }
 

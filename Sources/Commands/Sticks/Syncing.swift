@@ -39,6 +39,8 @@ struct Syncing {
   private let command: ParsedCommand
   /// The largest size of a bundle, as a person requested.
   private let size: Int64?
+  /// Whether the size of the medium should be tested before anything is put there.
+  private let mustProveSize: Bool
 
   /// Throws a `WorkspaceError` if the folder is in a place for sticks, and no stick is there.
   /// - Parameters:
@@ -55,6 +57,7 @@ struct Syncing {
     size = try command.bundleSize()
     medium = try Medium(of: folder, context.platform.files)
     try medium.check(for: command)
+    mustProveSize = medium.mustProveSize(for: command)
     stick = try Stick(folder, of: replica, context.platform)
   }
 
@@ -99,8 +102,9 @@ struct Syncing {
       tell("", Failure(error), &answer)
       failures += 1
     }
-    let put = put(outgoing, &answer, cut)
-    failures += put.failures
+    let isTrue = isSizeTrue(for: outgoing, &answer)
+    let put = put(isTrue ? outgoing : [], &answer, cut)
+    failures += put.failures + (isTrue ? 0 : 1)
     attempt(&answer) { try finish(failures, put.missing, &$0) }
     if answer.code == .failed, put.count > 0 || !result.taken.isEmpty { answer.code = .partial }
     return answer
@@ -151,6 +155,19 @@ struct Syncing {
     }
     answer.members.append(.init(name: "refused", value: .strings(told.map(\.path))))
     answer.members.append(.init(name: "left_alone", value: .integer(Int64(rest + found.strange + found.forNamesakes))))
+  }
+
+  /// Whether the stick has the room that it says it has, as far as a test finds. Without bundles for it, it is not
+  /// tested. Bundles on the stick are imported before, because the test could damage the files of a false stick.
+  private func isSizeTrue(for outgoing: [Outgoing], _ answer: inout Answer) -> Bool {
+    guard mustProveSize, outgoing.contains(where: { $0.file != nil }) else { return true }
+    do {
+      answer.text += try SizeCheck.once(stick.layout.folder, stick.platform) ?? ""
+      return true
+    } catch {
+      tell("", Failure(error), &answer)
+      return false
+    }
   }
 
   /// Puts bundles on the stick. Returns the number of bundles that were put there, the number of failures, and the

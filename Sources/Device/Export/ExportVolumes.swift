@@ -1,15 +1,19 @@
+import SatchelBundle
 import SatchelWorkspace
 
 extension DeviceWorkspace {
   /// Cuts an export into volumes, unless it fits as it is. Returns the paths of the volumes; empty: the export fits.
   /// - Parameters:
   ///   - size: the largest size of a volume's file, in bytes.
+  ///   - parity: the number of parity volumes, which come last. Any missing volume can be computed from them.
   ///   - target: the folder for the volumes; nil: the outbox.
-  public func cut(_ report: ExportReport, size: Int64, into target: String?) throws -> [String] {
+  public func cut(
+    _ report: ExportReport, size: Int64, parity: ParityShare = .none, into target: String?
+  ) throws -> [String] {
     try locked {
       let session = try session()
       return try BundleVolumes(folder, reader: reader, platform: platform).cut(
-        report.file, size: size, into: target, trust: ownKeys(), key: keys.signing()
+        report.file, size: size, parity: parity, into: target, trust: ownKeys(), key: keys.signing()
       ) {
         try Encryption.always.recipients(session.state.hubRecipient, name: session.state.hubName, session.dataset, keys)
       }

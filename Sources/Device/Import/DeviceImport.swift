@@ -179,7 +179,7 @@ extension DeviceWorkspace {
       if scope.extent == .full, let fault = try session.database.brokenPage() { throw SQLiteError(corrupt: fault) }
       return try session.importScope(bundle, scope, from: path)
     }
-    guard let waiting = report.waiting, waiting.missing.isEmpty, case .volume(let body) = report.manifest.body else {
+    guard let waiting = report.waiting, waiting.isComplete, case .volume(let body) = report.manifest.body else {
       return report
     }
     return try BundleParts(folder, platform: platform).join(waiting, body) {

@@ -233,10 +233,12 @@ extension HubWorkspace {
   }
 
   /// Cuts a finished bundle for a device into volumes. The caller holds the workspace's lock.
-  func cut(_ report: EmitReport, size: Int64, into target: String?, _ store: HubStore) throws -> [String] {
+  func cut(
+    _ report: EmitReport, size: Int64, _ parity: ParityShare, into target: String?, _ store: HubStore
+  ) throws -> [String] {
     guard let device = try store.device(named: report.device) else { throw Self.noDevice(report.device) }
     return try BundleVolumes(folder, reader: reader, platform: platform).cut(
-      report.file, size: size, into: target, trust: ownKeys(), key: signing(for: device)
+      report.file, size: size, parity: parity, into: target, trust: ownKeys(), key: signing(for: device)
     ) { try Encryption.always.recipients(device.recipient, name: device.name, store.dataset, keys) }
   }
 }

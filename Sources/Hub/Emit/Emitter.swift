@@ -35,9 +35,12 @@ public final class Emitter {
   /// empty list means that the bundle fits.
   /// - Parameters:
   ///   - size: the largest size of a volume's file, in bytes.
+  ///   - parity: the number of parity volumes, which come last. Any missing volume can be computed from them.
   ///   - target: the folder for the volumes; nil for the outbox.
-  public func cut(_ report: EmitReport, size: Int64, into target: String?) throws -> [String] {
-    try withStore { try hub.cut(report, size: size, into: target, $0) }
+  public func cut(
+    _ report: EmitReport, size: Int64, parity: ParityShare = .none, into target: String?
+  ) throws -> [String] {
+    try withStore { try hub.cut(report, size: size, parity, into: target, $0) }
   }
 
   /// Puts volumes of a finished bundle on a medium, as many as fit. Goes on with the volumes that no medium has yet.

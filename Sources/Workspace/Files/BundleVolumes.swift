@@ -23,18 +23,20 @@ public struct BundleVolumes {
   ///
   /// Volumes in the outbox replace the bundle there, and the bundle moves to `sent`.
   /// - Parameters:
+  ///   - parity: the number of parity volumes.
   ///   - target: the folder for the volumes; nil: the outbox.
   ///   - trust: all keys with which the bundle may be signed.
   ///   - recipients: returns the recipients of the volumes. It is called only if the bundle is encrypted.
   public func cut(
-    _ file: String, size: Int64, into target: String?, trust: [PublicKey], key: borrowing SigningKey,
-    recipients: () throws -> [AgeRecipient]
+    _ file: String, size: Int64, parity: ParityShare, into target: String?, trust: [PublicKey],
+    key: borrowing SigningKey, recipients: () throws -> [AgeRecipient]
   ) throws -> [String] {
     if try platform.files.size(file) <= size { return [] }
     if target == nil { try removeVolumes(of: Paths.name(of: file)) }
     var paths: [String] = []
     try VolumeCutter(reader: reader, platform: platform).cut(
-      file, size: size, in: folder.outbox, trust: trust, key: key, for: reader.isEncrypted(file) ? recipients() : []
+      file, size: size, parity: parity, in: folder.outbox, trust: trust, key: key,
+      for: reader.isEncrypted(file) ? recipients() : []
     ) { volume in
       let path = Paths.join(target ?? folder.outbox, volume.name)
       if target == nil {
@@ -123,12 +125,15 @@ public protocol VolumeMedium {
 struct VolumeName {
   /// The file name of the whole bundle.
   let whole: String
+  let isParity: Bool
 
   /// nil: the name is not the name of a volume.
   init?(_ name: String) {
     let words = name.split(separator: "-", omittingEmptySubsequences: false)
     guard let last = words.last, words.count > 3, last.hasSuffix(".satchel") else { return nil }
-    let numbers = last.dropLast(".satchel".utf8.count).split(separator: "o", omittingEmptySubsequences: false)
+    isParity = last.hasPrefix("p")
+    let numbers = last.dropFirst(isParity ? 1 : 0).dropLast(".satchel".utf8.count)
+      .split(separator: "o", omittingEmptySubsequences: false)
     guard numbers.count == 2, numbers[1].first == "f", Int64(numbers[0]) != nil, Int64(numbers[1].dropFirst()) != nil
     else {
       return nil
@@ -154,6 +159,9 @@ public enum BundleName {
     let number = whole.utf8.dropLast(".satchel".utf8.count).split(separator: UInt8(ascii: "-")).last
     return number.map { $0.count < 20 && $0.allSatisfy { (48...57).contains($0) } } ?? false
   }
+
+  /// Whether this is the name of a parity volume: `camp-tablet-hub-1-p1of2.satchel`.
+  public static func isOfParity(_ name: String) -> Bool { VolumeName(name)?.isParity ?? false }
 
   /// Whether a bundle's name ends as the name of a bundle for this receiver does. A longer name of another receiver may
   /// end in the same way.

@@ -18,6 +18,8 @@ struct TroubledFiles: FileSystem {
   var forgetful: Forgetful?
   /// Another program that writes while files are written. nil if there is none.
   var intruder: Intruder?
+  /// A medium whose size may be false. nil if there is none.
+  var fake: FakeStick?
   /// Paths of files that are read instead of others, such as the kernel's list of mounts.
   var instead: [String: String] = [:]
   private var host = HostFileSystem()
@@ -124,6 +126,7 @@ struct TroubledFiles: FileSystem {
 
   func freeBytes(_ path: String) throws(PlatformError) -> Int64 {
     if let free { return free }
+    if let fake, fake.holds(path) { return fake.free }
     guard let size = sticks[path] else { return try host.freeBytes(path) }
     return try size - used(in: path)
   }
@@ -144,14 +147,17 @@ struct TroubledFiles: FileSystem {
     intruder?.step(directory)
     let made = try host.createTemporary(in: directory, for: label, mode: mode)
     forgetful?.note(made.fd, made.path)
+    fake?.note(made.fd, made.path)
     return made
   }
+  func reserve(_ bytes: Int64, for fd: Int32) throws(PlatformError) -> Bool { fake?.reserve(bytes, for: fd) ?? false }
   func dropCache(of fd: Int32) {
     forgetful?.dropCache(of: fd)
     host.dropCache(of: fd)
   }
   func write(_ fd: Int32, _ bytes: [UInt8]) throws(PlatformError) {
     try fault?.step("write", "a file")
+    fake?.write(fd, bytes)
     try host.write(fd, bytes)
   }
   func sync(_ fd: Int32) throws(PlatformError) {
@@ -193,7 +199,17 @@ struct TroubledFiles: FileSystem {
     try host.open(instead[path] ?? fickle?.path(path) ?? path)
   }
   func openLocked(_ path: String) throws(PlatformError) -> Int32 { try host.openLocked(path) }
-  func read(_ fd: Int32, into buffer: inout [UInt8]) throws(PlatformError) -> Int { try host.read(fd, into: &buffer) }
-  func seek(_ fd: Int32, to offset: Int64) throws(PlatformError) { try host.seek(fd, to: offset) }
-  func close(_ fd: Int32) { host.close(fd) }
+  func read(_ fd: Int32, into buffer: inout [UInt8]) throws(PlatformError) -> Int {
+    let count = try host.read(fd, into: &buffer)
+    fake?.read(fd, count, into: &buffer)
+    return count
+  }
+  func seek(_ fd: Int32, to offset: Int64) throws(PlatformError) {
+    try host.seek(fd, to: offset)
+    fake?.seek(fd, to: offset)
+  }
+  func close(_ fd: Int32) {
+    fake?.close(fd)
+    host.close(fd)
+  }
 }
