@@ -28,7 +28,7 @@ ONLY      ?=
 
 # The Debian packages that building, testing and the demonstration need.
 PACKAGES := libsqlite3-dev libarchive-dev libsodium-dev pkg-config sqlite3 zstd minisign jq python3 gdal-bin \
-  age python3-jsonschema python3-nacl python3-zstandard libzstd-dev libqrcodegen-dev mtools zbar-tools groff-base strace libmicrohttpd-dev
+  age python3-jsonschema python3-nacl python3-zstandard libzstd-dev libisal-dev libqrcodegen-dev mtools zbar-tools groff-base strace libmicrohttpd-dev
 
 # What a static build needs besides.
 STATIC_PACKAGES := libacl1-dev liblz4-dev libbz2-dev libxml2-dev nettle-dev liblzma-dev zlib1g-dev libicu-dev file dpkg

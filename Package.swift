@@ -33,7 +33,7 @@ func room(_ name: String, _ dependencies: [String], settings: [SwiftSetting] = s
     swiftSettings: settings)
 }
 
-let clibraries = ["CSQLite", "CArchive", "CSodium", "CZstd", "CQRCode", "CMicroHTTPD"]
+let clibraries = ["CLinux", "CSQLite", "CArchive", "CSodium", "CZstd", "CIsal", "CQRCode", "CMicroHTTPD"]
 
 func check(_ name: String, exclude: [String] = [], _ dependencies: [String]) -> Target {
   .testTarget(
@@ -58,11 +58,13 @@ let package = Package(
     ),
   ],
   targets: [
+    .systemLibrary(name: "CLinux", path: "Sources/CLinux"),
     .systemLibrary(
       name: "CSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(
       name: "CArchive", path: "Sources/CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
     .systemLibrary(name: "CZstd", path: "Sources/CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+    .systemLibrary(name: "CIsal", path: "Sources/CIsal", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
     .systemLibrary(
       name: "CSodium", path: "Sources/CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
     .systemLibrary(
@@ -74,7 +76,7 @@ let package = Package(
 
     // Each line may name only what stands above it: the arrow of dependency points one way.
     room("Values", []),
-    room("Platform", ["Values"]),
+    room("Platform", ["CLinux", "Values"]),
     room("Web", ["CMicroHTTPD", "Platform"], settings: wrapsC),
     room("JSON", ["Values"]),
     room("QRCode", ["CQRCode"], settings: wrapsC),
@@ -82,7 +84,7 @@ let package = Package(
     room("Geometry", ["Values"]),
     room("SQLite", ["CSQLite", "Values", "Geometry"], settings: wrapsC),
     room("Dataset", ["Values", "JSON", "Crypto"]),
-    room("Bundle", ["CArchive", "CZstd", "Values", "Platform", "JSON", "Crypto"], settings: wrapsC),
+    room("Bundle", ["CArchive", "CZstd", "CIsal", "Values", "Platform", "JSON", "Crypto"], settings: wrapsC),
     room("Merge", ["Values", "JSON", "Dataset"]),
     room("Capture", ["Values", "SQLite", "Dataset"]),
     room("Rows", ["Values", "Platform", "JSON", "Crypto", "SQLite", "Dataset", "Bundle", "Capture"]),

@@ -44,16 +44,20 @@ RULES='
     for (i = 1; i <= count; i++) place[list[i]] = i
     split(mains, list, " ")
     for (i in list) isMain[list[i]] = 1
+    only["CLinux"] = " Platform "
     only["CSQLite"] = " SQLite "
     only["CArchive"] = " Bundle "
     only["CZstd"] = " Bundle "
+    only["CIsal"] = " Bundle "
     only["CSodium"] = " Crypto "
     only["CQRCode"] = " QRCode "
     only["CMicroHTTPD"] = " Web "
     only["Glibc"] = " Platform Web Bundle SQLite Crypto "
+    reason["CLinux"] = "only Platform imports CLinux: use the doors of Platform"
     reason["CSQLite"] = "only SQLite imports CSQLite: SQL goes through its Database"
     reason["CArchive"] = "only Bundle imports CArchive: nobody else reads tar files"
     reason["CZstd"] = "only Bundle imports CZstd: nobody else packs and unpacks"
+    reason["CIsal"] = "only Bundle imports CIsal: it cuts and joins volumes"
     reason["CQRCode"] = "only QRCode imports CQRCode"
     reason["CMicroHTTPD"] = "only Web imports CMicroHTTPD"
     reason["CSodium"] = "only Crypto imports CSodium: keys and digests have types there"

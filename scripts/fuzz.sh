@@ -12,7 +12,7 @@ place=.build/fuzz
 swift build -q -c release --scratch-path "$place" --target SatchelFuzz -Xswiftc -sanitize=fuzzer -Xswiftc -assert-config -Xswiftc Debug
 objects=$(find "$place/release/" -path '*.build/*.o' | grep -v -e '/mutate' -e '/bench' -e '/make' | sort)
 # shellcheck disable=SC2086
-swiftc -sanitize=fuzzer -parse-as-library $objects -o "$place/fuzz" -lsqlite3 -larchive -lsodium -lzstd
+swiftc -sanitize=fuzzer -parse-as-library $objects -o "$place/fuzz" -lsqlite3 -larchive -lsodium -lzstd -lisal
 mkdir -p "$place/corpus" "$place/found"
 swift build -q --product mutate
 "$(swift build --show-bin-path)/mutate" --seeds "$place/corpus" bundles/*.satchel

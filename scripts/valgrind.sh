@@ -1,6 +1,6 @@
 #!/bin/bash
 # Plays the documents' tours and the recipes with both tools under valgrind's memcheck. Whatever they do wrong with memory, themselves or in what they hand to
-# SQLite, libarchive, libsodium and zstd, ends this with what valgrind says of it.
+# SQLite, libarchive, libsodium, zstd and ISA-L, ends this with what valgrind says of it.
 #
 #   scripts/valgrind.sh TOOLS    the folder in which both tools lie, built
 set -euo pipefail

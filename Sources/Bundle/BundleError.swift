@@ -21,8 +21,8 @@ public enum BundleError: ExplainedError, Equatable {
   case archive(String)
   /// The file is encrypted for another recipient or in another way, or the file could not be encrypted.
   case encryption(AgeError)
-  /// There would be more volumes than allowed; the second value is the smallest allowed size of a volume.
-  case tooManyVolumes(Int64, least: Int64)
+  /// There would be more volumes than allowed; `least` is the smallest allowed size of a volume.
+  case tooManyVolumes(Int64, most: Int64, least: Int64)
   /// The row is too large for every reader, so it is not written either.
   case rowTooLarge(String, limit: Int)
 
@@ -61,8 +61,11 @@ public enum BundleError: ExplainedError, Equatable {
     case .newerFormat(let what): "This bundle was made by a newer Satchel: \(what)."
     case .encryption(let error): "The file is encrypted, and cannot be opened here: \(error.message)."
     case .archive(let why): "Writing the bundle failed: \(why)."
-    case .tooManyVolumes(let count, _):
-      "That would make \(count) volumes; at most \(Manifest.Volume.most) are possible."
+    case .tooManyVolumes(let count, let most, _):
+      """
+      That would make \(count) volumes; at most \(most) are \
+      possible\(most == Manifest.Volume.mostWithParity ? " with parity volumes" : "").
+      """
     case .rowTooLarge(let row, let limit):
       "The change of \(row) is larger than \(limit) bytes, the limit for one row in a bundle."
     }
@@ -83,7 +86,7 @@ public enum BundleError: ExplainedError, Equatable {
       """
     case .badSignature: "Do not use this file. Ask its sender for a new one."
     case .newerFormat: "Install the newer version here, then import the file again."
-    case .tooManyVolumes(_, let least): "Give --volume-size \((least >> 10) + 1)K or more."
+    case .tooManyVolumes(_, _, let least): "Give --volume-size \((least >> 10) + 1)K or more."
     case .rowTooLarge: "Make its values smaller, or move them into files. Until then nothing else is carried either."
     default: nil
     }

@@ -131,17 +131,28 @@ extension Capture {
   }
 
   private static let oldKey =
-    "Give the table its old key back, or keep this database aside and have the device provisioned again."
+    """
+    Give the table its old key back. If that is not possible, on a device: satchel doctor --repair --tables makes the \
+    table as the hub has it, and keeps a copy of the database.
+    """
+
+  /// Whether a table has another name by now. SQLite moves its triggers to the new name.
+  public static func isRenamed(_ name: Name, in database: borrowing Database) throws -> Bool {
+    try newName(of: name, in: database) != nil
+  }
+
+  private static func newName(of name: Name, in database: borrowing Database) throws -> Name? {
+    try database.first(
+      "SELECT tbl_name FROM sqlite_schema WHERE type = 'trigger' AND name = :name AND tbl_name <> :table",
+      ["name": .string("satchel_before_delete:\(name)"), "table": .string(name.text)]
+    ) { Name($0.text(0)) }
+  }
 
   /// Why a table of the dataset cannot be captured: it was renamed, dropped, or changed into something else.
   private static func lost(_ name: Name, _ dataset: DatasetDefinition, in database: borrowing Database) throws
     -> CaptureDamage
   {
-    let renamed = try database.first(
-      "SELECT tbl_name FROM sqlite_schema WHERE type = 'trigger' AND name = :name AND tbl_name <> :table",
-      ["name": .string("satchel_before_delete:\(name)"), "table": .string(name.text)]
-    ) { Name($0.text(0)) }
-    if let renamed {
+    if let renamed = try newName(of: name, in: database) {
       return CaptureDamage(
         kind: .table, table: name, words: "the table \(name) was renamed to \(renamed)",
         hint: "Rename it back: ALTER TABLE \(quoted(renamed)) RENAME TO \(quoted(name)); then run doctor again.")
@@ -152,7 +163,7 @@ extension Capture {
         hint:
           """
           Have the app create it again, then run doctor. Before a repair, doctor counts the rows that are missing in \
-          it.
+          it. If the app cannot create it, on a device: satchel doctor --repair --tables
           """
       )
     }

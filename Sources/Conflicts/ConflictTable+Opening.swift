@@ -2,8 +2,24 @@ import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
-/// Waiting changes that a person must decide from now on.
+/// Waiting changes and taken back decisions that a person must decide from now on.
 extension ConflictTable {
+  /// Opens a decided conflict again. The note keeps the former decision.
+  public static func reopen(_ conflict: StoredConflict, in database: borrowing Database) throws {
+    guard let decision = conflict.decision else { return }
+    let former = "Opened again; it was decided before: \(decision.made.rawValue), by \(decision.by)."
+    try database.run(
+      """
+      UPDATE satchel_conflicts
+      SET state = 'open', decision = NULL, decided_by = NULL, decided_at = NULL, note = :note
+      WHERE id = :id AND state = 'resolved'
+      """,
+      [
+        "id": .string(conflict.record.id.text),
+        "note": .string([conflict.record.note, former].compactMap(\.self).joined(separator: " ")),
+      ])
+  }
+
   /// Opens the waiting later changes of the same rows by the same device. A person decides these changes.
   public static func openHeld(behind records: [ConflictRecord], in database: borrowing Database) throws {
     for record in records {

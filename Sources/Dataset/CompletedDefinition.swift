@@ -24,6 +24,16 @@ extension DatasetDefinition {
   }
 }
 
+extension DatasetDefinition {
+  /// Returns the definition with a rule for rows that name no parent, if it has none of its own. The rest of its
+  /// document stays as its author wrote it.
+  public func saying(_ rule: OrphanRule) throws -> DatasetDefinition {
+    guard orphans == nil, let start = source.firstIndex(of: UInt8(ascii: "{")) else { return self }
+    let member = Array(" \"orphans\": \"\(rule.rawValue)\",".utf8)
+    return try DatasetDefinition(json: Array(source[...start]) + member + Array(source[(start + 1)...]))
+  }
+}
+
 extension DeclaredReference {
   fileprivate var json: JSONValue {
     guard let parentColumn else { return .string(table.text) }

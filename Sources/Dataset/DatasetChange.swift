@@ -76,6 +76,7 @@ extension TableRules {
     [
       ("key", key == other.key),
       ("parents", parents == other.parents && parentsMatch == other.parentsMatch),
+      ("orphans", orphans == other.orphans),
       ("references", Set(references) == Set(other.references)),
       ("visible", visible == other.visible),
       ("write", write == other.write), ("conflict", conflict == other.conflict), ("merge", merge == other.merge),

@@ -11,6 +11,9 @@ public struct DatasetDefinition: Sendable {
   public let historyDays: Int64?
   /// The limits for the changes of one bundle, in tables without their own.
   public let brake: Brake
+  /// Who sees rows that name no parent, in tables without their own rule. nil: the definition does not say it, and
+  /// such rows are visible.
+  public let orphans: OrphanRule?
   /// Whether bundles are encrypted unless a command says otherwise.
   public let encryption: EncryptionRule
   /// Recipients who can open every encrypted bundle, in addition to its sender and its recipient.
@@ -163,6 +166,14 @@ public enum ParentsMatch: String, Sendable, CaseIterable {
   case all, any
 }
 
+/// Who sees rows that name no parent, in a table whose rows inherit visibility from parents.
+public enum OrphanRule: String, Sendable, CaseIterable {
+  /// No user.
+  case hidden
+  /// Every user whom the table's own rule lets see them.
+  case visible
+}
+
 /// Whether changes of different columns of one row collide.
 public enum MergeGrain: String, Sendable, CaseIterable {
   case column, row
@@ -221,6 +232,8 @@ public struct TableRules: Sendable {
   public let references: [DeclaredReference]
   /// Whether a row with several parents is visible with any of them, or only with all.
   public let parentsMatch: ParentsMatch
+  /// Who sees rows that name no parent.
+  public let orphans: OrphanRule
   /// The SQL expression for visible rows; nil: every row that the parents allow is visible.
   public let visible: String?
   public let write: WriteRule

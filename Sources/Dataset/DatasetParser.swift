@@ -18,8 +18,8 @@ extension DatasetDefinition {
     let root = try Members(
       document, at: "",
       known: [
-        "dataset", "version", "snapshot", "prove", "history", "brake", "encrypt", "escrow", "attributes",
-        "attachments", "tables", "$schema",
+        "dataset", "version", "snapshot", "prove", "history", "brake", "orphans", "encrypt", "escrow",
+        "attributes", "attachments", "tables", "$schema",
       ])
     name = try root.string("dataset")
     guard isSafeName(name) else {
@@ -33,6 +33,7 @@ extension DatasetDefinition {
     prove = try Self.proofRule(root)
     historyDays = try Self.historyDays(root)
     brake = try Self.brake(root, within: .usual)
+    orphans = try root.word("orphans", of: OrphanRule.self)
     encryption = try root.word("encrypt", of: EncryptionRule.self) ?? .never
     escrow = try Self.escrow(root)
     attachments = try Self.attachments(root)
@@ -50,9 +51,10 @@ extension DatasetDefinition {
       }
       return Attribute(name: Name(member.name), kind: kind)
     }
-    let brake = brake
+    let (brake, orphans) = (brake, orphans ?? .visible)
     tables = try root.members("tables").map { member throws(DatasetError) in
-      try TableRules(name: Name(member.name), definition: member.value, at: "tables.\(member.name)", within: brake)
+      try TableRules(
+        name: Name(member.name), definition: member.value, at: "tables.\(member.name)", within: brake, orphans)
     }
     guard !tables.isEmpty else { throw DatasetError("tables", "at least one table must be named") }
     source = bytes
@@ -173,12 +175,17 @@ extension DeclaredReference {
 }
 
 extension TableRules {
-  /// - Parameter brake: the limits of the dataset.
-  init(name: Name, definition: JSONValue, at place: String, within brake: Brake) throws(DatasetError) {
+  /// - Parameters:
+  ///   - brake: the limits of the dataset.
+  ///   - orphans: the rule of the dataset.
+  init(
+    name: Name, definition: JSONValue, at place: String, within brake: Brake, _ orphans: OrphanRule
+  ) throws(DatasetError) {
     let members = try Members(
       definition, at: place,
       known: [
-        "key", "parents", "references", "visible", "write", "conflict", "merge", "columns", "attachments", "unique",
+        "key", "parents", "orphans", "references", "visible", "write", "conflict", "merge", "columns", "attachments",
+        "unique",
         "delete", "deleted", "late", "keys", "block", "unit", "brake",
         "label",
       ])
@@ -188,6 +195,7 @@ extension TableRules {
       throw DatasetError(place, "names that begin with satchel_ and sqlite_ belong to Satchel and SQLite")
     }
     (parents, parentsMatch) = try Self.parents(members)
+    self.orphans = try members.word("orphans", of: OrphanRule.self) ?? orphans
     references = try members.members("references").map { member throws(DatasetError) in
       try DeclaredReference(member, at: members.place("references.\(member.name)"))
     }

@@ -8,6 +8,6 @@ extension DeviceWorkspace {
   /// Deletes refused files and their explanations. Returns the deleted files.
   /// - Parameter names: the files to delete; nil: all refused files.
   public func dropQuarantined(_ names: [String]?) throws -> [Quarantine.Refused] {
-    try locked { try Quarantine.drop(names, folder: folder, files: platform.files, runMode: runMode) }
+    try lockedWithoutDatabase { try Quarantine.drop(names, folder: folder, files: platform.files, runMode: runMode) }
   }
 }

@@ -36,6 +36,8 @@ public struct DeviceStatus: Sendable {
     case lost(String)
     /// SQLite cannot read the file. The text is SQLite's message.
     case damaged(String)
+    /// The file is on a tablet. The text is its name there.
+    case away(String)
   }
 
   /// Counts of the files that rows name.
@@ -44,6 +46,7 @@ public struct DeviceStatus: Sendable {
     /// The number of files that the hub is not known to have. `notSent`: how many of these no export has carried yet.
     public var waiting = 0
     public var notSent = 0
+    public var notSentBytes: Int64 = 0
     /// The number of files that the hub has and that are missing here. `notAsked`: how many of these no export has
     /// requested yet.
     public var lost = 0
@@ -57,6 +60,8 @@ public struct DeviceStatus: Sendable {
     public let pending: [(table: Name, count: Int)]
     /// The number of these steps that no export has carried yet.
     public let notExported: Int
+    /// Whether another program was writing. Then its newest changes are not counted.
+    public let isBusy: Bool
     public let openConflicts: Int64
     public let heldConflicts: Int64
     /// Rows of this device that the hub did not accept. A person decides about them.
@@ -84,6 +89,8 @@ public struct DeviceStatus: Sendable {
     /// For each table with a key range of this device: the range, and how many keys are left.
     public let blocks: [(block: KeyBlock, left: Int64, isShort: Bool)]
     public let attachments: Attachments
+    /// Exports that sticks carry in volumes, if some volumes are on no stick yet.
+    public let onSticks: [CarriedVolumes]
     /// Whether a new key exists that no export has announced to the hub.
     public let hasUntoldKey: Bool
     /// Milliseconds since 1970 of the last export; nil before the first.
@@ -110,9 +117,18 @@ extension DeviceWorkspace {
       current: try trouble != nil || isInitial() ? nil : examined().status(), trouble: trouble)
   }
 
+  /// The path of the export that sticks carry in volumes; nil: there is none, or all its volumes are on sticks.
+  public func exportOnSticks() throws -> String? {
+    try examined().onSticks().last.map { try folder.place(ofOutgoing: $0.whole, platform.files) }
+  }
+
   private func trouble() throws -> DeviceStatus.Trouble? {
     do {
-      if case .lost(let words) = try databaseCondition() { return .lost(words) }
+      switch try databaseCondition() {
+      case .lost(let words): return .lost(words)
+      case .away(let name): return .away(name)
+      case .there, .initial: break
+      }
       guard try hasForeignFile(), !configuration.joins, try BundleArchive(folder, platform.files).hasAny() else {
         return nil
       }
@@ -135,21 +151,45 @@ extension DeviceSession {
     return Generation(max(carried ?? 0, state.acknowledged.rawValue))
   }
 
+  private typealias PendingSteps = (tables: [(table: Name, count: Int)], unsent: Int)
+
+  /// Counts the steps that the hub has not acknowledged.
+  ///
+  /// The local writes are logged so that they can be counted. Then the transaction is rolled back. If another program is
+  /// writing, only writes that were logged before are counted.
+  private func countPending(_ readable: [TrackedTable]) throws -> (steps: PendingSteps, isBusy: Bool) {
+    func count() throws -> PendingSteps {
+      try PreImageStore.countSteps(readable, since: acknowledgedGeneration, unsent: unsentGeneration(), in: database)
+    }
+    do {
+      let steps = try database.waitingBriefly {
+        try database.writeTransaction(.dryRun) {
+          try Capture.settle(readable, in: database)
+          return try count()
+        }
+      }
+      return (steps, false)
+    } catch let error as SQLiteError where error.kind == .busy {
+      return (try database.readTransaction(count), true)
+    }
+  }
+
+  /// The exports that sticks carry in volumes, if some volumes are on no stick yet.
+  fileprivate func onSticks() throws -> [CarriedVolumes] {
+    try CarriedVolumesFile(folder, platform.files).list()
+      .filter { $0.isAwaited(outgoingPrefix, above: state.acknowledged.rawValue) }
+  }
+
   fileprivate func status() throws -> DeviceStatus.Current {
     // If a table's columns have changed, its captured changes cannot be read before a repair.
     let readable = tables.filter { table in
       !damage.contains { $0.table == table.name && ![.triggers, .remade].contains($0.kind) }
     }
-    // The local writes are logged so that they can be counted. Then the transaction is rolled back.
-    let steps = try database.writeTransaction(.dryRun) {
-      try Capture.settle(readable, in: database)
-      return try PreImageStore.countSteps(
-        readable, since: acknowledgedGeneration, unsent: unsentGeneration(), in: database)
-    }
+    let (steps, isBusy) = try countPending(readable)
     let nameless = try tables.map { table in (table: table.name, count: try table.namelessRows(in: database)) }
     return DeviceStatus.Current(
       state: state, version: dataset.version,
-      pending: steps.tables, notExported: steps.unsent,
+      pending: steps.tables, notExported: steps.unsent, isBusy: isBusy,
       openConflicts: try ConflictTable.count(.open, in: database),
       heldConflicts: try ConflictTable.count(.held, in: database),
       kept: try damage.isEmpty ? keptRows() : [],
@@ -165,6 +205,7 @@ extension DeviceSession {
         return (block, block.left(from: next), block.isShort(from: next))
       },
       attachments: try DeviceAttachments(self).status(),
+      onSticks: try onSticks(),
       hasUntoldKey: try workspace.keys.nextKey() != nil && state.toldKey == nil,
       lastExport: try ExportTable.lastCreated(in: database),
       acknowledgedExport: try ExportTable.created(state.acknowledged, in: database),

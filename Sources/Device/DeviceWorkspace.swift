@@ -21,8 +21,10 @@ public struct DeviceWorkspace: Sendable {
   let runMode: RunMode
   /// Called with the name of each step of an import before the step begins. Tests stop an import there.
   var beforeStep: @Sendable (String) throws -> Void = { _ in }
+  /// The work on a copy of a tablet's database; nil: the database is on this machine, or no copy is here now.
+  var docking: Docking?
 
-  var databasePath: String { configuration.databasePath(folder) }
+  var databasePath: String { docking?.database ?? configuration.databasePath(folder) }
 
   /// Opens the workspace in `root`. Throws a `WorkspaceError` if there is none.
   ///
@@ -119,6 +121,7 @@ public struct DeviceWorkspace: Sendable {
     switch try databaseCondition() {
     case .there: return try DeviceSession(self)
     case .lost(let words): throw WorkspaceError.lostDatabase(words)
+    case .away(let name): throw WorkspaceError.away(name)
     case .initial: throw Self.noData
     }
   }
@@ -133,9 +136,12 @@ public struct DeviceWorkspace: Sendable {
     case initial
     /// Bundles here show that there was a database. The text says what is in its place.
     case lost(String)
+    /// It is on a tablet. The text is its name there.
+    case away(String)
   }
 
   func databaseCondition() throws -> DatabaseCondition {
+    if docking == nil, let name = configuration.docks { return .away(name) }
     let isThere = try platform.files.kind(databasePath) != nil
     if try configuration.joins && isInitial() { return .initial }
     if try isThere && !isEmptyDatabase() { return .there }
@@ -143,8 +149,16 @@ public struct DeviceWorkspace: Sendable {
     return .lost(isThere ? "The database \(databasePath) is empty." : "The database \(databasePath) is missing.")
   }
 
-  /// Runs `body` while no other command works on this workspace.
+  /// Runs `body` while no other command works on this workspace. Throws if the database is on a tablet.
   func locked<T>(_ body: () throws -> T) throws -> T {
+    // The command that works on the copy of a tablet's database holds the lock from its beginning to its end.
+    if docking != nil { return try body() }
+    if let name = configuration.docks { throw WorkspaceError.away(name) }
+    return try lockedWithoutDatabase(body)
+  }
+
+  /// Runs `body` as `locked` does, also if the database is on a tablet. `body` does not use the database.
+  func lockedWithoutDatabase<T>(_ body: () throws -> T) throws -> T {
     try folder.locked(platform, runMode) {
       if runMode == .commit {
         try keys.completeRotation()

@@ -1,3 +1,4 @@
+import SatchelBundle
 import SatchelCapture
 import SatchelConflicts
 import SatchelPlatform
@@ -33,6 +34,8 @@ public struct HubStatus: Sendable {
   public let newestStamp: Int64
   /// The recovery of the time that the hub lost. nil if none is running.
   public let recovery: Recovering?
+  /// Bundles that sticks carry in volumes, if some volumes are on no stick yet.
+  public let onSticks: [CarriedVolumes]
   /// Files in the outbox, waiting to be carried.
   public let outbox: [String]
   public let attachments: Attachments
@@ -68,8 +71,9 @@ public struct HubStatus: Sendable {
   /// The files that rows name.
   public struct Attachments: Sendable {
     public var missing: [MissingAttachment] = []
-    /// The number of files for each device that may lack them, and how many of these no bundle has carried yet.
-    public var waiting: [(device: String, count: Int, notSent: Int)] = []
+    /// The number of files for each device that may lack them, and how many of these no bundle has carried yet, with
+    /// their bytes.
+    public var waiting: [(device: String, count: Int, notSent: Int, notSentBytes: Int64)] = []
     /// Files kept under another path, because a file with another content has their path.
     public var beside: [(device: String, path: String, kept: String)] = []
   }
@@ -119,6 +123,7 @@ extension HubWorkspace {
       volumes: try BundleParts(folder, platform: platform).waiting(),
       waiting: try waiting(), setBack: try store.setBack(), clockFault: try clockFault(store),
       newestStamp: try Capture.newestStamp(in: store.database).milliseconds, recovery: try recovering(store),
+      onSticks: try onSticks(for: store.devices()).map(\.volumes),
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },
       attachments: try HubAttachments(store, self).status(),
       backedUp: try LastBackup(in: folder, platform.files)?.at,
@@ -127,6 +132,26 @@ extension HubWorkspace {
       wasKeyLost: try store.wasKeyLost(), damage: store.damage,
       triggerFault: try store.database.fatalTriggerFault(of: store.tables.map(\.name)),
       missingTriggers: try Capture.missingTriggers(in: store.database, tables: store.tables))
+  }
+
+  /// The bundles for active devices that sticks carry in volumes, if some volumes are on no stick yet.
+  private func onSticks(for devices: [EnrolledDevice]) throws -> [(device: String, volumes: CarriedVolumes)] {
+    let all = try CarriedVolumesFile(folder, platform.files).list()
+    if all.isEmpty { return [] }
+    return devices.filter { $0.state == .active }.flatMap { device in
+      let prefix = Manifest.namePrefix(
+        dataset: configuration.dataset, from: configuration.name, to: device.name)
+      return all.filter { $0.isAwaited(prefix, above: device.proved.rawValue) }.map { (device.name, $0) }
+    }
+  }
+
+  /// The paths of the bundles that sticks carry in volumes, by device, if some volumes are on no stick yet.
+  public func volumesOnSticks(for devices: [EnrolledDevice]) throws -> [String: String] {
+    var paths: [String: String] = [:]
+    for (device, volumes) in try onSticks(for: devices) {
+      paths[device] = try folder.place(ofOutgoing: volumes.whole, platform.files)
+    }
+    return paths
   }
 
   private func status(of device: EnrolledDevice, _ store: HubStore) throws -> HubStatus.Device {

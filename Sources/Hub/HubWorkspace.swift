@@ -46,9 +46,10 @@ public struct HubWorkspace: Sendable {
   /// the hub's tables.
   ///
   /// Throws a `DatasetError` if definition and database do not fit, and leaves both as they were.
+  /// - Parameter defaults: the meaning of what the definition leaves out. The hub's definition then says it.
   public static func create(
-    _ root: String, definition source: [UInt8], database: String, name: String = "hub", platform: Platform,
-    runMode: RunMode = .commit
+    _ root: String, definition source: [UInt8], database: String, name: String = "hub",
+    defaults: InitCheck.Defaults = .asWritten, platform: Platform, runMode: RunMode = .commit
   ) throws -> HubWorkspace {
     let files = platform.files
     let folder = WorkspaceFolder(root)
@@ -73,7 +74,7 @@ public struct HubWorkspace: Sendable {
     let workspace = HubWorkspace(
       folder: folder, configuration: configuration, keys: WorkspaceKeys(folder, platform: guarded), platform: guarded,
       runMode: runMode)
-    let check = InitCheck(definition, database: database)
+    let check = InitCheck(definition, database: database, defaults: defaults)
     let tables = try check.tables()
     if runMode == .dryRun { return workspace }
     do { try workspace.build(check.completed(), tables, in: database) } catch {

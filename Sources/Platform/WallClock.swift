@@ -6,6 +6,8 @@ public protocol WallClock: Sendable {
   func milliseconds() -> Int64
   /// Waits for this long, or a little longer.
   func pause(milliseconds: Int64)
+  /// How far local civil time is ahead of UTC at a moment, in seconds.
+  func secondsEast(at milliseconds: Int64) -> Int64
 }
 
 /// The machine's clock.

@@ -13,7 +13,7 @@ extension Database {
       try emptyLog()
       return false
     }
-    let isAnew = try patient { () throws(SQLiteError) in
+    let isAnew = try waitingBriefly { () throws(SQLiteError) in
       do { try execute("VACUUM") } catch { return false }
       return true
     }
@@ -23,12 +23,12 @@ extension Database {
   /// Moves the content of the write-ahead log into the database's file, and empties the log. Returns false if another
   /// program is reading.
   @discardableResult public func emptyLog() throws -> Bool {
-    try patient { try first("PRAGMA wal_checkpoint(TRUNCATE)", [:]) { $0.integer(0) == 0 } ?? true }
+    try waitingBriefly { try first("PRAGMA wal_checkpoint(TRUNCATE)", [:]) { $0.integer(0) == 0 } ?? true }
   }
 
-  /// Runs `body` with a short busy timeout. Another program may read for a long time, and wiping is not urgent: no
-  /// other replica waits for it.
-  private func patient<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
+  /// Runs `body` with a busy timeout of half a second, for work that is not urgent. Another program may use the database
+  /// for a long time.
+  public func waitingBriefly<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
     sqlite3_busy_timeout(handle, 500)
     defer { sqlite3_busy_timeout(handle, Self.busyTimeoutMilliseconds) }
     return try body()

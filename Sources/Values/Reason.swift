@@ -82,10 +82,14 @@ public enum Reason: String, CaseIterable, Sendable {
   case decided
   /// The rows of a device differ from the hub's record.
   case differs
+  /// The database of this device is on a tablet.
+  case docked
   /// Something with this name is there already.
   case exists
   /// The device or its user may no longer deliver.
   case expired
+  /// The stick has less room than it says.
+  case falseSize = "false-size"
   /// A bundle carries an attached file that the dataset does not allow.
   case fileNotAllowed = "file-not-allowed"
   /// The typed text is no fingerprint.
@@ -228,6 +232,8 @@ public enum Reason: String, CaseIterable, Sendable {
   case notCaptured = "not-captured"
   /// The rows that differ are not known yet.
   case notCompared = "not-compared"
+  /// The conflict is not decided.
+  case notDecided = "not-decided"
   /// The folder is not empty.
   case notEmpty = "not-empty"
   /// The device is not flagged.
@@ -402,4 +408,6 @@ public enum Reason: String, CaseIterable, Sendable {
   case wrongDataset = "wrong-dataset"
   /// Bundles of this kind are not imported here.
   case wrongKind = "wrong-kind"
+  /// The app on the tablet wrote to its database during the dock. Close the app, and try again.
+  case writtenMeanwhile = "written-meanwhile"
 }

@@ -24,11 +24,13 @@ public struct WorkspaceConfiguration: Sendable {
   public let joins: Bool
   /// The id of this device at a hub that it left, until the next hub's first bundle comes; nil: it left none.
   public let leaves: ReplicaID?
+  /// The name of the database on the tablet, if the database of this device is on a tablet; nil: it is on this machine.
+  public let docks: String?
 
   public init(
     role: Role, dataset: String, id: ReplicaID, name: String, database: String, incarnation: Incarnation?,
     continues: ReplicaID? = nil, former: ReplicaID? = nil, proof: String? = nil, joins: Bool = false,
-    leaves: ReplicaID? = nil
+    leaves: ReplicaID? = nil, docks: String? = nil
   ) {
     self.role = role
     self.dataset = dataset
@@ -41,20 +43,29 @@ public struct WorkspaceConfiguration: Sendable {
     self.proof = proof
     self.joins = joins
     self.leaves = leaves
+    self.docks = docks
   }
 
   /// The same configuration with other values of `joins` and `leaves`.
   public func with(joins: Bool, leaves: ReplicaID?) -> WorkspaceConfiguration {
     WorkspaceConfiguration(
       role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation,
-      continues: continues, former: former, proof: proof, joins: joins, leaves: leaves)
+      continues: continues, former: former, proof: proof, joins: joins, leaves: leaves, docks: docks)
+  }
+
+  /// The same configuration of a device whose database is on a tablet from now on.
+  /// - Parameter name: the name of the database on the tablet.
+  public func docking(_ name: String, joins: Bool) -> WorkspaceConfiguration {
+    WorkspaceConfiguration(
+      role: role, dataset: dataset, id: id, name: self.name, database: database, incarnation: incarnation,
+      continues: continues, former: former, proof: proof, joins: joins, leaves: leaves, docks: name)
   }
 
   /// The same configuration, after the hub has answered the device under its present name.
   public var answered: WorkspaceConfiguration {
     WorkspaceConfiguration(
       role: role, dataset: dataset, id: id, name: name, database: database, incarnation: incarnation,
-      former: predecessor, proof: proof)
+      former: predecessor, proof: proof, docks: docks)
   }
 
   /// The device whose history this device continues; nil: it began its own history.
@@ -81,6 +92,7 @@ public struct WorkspaceConfiguration: Sendable {
     if let proof { members.append(.init(name: "proof", value: .string(proof))) }
     if joins { members.append(.init(name: "joins", value: true)) }
     if let leaves { members.append(.init(name: "leaves", value: .string(leaves.text))) }
+    if let docks { members.append(.init(name: "docks", value: .string(docks))) }
     return JSONValue.object(members).prettyBytes
   }
 
@@ -123,7 +135,8 @@ public struct WorkspaceConfiguration: Sendable {
       continues: document["continues"]?.stringValue.flatMap { ReplicaID($0) },
       former: document["former"]?.stringValue.flatMap { ReplicaID($0) }, proof: document["proof"]?.stringValue,
       joins: document["joins"] == true,
-      leaves: document["leaves"]?.stringValue.flatMap { ReplicaID($0) })
+      leaves: document["leaves"]?.stringValue.flatMap { ReplicaID($0) },
+      docks: document["docks"]?.stringValue)
   }
 
   public func databasePath(_ folder: WorkspaceFolder) -> String { folder.path(database) }

@@ -30,6 +30,8 @@ public struct WorkspaceFolder: Sendable {
   public var lost: String { path("bundles/archive/lost") }
   /// The files that rows name, in columns that the dataset marks.
   public var attached: String { path("files") }
+  /// The copy of a tablet's database, while a command works on it.
+  public var dock: String { path("dock") }
   public var lock: String { path(".satchel.lock") }
 
   public func path(_ name: String) -> String { Paths.join(root, name) }

@@ -104,8 +104,8 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (
     #"{ "dataset": "d", "version": 1, "table": {}, "tables": { "t": {} } }"#, "table", "knows no such member",
     """
-    Did you mean "tables"? Here may stand: dataset, version, snapshot, prove, history, brake, encrypt, escrow, \
-    attributes, attachments, tables, $schema, comment.
+    Did you mean "tables"? Here may stand: dataset, version, snapshot, prove, history, brake, orphans, \
+    encrypt, escrow, attributes, attachments, tables, $schema, comment.
     """
   ),
   (
@@ -124,8 +124,8 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (
     table(#""conflct": "hub""#), "tables.t.conflct", "knows no such member",
     """
-    Did you mean "conflict"? Here may stand: key, parents, references, visible, write, conflict, merge, columns, \
-    attachments, unique, delete, deleted, late, keys, block, unit, brake, label, comment.
+    Did you mean "conflict"? Here may stand: key, parents, orphans, references, visible, write, conflict, merge, \
+    columns, attachments, unique, delete, deleted, late, keys, block, unit, brake, label, comment.
     """
   ),
   (#"{ "dataset": "d", "version": 1, "encrypt": "often", "tables": { "t": {} } }"#, "encrypt", "never, always", nil),
@@ -193,8 +193,8 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (
     table(#""colour": 1"#), "tables.t.colour", "knows no such member",
     """
-    Here may stand: key, parents, references, visible, write, conflict, merge, columns, attachments, unique, delete, \
-    deleted, late, keys, block, unit, brake, label, comment.
+    Here may stand: key, parents, orphans, references, visible, write, conflict, merge, columns, attachments, unique, \
+    delete, deleted, late, keys, block, unit, brake, label, comment.
     """
   ),
   (table(#""parents": "p""#), "tables.t.parents", "it must be a list of tables", nil),
@@ -268,3 +268,21 @@ func errors(index: Int) throws {
 
 @Test("a definition of a megabyte is no definition that people wrote")
 func size() { #expect(DatasetDefinition.maximumBytes == 1_048_576) }
+
+@Test("rows without a parent are visible unless the dataset or the table says otherwise; a new hub only adds its word")
+func orphans() throws {
+  #expect(try read(table("")).rules(for: "t")?.orphans == .visible)
+  let json = """
+    {
+      "dataset": "d", "version": 1,
+      "tables": { "t": {}, "u": { "orphans": "visible" } } }
+    """
+  let plain = try read(json)
+  #expect(plain.orphans == nil)
+  let hidden = try plain.saying(.hidden)
+  #expect(hidden.orphans == .hidden && hidden.rules(for: "t")?.orphans == .hidden)
+  #expect(hidden.rules(for: "u")?.orphans == .visible)
+  #expect(String(decoding: hidden.source, as: UTF8.self) == #"{ "orphans": "hidden","# + json.dropFirst())
+  // A definition that says it stays as it is.
+  #expect(try hidden.saying(.visible).source == hidden.source)
+}

@@ -4,8 +4,10 @@ import TestSupport
 /// that references meet. Some tables have names that Satchel's own SQL uses too.
 struct RandomDataset {
   private(set) var tables: [RandomTable] = []
+  private let orphans: String?
 
   init(_ random: inout SplitMix64) {
+    orphans = random.one(of: [nil, "visible", "hidden"])
     for name in ["t0", "numbers", "seen", "t3", "t4"].prefix(2 + random.below(4)) {
       let parents = (0..<random.below(3)).compactMap { _ in tables.isEmpty ? nil : random.one(of: tables) }
       tables.append(RandomTable(name, parents: parents, &random))
@@ -25,6 +27,7 @@ struct RandomDataset {
     let rules = tables.reversed().map { "\"\($0.name)\": \($0.rules)" } + ["\"grants\": {}"]
     return """
       { "dataset": "random", "version": 1, "attributes": { "tier": "integer", "word": "text" },
+        \(orphans.map { "\"orphans\": \"\($0)\"," } ?? "")
         "tables": { \(rules.joined(separator: ",\n")) } }
       """
   }
@@ -68,6 +71,7 @@ struct RandomTable {
   private let references: [Reference]
   private let isIndexed: Bool
   private let parents: String?
+  private let orphans: String?
 
   private struct Column {
     let name: String
@@ -112,6 +116,7 @@ struct RandomTable {
     let names = Set(references.map(\.parent)).sorted()
     let some = names.filter { _ in !random.once(in: 4) }.map { "\"\($0)\"" }.joined(separator: ", ")
     self.parents = random.one(of: [nil, nil, "[\(some)]", "{ \"any\": [\(some)] }", "{ \"any\": [\(some)] }"])
+    orphans = random.one(of: [nil, nil, "visible", "hidden"])
   }
 
   private init(_ name: String, key: [Column]) {
@@ -121,6 +126,7 @@ struct RandomTable {
     references = []
     isIndexed = false
     parents = nil
+    orphans = nil
   }
 
   var schema: String {
@@ -140,7 +146,10 @@ struct RandomTable {
   }
 
   var rules: String {
-    let members = [visible.map { "\"visible\": \"\($0)\"" }, parents.map { "\"parents\": \($0)" }].compactMap(\.self)
+    let members = [
+      visible.map { "\"visible\": \"\($0)\"" }, parents.map { "\"parents\": \($0)" },
+      orphans.map { "\"orphans\": \"\($0)\"" },
+    ].compactMap(\.self)
     return "{ \(members.joined(separator: ", ")) }"
   }
 

@@ -23,9 +23,10 @@ import Testing
       let tally = try history.play()
       total.derived += tally.derived
       total.moved += tally.moved
+      total.orphans += tally.orphans
     }
     // A test without any case would pass too.
-    #expect(total.derived > 5 * count && total.moved > 2 * count, "\(total)")
+    #expect(total.derived > 5 * count && total.moved > 2 * count && total.orphans > count, "\(total)")
   }
 }
 
@@ -35,6 +36,8 @@ struct ScopeHistory {
     /// The number of derived sets, and of those that differed from the set before.
     var derived = 0
     var moved = 0
+    /// The number of rows without a parent that had to be hidden.
+    var orphans = 0
   }
 
   /// The rows that a user last saw.
@@ -71,6 +74,11 @@ struct ScopeHistory {
           let whole = try scope.visible()
           let fromAbove = try scope.visibleFromAbove()
           #expect(fromAbove == whole, "SATCHEL_SEED=\(seed)\n\(dataset.schema)\n\(dataset.definition)")
+          for (place, orphans) in try hiddenOrphans(store).enumerated() {
+            let seen = whole[place].intersection(orphans)
+            #expect(seen.isEmpty, "SATCHEL_SEED=\(seed)\n\(dataset.schema)\n\(dataset.definition)")
+            tally.orphans += orphans.count
+          }
           let basis = try scope.basis()
           if let basis, let sight = sights[place], sight.basis == basis {
             let changes = try store.changed(after: sight.cursor, device: ReplicaID(unchecked: "none"))
@@ -85,6 +93,21 @@ struct ScopeHistory {
       }
     }
     return tally
+  }
+
+  /// For each table whose rules hide them, the rows that name no row above them. Found without the rules' own SQL.
+  private func hiddenOrphans(_ store: HubStore) throws -> [RowSet] {
+    try store.tables.enumerated().map { place, table in
+      var orphans = RowSet()
+      let above = table.parentKeys(in: store.dataset)
+      guard table.rules.orphans == .hidden, !above.isEmpty else { return orphans }
+      try store.database.each(table.allRowsSQL) {
+        let row = Row($0.values(from: 0, count: table.schema.columns.count))
+        guard (above + table.treeKeys).allSatisfy({ $0.columns.contains { row[$0].isNull } }) else { return }
+        if let number = try store.numbers[place].number(of: table.schema.key(of: row)) { orphans.insert(number) }
+      }
+      return orphans
+    }
   }
 
   private mutating func user(_ name: String) -> User {

@@ -12,7 +12,8 @@ struct TourTests {
     "the commands in a document do what it says, as they are printed",
     arguments: [
       "README.md", "docs/GEOPACKAGE.md", "docs/guides/operator.md", "docs/guides/field-user.md",
-      "docs/guides/developer.md",
+      "docs/guides/developer.md", "docs/guides/docking.md", "docs/guides/carriers.md",
+      "docs/guides/migrations.md",
     ])
   func tour(document: String) throws {
     let done = try StockTool.bash.run(["scripts/tour.sh", Self.tools, document], in: Self.top)

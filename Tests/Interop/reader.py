@@ -608,7 +608,7 @@ def check_version(manifest):
     must(take(manifest, "format", count_from_1) == 1, f"format: {NEWER}")
     critical = take(manifest, "critical", lambda names: names if isinstance(names, list) else refuse("no array"))
     must(all(isinstance(name, str) for name in critical), "critical: no texts")
-    must(set(critical) <= {"keys", "continues", "attachments", "state", "unseen", "names", "units"}, f"critical: {NEWER}")
+    must(set(critical) <= {"keys", "continues", "attachments", "state", "unseen", "names", "units", "parity"}, f"critical: {NEWER}")
     must(len(critical) == len(set(critical)), "critical: a name twice")
     kind = take(manifest, "kind", lambda name: name if isinstance(name, str) else refuse("no text"))
     must(kind in MEMBERS, f"kind: {NEWER}")
@@ -764,9 +764,12 @@ def volume_members(manifest):
     shown = [("of", take(manifest, "of", identifier)), ("whole", take(manifest, "whole", word("changes", "scope"))),
              ("number", take(manifest, "number", count))]
     part, parts = take(manifest, "part", count_from_1), take(manifest, "parts", count_from_1)
-    must(part <= parts <= 9999, "part or parts of a volume")
+    parity = take(manifest, "parity", count_from_1) if "parity" in manifest else 0
+    must(part <= parts + parity and parts <= 9999, "part or parts of a volume")
+    must(parity == 0 or parts + parity <= 256, "parity of a volume")
+    must(("parity" in manifest["critical"]) == (part > parts), "critical says otherwise than part")
     return shown + [("part", f"{part} of {parts}"), ("bytes", take(manifest, "bytes", count_from_1)),
-                    ("digest", take(manifest, "digest", digest))]
+                    ("digest", take(manifest, "digest", digest))] + [("parity", parity)] * (parity > 0)
 
 
 def backup_members(manifest):
@@ -1149,31 +1152,82 @@ def show(bundle):
 
 
 def check_volumes(volumes):
-    """That these bundles are all volumes of one bundle, once each."""
+    """That these bundles are volumes of one bundle, each once at most, and enough of them."""
     must(all(volume.manifest["kind"] == "volume" for volume in volumes), "several files that are not all volumes")
     first = volumes[0]
     for volume in volumes:
         for name in ("dataset", "from", "to", "of", "whole", "number", "parts", "bytes", "digest"):
             must(volume.manifest[name] == first.manifest[name], f"volumes of several bundles: {name}")
-    parts = sorted(volume.manifest["part"] for volume in volumes)
-    must(parts == list(range(1, first.manifest["parts"] + 1)), "volumes are missing or doubled")
+    parts = [volume.manifest["part"] for volume in volumes]
+    must(len(parts) == len(set(parts)) >= first.manifest["parts"], "volumes are missing or doubled")
     # Those before the last have one size; the last one has what is left.
-    sizes = [volume.manifest["entries"][0]["bytes"] for volume in volumes if volume.manifest["part"] < len(volumes)]
+    whole = [volume for volume in volumes if volume.manifest["part"] != first.manifest["parts"]]
+    sizes = [volume.manifest["entries"][0]["bytes"] for volume in whole]
     must(len(set(sizes)) <= 1, "volumes of several sizes")
+
+
+def times(left, right):
+    """The product in GF(2^8) with the polynomial 0x11d."""
+    product = 0
+    for bit in range(8):
+        product ^= (right >> bit & 1) * left << bit
+    for bit in range(14, 7, -1):
+        product ^= (product >> bit & 1) * 0x11D << bit - 8
+    return product
+
+
+INVERSES = {left: right for left in range(1, 256) for right in range(1, 256) if times(left, right) == 1}
+
+
+def multiple(piece, factor):
+    """Each byte of a piece, times the factor, as one number."""
+    return int.from_bytes(piece.translate(bytes(times(factor, byte) for byte in range(256))), "big")
+
+
+def solve(rows):
+    """The inverse of a matrix over GF(2^8)."""
+    size = len(rows)
+    rows = [row + [int(column == place) for column in range(size)] for place, row in enumerate(rows)]
+    for step in range(size):
+        pivot = next(place for place in range(step, size) if rows[place][step])
+        rows[step], rows[pivot] = rows[pivot], rows[step]
+        rows[step] = [times(value, INVERSES[rows[step][step]]) for value in rows[step]]
+        for place in set(range(size)) - {step}:
+            factor = rows[place][step]
+            rows[place] = [value ^ times(factor, other) for value, other in zip(rows[place], rows[step])]
+    return [row[size:] for row in rows]
+
+
+def data_pieces(known, count, size):
+    """The pieces from 0 on, from any `count` pieces by their numbers. `size` is the size of a whole file."""
+    if set(known) >= set(range(count)):
+        return [known[place] for place in range(count)]
+    chosen = sorted(known)[:count]
+    longest = max(len(known[place]) for place in chosen)
+    def coefficients(row):
+        return [int(row == place) if row < count else INVERSES[row ^ place] for place in range(count)]
+    pieces = []
+    for row in solve([coefficients(row) for row in chosen]):
+        total = 0
+        for factor, place in zip(row, chosen):
+            total ^= multiple(known[place].ljust(longest, b"\0"), factor)
+        pieces.append(total.to_bytes(longest, "big"))
+    return pieces[:-1] + [pieces[-1][:size - (count - 1) * longest]]
 
 
 def join(volumes, path):
     """Joins volumes into the file that was cut."""
     check_volumes(volumes)
+    said, known = volumes[0].manifest, {}
+    for volume in volumes:
+        with open(os.path.join(volume.folder, "part"), "rb") as part:
+            known[volume.manifest["part"] - 1] = part.read()
     sum_of, size = hashlib.blake2b(), 0
     with open(path, "xb") as whole:
-        for volume in sorted(volumes, key=lambda volume: volume.manifest["part"]):
-            with open(os.path.join(volume.folder, "part"), "rb") as part:
-                for piece in pieces_of(part):
-                    sum_of.update(piece)
-                    size += len(piece)
-                    whole.write(piece)
-    said = volumes[0].manifest
+        for piece in data_pieces(known, said["parts"], said["bytes"]):
+            sum_of.update(piece)
+            size += len(piece)
+            whole.write(piece)
     must(size == said["bytes"] and sum_of.hexdigest() == said["digest"], "size or digest of the joined file")
 
 

@@ -92,6 +92,8 @@ public struct SimulatedFiles: FileSystem {
     file.inode.sync()
   }
 
+  public func reserve(_ bytes: Int64, for fd: Int32) throws(PlatformError) -> Bool { false }
+
   public func dropCache(of fd: Int32) {}
 
   public func close(_ fd: Int32) {

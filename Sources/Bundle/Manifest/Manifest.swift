@@ -42,6 +42,8 @@ public struct Manifest: Hashable, Sendable {
     case names
     /// Lines and conflicts that belong to units: a reader applies all of a unit or nothing.
     case units
+    /// A parity volume: its piece is computed from the pieces of the other volumes.
+    case parity
 
     /// Features as one text, as the tables of hubs and devices hold them.
     public static func text(of features: Set<Critical>) -> String {
@@ -84,35 +86,6 @@ public struct Manifest: Hashable, Sendable {
     public init(number: Int64, keys: [PublicKey]) {
       self.number = number
       self.keys = keys
-    }
-  }
-
-  /// One piece of another bundle's file.
-  public struct Volume: Hashable, Sendable {
-    public static let most: Int64 = 9_999
-
-    /// The bundle that was cut into volumes.
-    public let of: BundleID
-    public let whole: BundleKind
-    /// The sequence or the emission number of the whole bundle.
-    public let number: Int64
-    /// From 1 to `parts`.
-    public let part: Int64
-    public let parts: Int64
-    /// The size of the whole file.
-    public let bytes: Int64
-    /// The digest of the whole file.
-    public let digest: Digest
-
-    public init(of: BundleID, whole: BundleKind, number: Int64, part: Int64, parts: Int64, bytes: Int64, digest: Digest)
-    {
-      self.of = of
-      self.whole = whole
-      self.number = number
-      self.part = part
-      self.parts = parts
-      self.bytes = bytes
-      self.digest = digest
     }
   }
 
@@ -343,9 +316,11 @@ public struct Manifest: Hashable, Sendable {
   /// The name of the bundle's file, safe on FAT and exFAT.
   public var fileName: String {
     guard case .volume(let volume) = body else { return wholeFileName }
-    let (part, parts) = (String(volume.part), String(volume.parts))
+    let (part, parts) =
+      volume.isParity
+      ? (String(volume.part - volume.parts), String(volume.parity)) : (String(volume.part), String(volume.parts))
     let zeros = String(repeating: "0", count: parts.utf8.count - part.utf8.count)
-    return "\(stem)-\(zeros)\(part)of\(parts).satchel"
+    return "\(stem)-\(volume.isParity ? "p" : "")\(zeros)\(part)of\(parts).satchel"
   }
 
   /// The file name of this bundle, or of the bundle of which it is a volume.

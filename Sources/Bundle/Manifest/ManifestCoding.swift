@@ -95,7 +95,7 @@ extension Manifest {
         .init(name: "number", value: .integer(volume.number)), .init(name: "part", value: .integer(volume.part)),
         .init(name: "parts", value: .integer(volume.parts)), .init(name: "bytes", value: .integer(volume.bytes)),
         .init(name: "digest", value: .string(volume.digest.hexadecimal)),
-      ]
+      ] + (volume.parity > 0 ? [.init(name: "parity", value: .integer(volume.parity))] : [])
     case .backup(let backup):
       [
         .init(name: "epoch", value: .string(backup.epoch.text)),
@@ -168,7 +168,8 @@ extension Manifest.Body {
         .init(
           of: try fields.identifier("of"), whole: whole, number: try fields.natural("number"),
           part: try fields.natural("part", from: 1), parts: try fields.natural("parts", from: 1),
-          bytes: try fields.natural("bytes", from: 1), digest: digest))
+          bytes: try fields.natural("bytes", from: 1), digest: digest,
+          parity: fields.object["parity"] == nil ? 0 : try fields.natural("parity", from: 1)))
     case .backup:
       self = .backup(.init(epoch: try fields.identifier("epoch"), cursor: Cursor(try fields.natural("cursor"))))
     }

@@ -48,12 +48,13 @@ extension Manifest {
       guard from == to, user.isEmpty else { throw .manifest("a backup is from a hub to itself") }
     }
     if case .volume(let volume) = body {
-      guard volume.part <= volume.parts, volume.parts <= Volume.most, volume.parts <= volume.bytes,
-        volume.whole == .changes || volume.whole == .scope
-      else { throw .manifest("it is not a possible piece of a bundle") }
+      guard volume.isPossible else { throw .manifest("it is not a possible piece of a bundle") }
       guard let part = entries.first, volume.pieceBytes(ofPartWith: part.bytes) != nil else {
         throw .manifest("its piece has another size than it should have")
       }
+    }
+    guard critical.contains(.parity) == body.isParity else {
+      throw .manifest("its number as a piece and critical contradict each other")
     }
     guard !critical.contains(.keys) || changes > 0 else {
       throw .manifest("critical names keys, and there are no lines about keys")
@@ -90,7 +91,23 @@ extension Manifest {
   }
 }
 
+extension Manifest.Volume {
+  /// Whether its numbers and its kind can be those of a volume.
+  fileprivate var isPossible: Bool {
+    // First the limits, so that no sum overflows.
+    guard parts <= Self.most, parity <= Self.mostWithParity, parity == 0 || parts + parity <= Self.mostWithParity
+    else { return false }
+    return part <= parts + parity && parts <= bytes && (whole == .changes || whole == .scope)
+  }
+}
+
 extension Manifest.Body {
+  /// Whether this is a parity volume.
+  fileprivate var isParity: Bool {
+    if case .volume(let volume) = self { return volume.isParity }
+    return false
+  }
+
   /// The former identity of a device that requests enrolment; nil if there is none.
   var continuation: Manifest.Continuation? {
     if case .enrolment(let enrolment) = self { return enrolment.continues }

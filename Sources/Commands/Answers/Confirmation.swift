@@ -5,11 +5,16 @@ import SatchelWorkspace
 enum Confirmation {
   static let yes = OptionSpec("yes", help: "do not ask")
 
+  /// Whether `ask` would ask: a person is at the terminal, and neither `--yes` nor `--dry-run` was given.
+  static func isAsked(_ command: ParsedCommand, _ context: CommandContext) -> Bool {
+    context.console.traits.interactive && !command.flag(yes.long) && !command.dryRun
+  }
+
   /// Asks the person at the terminal. Without a terminal there is no question: the author of the script has decided.
   ///
   /// Throws a `WorkspaceError` if the answer is not yes.
   static func ask(_ question: TerminalText, _ command: ParsedCommand, _ context: CommandContext) throws {
-    guard context.console.traits.interactive, !command.flag(yes.long), !command.dryRun else { return }
+    guard isAsked(command, context) else { return }
     context.console.warn("\(question) [y/N] ")
     let answer = context.console.readLine()?.lowercased() ?? ""
     guard ["y", "yes"].contains(answer) else {

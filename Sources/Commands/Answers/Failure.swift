@@ -22,9 +22,7 @@ struct Failure {
         reason: .noBundle, message: BundleError.archive(words).message, hint: "Is there room on the disk?",
         code: .failed)
     case BundleError.rowTooLarge(let row, let limit): self.init(BundleError.rowTooLarge(row, limit: limit), .failed)
-    case BundleError.tooManyVolumes(let count, let least):
-      self.init(BundleError.tooManyVolumes(count, least: least), .usage)
-    case let error as BundleError: self.init(error, .refused)
+    case let error as BundleError: self.init(error, error.code == .tooManyVolumes ? .usage : .refused)
     case let error as Refusal: self.init(error, .refused)
     case let error as PlatformError:
       switch error {

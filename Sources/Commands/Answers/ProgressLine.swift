@@ -57,6 +57,7 @@ final class ProgressLine: ProgressObserver {
       case .applying: ("Applying", false)
       case .collecting: ("Collecting", false)
       case .writing: ("Writing", true)
+      case .testing: ("Testing the stick's size", true)
       }
     let speed = isBytes ? "\(tenths(rate / 1_000_000)) MB/s" : "\(Int64(rate)) rows/s"
     guard let total = progress.total, total > 0 else {

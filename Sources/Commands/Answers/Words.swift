@@ -10,6 +10,9 @@ enum Words {
     "\(number) \(number == 1 ? one : many ?? one + "s")"
   }
 
+  /// A size in KiB, rounded up.
+  static func kibibytes(_ bytes: Int64) -> String { "\((bytes + 1023) >> 10) KiB" }
+
   /// The time since an event, in its largest useful unit.
   static func age(of time: Int64, now: Int64) -> String {
     now - time < 90_000 ? "just now" : "\(span(now - time)) ago"

@@ -104,7 +104,7 @@ struct ConflictCommands: Sendable {
       let shown = try find(command.argument("ID"), command, context)
       let layers = try layers(command, context)
       return Answer(
-        ConflictView.text(shown, layers: layers, width: context.console.traits.width),
+        ConflictView.text(shown, layers: layers, context),
         [
           "conflict": ConflictView.json(shown, layers: layers),
           "below": .array(shown.below.map(ConflictView.found)),

@@ -45,13 +45,13 @@ struct ConflictView {
   }
 
   /// A conflict in words, with all changes of its unit and the rows that wait for it.
-  static func text(_ shown: ShownConflict, layers: [Layer], width: Int) -> TerminalText {
+  static func text(_ shown: ShownConflict, layers: [Layer], _ context: CommandContext) -> TerminalText {
     var text: TerminalText = "Conflict \(shown.conflict.record.id)\n"
     if shown.isUnit { text += "A unit of \(Words.count(shown.parts.count, "change")), decided as one.\n" }
     for part in shown.parts {
       if shown.isUnit { text += "\n" }
       let view = ConflictView(conflict: part.conflict, layers: layers)
-      text += view.text(row: part.row, device: shown.device, width: width)
+      text += view.text(row: part.row, device: shown.device, context)
     }
     if shown.conflict.record.state != .resolved {
       text += shown.isUnit ? "The unit's mark: \(shown.mark)\n" : "The row's mark: \(shown.mark)\n"
@@ -62,13 +62,14 @@ struct ConflictView {
 
   /// Base, hub and device side by side, column by column, with the row as it is now.
   /// - Parameter device: the device that made the change, by name if it is known.
-  private func text(row: [Field]?, device: String, width: Int) -> TerminalText {
+  private func text(row: [Field]?, device: String, _ context: CommandContext) -> TerminalText {
+    let clock = context.platform.clock
     var text: TerminalText = "\(Self.row(of: conflict)): \(Self.explain(record.kind))\n"
     if record.isTakenLate { text += "\(Self.takenLate)\n" }
-    text += "Change by \(record.user) on \(device), \(UTCTime.text(milliseconds: record.stamp.milliseconds))\n"
+    text += "Change by \(record.user) on \(device), \(clock.localText(milliseconds: record.stamp.milliseconds))\n"
     text += "State: \(record.state.rawValue)"
     if let decision = conflict.decision {
-      text += ", \(decision.made.rawValue) by \(decision.by), \(UTCTime.text(milliseconds: decision.at))"
+      text += ", \(decision.made.rawValue) by \(decision.by), \(clock.localText(milliseconds: decision.at))"
     }
     text += "\n"
     if conflict.isReported { text += "\(Self.reported(by: device))\n" }
@@ -80,7 +81,7 @@ struct ConflictView {
           stands(name), Self.cell(name, row),
         ])
     }
-    text += "\n" + table.text(width: width)
+    text += "\n" + table.text(width: context.console.traits.width)
     for geometries in geometries(row) { text += geometries.text(row: row) }
     if record.hubValues == nil, record.kind != .insertInsert {
       text += "The hub's row is gone, or not to be seen here.\n"

@@ -14,7 +14,7 @@ extension ConsoleSite {
     let size = Self.bundlesOfPage
     let entries = try hub.log(limit: page * size + 1).dropFirst(Int((page - 1) * size))
     let isLast = entries.count <= size
-    let section = Report.Section.bundles(Array(entries.prefix(Int(size))))
+    let section = Report.Section.bundles(Array(entries.prefix(Int(size))), by: context.platform.clock)
     let ledger =
       section.table.rows.isEmpty
       ? "<p>\(section.ifEmpty)</p>" : section.table.markup(caption: "\(section.heading), page \(page)")

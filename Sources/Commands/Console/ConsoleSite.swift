@@ -77,6 +77,7 @@ struct ConsoleSite: Sendable {
     case "rows": try rows(request, hub)
     case "row", "history": try row(request, hub)
     case "file": try file(request, hub)
+    case "reopen": try reopening(request)
     case "scopes": try scopes(request, hub)
     case "bundles": try bundles(request, hub)
     case Page.styleName: .bytes(Array(StyleSheet.text.text.utf8), type: "text/css; charset=utf-8")
@@ -89,12 +90,17 @@ struct ConsoleSite: Sendable {
     switch page {
     case "conflict": try decide(request, hub)
     case "conflicts": try decideMany(request, hub)
+    case "reopen": try reopen(request, hub)
     case Self.importPage: try take(request, hub)
     default: Self.nowhere
     }
   }
 
   var now: Int64 { context.platform.clock.milliseconds() }
+
+  /// A moment in local time, for people.
+  /// - Parameter milliseconds: since 1970.
+  func local(_ milliseconds: Int64) -> String { context.platform.clock.localText(milliseconds: milliseconds) }
 }
 
 extension WebRequest {

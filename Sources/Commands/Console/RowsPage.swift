@@ -92,7 +92,7 @@ extension ConsoleSite {
       <h2>Who sees it</h2>
       \(try Self.viewers(history, hub))
       \(Self.conflicts(history))<h2>History</h2>
-      \(Self.timeLine(history, page))
+      \(timeLine(history, page))
       \(Self.paging(page, of: pages, address, what: "changes"))
       """, at: .rows)
   }
@@ -146,7 +146,7 @@ extension ConsoleSite {
   }
 
   /// The changes of a page, the newest first.
-  private static func timeLine(_ history: RowHistory, _ page: Int64) -> Markup {
+  private func timeLine(_ history: RowHistory, _ page: Int64) -> Markup {
     let forgotten: Markup =
       history.forgotten > .zero
       ? "<p>What happened up to the hub's change \(history.forgotten.rawValue) is forgotten (satchel-hub compact).</p>"
@@ -154,15 +154,16 @@ extension ConsoleSite {
     if history.entries.isEmpty {
       return "\(forgotten)<p>It has not changed since the hub began, as far as is known.</p>"
     }
-    let shown = history.entries.reversed().dropFirst(Int(page - 1) * entriesOfPage).prefix(entriesOfPage)
+    let shown = history.entries.reversed().dropFirst(Int(page - 1) * Self.entriesOfPage).prefix(Self.entriesOfPage)
     let items = shown.map { entry -> Markup in
       let time = UTCTime.text(milliseconds: entry.stamp.milliseconds)
       let way = entry.bundle.map { ", bundle \($0.text.prefix(8))" } ?? ""
       let lines = HubTool.lines(entry).prefix(30).map { "\(Words.beginning($0, 400))<br>\n" as Markup }
       return """
-        <li><time datetime="\(time)">\(time)</time> \(entry.operation.rawValue) by <b>\(entry.user)</b> \
+        <li><time datetime="\(time)">\(local(entry.stamp.milliseconds))</time> \
+        \(entry.operation.rawValue) by <b>\(entry.user)</b> \
         \(entry.device.map { "on \($0)" } ?? "at the hub")\(way)<br>\(Array(lines))\
-        <small>taken by the hub \(UTCTime.text(milliseconds: entry.at))</small></li>
+        <small>taken by the hub \(local(entry.at))</small></li>
 
         """
     }

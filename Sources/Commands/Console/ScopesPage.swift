@@ -5,11 +5,15 @@ import SatchelWorkspace
 
 /// The pages about the rows that a user sees.
 extension ConsoleSite {
+  private static func options(_ words: [String], _ chosen: String?) -> [Markup] {
+    words.map { "<option\($0 == chosen ? " selected" as Markup : "")>\($0)</option>" }
+  }
+
   /// The fields that name a row.
   private static func rowFields(_ tables: [Name], table: String?, key: String?) -> Markup {
     """
     <label for="table">Table</label>
-    <select id="table" name="table">\(tables.map { "<option\($0.text == table ? " selected" as Markup : "")>\($0.text)</option>" as Markup })</select>
+    <select id="table" name="table">\(options(tables.map(\.text), table))</select>
     <label for="key">Key (several columns: as a JSON array)</label>
     <input id="key" name="key" value="\(key ?? "")" required>
     """
@@ -21,7 +25,7 @@ extension ConsoleSite {
     let choice: Markup = """
       <form class="filter" method="get" action="scopes">
       <label for="user">Which rows does this user see?</label>
-      <select id="user" name="user">\(users.map { "<option\($0.name == user ? " selected" as Markup : "")>\($0.name)</option>" as Markup })</select>
+      <select id="user" name="user">\(Self.options(users.map(\.name), user))</select>
       <button>Count</button>
       </form>
       """
@@ -70,7 +74,8 @@ extension ConsoleSite {
       titles: ["Condition of the rules", "Does it hold?"],
       rows: found.conditions.map { [$0.words, $0.holds ? "yes" : "no"] })
     return """
-      <p class="notice">\(found.table.text) [\(Words.key(found.key))] is \(found.isVisible ? "" : "not ")to be seen by \(user), \
+      <p class="notice">\(found.table.text) [\(Words.key(found.key))] is \
+      \(found.isVisible ? "" : "not ")to be seen by \(user), \
       who may \(found.mayWrite ? "" : "not ")change it.</p>
       \(conditions.markup(caption: "Why"))
       """

@@ -17,22 +17,29 @@ extension DeviceTool {
           help: "copy the bundle there too: a stick, a folder or a file; - for standard output"),
         OptionSpec("snapshot", help: "carry the whole database along"),
         OptionSpec("prove", help: "carry digests of all rows, by which the hub checks that both have the same"),
-        Encrypting.option, Volumes.option, Medium.plainFolder, AttachedWords.option,
-      ],
+        Encrypting.option, Medium.plainFolder, Medium.trustSize, AttachedWords.option, BundleSize.option,
+      ] + Volumes.options,
       examples: [
         Example("satchel export", "Into bundles/outbox."),
         Example("satchel export --to /media/stick", "And onto a stick."),
+        Example("satchel export --size 200K --to /tmp/mail.satchel", "For a satellite link: rows first."),
         Example("satchel export --snapshot --volume-size 700M --to /media/stick", "In pieces that fit on CDs."),
+        Example(
+          "satchel export --volume-size 1G --parity 20% --to /media/stick", "If there are ten pieces, two may get lost."
+        ),
       ], changesData: true
     ) { command, context in
       try command.checkDelivery(to: .folderOrFile, context)
       let workspace = try open(command, context)
       let report = try workspace.export(
         snapshot: command.flag("snapshot"), proof: command.flag("prove"), encryption: command.encryption,
-        attachedBytes: command.attachedBytes())
+        room: command.bundleRoom())
+      if let excess = try BundleSize.excess(of: report.bytes, over: command.bundleSize(), cut: "satchel export") {
+        throw excess
+      }
       let file = Paths.name(of: report.file)
       let delivered = try command.deliver(report.file, of: workspace.configuration, context) {
-        try workspace.cut(report, size: $0, into: $1)
+        try workspace.cut(report, size: $0.size, parity: $0.parity, into: $1)
       }
       let total = report.changes.reduce(0) { $0 + $1.count }
       var text: TerminalText =

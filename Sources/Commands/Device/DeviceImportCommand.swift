@@ -1,7 +1,6 @@
 import SatchelDevice
 import SatchelJSON
 import SatchelPlatform
-import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
@@ -35,17 +34,17 @@ extension DeviceTool {
     }
   }
 
-  private static let fingerprint = OptionSpec(
+  static let fingerprint = OptionSpec(
     "fingerprint", kind: .value("WORDS"), help: "of the hub's key; for the first bundle only")
 
-  private static let migrated = OptionSpec(
+  static let migrated = OptionSpec(
     "migrated", help: "the app has changed its tables by itself: do not run the migration that comes with a new version"
   )
 
-  private static let accept = OptionSpec(
+  static let accept = OptionSpec(
     "accept", help: "remove the rows that the hub's bundle removes, however many: the office confirmed it")
 
-  private static func migrations(_ command: ParsedCommand) -> BroughtMigrations {
+  static func migrations(_ command: ParsedCommand) -> BroughtMigrations {
     command.flag("migrated") ? .doneByApp : .run
   }
 
@@ -56,8 +55,9 @@ extension DeviceTool {
       let manifest = try Streams.with(name, command, context, in: workspace.folder) {
         try workspace.stage($0, fingerprint: command.value("fingerprint"))
       }
+      let next = workspace.isDocked ? "dock FOLDER" : "apply"
       return .init(
-        text: "Bundle \(manifest.number) of the hub is verified, and waits: satchel apply\n",
+        text: "Bundle \(manifest.number) of the hub is verified, and waits: satchel \(next)\n",
         json: ["verdict": "staged", "number": .integer(manifest.number)], isTaken: false)
     }.answer
   }
@@ -114,84 +114,8 @@ extension DeviceTool {
     }
   }
 
-  static var syncing: SyncCommands {
-    SyncCommands(
-      tool: name, check: { _ = try open($0, $1) },
-      sync: { stick, command, context in
-        let workspace = try open(command, context)
-        return try Syncing(tool: name, command, context, stick: stick, workspace.configuration).run(
-          take: { _, files in try take(stick: files, into: workspace, command) },
-          make: { try due(workspace, command) }, made: { made(workspace, before: $0) })
-      })
-  }
-
-  /// Imports the bundles on a stick.
-  private static func take(
-    stick files: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand
-  ) throws -> Syncing.Import {
-    let inspected = try workspace.inspect(files)
-    let rounds = try ImportRounds(stick: inspected) { file in
-      told(try workspace.importBundle(file, from: .stick, fingerprint: command.value("fingerprint")), command)
-    }
-    return .init(answer: rounds.answer, taken: rounds.taken, leftAlone: rounds.leftAlone)
-  }
-
-  private static func told(_ report: ImportReport, _ command: ParsedCommand) -> ImportRounds.Told {
+  static func told(_ report: ImportReport, _ command: ParsedCommand) -> ImportRounds.Told {
     Rehearsal.extend(text(report), json(report), report.verdict, by: report.tally, report.found, command)
-  }
-
-  /// The export to carry, if the hub is not known to have it.
-  private static func due(_ workspace: DeviceWorkspace, _ command: ParsedCommand) throws -> [Syncing.Outgoing] {
-    guard let before = try working(workspace) else {
-      guard let stranded = try workspace.stranded() else {
-        return [.init(to: "the hub", file: nil, words: "nothing before its first bundle came here.")]
-      }
-      let failure = Failure(
-        reason: .databaseLost,
-        message: "The database is gone or damaged: what was exported is on its way, what was not is not.",
-        hint: "See: satchel doctor", code: .failed)
-      return [delivery(of: stranded, because: failure)]
-    }
-    if try workspace.keys.areDiscarded() {
-      return [
-        .init(to: before.state.hubName, file: nil, words: "nothing, it has no key of its own and receives alone.")
-      ]
-    }
-    let report = try workspace.export(encryption: command.encryption)
-    let hub = before.state.hubName
-    let again = try workspace.carriedBefore().filter { $0 != report.file }
-    if !again.isEmpty {
-      let words =
-        "\(Words.count(again.count + 1, "bundle")): it may lack earlier changes that the last bundle does not contain."
-      return [.init(to: hub, file: report.file, words: words, before: again)]
-    }
-    guard report.isNew || report.sequence > before.state.acknowledged else {
-      return [.init(to: hub, file: nil, words: "nothing, it has everything.")]
-    }
-    let total = report.changes.reduce(0) { $0 + $1.count }
-    return [.init(to: hub, file: report.file, words: "bundle \(report.sequence), \(Words.count(total, "change")).")]
-  }
-
-  /// The status of the device's data. nil if there is no usable database.
-  private static func working(_ workspace: DeviceWorkspace) throws -> DeviceStatus.Current? {
-    do { return try workspace.status().current } catch let error as SQLiteError
-      where error.kind == .corrupt || error.kind == .notADatabase
-    { return nil }
-  }
-
-  /// The finished exports in the outbox, if this device cannot export now. If the exports cannot be read either, the
-  /// list is empty, because the failure is enough.
-  private static func made(_ workspace: DeviceWorkspace, before failure: Failure) -> [Syncing.Outgoing] {
-    guard let stranded = try? workspace.stranded(), stranded.files.count > 1 else { return [] }
-    return [delivery(of: stranded, because: failure)]
-  }
-
-  /// The files to carry without a new export: the finished exports, and the last bundle that this device received from
-  /// the hub.
-  private static func delivery(of stranded: DeviceWorkspace.Stranded, because failure: Failure) -> Syncing.Outgoing {
-    .init(
-      to: stranded.hub, file: stranded.files.last, words: "\(Words.count(stranded.files.count, "file")) that lay here.",
-      failure: failure, before: Array(stranded.files.dropLast()))
   }
 
   private static func text(_ report: ImportReport) -> TerminalText {

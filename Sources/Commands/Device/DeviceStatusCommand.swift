@@ -20,9 +20,12 @@ extension DeviceTool {
   private static func text(_ status: DeviceStatus, _ now: Int64) -> TerminalText {
     let configuration = status.configuration
     if let trouble = status.trouble {
-      let outbox: TerminalText =
+      var outbox: TerminalText =
         status.outbox.isEmpty
         ? "" : "\(Words.count(status.outbox.count, "file")) in bundles/outbox can be carried: satchel sync DIR\n"
+      if case .away = trouble, !status.staged.isEmpty {
+        outbox += "Waiting for the tablet: \(Words.count(status.staged.count, "bundle")) from the hub.\n"
+      }
       return "Device \(configuration.name) of the dataset \(configuration.dataset).\n" + words(trouble) + outbox
     }
     guard let current = status.current else {
@@ -35,7 +38,7 @@ extension DeviceTool {
         Next: \(status.staged.isEmpty ? "import the hub's first bundle: satchel import FILE" : "satchel apply")
 
         """
-          + status.volumes.map { "Of \($0.whole), \(Volumes.missing($0.missing, of: $0.parts)).\n" as TerminalText }
+          + status.volumes.map { "Of \($0.whole), \(Volumes.missing($0)).\n" as TerminalText }
           .joined()
     }
     return StatusSheet(facts: facts(status, current, now), steps: steps(status, current)).text
@@ -61,6 +64,12 @@ extension DeviceTool {
       Next: close the app, keep the file, and import the next bundle from the hub. It makes a new database.
 
       """
+    case .away(let name):
+      """
+      Its database is on its tablet, in \(name).
+      Next: connect the tablet, close the app there, and run satchel dock FOLDER.
+
+      """
     }
   }
 
@@ -78,7 +87,8 @@ extension DeviceTool {
     facts.add("Not delivered", notDelivered(current))
     let files = current.attachments
     if files.waiting > 0 {
-      let new = files.notSent == 0 ? "all in an export" : "\(files.notSent) in no export yet"
+      let size = Words.kibibytes(files.notSentBytes)
+      let new = files.notSent == 0 ? "all in an export" : "\(files.notSent) in no export yet (\(size))"
       facts.add("Files", "\(files.waiting) not known to be at the hub, \(new)")
     }
     facts.add(missing: files.missing)
@@ -121,6 +131,7 @@ extension DeviceTool {
         "\(Words.count(current.brought, "bundle")) that the hub had made and lost: carry them with the exports")
     }
     facts.add(volumes: status.volumes)
+    facts.add(onSticks: current.onSticks)
     for words in warnings(current, now) { facts.add("Warning", words) }
     return facts.all
   }
@@ -138,6 +149,9 @@ extension DeviceTool {
         ahead: tell the operator
         """
       )
+    }
+    if current.isBusy {
+      words.append("another program is writing into the database: its newest changes are not counted here")
     }
     words += current.damage.map { "\($0.words): writes may have gone by unseen" }
     if let fault = current.triggerFault { words.append(fault.message) }
@@ -165,7 +179,8 @@ extension DeviceTool {
     let total = current.pending.reduce(0) { $0 + $1.count }
     if total == 0 {
       // Capture may have missed writes. Then no number is right.
-      let isSure = current.damage.isEmpty && current.lostCounts.isEmpty && current.unknownExport == nil
+      let isSure =
+        current.damage.isEmpty && current.lostCounts.isEmpty && current.unknownExport == nil && !current.isBusy
       if !isSure { return "not known: see the warnings" }
       let isOnTheWay = !current.sealed.isEmpty || !current.redelivery.isEmpty || current.estrangement != nil
       return isOnTheWay ? "no new change; the lines below say what the hub may lack" : "nothing: the hub has everything"
@@ -194,7 +209,11 @@ extension DeviceTool {
     }
     let isToExport =
       current.notExported + current.attachments.notSent + current.attachments.notAsked > 0 || current.hasUntoldKey
-    if isToExport { steps.append("satchel sync DIR, with a stick that goes to the hub") }
+    if !current.onSticks.isEmpty {
+      steps.append("satchel sync DIR, with the next stick: it takes the volumes that are left")
+    } else if isToExport {
+      steps.append("satchel sync DIR, with a stick that goes to the hub")
+    }
     if current.openConflicts > 0 { steps.append("satchel conflicts") }
     if !current.redelivery.isEmpty || current.brought > 0 || !current.sealed.isEmpty {
       steps.append("carry all of bundles/outbox to the hub.")
@@ -212,6 +231,7 @@ extension DeviceTool {
     case .replaced: "replaced"
     case .lost: "lost"
     case .damaged: "damaged"
+    case .away: "docked"
     }
   }
 
@@ -236,13 +256,14 @@ extension DeviceTool {
       "sequence": .integer(state.sequence.rawValue), "acknowledged": .integer(state.acknowledged.rawValue),
       "last_export": .time(current.lastExport), "acknowledged_export": .time(current.acknowledgedExport),
       "newest_stamp": .time(current.newestStamp), "pending": .tables(current.pending),
-      "not_exported": .integer(Int64(current.notExported)), "open_conflicts": .integer(current.openConflicts),
+      "not_exported": .integer(Int64(current.notExported)), "busy": .bool(current.isBusy),
+      "open_conflicts": .integer(current.openConflicts),
       "held_conflicts": .integer(current.heldConflicts), "kept": KeptWords.json(current.kept),
       "quarantined": .integer(Int64(status.quarantined.count)),
       "refused": StatusSheet.json(status.quarantined),
       "failed_import": .optional(status.failedImports.first?.words),
       "failed_imports": StatusSheet.json(status.failedImports), "next": .strings(steps(status, current)),
-      "volumes": Volumes.json(status.volumes),
+      "volumes": Volumes.json(status.volumes), "on_sticks": Volumes.json(current.onSticks),
       "outbox": .strings(status.outbox), "missing_triggers": .strings(current.missingTriggers.map(\.text)),
       "damage": .strings(current.damage.map(\.words)), "trigger": .optional(current.triggerFault?.message),
       "lost_counts": .strings(current.lostCounts),
@@ -263,6 +284,7 @@ extension DeviceTool {
         "missing": AttachedWords.json(current.attachments.missing),
         "waiting": .integer(Int64(current.attachments.waiting)),
         "not_sent": .integer(Int64(current.attachments.notSent)),
+        "not_sent_bytes": .integer(current.attachments.notSentBytes),
         "lost": .integer(Int64(current.attachments.lost)), "not_asked": .integer(Int64(current.attachments.notAsked)),
       ],
     ]
@@ -272,18 +294,20 @@ extension DeviceTool {
     ReportCommand.report(tool: name) { command, context in
       let workspace = try open(command, context)
       let status = try workspace.status()
-      let now = context.platform.clock.milliseconds()
+      let clock = context.platform.clock
+      let now = clock.milliseconds()
+      let made = clock.localText(milliseconds: now)
       let title = "Device \(status.configuration.name) of the dataset \(status.configuration.dataset)"
       guard let current = status.current else {
         let lines = text(status, now).string.split(separator: "\n")
         let words = lines.map { StatusSheet.Fact(name: "Device", words: String($0)) }
-        return Report(title: title, made: now, sheet: StatusSheet(facts: words, steps: []))
+        return Report(title: title, made: made, sheet: StatusSheet(facts: words, steps: []))
       }
       return Report(
-        title: title, made: now, sheet: StatusSheet(facts: facts(status, current, now), steps: steps(status, current)),
+        title: title, made: made, sheet: StatusSheet(facts: facts(status, current, now), steps: steps(status, current)),
         sections: [
           .conflicts(current.damage.isEmpty ? try workspace.conflicts([.open, .held]) : [], now: now),
-          .refused(status.quarantined), .bundles(try workspace.log(limit: 100)),
+          .refused(status.quarantined), .bundles(try workspace.log(limit: 100), by: clock),
         ])
     }
   }

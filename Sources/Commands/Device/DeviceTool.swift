@@ -11,14 +11,18 @@ enum DeviceTool {
     ToolSpec(
       name: name, summary: "keep this device's database in step with its hub, without a network",
       version: satchelVersion,
-      commands: [initialize, status, report] + syncing.all + [export, importBundles, apply, renew, compact]
+      commands: [initialize, status, report] + syncing.all + [dock, export, importBundles, apply, renew, compact]
         + conflicts.all + keys
         + quarantine.all + [
           LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
-          DoctorCommand.doctor(tool: name) { command, context in
+          DoctorCommand.doctor(tool: name, options: [lostTables]) { command, context in
             let workspace = try open(command, context)
+            if command.flag("tables"), !command.flag("repair") { throw UsageError("--tables goes with --repair") }
             let report =
-              try command.flag("repair") ? workspace.repair(missing: command.missingRows) : workspace.examine()
+              try command.flag("repair")
+              ? workspace.repair(
+                missing: command.missingRows, tables: command.flag("tables") ? .madeAgain : .left)
+              : workspace.examine()
             if report.isWell { try workspace.requestProof() }
             return report
           },
@@ -36,6 +40,9 @@ enum DeviceTool {
     let workspace = try open(command, context)
     return try Streams.with(file, command, context, in: workspace.folder) { try workspace.verify($0, look) }
   }
+
+  private static let lostTables = OptionSpec(
+    "tables", help: "with --repair: make tables that are gone, or have other keys, as the hub has them")
 
   private static var quarantine: QuarantineCommands {
     QuarantineCommands(

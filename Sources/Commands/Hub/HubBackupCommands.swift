@@ -251,11 +251,13 @@ extension HubTool {
     ) { command, context in
       let report = try open(command, context).compact(
         olderThan: command.days("older-than"), shrinking: command.flag("shrink"))
-      return Answer(text(report, command), members(report))
+      return Answer(text(report, command, by: context.platform.clock), members(report))
     }
   }
 
-  private static func text(_ report: CompactReport, _ command: ParsedCommand) -> TerminalText {
+  private static func text(
+    _ report: CompactReport, _ command: ParsedCommand, by clock: any WallClock
+  ) -> TerminalText {
     func size(_ bytes: (before: Int64, after: Int64)) -> String {
       "\(bytes.before >> 10) KiB, now \(bytes.after >> 10) KiB"
     }
@@ -264,7 +266,7 @@ extension HubTool {
       \(Words.count(Int(report.goneRows), "deleted row")); \(Words.count(report.bundles, "file")) of the archive, \(report.sent) of those that were carried.
 
       """
-    let since = report.knownSince.map { "the changes since \(UTCTime.text(milliseconds: $0))" } ?? "no change"
+    let since = report.knownSince.map { "the changes since \(clock.localText(milliseconds: $0))" } ?? "no change"
     text += "history \(command.dryRun ? "would still know" : "knows") \(since).\n"
     if !report.forgotten.isEmpty {
       text += "These get everything when they come back: \(report.forgotten.joined(separator: ", ")).\n"

@@ -25,7 +25,7 @@ extension HubTool {
       let source = try context.platform.files.read(
         command.path(command.argument("FILE")), limit: DatasetDefinition.maximumBytes)
       let definition = try DatasetDefinition(json: source)
-      let check = InitCheck(definition, database: command.path(command.argument("DATABASE")))
+      let check = InitCheck(definition, database: command.path(command.argument("DATABASE")), defaults: .ofNewHub)
       try check.run()
       let (rules, warnings) = (try check.summaries(), try check.warnings())
       let words: TerminalText = "The definition fits the database.\n"
@@ -47,17 +47,28 @@ extension HubTool {
         definition, all in one transaction. The next bundle for each device carries the definition and the migration. \
         Devices with an older version continue to deliver in that version. Rows that the migration writes travel as \
         the hub's own changes. A table that the new definition does not name stays in the database, and is no longer \
-        kept in step.
+        kept in step. The command also shows how many rows users get and lose. At a terminal it shows this before it \
+        changes anything, and asks if users lose rows. If the definition does not say who sees rows that name no \
+        parent, the rule of the former version stays.
+
+        With --migrated, the app's own tool has changed the hub's tables already. Then the migration is not run here. \
+        It is recorded for the devices. The tables must be as the new definition demands. Rows that users get and lose \
+        are not counted then.
         """,
       arguments: [ArgumentSpec("FILE", help: "the new definition (JSON), with the next version number")],
       options: [
         OptionSpec(
-          "migration", kind: .value("FILE"), help: "SQL that changes the tables, at the hub and on each device")
+          "migration", kind: .value("FILE"), help: "SQL that changes the tables, at the hub and on each device"),
+        OptionSpec("migrated", help: "the hub's tables are changed already: run the migration on the devices only"),
+        Confirmation.yes,
       ],
       examples: [
         Example(
           "satchel-hub dataset apply survey-2.json --migration survey-2.sql --dry-run", "Shows what would change."),
         Example("satchel-hub dataset apply survey-2.json --migration survey-2.sql", "Brings in the second version."),
+        Example(
+          "satchel-hub dataset apply survey-2.json --migration survey-2.sql --migrated",
+          "After the app's own tool, such as Django's migrate, changed the hub's database."),
       ], changesData: true
     ) { command, context in
       let files = context.platform.files
@@ -65,12 +76,33 @@ extension HubTool {
       let script = try command.value("migration").map {
         try files.read(command.path($0), limit: Migration.maximumBytes + 1)
       }
-      let report = try open(command, context).applyDataset(source, migration: script)
-      return Answer(text(report, isDone: !command.dryRun), members(report))
+      let state: HubTables = command.flag("migrated") ? .migrated : .former
+      let counted = try state == .former ? rehearsed(source, script, command, context) : nil
+      let report = try open(command, context).applyDataset(
+        source, migration: script, to: state, counting: counted == nil ? .counted : .skipped)
+      let effect =
+        try counted ?? report.preview.map { try ScopePreviewText(asking: $0.ofMovedDevices, command, context) }
+      var answer = Answer(
+        text(report, effect?.answer ?? "", isDone: !command.dryRun), members(report))
+      answer.members.append(.init(name: "effect", value: effect?.json ?? .null))
+      return answer
     }
   }
 
-  private static func text(_ report: VersionReport, isDone: Bool) -> TerminalText {
+  /// Shows the effect on users, and asks if they lose rows. For this, the step is taken and rolled back. Returns nil
+  /// if there is no question.
+  private static func rehearsed(
+    _ source: [UInt8], _ script: [UInt8]?, _ command: ParsedCommand, _ context: CommandContext
+  ) throws -> ScopePreviewText? {
+    guard Confirmation.isAsked(command, context) else { return nil }
+    let hub = try HubWorkspace.open(
+      command.directory, platform: context.platform, runMode: .dryRun, passwords: command.passwords(context))
+    return try hub.applyDataset(source, migration: script).preview.map {
+      try ScopePreviewText(asking: $0.ofMovedDevices, command, context)
+    }
+  }
+
+  private static func text(_ report: VersionReport, _ effect: TerminalText, isDone: Bool) -> TerminalText {
     var text: TerminalText =
       "The dataset \(report.dataset) \(isDone ? "has" : "would have") version \(report.version).\n"
     var table = TextTable(["", ""])
@@ -83,7 +115,7 @@ extension HubTool {
     for (name, counts) in report.tally.tables {
       add("Rows", "\(name): \(counts.inserted) inserted, \(counts.updated) updated, \(counts.deleted) deleted")
     }
-    text += table.text(width: nil) + RuleText.table(report.rules) + FindingText.notes(report.warnings)
+    text += table.text(width: nil) + RuleText.table(report.rules) + effect + FindingText.notes(report.warnings)
     let count = Words.count(report.devices.count, "device")
     if isDone, !report.devices.isEmpty { text += "\(count) yet to receive it. Next: satchel-hub emit --all\n" }
     return text
@@ -116,7 +148,8 @@ extension HubTool {
       let source = String(decoding: definition.source, as: UTF8.self)
       var text = TerminalText(lines: source)
       if !source.hasSuffix("\n") { text += "\n" }
-      text += "\nVersion \(definition.version), since \(UTCTime.text(milliseconds: report.versions.last?.at ?? 0)).\n"
+      let since = context.platform.clock.localText(milliseconds: report.versions.last?.at ?? 0)
+      text += "\nVersion \(definition.version), since \(since).\n"
       if !report.devices.isEmpty {
         var table = TextTable(["DEVICE", "USER", .right("VERSION"), .right("ON ITS WAY")])
         for device in report.devices {

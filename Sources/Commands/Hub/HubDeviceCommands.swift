@@ -18,7 +18,9 @@ extension HubTool {
         a conflict.
 
         A device that is given to another user gets all rows of that user with its next bundle, and loses the rows of \
-        the former user. Changes written on it before that bundle came count as the former user's.
+        the former user. Changes written on it before that bundle came count as the former user's. Before the change, \
+        the command shows how many rows the device gets and loses. At a terminal it asks if the device loses rows. \
+        --dry-run only shows.
         """,
       arguments: [ArgumentSpec("NAME", help: "the device's name")],
       options: [
@@ -38,9 +40,14 @@ extension HubTool {
       guard edits != nil || expires != nil || command.value("user") != nil else {
         throw UsageError("say what to change: --expires DATE, --edits yes|no or --user USER")
       }
-      let device = try open(command, context).setDevice(
-        command.argument("NAME"), user: command.value("user"), expires: expires, readOnly: edits.map { $0 == "no" })
-      return Answer("Changed the device \(device.name).\n", ["device": json(device)])
+      let (hub, name) = (try open(command, context), command.argument("NAME"))
+      let preview = try hub.preview(device: name, user: command.value("user"))
+      let effect = try ScopePreviewText(asking: preview, command, context)
+      let device = try hub.setDevice(
+        name, user: command.value("user"), expires: expires, readOnly: edits.map { $0 == "no" })
+      return Answer(
+        "\(effect.answer)\(command.dryRun ? "Would change" : "Changed") the device \(device.name).\n",
+        ["device": json(device), "effect": effect.json])
     }
   }
 

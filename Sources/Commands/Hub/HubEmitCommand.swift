@@ -20,11 +20,14 @@ extension HubTool {
         OptionSpec(
           "to", kind: .value("DIR"),
           help: "copy the bundles to this stick or folder too; - for standard output"),
-        Encrypting.option, Volumes.option, Medium.plainFolder, AttachedWords.option,
-      ],
+        Encrypting.option, Medium.plainFolder, Medium.trustSize, AttachedWords.option, BundleSize.option,
+      ] + Volumes.options,
       examples: [
         Example("satchel-hub emit --all --to /media/stick", "For all devices, onto a stick."),
         Example("satchel-hub emit --device tablet-1 --full", "The tablet lost its data."),
+        Example(
+          "satchel-hub emit --device tablet-1 --volume-size 1G --parity 2 --to /media/stick",
+          "In pieces, of which any two may get lost."),
       ], changesData: true
     ) { command, context in
       let hub = try open(command, context)
@@ -40,13 +43,14 @@ extension HubTool {
       let reports = try hub.emitting { emitter in
         try names.map { name in
           let report = try emitter.emit(
-            to: name, full: command.flag("full"), encryption: command.encryption, attachedBytes: command.attachedBytes()
-          )
+            to: name, full: command.flag("full"), encryption: command.encryption, room: command.bundleRoom())
+          let excess = try excess(of: report, over: command.bundleSize())
+          if excess != nil { return (report: report, delivered: Delivered(), excess: excess) }
           return (
             report: report,
             delivered: try command.deliver(report.file, of: hub.configuration, context) {
-              try emitter.cut(report, size: $0, into: $1)
-            }
+              try emitter.cut(report, size: $0.size, parity: $0.parity, into: $1)
+            }, excess: nil
           )
         }
       }
@@ -55,9 +59,20 @@ extension HubTool {
       var answer = Answer(
         words.isEmpty ? "There is no active device.\n" : words,
         ["emissions": .array(reports.map { json($0.report, $0.delivered) })])
-      if isStreamed, !command.dryRun { answer.output = reports[0].report.file }
+      let excesses = reports.compactMap(\.excess)
+      if let first = excesses.first {
+        answer.warnings = excesses.map { Failure($0).text }.joined()
+        answer.members.append(.init(name: "error", value: Failure(first).json))
+        answer.code = excesses.count == reports.count ? .failed : .partial
+      }
+      if isStreamed, !command.dryRun, excesses.isEmpty { answer.output = reports[0].report.file }
       return answer
     }
+  }
+
+  /// The failure of a bundle whose rows alone are larger than the requested size.
+  private static func excess(of report: EmitReport, over size: Int64?) throws -> WorkspaceError? {
+    BundleSize.excess(of: report.bytes, over: size, cut: "satchel-hub emit --device \(report.device)")
   }
 
   private static func chosen(_ command: ParsedCommand, _ hub: HubWorkspace) throws -> [String] {

@@ -29,11 +29,12 @@ extension HubTool {
     ) { command, context in
       let hub = try open(command, context)
       let history = try hub.history(of: command.argument("TABLE"), key: command.argument("KEY"))
-      return Answer(text(history, context.console.traits.width), members(history, try hub.layers()))
+      return Answer(text(history, context), members(history, try hub.layers()))
     }
   }
 
-  private static func text(_ history: RowHistory, _ width: Int) -> TerminalText {
+  private static func text(_ history: RowHistory, _ context: CommandContext) -> TerminalText {
+    let clock = context.platform.clock
     var text: TerminalText = "\(history.table) [\(Words.key(history.key))]\n"
     if history.forgotten > .zero {
       text += "What happened up to the hub's change \(history.forgotten) is forgotten (satchel-hub compact).\n"
@@ -45,9 +46,9 @@ extension HubTool {
     }
     for entry in history.entries {
       let who = "\(entry.user)\(entry.device.map { " on \($0)" } ?? " at the hub")"
-      text += "\n\(UTCTime.text(milliseconds: entry.stamp.milliseconds)) \(entry.operation.rawValue) by \(who)"
+      text += "\n\(clock.localText(milliseconds: entry.stamp.milliseconds)) \(entry.operation.rawValue) by \(who)"
       text += entry.bundle.map { ", bundle \($0.text.prefix(8))" } ?? ""
-      text += ", taken \(UTCTime.text(milliseconds: entry.at))\n"
+      text += ", taken \(clock.localText(milliseconds: entry.at))\n"
       text += lines(entry).map { "  \($0)\n" as TerminalText }.joined()
     }
     if !history.conflicts.isEmpty {
@@ -112,7 +113,7 @@ extension HubTool {
       arguments: [ArgumentSpec("BUNDLE", .optional, help: "DEVICE/NUMBER, or the bundle's id or its beginning")],
       options: [
         OptionSpec("device", kind: .value("NAME"), help: "the device whose bundles are reverted"),
-        OptionSpec("since", kind: .value("TIME"), help: "when they came, in UTC: 2026-05-01 or 2026-05-01T08:00:00Z"),
+        OptionSpec("since", kind: .value("TIME"), help: "when they came: a local day, or a time: 2026-05-01T08:00:00Z"),
       ],
       examples: [
         Example("satchel-hub revert tablet-1/3", "The tablet's third bundle was a mistake."),
@@ -150,8 +151,8 @@ extension HubTool {
     switch (command.arguments("BUNDLE").first, command.value("device"), command.value("since")) {
     case (let bundle?, nil, nil): return try hub.revert(bundle)
     case (nil, let device?, let text?):
-      guard let time = UTCTime.beginning(text) else {
-        throw UsageError("--since takes a day or a time in UTC, such as 2026-05-01 or 2026-05-01T08:00:00Z")
+      guard let time = context.platform.clock.beginning(text) else {
+        throw UsageError("--since takes a day, or a time with its zone, such as 2026-05-01 or 2026-05-01T08:00:00Z")
       }
       return try hub.revert(device: device, since: time)
     default: throw UsageError("name a BUNDLE, or a device and a time: --device NAME --since TIME")

@@ -100,24 +100,39 @@ extension HubTool {
         let hub = try open(command, context)
         return try Syncing(tool: name, command, context, stick: stick, hub.configuration).run(
           waiting: hub.dueByNow(), take: { try take($0, stick: $1, into: hub, command) },
-          make: { try due(hub, command) })
+          make: { try due(hub, command, $0) },
+          cut: { outgoing, file, medium in
+            try hub.emitting { try $0.putVolumes(of: file, for: outgoing.to, on: medium) }
+          })
       })
   }
 
   /// For each device, the emission that the device is not known to have. If one emission fails, the others are still
   /// made.
-  private static func due(_ hub: HubWorkspace, _ command: ParsedCommand) throws -> [Syncing.Outgoing] {
+  private static func due(
+    _ hub: HubWorkspace, _ command: ParsedCommand, _ stick: StickRoom
+  ) throws -> [Syncing.Outgoing] {
+    var stick = stick
     let active = try hub.devices().filter { $0.state == .active }
+    let begun = try hub.volumesOnSticks(for: active)
     return try hub.emitting { emitter in
-      try active.map { device in
+      try active.enumerated().map { index, device in
         do {
-          let report = try emitter.emit(to: device.name, encryption: command.encryption)
+          let room = stick.next(to: device.name, later: active.count - index - 1)
+          if let file = begun[device.name], try stick.isTooSmall(room, for: file) {
+            return .init(to: device.name, file: file, words: "bundle \(Paths.name(of: file)).")
+          }
+          let report = try emitter.emit(to: device.name, encryption: command.encryption, room: room)
           guard report.isNew || report.number > device.proved else {
             return .init(to: device.name, file: nil, words: "nothing, it has everything.")
           }
+          try stick.add(report.file, of: report.bytes, to: device.name)
           return .init(
             to: device.name, file: report.file,
-            words: "bundle \(report.number), \(Words.count(report.rows, "row")), \(report.gone) gone.")
+            words: """
+              bundle \(report.number), \(Words.count(report.rows, "row")), \(report.gone) gone.\
+              \(AttachedWords.left(report.attachedLeft))
+              """)
         } catch let error as WorkspaceError {
           return .init(to: device.name, file: nil, words: "nothing was made.", failure: Failure(error))
         }

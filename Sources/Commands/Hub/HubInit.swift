@@ -10,7 +10,8 @@ extension HubTool {
       discussion: """
         Makes the folder DIR with the hub's keys, and adds to the database what captures every change. The database \
         stays in its place, and its tables stay as they are. Everything that Satchel adds has a name that begins with \
-        satchel_.
+        satchel_. If the definition does not say who sees rows that name no parent, the hub's definition gets \
+        "orphans": "hidden": nobody sees them. Prints for each table how its rules are understood.
         """,
       arguments: [ArgumentSpec("DIR", help: "the folder to make")],
       options: [
@@ -27,9 +28,9 @@ extension HubTool {
         command.path(command.value("dataset") ?? ""), limit: DatasetDefinition.maximumBytes)
       let workspace = try HubWorkspace.create(
         root, definition: definition, database: database,
-        name: command.value("name") ?? "hub",
+        name: command.value("name") ?? "hub", defaults: .ofNewHub,
         platform: context.platform, runMode: command.runMode)
-      let check = InitCheck(try DatasetDefinition(json: definition), database: database)
+      let check = InitCheck(try DatasetDefinition(json: definition), database: database, defaults: .ofNewHub)
       let (warnings, rules) = (try check.warnings(), try check.summaries())
       let told = RuleText.table(rules) + FindingText.notes(warnings)
       let members = FindingText.json(warnings)

@@ -40,8 +40,10 @@ extension HubTool {
       facts.add("Waits", "\(status.waiting.count - shownWaiting) more, in bundles/inbox/waiting")
     }
     facts.add(volumes: status.volumes)
+    facts.add(onSticks: status.onSticks)
     for entry in status.attachments.waiting {
-      let new = entry.notSent == 0 ? "all in a bundle" : "\(entry.notSent) in no bundle yet"
+      let size = Words.kibibytes(entry.notSentBytes)
+      let new = entry.notSent == 0 ? "all in a bundle" : "\(entry.notSent) in no bundle yet (\(size))"
       facts.add("Files", "\(entry.count) for \(entry.device) that it is not known to have, \(new)")
     }
     facts.add(missing: status.attachments.missing)
@@ -246,7 +248,8 @@ extension HubTool {
       "clock_fault": status.clockFault.map(json) ?? .null, "newest_stamp": .time(status.newestStamp),
       "waiting": .array(status.waiting.map(json)), "set_back": status.setBack.map(json) ?? .null,
       "recovery": status.recovery.map(json) ?? .null,
-      "volumes": Volumes.json(status.volumes), "outbox": .strings(status.outbox),
+      "volumes": Volumes.json(status.volumes), "on_sticks": Volumes.json(status.onSticks),
+      "outbox": .strings(status.outbox),
       "backed_up": .time(status.backedUp), "restored_unaware": .strings(status.unaware),
       "missing_triggers": .strings(status.missingTriggers.map(\.text)), "damage": .strings(status.damage.map(\.words)),
       "trigger": .optional(status.triggerFault?.message),
@@ -254,7 +257,10 @@ extension HubTool {
         "missing": AttachedWords.json(status.attachments.missing),
         "waiting": .array(
           status.attachments.waiting.map {
-            ["device": .string($0.device), "count": .integer(Int64($0.count)), "not_sent": .integer(Int64($0.notSent))]
+            [
+              "device": .string($0.device), "count": .integer(Int64($0.count)),
+              "not_sent": .integer(Int64($0.notSent)), "not_sent_bytes": .integer($0.notSentBytes),
+            ]
           }),
         "beside": .array(
           status.attachments.beside.map {
@@ -297,15 +303,17 @@ extension HubTool {
     ReportCommand.report(tool: name) { command, context in
       let hub = try open(command, context)
       let status = try hub.status()
-      let now = context.platform.clock.milliseconds()
+      let clock = context.platform.clock
+      let now = clock.milliseconds()
       return Report(
-        title: "Hub \(status.configuration.name) of the dataset \(status.configuration.dataset)", made: now,
+        title: "Hub \(status.configuration.name) of the dataset \(status.configuration.dataset)",
+        made: clock.localText(milliseconds: now),
         sheet: StatusSheet(facts: facts(status, now), steps: steps(status)),
         sections: [
           .init(heading: "Devices", table: devices(status, now), ifEmpty: "There is no device yet."),
           .conflicts(status.damage.isEmpty ? try hub.conflicts([.open, .held]) : [], now: now),
           .refused(status.quarantined),
-          .bundles(try hub.log(limit: 100)),
+          .bundles(try hub.log(limit: 100), by: clock),
         ])
     }
   }

@@ -12,7 +12,7 @@ enum HubTool {
       commands: [initialize, status, check, report, console] + datasets + users + devices + keys + syncing.all + [
         importBundles, emit, compare,
       ]
-        + conflicts.all
+        + conflicts.all + [ReopenCommand.command(tool: name, open)]
         + history
         + scopes + upkeep + quarantine.all + [
           LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },

@@ -29,7 +29,8 @@ extension HubTool {
       discussion:
         """
         Changes the attributes that are named; the others stay. Rows that this grants or takes away go out with the \
-        next emit.
+        next emit. Before the change, the command shows how many rows the user gets and loses, and the user's devices. \
+        At a terminal it asks if the user loses rows. --dry-run only shows.
         """,
       arguments: [ArgumentSpec("NAME", help: "the user's name"), attributesArgument],
       options: [expiry, Confirmation.yes],
@@ -38,9 +39,13 @@ extension HubTool {
         Example("satchel-hub user set ann --expires 2026-12-31", "Her contract ends."),
       ], changesData: true
     ) { command, context in
-      let user = try open(command, context).setUser(
-        command.argument("NAME"), attributes: try attributes(command), expires: command.expiry(context))
-      return Answer("The user is now \(words(user)).\n", ["user": json(user)])
+      let (hub, name) = (try open(command, context), command.argument("NAME"))
+      let (typed, expires) = (try attributes(command), try command.expiry(context))
+      let effect = try ScopePreviewText(asking: hub.preview(user: name, attributes: typed), command, context)
+      let user = try hub.setUser(name, attributes: typed, expires: expires)
+      return Answer(
+        "\(effect.answer)The user \(command.dryRun ? "would be" : "is now") \(words(user)).\n",
+        ["user": json(user), "effect": effect.json])
     }
   }
 
@@ -54,9 +59,10 @@ extension HubTool {
       discussion: """
         Reads values that are separated by commas, semicolons or tabs, as spreadsheets write them. The first line \
         names the columns: the first column holds the user's name, the others attributes. Each further line is a user. \
-        An empty field changes nothing. Either all users are accepted, or none.
+        An empty field changes nothing. Either all users are accepted, or none. Before the change, the command shows \
+        how many rows the users get and lose, and their devices. At a terminal it asks if users lose rows.
         """,
-      arguments: [ArgumentSpec("FILE", help: "the table")],
+      arguments: [ArgumentSpec("FILE", help: "the table")], options: [Confirmation.yes],
       examples: [Example("satchel-hub user import team.csv", "user,region / ann,north / ben,south")], changesData: true
     ) { command, context in
       let path = command.path(command.argument("FILE"))
@@ -64,10 +70,15 @@ extension HubTool {
       guard let rows = CSV.rows(String(decoding: bytes, as: UTF8.self)) else {
         throw WorkspaceError(.badCsv, "In \(path) a quote is not closed.", hint: "Save it as CSV again.")
       }
-      let (added, changed) = try open(command, context).importUsers(rows)
+      let hub = try open(command, context)
+      let effect = try ScopePreviewText(asking: hub.preview(users: rows), command, context)
+      let (added, changed) = try hub.importUsers(rows)
       return Answer(
-        "Added \(Words.count(added, "user")), changed \(changed).\n",
-        ["added": .integer(Int64(added)), "changed": .integer(Int64(changed))])
+        """
+        \(effect.answer)\(command.dryRun ? "Would add" : "Added") \(Words.count(added, "user")), changed \(changed).
+
+        """,
+        ["added": .integer(Int64(added)), "changed": .integer(Int64(changed)), "effect": effect.json])
     }
   }
 
@@ -92,7 +103,7 @@ extension HubTool {
       let users = try open(command, context).users()
       var table = TextTable(["USER", "ATTRIBUTES", "UNTIL"])
       for user in users {
-        table.add([user.name, Words.fields(user.attributes), user.expires.map { UTCTime.text(milliseconds: $0) } ?? ""])
+        table.add([user.name, Words.fields(user.attributes), user.expires.map(context.platform.clock.localText) ?? ""])
       }
       let text: TerminalText =
         users.isEmpty ? "There is no user yet: satchel-hub user add NAME\n" : table.text(width: nil)
@@ -125,7 +136,7 @@ extension ParsedCommand {
   func expiry(_ context: CommandContext) throws -> Int64?? {
     guard let text = value(HubTool.expiry.long) else { return nil }
     if text == "never" { return .some(nil) }
-    guard let time = UTCTime.endOfDay(text) else {
+    guard let time = context.platform.clock.endOfLocalDay(text) else {
       throw UsageError("--expires takes a day such as 2026-12-31, or never")
     }
     if time <= context.platform.clock.milliseconds() {

@@ -4,19 +4,42 @@ import SatchelJSON
 /// How the hub understands the rules of a dataset: one line for each table, and as a member of the document.
 enum RuleText {
   static func table(_ rules: [RuleSummary]) -> TerminalText {
-    var table = TextTable(["TABLE", .right("ROWS"), "A USER SEES", "AND MAY CHANGE"])
-    for rule in rules { table.add([rule.table.text, "\(rule.rows)", rule.sees, rule.changes]) }
-    return table.text(width: nil) + rules.filter { $0.withoutParent > 0 }.map(note).joined()
+    var table = TextTable(["TABLE", .right("ROWS"), "A USER SEES", "WITHOUT PARENT", "AND MAY CHANGE"])
+    for rule in rules { table.add([rule.table.text, "\(rule.rows)", rule.sees, orphans(rule), rule.changes]) }
+    let everybody = rules.filter(\.isForEverybody).map(\.table.text).joined(separator: ", ")
+    return table.text(width: nil)
+      + (everybody.isEmpty ? "" : "Every user sees all rows of: \(everybody).\n")
+      + rules.filter { $0.withoutParent > 0 }.map(note).joined()
+      + rules.flatMap(\.scans).map { "Slow with many rows: \($0)\n" }.joined()
   }
 
-  /// A note about rows that no parent hides.
+  /// Who sees rows that name no parent.
+  private static func orphans(_ rule: RuleSummary) -> String {
+    switch rule.orphans {
+    case nil: ""
+    case .hidden: "hidden"
+    case .visible: rule.hasOwnRule ? "by its rule" : "every user"
+    }
+  }
+
+  /// A note about rows that name no parent.
   private static func note(_ rule: RuleSummary) -> TerminalText {
     let isOne = rule.withoutParent == 1
     let rows = "\(Words.count(Int(rule.withoutParent), "row")) of \(rule.table)"
     let verb = isOne ? "names" : "name"
+    if rule.orphans == .hidden {
+      return """
+        Note: no user sees \(rows) that \(verb) no parent. To show \(isOne ? "it" : "them"), name a parent, or say \
+        "orphans": "visible".
+
+        """
+    }
     return rule.hasOwnRule
       ? "Note: \(rows) \(verb) no parent: only \"visible\" decides who sees \(isOne ? "it" : "them").\n"
-      : "Note: every user sees \(rows) that \(verb) no parent.\n"
+      : """
+      Note: every user sees \(rows) that \(verb) no parent. To hide \(isOne ? "it" : "them"), say "orphans": "hidden".
+
+      """
   }
 
   static func json(_ rules: [RuleSummary]) -> JSONValue {
@@ -25,6 +48,8 @@ enum RuleText {
         [
           "table": .string($0.table.text), "rows": .integer($0.rows), "sees": .string($0.sees),
           "changes": .string($0.changes), "without_parent": .integer($0.withoutParent),
+          "orphans": .optional($0.orphans?.rawValue),
+          "everybody": .bool($0.isForEverybody), "scans": .strings($0.scans),
         ]
       })
   }

@@ -13,8 +13,8 @@ struct Report {
   }
 
   let title: String
-  /// The time when the report was made, in milliseconds since 1970.
-  let made: Int64
+  /// The local time when the report was made.
+  let made: String
   let sheet: StatusSheet
   var sections: [Section] = []
 
@@ -38,8 +38,7 @@ struct Report {
         ? "<h2>\(section.heading)</h2>\n<p>\(section.ifEmpty)</p>\n"
         : "<h2>\(section.heading)</h2>\n\(section.table.markup(caption: section.heading))"
     }
-    let time = UTCTime.text(milliseconds: made)
-    return Page(title: title, content: "<p>Made on <time datetime=\"\(time)\">\(time)</time>.</p>\n\(content)").markup
+    return Page(title: title, content: "<p>Made on <time datetime=\"\(made)\">\(made)</time>.</p>\n\(content)").markup
       .text
   }
 
@@ -86,8 +85,10 @@ extension Report.Section {
       ifEmpty: "No file was refused.")
   }
 
-  /// - Parameter entries: entries of the ledger, the newest first.
-  static func bundles(_ entries: [LedgerEntry]) -> Report.Section {
+  /// - Parameters:
+  ///   - entries: entries of the ledger, the newest first.
+  ///   - clock: has the zone of the times.
+  static func bundles(_ entries: [LedgerEntry], by clock: any WallClock) -> Report.Section {
     Report.Section(
       heading: "The newest bundles",
       table: .init(
@@ -95,7 +96,7 @@ extension Report.Section {
         numbers: [4, 6, 7],
         rows: entries.map { entry in
           [
-            UTCTime.text(milliseconds: entry.at), entry.direction.rawValue, entry.kind, entry.peer ?? "",
+            clock.localText(milliseconds: entry.at), entry.direction.rawValue, entry.kind, entry.peer ?? "",
             entry.number.map { String($0) } ?? "", entry.verdict.rawValue, String(entry.changes),
             String(entry.conflicts),
             entry.detail ?? "",

@@ -16,6 +16,14 @@ enum AttachedWords {
     return "\(Words.count(count, "file")) along with it\(more).\n"
   }
 
+  /// The files that stayed behind, because the bundle has no room for them.
+  static func left(_ count: Int) -> String {
+    if count == 0 { return "" }
+    return count == 1
+      ? " 1 file stays behind, because it does not fit. A later bundle takes it."
+      : " \(count) files stay behind, because they do not fit. A later bundle takes them."
+  }
+
   /// The files that an export requests, in words.
   static func asked(_ count: Int) -> TerminalText {
     count == 0

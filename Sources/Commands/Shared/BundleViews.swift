@@ -31,8 +31,13 @@ struct BundleView {
     case .enrolment: break
     case .backup(let backup): lines.append(("Holds", "the whole hub, after its change \(backup.cursor)"))
     case .volume(let volume):
-      lines.append(
-        ("Part", "\(volume.part) of \(volume.parts) of the \(volume.whole.rawValue) bundle \(volume.number)"))
+      let part =
+        volume.isParity
+        ? "parity \(volume.part - volume.parts) of \(volume.parity)" : "\(volume.part) of \(volume.parts)"
+      lines.append(("Part", "\(part) of the \(volume.whole.rawValue) bundle \(volume.number)"))
+      if volume.parity > 0 {
+        lines.append(("Enough", "any \(volume.parts) of all \(volume.parts + volume.parity) parts"))
+      }
     }
     if let recipient = manifest.recipient { lines.append(("Encrypt for", recipient.text)) }
     if let rotation = manifest.rotation { lines.append(("Next key", rotation.key.fingerprint)) }

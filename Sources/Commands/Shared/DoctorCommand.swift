@@ -5,7 +5,7 @@ import SatchelWorkspace
 /// The command `doctor` of both tools.
 enum DoctorCommand {
   static func doctor(
-    tool: String,
+    tool: String, options more: [OptionSpec] = [],
     _ look: @escaping @Sendable (_ command: ParsedCommand, _ context: CommandContext) throws -> DoctorReport
   ) -> Command {
     Command(
@@ -24,7 +24,7 @@ enum DoctorCommand {
         OptionSpec("repair", help: "repair what can be repaired, and record the unseen changes"),
         OptionSpec(
           "deleted", help: "rows missing from a recreated table or file were deleted: do not put them back"),
-      ],
+      ] + more,
       examples: [
         Example("\(tool) doctor", "Checks this workspace."),
         Example("\(tool) doctor --repair", "After an app changed its tables or dropped triggers."),
@@ -35,7 +35,7 @@ enum DoctorCommand {
     }
   }
 
-  private static func text(_ report: DoctorReport, tool: String) -> TerminalText {
+  static func text(_ report: DoctorReport, tool: String) -> TerminalText {
     var lines: [String] = []
     for finding in report.findings {
       let isMended = report.isRepaired && finding.hint == nil

@@ -24,9 +24,10 @@ enum LedgerCommand {
       var table = TextTable([
         "TIME", "WAY", "KIND", "PEER", .right("NUMBER"), "VERDICT", .right("CHANGES"), .right("CONFLICTS"), "DETAIL",
       ])
+      let clock = context.platform.clock
       for entry in entries {
         table.add([
-          UTCTime.text(milliseconds: entry.at), entry.direction.rawValue, entry.kind, entry.peer ?? "",
+          clock.localText(milliseconds: entry.at), entry.direction.rawValue, entry.kind, entry.peer ?? "",
           entry.number.map { String($0) } ?? "", entry.verdict.rawValue, String(entry.changes), String(entry.conflicts),
           entry.detail ?? "",
         ])

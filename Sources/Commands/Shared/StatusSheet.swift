@@ -89,7 +89,13 @@ extension StatusSheet {
 
     mutating func add(volumes: [BundleParts.Waiting]) {
       for bundle in volumes {
-        add("Volumes", "\(bundle.whole): \(Volumes.missing(bundle.missing, of: bundle.parts))")
+        add("Volumes", "\(bundle.whole): \(Volumes.missing(bundle))")
+      }
+    }
+
+    mutating func add(onSticks volumes: [CarriedVolumes]) {
+      for bundle in volumes {
+        add("On sticks", "\(bundle.whole): \(Volumes.missing(bundle.missing, of: bundle.parts, "on no stick yet"))")
       }
     }
 

@@ -6,19 +6,27 @@ import SatchelWorkspace
 struct Delivered {
   /// The file for a person to carry. nil if volumes replace it, or if it is not copied.
   var copy: String?
+  /// The volumes in its place; parity volumes come last.
   var volumes: [String] = []
   /// Whether the bundle goes to standard output.
   var isStreamed = false
 
+  /// The number of volumes that make the bundle.
+  private var needed: Int { volumes.count { !BundleName.isOfParity(Paths.name(of: $0)) } }
+
   var members: [JSONValue.Member] {
-    [.init(name: "copy", value: .optional(copy)), .init(name: "volumes", value: .strings(volumes))]
+    [
+      .init(name: "copy", value: .optional(copy)), .init(name: "volumes", value: .strings(volumes)),
+      .init(name: "volumes_needed", value: .integer(Int64(needed))),
+    ]
   }
 
   /// The bundle's place, in words.
   func place(_ file: String) -> String {
     if isStreamed { return "standard output" }
     guard let first = volumes.first else { return copy ?? file }
-    return "\(Words.count(volumes.count, "volume")) from \(first) on"
+    let enough = needed < volumes.count ? ", of which any \(needed) are enough" : ""
+    return "\(Words.count(volumes.count, "volume")) from \(first) on\(enough)"
   }
 }
 
@@ -29,31 +37,26 @@ extension ParsedCommand {
   /// Checks the options for the delivery before anything is made. Otherwise a bundle could exist that no person knows,
   /// and the next run would only report it as old.
   func checkDelivery(to kind: DeliveryTarget, _ context: CommandContext) throws {
-    let size = try volumeSize()
+    let isCut = try volumePlan() != nil
+    _ = try bundleRoom()
     guard let target = value("to") else { return }
     if target == Streams.word {
       try Streams.checkOutput(context)
-      if size != nil { throw UsageError("volumes are several files: --volume-size does not go with --to -") }
+      if isCut { throw UsageError("volumes are several files: --volume-size does not go with --to -") }
       return
     }
     try checkMedium(of: path(target), context)
-    if kind == .folder || size != nil {
+    let medium = try Medium(of: path(target), context.platform.files)
+    if medium.mustProveSize(for: self) {
+      _ = try SizeCheck.once(path(target), context.confined(below: path(target)).platform)
+    }
+    if kind == .folder || isCut {
       guard try context.platform.isFolder(path(target)) else {
-        throw Stick.noFolder(path(target), hint: size == nil ? nil : "Volumes go into a folder.")
+        throw Stick.noFolder(path(target), hint: isCut ? "Volumes go into a folder." : nil)
       }
     } else {
       _ = try context.platform.place(of: "bundle.satchel", at: path(target))
     }
-  }
-
-  /// The largest size of a volume's file, in bytes. nil if bundles stay whole.
-  func volumeSize() throws -> Int64? {
-    guard let text = value(Volumes.option.long) else { return nil }
-    guard let bytes = ByteSize.bytes(text) else {
-      throw UsageError("--volume-size takes a size such as 4095M or 700M, and not \(text)")
-    }
-    guard bytes >= BundleVolumes.leastBytes else { throw UsageError("--volume-size is at least 64K") }
-    return bytes
   }
 
   /// Copies a bundle from the outbox to the place of `--to`, as volumes if they are requested and needed.
@@ -65,13 +68,13 @@ extension ParsedCommand {
   ///   - cut: cuts the bundle into a folder; into the outbox if the folder is nil.
   func deliver(
     _ file: String, of replica: WorkspaceConfiguration, _ context: CommandContext,
-    cut: (_ size: Int64, _ target: String?) throws -> [String]
+    cut: (_ plan: VolumePlan, _ target: String?) throws -> [String]
   ) throws -> Delivered {
     if dryRun { return Delivered() }
     if value("to") == Streams.word { return Delivered(isStreamed: true) }
     let target = try value("to").map { try place(for: file, in: path($0), of: replica, context) }
-    if let size = try volumeSize() {
-      let volumes = try cut(size, target)
+    if let plan = try volumePlan() {
+      let volumes = try cut(plan, target)
       if !volumes.isEmpty { return Delivered(volumes: volumes) }
     }
     return Delivered(copy: try target.map { try context.platform.deliver(file, to: $0) })

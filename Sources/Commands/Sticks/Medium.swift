@@ -5,6 +5,8 @@ import SatchelValues
 struct Medium {
   static let plainFolder = OptionSpec(
     "plain-folder", help: "use the folder although no medium is mounted on it")
+  static let trustSize = OptionSpec(
+    "trust-size", help: "do not test a new stick for the room that it says it has")
 
   /// The folders in which this machine mounts media, each in a folder of its own.
   private static let places = ["/media", "/run/media"]
@@ -16,15 +18,18 @@ struct Medium {
   let isRemovable: Bool
   /// Whether the folder is in a place for media, and no medium is mounted there. Files would stay on this machine.
   private let isMissing: Bool
+  /// The type of the file system that holds the folder; empty if it is not known.
+  private let type: String
 
   init(of folder: String, _ files: any FileSystem) throws {
     let path = try files.resolved(folder)
     // The lists only help: without them every folder is a plain folder.
-    let mounts = (try? files.mounts().map(\.path)) ?? []
+    let mounts = (try? files.mounts()) ?? []
     let planned = try ((try? files.plannedMounts()) ?? []).map { try files.resolved($0) }
     // The longest path is the file system that holds the folder.
-    let mount = mounts.filter { Self.holds($0, path) }.max { $0.utf8.count < $1.utf8.count }
+    let mount = mounts.map(\.path).filter { Self.holds($0, path) }.max { $0.utf8.count < $1.utf8.count }
     self.folder = path
+    type = mounts.last { $0.path == mount }?.type ?? ""
     isRemovable = mount == path && (Self.places + [Self.free]).contains { Self.holds($0, path) }
     let inside = Self.places.filter { $0 != path && Self.holds($0, path) }
     let around = ([Self.free] + planned).filter { $0 != "/" && Self.holds($0, path) }
@@ -45,6 +50,12 @@ struct Medium {
     throw WorkspaceError(
       .notMounted, "No medium is mounted for \(folder): its files would stay on this computer.",
       hint: "Plug the stick in, and open it once. If you mean this folder: --plain-folder")
+  }
+
+  /// Whether the size of the medium should be tested before it is used.
+  /// - Parameter command: must declare `trustSize`.
+  func mustProveSize(for command: ParsedCommand) -> Bool {
+    isRemovable && SizeCheck.fileSystems.contains(type) && !command.dryRun && !command.flag(Self.trustSize.long)
   }
 }
 

@@ -127,6 +127,47 @@ struct Stick {
     return true
   }
 
+  /// Puts a volume of a bundle on the stick. Volumes of other bundles to the same receiver go, because a newer bundle
+  /// contains their changes. Whole bundles stay, because this volume alone contains nothing.
+  func put(volume: String, named name: String, to receiver: String) throws {
+    let folder = try folder(for: volume, to: receiver)
+    try sweep(folder)
+    try files.makeDirectory(folder, mode: 0o755)
+    try files.copyAndProve(volume, to: Paths.join(folder, name), mode: 0o644)
+    let whole = BundleName.whole(ofVolume: name)
+    try take(ownVolumes(to: receiver).filter { BundleName.whole(ofVolume: Paths.name(of: $0)) != whole })
+  }
+
+  /// Puts bundles on the stick that the receiver must have before another bundle.
+  func put(before bundles: [String], to receiver: String) throws {
+    for bundle in bundles { try put(bundle, in: folder(for: bundle, to: receiver)) }
+  }
+
+  private func ownVolumes(to receiver: String) throws -> [String] {
+    try ownBundles(to: receiver).filter { BundleName.whole(ofVolume: Paths.name(of: $0)) != nil }
+  }
+
+  /// Whether the stick has any volume of a bundle of this replica.
+  func holdsVolumes(of whole: String, to receiver: String) throws -> Bool {
+    try ownVolumes(to: receiver).contains { BundleName.whole(ofVolume: Paths.name(of: $0)) == whole }
+  }
+
+  /// Whether the stick seems to hold this bundle: a file of its name and size.
+  func holds(copyOf bundle: String, for receiver: String) throws -> Bool {
+    guard try files.kind(bundle) == .file else { return false }
+    let target = Paths.join(try folder(for: bundle, to: receiver), Paths.name(of: bundle))
+    return try files.kind(target) == .file && files.size(target) == files.size(bundle)
+  }
+
+  /// Whether the stick holds these bundles, or has room for those that it does not hold.
+  func fits(_ bundles: [String], to receiver: String) throws -> Bool {
+    let new = try bundles.filter { try !holds(copyOf: $0, for: receiver) }
+    return try new.isEmpty || new.reduce(0) { try $0 + files.size($1) } <= room()
+  }
+
+  /// The bytes that are free for bundles.
+  func room() throws -> Int64 { try files.freeBytes(layout.folder) - Self.reserve }
+
   /// Throws if the stick has no room for a file.
   func checkRoom(for file: String) throws {
     let (needed, free) = (try files.size(file), try files.freeBytes(layout.folder))
@@ -136,7 +177,7 @@ struct Stick {
       """
       The bundle has \((needed + 1023) >> 10) KiB. The stick has \(free >> 10) KiB free, and needs \
       \(Self.reserve >> 10) KiB of them for its folders.
-      """, hint: "Take what is not needed off the stick; or: export --volume-size, onto several.")
+      """, hint: "Take what is not needed off the stick, or take another stick. Then run sync again.")
   }
 
   /// The bytes that stay free for folders, and for the stick's README.

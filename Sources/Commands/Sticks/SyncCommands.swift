@@ -23,7 +23,7 @@ struct SyncCommands: Sendable {
 
   private static let options = [
     OptionSpec("fingerprint", kind: .value("WORDS"), help: "of the hub's key; for a device's first bundle only"),
-    Encrypting.option, Medium.plainFolder,
+    Encrypting.option, BundleSize.option, Medium.plainFolder, Medium.trustSize,
   ]
 
   private var once: Command {
@@ -37,9 +37,16 @@ struct SyncCommands: Sendable {
         others stay, and so do bundles beside SATCHEL/. Each file is read back from the stick and compared. At the \
         end, sync says whether the stick is safe to remove.
 
+        The bundle is made for the free space of the stick: all rows, then as many attached files as fit. The other \
+        files go with later bundles. If the rows alone do not fit, sync cuts the bundle into volumes and puts as many \
+        on this stick as fit. Put the next stick in and run sync again: it goes on with the missing volumes.
+
         One failure does not stop the rest. If a part was done and a part failed, the exit code is 5.
 
         A folder in /media, /run/media or /mnt, or a folder in /etc/fstab, is refused if nothing is mounted there.
+
+        Before sync puts anything on a stick with FAT or exFAT for the first time, it tests whether the stick has the \
+        room that it says it has. This takes a minute or two.
 
         No link on the stick is followed, and only regular files are opened. Files without the name of a bundle stay \
         as they are. After \(ImportRounds.mostRefusedOfStick) refused files of one sender, or as many that prove no \

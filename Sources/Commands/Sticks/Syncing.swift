@@ -15,6 +15,12 @@ struct Syncing {
     var before: [String] = []
   }
 
+  /// How a bundle went on the stick.
+  private enum Placing {
+    case put, wasThere
+    case volumes(PutVolumes)
+  }
+
   /// The result of an import.
   struct Import {
     var answer: Answer
@@ -30,6 +36,11 @@ struct Syncing {
   let name: String
   let stick: Stick
   private let medium: Medium
+  private let command: ParsedCommand
+  /// The largest size of a bundle, as a person requested.
+  private let size: Int64?
+  /// Whether the size of the medium should be tested before anything is put there.
+  private let mustProveSize: Bool
 
   /// Throws a `WorkspaceError` if the folder is in a place for sticks, and no stick is there.
   /// - Parameters:
@@ -42,8 +53,11 @@ struct Syncing {
     self.tool = tool
     name = replica.name
     isRehearsal = command.dryRun
+    self.command = command
+    size = try command.bundleSize()
     medium = try Medium(of: folder, context.platform.files)
     try medium.check(for: command)
+    mustProveSize = medium.mustProveSize(for: command)
     stick = try Stick(folder, of: replica, context.platform)
   }
 
@@ -52,11 +66,13 @@ struct Syncing {
   /// - Parameters:
   ///   - waiting: files of the workspace that can be imported by now.
   ///   - take: imports these files, and the bundles on the stick that are for this replica.
-  ///   - make: makes the bundles that are due. In a rehearsal, it only says which.
+  ///   - make: makes the bundles that are due, for the room on the stick. In a rehearsal, it only says which.
+  ///   - cut: puts volumes of a bundle on a medium.
   ///   - made: the finished bundles that can be carried although a new bundle failed. Empty: there are none.
   func run(
     waiting: [String] = [], take: (_ waiting: [String], _ files: [String]) throws -> Import,
-    make: () throws -> [Outgoing], made: (Failure) -> [Outgoing] = { _ in [] }
+    make: (StickRoom) throws -> [Outgoing], cut: (Outgoing, String, StickVolumes) throws -> CarriedVolumes,
+    made: (Failure) -> [Outgoing] = { _ in [] }
   ) throws -> Answer {
     let found = try stick.bundles()
     let isIdle = waiting.isEmpty && found.bundles.isEmpty
@@ -86,16 +102,17 @@ struct Syncing {
       tell("", Failure(error), &answer)
       failures += 1
     }
-    let put = put(outgoing, &answer)
-    failures += put.failures
-    attempt(&answer) { try finish(failures, &$0) }
+    let isTrue = isSizeTrue(for: outgoing, &answer)
+    let put = put(isTrue ? outgoing : [], &answer, cut)
+    failures += put.failures + (isTrue ? 0 : 1)
+    attempt(&answer) { try finish(failures, put.missing, &$0) }
     if answer.code == .failed, put.count > 0 || !result.taken.isEmpty { answer.code = .partial }
     return answer
   }
 
   /// The bundles that are due. If a new bundle fails, the finished bundles that can be carried.
-  private func due(_ make: () throws -> [Outgoing], or made: (Failure) -> [Outgoing]) throws -> [Outgoing] {
-    do { return try make() } catch { return try self.made(before: error, made) }
+  private func due(_ make: (StickRoom) throws -> [Outgoing], or made: (Failure) -> [Outgoing]) throws -> [Outgoing] {
+    do { return try make(StickRoom(on: stick, size: size)) } catch { return try self.made(before: error, made) }
   }
 
   /// The finished bundles that can be carried although `error` occurred. Throws `error` if there are none, or if
@@ -140,51 +157,123 @@ struct Syncing {
     answer.members.append(.init(name: "left_alone", value: .integer(Int64(rest + found.strange + found.forNamesakes))))
   }
 
-  /// Puts bundles on the stick. Returns the number of bundles that were put there, and the number of failures.
-  private func put(_ outgoing: [Outgoing], _ answer: inout Answer) -> (count: Int, failures: Int) {
+  /// Whether the stick has the room that it says it has, as far as a test finds. Without bundles for it, it is not
+  /// tested. Bundles on the stick are imported before, because the test could damage the files of a false stick.
+  private func isSizeTrue(for outgoing: [Outgoing], _ answer: inout Answer) -> Bool {
+    guard mustProveSize, outgoing.contains(where: { $0.file != nil }) else { return true }
+    do {
+      answer.text += try SizeCheck.once(stick.layout.folder, stick.platform) ?? ""
+      return true
+    } catch {
+      tell("", Failure(error), &answer)
+      return false
+    }
+  }
+
+  /// Puts bundles on the stick. Returns the number of bundles that were put there, the number of failures, and the
+  /// number of volumes for other sticks.
+  private func put(
+    _ outgoing: [Outgoing], _ answer: inout Answer, _ cut: (Outgoing, String, StickVolumes) throws -> CarriedVolumes
+  ) -> (count: Int, failures: Int, missing: Int) {
     var text: TerminalText = ""
     let idle = outgoing.count { $0.file == nil && $0.failure == nil }
     var documents: [JSONValue] = []
-    var (count, failures) = (0, 0)
+    var (count, failures, missing) = (0, 0, 0)
     for outgoing in outgoing {
-      var (put, words) = (nil as Bool?, outgoing.words)
+      var (placing, words) = (nil as Placing?, outgoing.words)
       var failure = outgoing.failure
-      do { put = try self.put(outgoing) } catch {
+      do { placing = try put(outgoing, cut) } catch {
         failure = Failure(error)
         words += " It could not be put on the stick."
       }
-      if put == false { words += " It is on the stick already." }
-      if put == true { count += 1 }
+      switch placing {
+      case .put: count += 1
+      case .wasThere: words += " It is on the stick already."
+      case .volumes(let volumes):
+        words += volumes.words
+        missing += volumes.missing.count
+        count += volumes.put.isEmpty ? 0 : 1
+      case nil: break
+      }
       if idle <= 3 || outgoing.file != nil || failure != nil { text += "For \(outgoing.to): \(words)\n" }
       if let failure {
         failures += 1
         tell("\(outgoing.to): ", failure, &answer)
       }
-      documents.append([
-        "to": .string(outgoing.to), "file": .optional(outgoing.file), "put": put.map { .bool($0) } ?? .null,
-      ])
+      documents.append(Self.json(outgoing, placing))
     }
     answer.text += brief(text)
     if idle > 3 { answer.text += "Nothing for \(idle) others: they have everything.\n" }
     answer.members.append(.init(name: "outgoing", value: .array(documents)))
-    return (count, failures)
+    return (count, failures, missing)
   }
 
-  /// Whether a bundle was put on the stick. In a rehearsal, whether it would be. nil if there is no bundle.
-  private func put(_ outgoing: Outgoing) throws -> Bool? {
+  private static func json(_ outgoing: Outgoing, _ placing: Placing?) -> JSONValue {
+    var (isPut, volumes) = (placing.map { _ in true }, nil as PutVolumes?)
+    if case .wasThere = placing { isPut = false }
+    if case .volumes(let put) = placing { (isPut, volumes) = (!put.put.isEmpty, put) }
+    let members: [JSONValue.Member] = [
+      .init(name: "to", value: .string(outgoing.to)), .init(name: "file", value: .optional(outgoing.file)),
+      .init(name: "put", value: isPut.map { .bool($0) } ?? .null),
+    ]
+    guard let volumes else { return .object(members) }
+    return .object(
+      members + [
+        .init(name: "parts", value: .integer(volumes.parts)),
+        .init(name: "volumes", value: .array(volumes.put.map { .integer($0) })),
+        .init(name: "missing", value: .array(volumes.missing.map { .integer($0) })),
+      ])
+  }
+
+  /// How a bundle was put on the stick. In a rehearsal, how it would be. nil if there is no bundle.
+  private func put(
+    _ outgoing: Outgoing, _ cut: (Outgoing, String, StickVolumes) throws -> CarriedVolumes
+  ) throws -> Placing? {
     guard let file = outgoing.file else {
       if outgoing.failure == nil, !isRehearsal { try stick.clear(to: outgoing.to) }
       return nil
     }
-    if isRehearsal {
-      // In a rehearsal, a bundle that is not made yet has no file.
-      if try stick.platform.files.kind(file) == .file { try stick.checkRoom(for: file) }
-      return true
+    // In a rehearsal, a bundle that is not made yet has no file.
+    guard try stick.platform.files.kind(file) == .file || !isRehearsal else { return .put }
+    if let excess = try BundleSize.excess(of: stick.platform.files.size(file), over: size, cut: cutting(outgoing)) {
+      throw excess
     }
-    return try stick.put(file, behind: outgoing.before, to: outgoing.to)
+    guard try stick.fits(outgoing.before + [file], to: outgoing.to) else { return try putVolumes(outgoing, file, cut) }
+    if isRehearsal { return .put }
+    let isNew = try stick.put(file, behind: outgoing.before, to: outgoing.to)
+    try carriedVolumes.forget { $0 == Paths.name(of: file) }
+    return isNew ? .put : .wasThere
   }
 
-  private func finish(_ failures: Int, _ answer: inout Answer) throws {
+  /// The command that cuts a bundle into volumes.
+  private func cutting(_ outgoing: Outgoing) -> String {
+    tool == DeviceTool.name ? "\(tool) export" : "\(tool) emit --device \(outgoing.to)"
+  }
+
+  /// Puts as many volumes of a bundle on the stick as fit.
+  private func putVolumes(
+    _ outgoing: Outgoing, _ file: String, _ cut: (Outgoing, String, StickVolumes) throws -> CarriedVolumes
+  ) throws -> Placing {
+    let medium = try StickVolumes(of: file, on: stick, to: outgoing.to)
+    if isRehearsal { return .put }
+    try stick.put(before: outgoing.before, to: outgoing.to)
+    let known = try carriedVolumes.list().first { $0.whole == Paths.name(of: file) }
+    let carried = try cut(outgoing, file, medium)
+    let isAgain = known?.missing.isEmpty == true && carried.put != known?.put
+    let put = PutVolumes(carried, before: isAgain ? [] : known?.put ?? [])
+    // A stick that is full of other things, while the next volume is still to come.
+    if put.put.isEmpty, !put.missing.isEmpty, try !medium.holdsVolumes(of: Paths.name(of: file)) {
+      try stick.checkRoom(for: file)
+    }
+    return .volumes(put)
+  }
+
+  /// The bundles of this workspace that sticks carry in volumes.
+  private var carriedVolumes: CarriedVolumesFile {
+    CarriedVolumesFile(WorkspaceFolder(command.directory), stick.platform.files)
+  }
+
+  private func finish(_ failures: Int, _ missing: Int, _ answer: inout Answer) throws {
     let others = try stick.countOfOthers()
     if others > 0 {
       answer.text +=
@@ -193,6 +282,8 @@ struct Syncing {
     if isRehearsal { return }
     try stick.explain()
     try stick.sync()
+    let done: TerminalText =
+      medium.isRemovable ? "The stick is safe to remove." : "Everything that fits is in the folder."
     if failures > 0 {
       answer.closing = "Not everything is on the stick: see above.\n"
     } else if answer.code != .done {
@@ -200,6 +291,8 @@ struct Syncing {
         medium.isRemovable
         ? "The stick is safe to remove, but not everything was done: see above.\n"
         : "Not everything was done: see above.\n"
+    } else if missing > 0 {
+      answer.closing = "\(done) Put the next stick in and run sync again.\n"
     } else {
       answer.closing =
         medium.isRemovable ? "Done: the stick is safe to remove.\n" : "Done: everything is in the folder.\n"

@@ -74,7 +74,7 @@ struct Watch {
   }
 
   private mutating func visit(_ stick: String) -> ExitCode {
-    say("\n\(UTCTime.text(milliseconds: context.platform.clock.milliseconds())) \(stick)\n")
+    say("\n\(context.platform.clock.localText(milliseconds: context.platform.clock.milliseconds())) \(stick)\n")
     count += 1
     let head = JSONValue.Member(name: "stick", value: .string(stick))
     do {

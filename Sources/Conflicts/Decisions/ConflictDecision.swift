@@ -59,7 +59,10 @@ public enum ConflictDecision: Sendable {
     let by = conflict.decision.map { " by \($0.by): \($0.made.rawValue)" } ?? ""
     return WorkspaceError(
       .decided, "The conflict \(conflict.record.id.text.prefix(8)) was decided already\(by).",
-      hint: "If the row is still not right, change it like any other row.")
+      hint: """
+        If the row is still not right, change it like any other row. To decide again, at the hub: satchel-hub \
+        conflicts reopen \(conflict.record.id.text.prefix(8))
+        """)
   }
 
   private static func setting(_ fields: [Field], in row: Row?, _ record: ConflictRecord, _ schema: TableSchema) throws

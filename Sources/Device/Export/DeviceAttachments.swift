@@ -25,8 +25,11 @@ struct DeviceAttachments {
     var staged: [AttachmentPath: AttachedFiles.Staged] = [:]
     /// Files that no export carried yet, or that were lost with the bundle that carried them.
     var due: Set<AttachmentPath> = []
-    /// The number of files left for later exports.
+    /// The number of files left for later exports. `dueLeft`: how many of them no export carried yet.
     var left = 0
+    var dueLeft = 0
+    /// The last export, if it is too large to be carried as it is. Its files count as never carried.
+    var oversized: SequenceNumber?
     /// The files that the export requests from the hub, in order.
     var lost: [AttachmentPath] = []
     /// Whether one of the requested files was never requested before.
@@ -38,11 +41,17 @@ struct DeviceAttachments {
   /// Finds files that the hub is not known to have, and copies those that fit into the draft. Also finds files that the
   /// hub has and that are missing here. Other writers wait only while this method looks, not while it copies.
   /// - Parameters:
-  ///   - bytes: the most bytes to copy; nil: the dataset's limit.
+  ///   - room: the room for the export.
+  ///   - oversized: the last export, if it is too large to be carried as it is.
   ///   - isNothingElse: whether there is nothing to export but due files.
-  func stage(into draft: inout BundleDraft, atMost bytes: Int64?, isNothingElse: () throws -> Bool) throws -> Outgoing {
+  ///   - rows: makes the export without files, and returns the size of its file.
+  func stage(
+    into draft: inout BundleDraft, in room: BundleRoom, replacing oversized: SequenceNumber?,
+    isNothingElse: () throws -> Bool, rows: (Outgoing) throws -> Int64
+  ) throws -> Outgoing {
     guard list.named.areAny else { return Outgoing() }
     var outgoing = Outgoing()
+    outgoing.oversized = oversized
     let seen = try list.look(database)
     let waiting = try database.writeTransaction(session.workspace.runMode) {
       try Capture.settle(session.tables, in: database)
@@ -57,8 +66,13 @@ struct DeviceAttachments {
       outgoing.isAskingAnew = lost.contains { $0.asked == 0 }
       return try outgoing.due.isEmpty && !outgoing.isAskingAnew && isNothingElse() ? [] : waiting
     }
-    outgoing.staged = try list.files.stage(waiting.map(\.path), limits: list.limits.atMost(bytes), into: &draft)
-    for (path, _) in waiting { if try outgoing.staged[path] == nil && list.isThere(path) { outgoing.left += 1 } }
+    outgoing.staged = try list.files.stage(
+      waiting.map(\.path), limits: list.limits, in: room, besides: session.workspace.databasePath, into: &draft
+    ) { try rows(outgoing) }
+    for (path, _) in waiting where try outgoing.staged[path] == nil && list.isThere(path) {
+      outgoing.left += 1
+      if outgoing.due.contains(path) { outgoing.dueLeft += 1 }
+    }
     return outgoing
   }
 
@@ -90,6 +104,7 @@ struct DeviceAttachments {
       BundleDraft.CarriedFile($0.key, $0.value.file, was: try list.former($0.key, in: database))
     }
     try draft.addAttachments(carried, received: list.receipts(in: database))
+    if let oversized = outgoing.oversized { try list.markUnsent(by: oversized, in: database) }
     for (path, staged) in outgoing.staged {
       try list.markSent(path, staged.file.digest, staged.mark, by: sequence, in: database)
     }
@@ -119,7 +134,11 @@ struct DeviceAttachments {
     try list.takeUpOthers(but: arriving, in: database)
   }
 
-  func sweep() throws { if session.workspace.runMode == .commit { try list.sweep(database) } }
+  /// Removes files that no row names any more. If the database is a copy from a tablet, this waits until the copy is
+  /// back on the tablet.
+  func sweep() throws { if session.workspace.docking == nil { try sweepNow() } }
+
+  func sweepNow() throws { if session.workspace.runMode == .commit { try list.sweep(database) } }
 
   // MARK: status
 
@@ -128,9 +147,11 @@ struct DeviceAttachments {
     let waiting = try list.undelivered(in: database).filter { try list.isThere($0.path) }
     let lost = try list.lost(in: database)
     let known = Set(waiting.map(\.path))
-    let rewritten = try list.look(database, marked: true).count { $0.isRewritten && !known.contains($0.path) }
+    let rewritten = try list.look(database, marked: true).filter { $0.isRewritten && !known.contains($0.path) }
+    let notSent = waiting.filter { $0.sent == 0 }.map(\.path) + rewritten.map(\.path)
     return DeviceStatus.Attachments(
-      missing: try list.named.missing(in: database, list.files, list.limits), waiting: waiting.count + rewritten,
-      notSent: waiting.count { $0.sent == 0 } + rewritten, lost: lost.count, notAsked: lost.count { $0.asked == 0 })
+      missing: try list.named.missing(in: database, list.files, list.limits), waiting: waiting.count + rewritten.count,
+      notSent: notSent.count, notSentBytes: try list.files.bytes(of: notSent), lost: lost.count,
+      notAsked: lost.count { $0.asked == 0 })
   }
 }

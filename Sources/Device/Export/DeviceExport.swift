@@ -8,25 +8,6 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The result of an export.
-public struct ExportReport: Sendable {
-  public let sequence: SequenceNumber
-  /// The bundle's file in the outbox.
-  public let file: String
-  /// The number of steps that the bundle carries, by table, in the dataset's order.
-  public let changes: [(table: Name, count: Int)]
-  public let conflicts: Int
-  /// The number of attached files that the bundle carries. `attachedLeft`: how many are left for later exports.
-  public var attached = 0
-  public var attachedLeft = 0
-  /// The number of attached files that are missing here and that the bundle requests from the hub.
-  public var attachedLost = 0
-  /// Whether the bundle carries digests of all rows.
-  public var isProved = false
-  /// False: nothing has changed since the last export, and `file` is the file of that export.
-  public let isNew: Bool
-}
-
 extension DeviceWorkspace {
   /// Writes all changes since the last acknowledged export as a bundle into the outbox.
   ///
@@ -35,15 +16,16 @@ extension DeviceWorkspace {
   ///   - snapshot: true: carry the whole database too, whatever the dataset's rule says.
   ///   - proof: true: carry digests of all rows, by which the hub checks them, whatever the dataset's rule says.
   ///   - encryption: how to encrypt; an existing export is encrypted in place.
-  ///   - attachedBytes: the most bytes of attached files to carry; nil: the dataset's limit. The others go with later
-  ///     exports.
+  ///   - room: the room for the bundle. All changes go, whatever the room. Attached files that do not fit go with later
+  ///     exports. If the last export has files and does not fit, another export is made.
   public func export(
-    snapshot: Bool = false, proof: Bool = false, encryption: Encryption = .asTheDatasetSays, attachedBytes: Int64? = nil
+    snapshot: Bool = false, proof: Bool = false, encryption: Encryption = .asTheDatasetSays,
+    room: BundleRoom = BundleRoom()
   ) throws -> ExportReport {
     try locked {
       try exportHere(
         session(), snapshot: snapshot ? .always : .asTheDatasetSays, proof: proof ? .now : .asTheDatasetSays,
-        encryption: encryption, attachedBytes: attachedBytes)
+        encryption: encryption, room: room)
     }
   }
 
@@ -53,7 +35,7 @@ extension DeviceWorkspace {
   /// Does the work of `export`, for a caller that holds the workspace's lock.
   func exportHere(
     _ session: DeviceSession, snapshot: SnapshotOption, proof: ProofOption = .asTheDatasetSays, encryption: Encryption,
-    attachedBytes: Int64? = nil
+    room: BundleRoom = BundleRoom()
   ) throws -> ExportReport {
     if try keys.areDiscarded() {
       throw WorkspaceError(
@@ -70,14 +52,18 @@ extension DeviceWorkspace {
       session.state.hubRecipient, name: session.state.hubName, session.dataset, keys)
     var draft = try BundleDraft(in: folder.outbox, platform: platform)
     try DeviceAttachments(session).sweep()
+    let oversized = try session.oversizedExport(in: room)
     func unchangedExport() throws -> ExportRecord? {
       guard snapshot != .always, !session.isProofWanted(proof), let last = try ExportTable.last(in: session.database),
+        last.sequence != oversized,
         try session.isNothingNew(since: last)
       else { return nil }
       return last
     }
-    let attached = try DeviceAttachments(session).stage(into: &draft, atMost: attachedBytes) {
+    let attached = try DeviceAttachments(session).stage(into: &draft, in: room, replacing: oversized) {
       try unchangedExport() != nil
+    } rows: { outgoing in
+      try measure(session, outgoing, snapshot: snapshot, proof: proof, key: key, for: recipients)
     }
     let (counts, record) = try session.database.writeTransaction(runMode) {
       try Capture.settle(session.tables, in: session.database)
@@ -86,30 +72,35 @@ extension DeviceWorkspace {
     }
     // Other writers wait while the rows are read, not while the file is written. If writing fails, the number of this
     // export is not used again, as if its stick was lost.
+    var report = try session.report(record, counts, attached)
     if let sealed = record.sealed {
       let file = try draft.write(sealed, for: recipients)
+      report.bytes = try platform.files.size(file)
       if runMode == .commit { try session.publish(record, file) }
-    } else if runMode == .commit, !recipients.isEmpty {
-      try encryptInPlace(folder.place(ofOutgoing: record.file, platform.files), for: recipients, platform: platform)
+      report.file = try folder.place(ofOutgoing: record.file, platform.files)
+      return report
     }
-    return try session.report(record, counts, attached)
+    if runMode == .commit, !recipients.isEmpty {
+      try encryptInPlace(report.file, for: recipients, platform: platform)
+    }
+    // The file of an acknowledged export may be deleted.
+    if try platform.files.kind(report.file) == .file { report.bytes = try platform.files.size(report.file) }
+    return report
   }
-}
 
-extension DeviceWorkspace {
-  /// Cuts an export into volumes, unless it fits as it is. Returns the paths of the volumes; empty: the export fits.
-  /// - Parameters:
-  ///   - size: the largest size of a volume's file, in bytes.
-  ///   - target: the folder for the volumes; nil: the outbox.
-  public func cut(_ report: ExportReport, size: Int64, into target: String?) throws -> [String] {
-    try locked {
-      let session = try session()
-      return try BundleVolumes(folder, reader: reader, platform: platform).cut(
-        report.file, size: size, into: target, trust: ownKeys(), key: keys.signing()
-      ) {
-        try Encryption.always.recipients(session.state.hubRecipient, name: session.state.hubName, session.dataset, keys)
-      }
+  /// The size of the file of an export without attached files. The export is made and dropped.
+  private func measure(
+    _ session: DeviceSession, _ attached: DeviceAttachments.Outgoing, snapshot: SnapshotOption, proof: ProofOption,
+    key: borrowing SigningKey, for recipients: [AgeRecipient]
+  ) throws -> Int64 {
+    var draft = try BundleDraft(in: folder.outbox, platform: platform)
+    let state = session.state
+    defer { session.state = state }
+    let sealed = try session.database.writeTransaction(.dryRun) {
+      try Capture.settle(session.tables, in: session.database)
+      return try session.seal(into: &draft, attached, snapshot: snapshot, proof: proof, key: key).record.sealed
     }
+    return try sealed.map { try platform.files.size(draft.write($0, for: recipients)) } ?? 0
   }
 }
 
@@ -118,10 +109,22 @@ extension DeviceSession {
   /// exports.
   var acknowledgedGeneration: Generation { Generation(state.base.rawValue) }
 
+  /// The last export, if it carries attached files and does not fit. An export with fewer files can replace it.
+  fileprivate func oversizedExport(in room: BundleRoom) throws -> SequenceNumber? {
+    guard let last = try ExportTable.last(in: database), last.sequence > state.acknowledged else { return nil }
+    let file = try folder.place(ofOutgoing: last.file, platform.files)
+    guard try platform.files.kind(file) == .file, try !room.fits(file, platform.files),
+      try DeviceAttachments(self).list.areCarried(by: last.sequence, in: database)
+    else { return nil }
+    return last.sequence
+  }
+
   /// Whether the last export already contains everything that a new one would.
   fileprivate func isNothingNew(since last: ExportRecord) throws -> Bool {
     // If a person moved the file away and the hub has not confirmed the export, the file may be lost.
-    let isKept = try platform.files.kind(folder.place(ofOutgoing: last.file, platform.files)) == .file
+    let isKept =
+      try workspace.docking?.holds(last.file) ?? false
+      || platform.files.kind(folder.place(ofOutgoing: last.file, platform.files)) == .file
     guard last.isWritten, isKept || last.sequence <= state.acknowledged else { return false }
     // A hub that was set back to an earlier epoch learns from the next export that a newer epoch exists.
     if last.received == .zero { return false }
@@ -263,14 +266,24 @@ extension DeviceSession {
     try Capture.begin(Generation(sequence.rawValue), in: database)
   }
 
-  /// Gives the file its name in the outbox. This export contains the older exports, so they move to `sent`.
+  /// Gives the file its name in the outbox. This export contains the older exports, so they move to `sent`. If the
+  /// database is a copy from a tablet, that waits until the copy is back on the tablet.
   fileprivate func publish(_ record: ExportRecord, _ path: String) throws {
-    // The archive keeps a copy, because a person may move the file out of the outbox. The device needs the contents
-    // while bundles from the hub build on them.
-    try archive.keepOwn(path, as: record.file)
-    try platform.files.rename(path, to: Paths.join(folder.outbox, record.file))
+    if let docking = workspace.docking {
+      try docking.hold(record.file, record.sequence, at: path, platform.files)
+      return try ExportTable.markWritten(record.sequence, in: database)
+    }
+    try publish(path, as: record.file)
     try ExportTable.markWritten(record.sequence, in: database)
     try moveToSent(below: record.sequence)
+  }
+
+  /// Moves the file of an export from `path` into the outbox, and keeps a copy in the archive.
+  func publish(_ path: String, as name: String) throws {
+    // The archive keeps a copy, because a person may move the file out of the outbox. The device needs the contents
+    // while bundles from the hub build on them.
+    try archive.keepOwn(path, as: name)
+    try platform.files.rename(path, to: Paths.join(folder.outbox, name))
   }
 
   /// Moves exports below `sequence` from the outbox to the folder from which they can be sent again.
@@ -302,7 +315,7 @@ extension DeviceSession {
       sequence: record.sequence, file: try folder.place(ofOutgoing: record.file, platform.files),
       changes: counts,
       conflicts: Int(record.sealed?.manifest.conflicts ?? 0), attached: isNew ? attached.staged.count : 0,
-      attachedLeft: attached.left, attachedLost: isNew ? attached.lost.count : 0,
+      attachedLeft: isNew ? attached.left : attached.dueLeft, attachedLost: isNew ? attached.lost.count : 0,
       isProved: record.isProved, isNew: isNew)
   }
 }

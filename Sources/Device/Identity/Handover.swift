@@ -57,7 +57,7 @@ struct Handover {
     var snapshot: DeviceWorkspace.SnapshotOption = isCompared ? .never : .always
     repeat {
       let report = try session.workspace.exportHere(
-        session, snapshot: snapshot, proof: .never, encryption: .asTheDatasetSays, attachedBytes: .max)
+        session, snapshot: snapshot, proof: .never, encryption: .asTheDatasetSays, room: BundleRoom(attached: .max))
       if report.attachedLeft >= left { return }
       left = report.attachedLeft
       snapshot = .never

@@ -121,7 +121,7 @@ extension DeviceWorkspace {
 
   /// Protects the device's secret keys with a password. nil: removes the password.
   public func setPassword(_ password: Password?) throws {
-    try locked { if runMode == .commit { try keys.setPassword(password, name: configuration.name) } }
+    try lockedWithoutDatabase { if runMode == .commit { try keys.setPassword(password, name: configuration.name) } }
   }
 }
 

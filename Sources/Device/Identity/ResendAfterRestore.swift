@@ -68,6 +68,15 @@ extension DeviceSession {
     return path
   }
 
+  /// Keeps a copy of the database as it is before a repair drops tables. Returns its path. nil in a dry run.
+  func keepCopyBeforeRepair() throws -> String? {
+    if workspace.runMode == .dryRun { return nil }
+    let time = UTCTime.fileName(milliseconds: platform.clock.milliseconds())
+    let path = Paths.join(folder.former, "data-before-repair-\(time).sqlite")
+    try folder.keep(database, at: path, platform.files)
+    return path
+  }
+
   private struct KeptExport {
     let sequence: SequenceNumber
     let path: String

@@ -179,7 +179,7 @@ extension DeviceWorkspace {
       if scope.extent == .full, let fault = try session.database.brokenPage() { throw SQLiteError(corrupt: fault) }
       return try session.importScope(bundle, scope, from: path)
     }
-    guard let waiting = report.waiting, waiting.missing.isEmpty, case .volume(let body) = report.manifest.body else {
+    guard let waiting = report.waiting, waiting.isComplete, case .volume(let body) = report.manifest.body else {
       return report
     }
     return try BundleParts(folder, platform: platform).join(waiting, body) {
@@ -219,7 +219,7 @@ extension DeviceWorkspace {
 
   /// Verifies a bundle from the hub, or an export of this device, and passes it to `body`. Imports nothing.
   public func verify<T>(_ path: String, _ body: (borrowing VerifiedBundle) throws -> T) throws -> T {
-    try locked {
+    try lockedWithoutDatabase {
       try body(reader.read(path, trust: .keys(ownKeys() + hubKeys()), staging: folder.inbox))
     }
   }

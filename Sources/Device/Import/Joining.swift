@@ -52,12 +52,19 @@ extension DeviceWorkspace {
 
   /// Records that the first bundle is imported: from now on this is an ordinary device.
   func noteJoined() throws {
+    // Until the copy of a tablet's database is back on the tablet, the rows there have not joined.
+    if docking != nil { return }
+    try setJoined()
+  }
+
+  /// Records in `satchel.json` that no rows wait to join.
+  func setJoined() throws {
     // `satchel.json` is read again, because this command or a killed command may have changed it.
-    let isJoining =
-      try runMode == .commit && WorkspaceConfiguration.load(folder, role: .device, files: platform.files).joins
-    if !isJoining { return }
-    try platform.files.replace(
-      folder.configuration, mode: 0o644, contents: configuration.with(joins: false, leaves: nil).bytes)
+    if runMode == .dryRun { return }
+    let present = try WorkspaceConfiguration.load(folder, role: .device, files: platform.files)
+    if !present.joins { return }
+    let joined = (docking == nil ? configuration : present).with(joins: false, leaves: nil)
+    try platform.files.replace(folder.configuration, mode: 0o644, contents: joined.bytes)
   }
 
   private func fittingTables(of definition: DatasetDefinition, in database: borrowing Database) throws -> [TrackedTable]

@@ -75,14 +75,15 @@ extension DeviceSession {
   /// After an import, this device's stamps follow the hub's stamps, and never go back. So a person decides first.
   func refuseTimeJump(of manifest: Manifest) throws {
     if isRebuilt || isHubConfirmed { return }
-    let now = platform.clock.milliseconds()
+    let clock = platform.clock
+    let now = clock.milliseconds()
     let known = try max(now, Capture.newestStamp(in: database).milliseconds)
     guard manifest.stamp.milliseconds - known > Self.longestTimeJump else { return }
     throw Refusal(
       .clock,
       """
-      The hub's clock showed \(UTCTime.text(milliseconds: manifest.stamp.milliseconds)) when it made this file, and \
-      this device's shows \(UTCTime.text(milliseconds: now)).
+      The hub's clock showed \(clock.localText(milliseconds: manifest.stamp.milliseconds)) when it made this file, and \
+      this device's shows \(clock.localText(milliseconds: now)).
       """,
       hint:
         """

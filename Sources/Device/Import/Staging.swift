@@ -10,8 +10,8 @@ extension DeviceWorkspace {
   ///
   /// Throws the errors of `importBundle` if the bundle is refused.
   public func stage(_ path: String, fingerprint: String? = nil) throws -> Manifest {
-    try locked {
-      let session = try isInitial() ? nil : session()
+    try lockedWithoutDatabase {
+      let session = try isInitial() || isDocked ? nil : session()
       return try quarantining(path, session) {
         let bundle = try read(path, fingerprint: fingerprint, session, of: nil)
         _ = try scope(of: bundle.manifest)

@@ -14,7 +14,7 @@ extension DeviceWorkspace {
       do {
         switch try databaseCondition() {
         case .there: break
-        case .initial: return report
+        case .initial, .away: return report
         case .lost(let words):
           report.add(Finding(WorkspaceError.lostDatabase(words)))
           return report
@@ -46,10 +46,12 @@ extension DeviceWorkspace {
   ///
   /// Throws if a person must first mend something, or if the changed rows cannot be determined. Then nothing is
   /// changed.
-  /// - Parameter missing: how to treat rows that are missing from a recreated file or table.
-  public func repair(missing: MissingRows = .putBack) throws -> DoctorReport {
+  /// - Parameters:
+  ///   - missing: how to treat rows that are missing from a recreated file or table.
+  ///   - tables: how to treat tables that are gone or have other keys than before.
+  public func repair(missing: MissingRows = .putBack, tables: LostTableHandling = .left) throws -> DoctorReport {
     try locked {
-      do { return try repairFile(missing) } catch  where Self.isDamage(error) {
+      do { return try repairFile(missing, tables) } catch  where Self.isDamage(error) {
         guard let damaged = try DamagedDatabase.find(self) else { throw error }
         return try repair(damaged)
       }
@@ -66,13 +68,13 @@ extension DeviceWorkspace {
   }
 
   /// Repairs as `repair(missing:)` does. Throws if SQLite cannot read the file to its end.
-  private func repairFile(_ missing: MissingRows) throws -> DoctorReport {
+  private func repairFile(_ missing: MissingRows, _ tables: LostTableHandling) throws -> DoctorReport {
     var report = DoctorReport()
     try report.check(folder, keys, platform: platform)
     if runMode == .commit { try folder.makeFolders(platform.files) }
     switch try databaseCondition() {
     case .there: break
-    case .initial: return report
+    case .initial, .away: return report
     case .lost(let words): return try repair(lost: words, report)
     }
     if let replaced = try ReplacedFile.find(self) {
@@ -81,6 +83,14 @@ extension DeviceWorkspace {
       return report
     }
     var session = try examined()
+    if tables == .madeAgain, let lost = try LostTables(session) {
+      try lost.makeAgain(&report)
+      if runMode == .dryRun {
+        report.isRepaired = true
+        return report
+      }
+      session = try examined()
+    }
     try report.admit(session.database, at: databasePath, session.damage, tool: "satchel")
     if let newest = try session.unknownExport() {
       if !session.damage.isEmpty {

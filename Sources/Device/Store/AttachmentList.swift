@@ -237,6 +237,21 @@ extension AttachmentList {
       ])
   }
 
+  /// Whether an export carries files that the hub is not known to have.
+  func areCarried(by sequence: SequenceNumber, in database: borrowing Database) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_attachments WHERE sent = :sequence AND delivered = 0 LIMIT 1",
+      ["sequence": .integer(sequence.rawValue)]
+    ) { _ in true } ?? false
+  }
+
+  /// Records that the files of an export are in no export, because that export is too large to be carried.
+  func markUnsent(by sequence: SequenceNumber, in database: borrowing Database) throws {
+    try database.run(
+      "UPDATE satchel_attachments SET sent = 0 WHERE sent = :sequence AND delivered = 0",
+      ["sequence": .integer(sequence.rawValue)])
+  }
+
   /// Records that the hub has this version of a file.
   func markDelivered(_ path: AttachmentPath, _ digest: Digest, in database: borrowing Database) throws {
     try database.run(

@@ -28,7 +28,9 @@ extension HubWorkspace {
       // A decision about one conflict may have ended others.
       let found = try ConflictTable.find(unit.head.record.id.text, in: store.database)
       if found.record.state == .resolved { continue }
-      try resolve(found, .hub, note: "The office rejected the whole bundle.", seen: .anyway, store)
+      try resolve(
+        found, .hub, note: "The office rejected the whole bundle.", seen: .anyway,
+        at: platform.clock.milliseconds(), store)
     }
     return units.reduce(0) { $0 + $1.members.count }
   }

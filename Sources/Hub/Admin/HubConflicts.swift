@@ -57,15 +57,19 @@ extension HubWorkspace {
   ) throws -> StoredConflict {
     try applying { store in
       let found = try ConflictTable.find(prefix, in: store.database)
-      try resolve(found, decision, note: note, seen: seen, store)
+      try resolve(found, decision, note: note, seen: seen, at: platform.clock.milliseconds(), store)
       return try ConflictTable.find(found.record.id.text, in: store.database)
     }
   }
 
   /// Decides a conflict, and with it all members of its unit.
-  /// - Parameter rights: the rows that the decision may write for a conflict. nil if it may write any rows.
+  /// - Parameters:
+  ///   - moment: the time of the decision, in milliseconds since 1970. No other decision about the row has the same
+  ///     time: `reopen` finds the written rows by it.
+  ///   - rights: the rows that the decision may write for a conflict. nil if it may write any rows.
   func resolve(
-    _ found: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen, _ store: HubStore,
+    _ found: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen, at moment: Int64,
+    _ store: HubStore,
     rights: (ConflictRecord) throws -> ReportRights? = { _ in nil }
   ) throws {
     guard found.record.state != .resolved else { throw ConflictDecision.decidedAlready(found) }
@@ -82,10 +86,10 @@ extension HubWorkspace {
       let (whole, behind) = try withLaterChanges(member, store)
       later += behind
       let rights = try rights(member.record)
-      try write(decision, for: whole, store) { try rights?.check($0) }
+      try write(decision, for: whole, at: moment, store) { try rights?.check($0) }
     }
     if decision.word != .hub { for record in later { try settle(record, store) } }
-    for member in members { try close(member.record, decision, note: note, store) }
+    for member in members { try close(member.record, decision, note: note, at: moment, store) }
     if decision.word == .device { for record in shown.below { try store.holdReport(of: record) } }
     // Later changes were based on the row that this change would have made.
     if decision.word != .device { try ConflictTable.openHeld(behind: members.map(\.record), in: store.database) }
@@ -93,11 +97,10 @@ extension HubWorkspace {
 
   /// Records a decision about one conflict.
   func close(
-    _ record: ConflictRecord, _ decision: ConflictDecision, note: String?, _ store: HubStore
+    _ record: ConflictRecord, _ decision: ConflictDecision, note: String?, at moment: Int64, _ store: HubStore
   ) throws {
-    let now = platform.clock.milliseconds()
     _ = try ConflictTable.resolve(
-      record.id, decision.word, by: Self.hubUser, at: now, note: note, in: store.database)
+      record.id, decision.word, by: Self.hubUser, at: moment, note: note, in: store.database)
     try ConflictTable.retell(record.id, in: store.database)
     try owe(record, store)
   }
@@ -148,12 +151,14 @@ extension HubWorkspace {
   /// Decides units by a policy. Those that must be decided one by one are left.
   func resolveEach(_ units: [ConflictUnit], _ policy: Policy, note: String?, _ store: HubStore) throws -> ResolvedAll {
     var result = ResolvedAll()
+    var moment = platform.clock.milliseconds()
     for unit in units {
+      moment = max(moment + 1, platform.clock.milliseconds())
       do {
         guard unit.members.contains(where: \.record.isForAll) else { throw unit.notForAll }
         let decision = try decision(policy, unit, store)
         try store.database.savepoint {
-          try resolve(unit.head, decision, note: note, seen: .asFound, store) {
+          try resolve(unit.head, decision, note: note, seen: .asFound, at: moment, store) {
             try ReportRights(of: $0, store)
           }
         }
@@ -179,7 +184,8 @@ extension HubWorkspace {
   }
 
   private func write(
-    _ decision: ConflictDecision, for conflict: StoredConflict, _ store: HubStore, check: (DecidedRow) throws -> Void
+    _ decision: ConflictDecision, for conflict: StoredConflict, at moment: Int64, _ store: HubStore,
+    check: (DecidedRow) throws -> Void
   ) throws {
     guard let place = store.place(of: conflict.record.table) else {
       return try decision.check(forDeparted: conflict.record)
@@ -196,11 +202,10 @@ extension HubWorkspace {
     for row in decided {
       // The stored value is logged: the typed text may have become a number on its way into the column.
       guard let change = Change(from: row.current, to: try rows.row(row.key)) else { continue }
-      let now = platform.clock.milliseconds()
-      let stamp = try Capture.tick(now: now, in: store.database)
+      let stamp = try Capture.tick(now: platform.clock.milliseconds(), in: store.database)
       try store.log(
         change, of: row.key, in: place,
-        from: Origin(device: nil, user: Self.hubUser, stamp: stamp, bundle: nil, returnsToAuthor: false, at: now))
+        from: Origin(device: nil, user: Self.hubUser, stamp: stamp, bundle: nil, returnsToAuthor: false, at: moment))
     }
   }
 }

@@ -43,26 +43,42 @@ extension HubWorkspace {
   /// - Parameter rows: the header, which begins with the user's name, and the users.
   public func importUsers(_ rows: [[String]]) throws -> (added: Int, changed: Int) {
     try changing { store in
-      guard let header = rows.first, header.count > 0 else { throw Self.badTable(1, "it has no header") }
-      var (added, changed) = (0, 0)
-      for (number, row) in rows.enumerated().dropFirst() {
-        guard row.count == header.count else {
-          throw Self.badTable(number + 1, "it has \(row.count) fields, the header \(header.count)")
-        }
-        guard !row[0].isEmpty, isUserName(row[0]) else {
-          throw Self.badTable(number + 1, "\"\(row[0])\" cannot be a user's name")
-        }
-        let known = try store.user(row[0])
-        // An empty field changes nothing.
-        let typed = zip(header, row).dropFirst().filter { !$0.1.isEmpty }.map { (name: $0.0, value: $0.1) }
-        do {
-          let attributes = try Self.merge(known?.attributes ?? [], Array(typed), store.dataset)
-          try store.save(User(name: row[0], attributes: attributes, expires: known?.expires))
-        } catch let error as WorkspaceError { throw Self.badTable(number + 1, error.message) }
-        if known == nil { added += 1 } else { changed += 1 }
-      }
-      return (added, changed)
+      let users = try Self.readUsers(rows, store)
+      for (_, user) in users { try store.save(user) }
+      let added = users.filter { $0.known == nil }.count
+      return (added, users.count - added)
     }
+  }
+
+  /// The users of a list, and those that the hub has already. A user who is listed twice comes once.
+  static func readUsers(_ rows: [[String]], _ store: HubStore) throws -> [(known: User?, user: User)] {
+    guard let header = rows.first, header.count > 0 else { throw badTable(1, "it has no header") }
+    var found: [(known: User?, user: User)] = []
+    var places: [Name: Int] = [:]
+    for (number, row) in rows.enumerated().dropFirst() {
+      guard row.count == header.count else {
+        throw badTable(number + 1, "it has \(row.count) fields, the header \(header.count)")
+      }
+      guard !row[0].isEmpty, isUserName(row[0]) else {
+        throw badTable(number + 1, "\"\(row[0])\" cannot be a user's name")
+      }
+      let place = places[Name(row[0])]
+      let known = try place.map { found[$0].known } ?? store.user(row[0])
+      let present = place.map { found[$0].user } ?? known
+      // An empty field changes nothing.
+      let typed = zip(header, row).dropFirst().filter { !$0.1.isEmpty }.map { (name: $0.0, value: $0.1) }
+      do {
+        let attributes = try merge(present?.attributes ?? [], Array(typed), store.dataset)
+        let user = User(name: row[0], attributes: attributes, expires: known?.expires)
+        if let place {
+          found[place].user = user
+        } else {
+          places[Name(row[0])] = found.count
+          found.append((known, user))
+        }
+      } catch let error as WorkspaceError { throw badTable(number + 1, error.message) }
+    }
+    return found
   }
 
   private static func badTable(_ line: Int, _ words: String) -> WorkspaceError {
@@ -90,7 +106,7 @@ extension HubWorkspace {
   }
 
   /// Replaces present attributes by typed attributes, in the order of the dataset.
-  private static func merge(
+  static func merge(
     _ present: [Field], _ typed: [(name: String, value: String)], _ dataset: DatasetDefinition
   ) throws -> [Field] {
     var values = Dictionary(uniqueKeysWithValues: present.map { ($0.name, $0.value) })

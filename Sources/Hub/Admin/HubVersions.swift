@@ -23,6 +23,16 @@ public struct VersionReport: Sendable {
   public let warnings: [Finding]
   /// How the rules of each table are understood.
   public let rules: [RuleSummary]
+  /// The rows that users get and lose. nil if they were not counted.
+  public let preview: ScopePreview?
+}
+
+/// The state of the hub's tables before a new version of the dataset.
+public enum HubTables: Sendable {
+  /// They are as in the former version. The migration changes them.
+  case former
+  /// Another program has run the migration here. The migration is only recorded for the devices.
+  case migrated
 }
 
 /// A device, and the versions that it has and will get.
@@ -47,28 +57,39 @@ extension HubWorkspace {
   /// runs the migration, and makes capture and the hub's own tables again.
   ///
   /// Throws a `DatasetError` or a `VersionError` that names the fault. Nothing has changed then.
-  /// - Parameter script: the SQL that changes the tables. nil if they stay as they are.
-  public func applyDataset(_ source: [UInt8], migration script: [UInt8]?) throws -> VersionReport {
+  /// - Parameters:
+  ///   - script: the SQL that changes the tables. nil if they stay as they are.
+  ///   - state: whether the hub's tables still have to be changed.
+  ///   - counting: whether the report contains the rows that users get and lose. All their rows are evaluated twice. It
+  ///     does not contain them if the tables were changed before.
+  public func applyDataset(
+    _ source: [UInt8], migration script: [UInt8]?, to state: HubTables = .former, counting: ScopeCounting = .counted
+  ) throws -> VersionReport {
     let given = try DatasetDefinition(json: source)
     return try locked {
-      let store = try storeForLongWork()
+      let store = try state == .former ? storeForLongWork() : examinedAfterMigration()
       try checkClock(store)
       let old = store.dataset
+      let given = try old.orphans.map { try given.saying($0) } ?? given
       let added = try DatasetChange(from: old, to: given).added
       let migration = try script.map { try Self.migration(given.version, $0) }
       for table in added { try Self.refuseReturn(of: table, store) }
       let staging = try StagingFolder(in: folder.inbox, platform: platform)
       return try store.writeTransaction(runMode) {
         let now = platform.clock.milliseconds()
+        var tally = RowTally()
+        let observed = try state == .former ? [:] : takeUpMigration(store, &tally)
         try store.logLocalWrites(user: Self.hubUser, at: now)
+        let before = try counting == .counted && state == .former ? ScopesBefore(store) : nil
         let step = try VersionStep(
-          from: store.tables, to: given, .completedByDatabase, by: migration.map { [$0] } ?? [],
+          from: store.tables, to: given, .completedByDatabase,
+          by: state == .former ? migration.map { [$0] } ?? [] : [],
           within: TimeLimit(milliseconds: Migration.longestAtHub, by: platform.clock),
-          in: store.database, keeping: staging)
+          in: store.database, keeping: staging, observed: observed)
         let definition = step.definition
         try Self.check(step.tables, of: definition, in: store.database)
         try store.take(step, definition, migration, at: now)
-        let tally = try saveWritten(by: step, store)
+        try saveWritten(by: step, store, &tally)
         try store.logLocalWrites(user: Self.hubUser, at: now)
         if runMode == .commit {
           try writeBase(store.database, store.tables, definition, epoch: store.identity.epoch, cursor: store.cursor())
@@ -80,9 +101,30 @@ extension HubWorkspace {
           tally: tally,
           devices: try store.devices().filter { $0.state == .active }.map(\.name),
           warnings: try ReferenceWarnings(given, step.tables).findings(in: store.database),
-          rules: try step.tables.map { try RuleSummary($0, of: given, in: store.database) })
+          rules: try RuleSummary.all(of: step.tables, definition, in: store.database),
+          preview: try before?.preview(store))
       }
     }
+  }
+
+  /// Opens the database after another program changed its tables. Throws if a person must first mend something.
+  private func examinedAfterMigration() throws -> HubStore {
+    let store = try examined()
+    if let lasting = store.damage.first(where: { !$0.isRepairable }) {
+      throw WorkspaceError.damaged(lasting, tool: "satchel-hub")
+    }
+    return store
+  }
+
+  /// Installs capture on the tables that another program changed, and records the rows that it wrote as the hub's own
+  /// changes. Returns the column mappings.
+  private func takeUpMigration(_ store: HubStore, _ tally: inout RowTally) throws -> [Name: ColumnMapping] {
+    let mappings = try reinstall(store)
+    try store.go(to: store.dataset, store.tables)
+    let changes = try compare(store)
+    for found in changes { if let made = found.change { tally.add(made, in: found.table) } }
+    try save(changes, store)
+    return mappings
   }
 
   /// The present definition, and which devices have which version.
@@ -121,9 +163,8 @@ extension HubWorkspace {
   }
 
   /// Saves pre-images for the rows that the migration wrote. By these pre-images, the log records the rows as the hub's
-  /// own changes. Returns the counts.
-  private func saveWritten(by step: VersionStep, _ store: HubStore) throws -> RowTally {
-    var tally = RowTally()
+  /// own changes. Counts them.
+  private func saveWritten(by step: VersionStep, _ store: HubStore, _ tally: inout RowTally) throws {
     for table in step.kept {
       guard let known = step.known?.table(table.name) else { continue }
       let written = UnseenChanges(of: table, known: known, unsent: .zero, generation: .zero)
@@ -139,6 +180,5 @@ extension HubWorkspace {
         tally.add(.insert(Row($0.values(from: 0, count: table.schema.columns.count))), in: table.name)
       }
     }
-    return tally
   }
 }

@@ -9,10 +9,20 @@ import SatchelWorkspace
 public struct InitCheck {
   private let definition: DatasetDefinition
   private let path: String
+  private let defaults: Defaults
 
-  public init(_ definition: DatasetDefinition, database path: String) {
+  /// The meaning of what the definition leaves out.
+  public enum Defaults: Sendable {
+    /// As in every release.
+    case asWritten
+    /// As a new hub has it: rows without a parent are hidden.
+    case ofNewHub
+  }
+
+  public init(_ definition: DatasetDefinition, database path: String, defaults: Defaults = .asWritten) {
     self.definition = definition
     self.path = path
+    self.defaults = defaults
   }
 
   /// The dataset's tables. Throws if no hub can be made for this database, or if each import would fail.
@@ -29,7 +39,7 @@ public struct InitCheck {
         hint: "Use that workspace, or a copy of the data.")
     }
     if let fault = try database.brokenPage() { throw damaged(fault) }
-    let definition = try definition.completed(by: database)
+    let definition = try completed(in: database)
     let tables = try TrackedTable.find(definition, in: database)
     try HubWorkspace.check(tables, of: definition, in: database)
     for table in tables { try checkWrites(to: table, in: database) }
@@ -45,14 +55,21 @@ public struct InitCheck {
   /// How the rules of each table are understood.
   public func summaries() throws -> [RuleSummary] {
     let database = try Database(path: path, mode: .readWrite)
-    return try TrackedTable.find(definition.completed(by: database), in: database).map {
-      try RuleSummary($0, of: definition, in: database)
-    }
+    let definition = try completed(in: database)
+    return try RuleSummary.all(of: TrackedTable.find(definition, in: database), definition, in: database)
   }
 
-  /// Returns the definition, completed with the references that the database declares.
-  func completed() throws -> DatasetDefinition {
-    try definition.completed(by: Database(path: path, mode: .readWrite))
+  /// Returns the definition, completed with the references that the database declares, and with the defaults.
+  func completed() throws -> DatasetDefinition { try completed(in: Database(path: path, mode: .readWrite)) }
+
+  private func completed(in database: borrowing Database) throws -> DatasetDefinition {
+    let completed = try definition.completed(by: database)
+    guard defaults == .ofNewHub else { return completed }
+    // Without parents the rule has no meaning, and devices of earlier releases do not know it.
+    let hasParents = try TrackedTable.find(completed, in: database).contains {
+      !$0.parentKeys(in: completed).isEmpty
+    }
+    return try hasParents ? completed.saying(.hidden) : completed
   }
 
   /// Throws if rows of the table cannot be written here. A CHECK or a generated column may call a function that only
@@ -83,7 +100,7 @@ public struct InitCheck {
 extension InitCheck {
   public func warnings() throws -> [Finding] {
     let database = try Database(path: path, mode: .readWrite)
-    let tables = try TrackedTable.find(definition.completed(by: database), in: database)
+    let tables = try TrackedTable.find(completed(in: database), in: database)
     let faults = try database.triggerFaults(of: tables.map(\.name)).filter { !$0.isFatal }
     return try faults.map { Finding(.trigger, $0.message, hint: $0.hint) } + outwardReferences(tables)
       + countedKeys(tables) + ReferenceWarnings(definition, tables).findings(in: database)

@@ -47,7 +47,8 @@ extension HubWorkspace {
       }
       if bundles.isEmpty {
         throw WorkspaceError(
-          .noBundle, "No bundle of \(device.name) was imported here since \(UTCTime.text(milliseconds: time)).",
+          .noBundle,
+          "No bundle of \(device.name) was imported here since \(platform.clock.localText(milliseconds: time)).",
           hint: "satchel-hub log shows when bundles came.")
       }
       return try revert(bundles, store)
@@ -64,12 +65,12 @@ extension HubWorkspace {
       try refuseForgotten(bundle.id, store)
     }
     let now = platform.clock.milliseconds()
-    var revert = Revert(store: store, now: now, stamp: try Capture.tick(now: now, in: store.database))
+    var revert = Revert(store: store, now: now, stamp: try Capture.tick(now: now, in: store.database), left: .conflicts)
     try revert.run(rows)
     return RevertReport(
       bundles: bundles.map(\.id),
       rows: zip(store.tables, revert.counts).filter { $0.1 > 0 }.map { ($0.0.name, $0.1) },
-      conflicts: revert.conflicts, givenUp: givenUp,
+      conflicts: revert.left, givenUp: givenUp,
       areFilesNamed: rows.contains { !store.tables[$0.place].rules.attachments.isEmpty })
   }
 
@@ -81,7 +82,8 @@ extension HubWorkspace {
           && conflict.record.device != store.identity.id
       }
     }
-    for conflict in waiting { try close(conflict.record, .hub, note: "Its bundle was reverted.", store) }
+    let now = platform.clock.milliseconds()
+    for conflict in waiting { try close(conflict.record, .hub, note: "Its bundle was reverted.", at: now, store) }
     try ConflictTable.openHeld(behind: waiting.map(\.record), in: store.database)
     return waiting.count
   }

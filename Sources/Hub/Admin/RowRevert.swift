@@ -31,13 +31,23 @@ struct Revert {
   let stamp: Stamp
   /// Number of restored rows, by table.
   private(set) var counts: [Int]
-  private(set) var conflicts = 0
+  /// The number of rows that are not reverted, or not wholly: others changed them since, or other rows block them.
+  private(set) var left = 0
+  private let handling: LeftRows
+
+  /// How changes that cannot be reverted are handled.
+  enum LeftRows {
+    /// A person decides: each becomes an open conflict.
+    case conflicts
+    /// They are counted.
+    case counted
+  }
 
   /// How often blocked rows are tried again. Each time, the rows that blocked them have moved.
   private static let mostRounds = 20
 
-  init(store: HubStore, now: Int64, stamp: Stamp) {
-    (self.store, self.now, self.stamp) = (store, now, stamp)
+  init(store: HubStore, now: Int64, stamp: Stamp, left handling: LeftRows) {
+    (self.store, self.now, self.stamp, self.handling) = (store, now, stamp, handling)
     counts = [Int](repeating: 0, count: store.tables.count)
   }
 
@@ -66,9 +76,7 @@ struct Revert {
     }
     if try blocked.count > 1 && takeTogether(blocked.map(\.step)) { return }
     for blocked in blocked {
-      let problem = Disagreement(kind: blocked.kind, state: .open)
-      try note(problem, blocked.step, because: blocked.words)
-      conflicts += 1
+      try leave(blocked.step, because: Disagreement(kind: blocked.kind, state: .open), blocked.words)
     }
   }
 
@@ -131,8 +139,7 @@ struct Revert {
   /// Counts a row. Values that were changed since become a conflict; the other values are reverted.
   private mutating func finish(_ step: Step) throws {
     if let disagreement = step.result.disagreement {
-      try note(disagreement, step, because: nil)
-      conflicts += 1
+      try leave(step, because: disagreement, nil)
     } else if step.current != step.result.row {
       counts[step.row.place] += 1
     }
@@ -148,8 +155,11 @@ struct Revert {
     return Step(row: row, change: change, current: current, past: past, result: result)
   }
 
-  private func note(_ disagreement: Disagreement, _ step: Step, because words: String?) throws {
-    let (row, bundle) = (step.row, step.row.bundles[0])
+  /// - Parameter words: nil for the words of a reverted bundle.
+  private mutating func leave(_ step: Step, because disagreement: Disagreement, _ words: String?) throws {
+    left += 1
+    guard handling == .conflicts, let bundle = step.row.bundles.first else { return }
+    let row = step.row
     let record = ConflictRecord(
       disagreement, of: step.change, at: stamp, generation: .zero, key: row.key, in: store.rows[row.place].schema,
       met: step.current, device: store.identity.id, user: HubWorkspace.hubUser,

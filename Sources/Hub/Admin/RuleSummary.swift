@@ -11,13 +11,42 @@ public struct RuleSummary: Sendable {
   public let sees: String
   /// Which rows a user may change, in words.
   public let changes: String
-  /// Number of rows that name no parent, although the other rows follow a parent. Only `visible` decides about them; if
-  /// there is no such rule, every user sees them.
+  /// Number of rows that name no parent, although the other rows follow a parent.
   public let withoutParent: Int64
+  /// Who sees rows that name no parent. nil if the rows of the table follow no parent.
+  public let orphans: OrphanRule?
   /// Whether the table has a rule `visible` of its own.
   public let hasOwnRule: Bool
+  /// Whether every user sees every row, whatever it contains.
+  public private(set) var isForEverybody = false
+  /// Sentences about whole tables that are read to find who sees a row, because an index is missing.
+  public let scans: [String]
 
-  init(_ table: TrackedTable, of dataset: DatasetDefinition, in database: borrowing Database) throws {
+  /// The summaries of all tables of a dataset, in the order of the tables.
+  static func all(
+    of tables: [TrackedTable], _ dataset: DatasetDefinition, in database: borrowing Database
+  ) throws -> [RuleSummary] {
+    var summaries: [RuleSummary] = []
+    for table in tables { summaries.append(try RuleSummary(table, of: dataset, tables, in: database)) }
+    // A child is for everybody only if all its parents are, so this ends after as many rounds as there are generations.
+    var open = Set(tables.filter { $0.rules.visible == nil }.map(\.name))
+    var isChanged = true
+    while isChanged {
+      let closed = tables.filter { table in
+        let isHidingAny = table.rules.orphans == .hidden && !table.parentKeys(in: dataset).isEmpty
+        return open.contains(table.name)
+          && (isHidingAny || !table.parentKeys(in: dataset).allSatisfy { open.contains($0.parent) })
+      }
+      open.subtract(closed.map(\.name))
+      isChanged = !closed.isEmpty
+    }
+    for place in summaries.indices { summaries[place].isForEverybody = open.contains(summaries[place].table) }
+    return summaries
+  }
+
+  private init(
+    _ table: TrackedTable, of dataset: DatasetDefinition, _ tables: [TrackedTable], in database: borrowing Database
+  ) throws {
     self.table = table.name
     rows = try database.first("SELECT count(*) FROM \(quoted(table.name))") { $0.integer(0) } ?? 0
     let parents = table.parentKeys(in: dataset)
@@ -29,7 +58,9 @@ public struct RuleSummary: Sendable {
       case .none: "none"
       case .expression(let rule): "rows with \(rule)"
       }
-    withoutParent = try Self.countWithoutParent(table, parents, in: database)
+    orphans = parents.isEmpty ? nil : table.rules.orphans
+    withoutParent = try parents.isEmpty ? 0 : Self.countWithoutParent(table, parents, in: database)
+    scans = try RuleScans(table, of: dataset, tables).sentences(in: database)
   }
 
   private static func sees(_ table: TrackedTable, below parents: [ForeignKey]) -> String {
@@ -42,15 +73,62 @@ public struct RuleSummary: Sendable {
     return table.treeKeys.isEmpty ? rows : "\(rows); none below a hidden row of \(table.name)"
   }
 
+  /// Counts the rows that name no row above them, neither in other tables nor in their own tree.
   private static func countWithoutParent(
     _ table: TrackedTable, _ parents: [ForeignKey], in database: borrowing Database
   ) throws -> Int64 {
-    if parents.isEmpty { return 0 }
-    let absent = parents.map { key in
+    let absent = (parents + table.treeKeys).map { key in
       "(\(key.columns.map { "\(quoted(table.schema.columns[$0])) IS NULL" }.joined(separator: " OR ")))"
     }
     return try database.first(
       "SELECT count(*) FROM \(quoted(table.name)) WHERE \(absent.joined(separator: " AND "))"
     ) { $0.integer(0) } ?? 0
+  }
+}
+
+/// The whole tables that SQLite reads to find who sees a row of a table.
+struct RuleScans {
+  private let table: TrackedTable
+  private let dataset: DatasetDefinition
+  private let rules: ScopeRules
+
+  init(_ table: TrackedTable, of dataset: DatasetDefinition, _ tables: [TrackedTable]) {
+    (self.table, self.dataset) = (table, dataset)
+    rules = ScopeRules(dataset: dataset, tables: tables)
+  }
+
+  func sentences(in database: borrowing Database) throws -> [String] {
+    try scans(in: database).map { "For each row of \(table.name), its rules read all of \($0)." }
+      + unindexed(in: database).map { key in
+        let column = table.schema.columns[key.columns[0]]
+        return
+          """
+          \(column) of \(table.name) has no index: if a row of \(key.parent) comes into sight or leaves it, all of \
+          \(table.name) is read.
+          """
+      }
+  }
+
+  /// The tables, by the names that the rules give them, that are read as a whole to judge one row.
+  private func scans(in database: borrowing Database) throws -> [String] {
+    var names: [String] = []
+    try database.each("EXPLAIN QUERY PLAN \(rules.ofRowSQL(table, rules.visible(table)))") {
+      let words = $0.text(3).split(separator: " ").map(String.init)
+      // A search without an index is a walk for the greatest or least value.
+      let isSearch = words.first == "SEARCH"
+      let isWalk = isSearch && (words.contains("AUTOMATIC") || !words.contains("USING"))
+      guard words.count > 1, words[0] == "SCAN" || isWalk else { return }
+      let isOwn = words[1].hasPrefix("satchel_") || words[1] == "CONSTANT" || words[1].hasPrefix("(")
+      if !isOwn, !names.contains(words[1]) { names.append(words[1]) }
+    }
+    return names
+  }
+
+  /// The references along which visibility spreads, and whose rows SQLite cannot find by an index.
+  private func unindexed(in database: borrowing Database) throws -> [ForeignKey] {
+    try (table.parentKeys(in: dataset) + table.treeKeys).filter { key in
+      let column = table.schema.columns[key.columns[0]]
+      return try table.info.rowidAlias != key.columns[0] && !database.hasIndex(beginningWith: column, of: table.name)
+    }
   }
 }

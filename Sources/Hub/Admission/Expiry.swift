@@ -33,14 +33,15 @@ extension HubWorkspace {
     return try store.devices().filter { try store.isExpired($0, now: now) }.map(\.name)
   }
 
-  static func refuseExpired(_ device: EnrolledDevice, _ user: User, now: Int64) throws {
+  static func refuseExpired(_ device: EnrolledDevice, _ user: User, by clock: any WallClock) throws {
+    let now = clock.milliseconds()
     for (what, expires, command) in [
       ("device \(device.name)", device.expires, "device set \(device.name)"),
       ("user \(user.name)", user.expires, "user set \(user.name)"),
     ] {
       guard let expires, expires <= now else { continue }
       throw WorkspaceError(
-        .expired, "The \(what) expired on \(UTCTime.text(milliseconds: expires)): no bundle is made for it.",
+        .expired, "The \(what) expired on \(clock.localText(milliseconds: expires)): no bundle is made for it.",
         hint: "To let it continue: satchel-hub \(command) --expires DATE, or --expires never")
     }
   }
@@ -55,9 +56,10 @@ extension HubWorkspace {
   private func refuse(_ manifest: Manifest, after expires: Int64, _ who: String, of device: EnrolledDevice) throws {
     let isLate = platform.clock.milliseconds() > expires + HubStore.longestOnTheWay
     guard manifest.stamp.milliseconds > expires || isLate else { return }
+    let lastMoment = platform.clock.localText(milliseconds: expires)
     throw Refusal(
       .expired,
-      "\(who) was to deliver until \(UTCTime.text(milliseconds: expires))\(isLate ? ", which is too long ago" : "").",
+      "\(who) was to deliver until \(lastMoment)\(isLate ? ", which is too long ago" : "").",
       hint:
         "If it may continue: satchel-hub device set \(device.name) --expires DATE, or user set; then import it again.")
   }
@@ -83,7 +85,7 @@ extension HubWorkspace {
       .formerUser,
       """
       \(author) wrote it, and the device \(device.name) works for \(device.user) since \
-      \(UTCTime.text(milliseconds: former.at)).
+      \(platform.clock.localText(milliseconds: former.at)).
       """,
       hint:
         """

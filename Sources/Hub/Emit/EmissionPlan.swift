@@ -32,11 +32,11 @@ struct EmissionPlan {
 
   /// - Parameters:
   ///   - mustTellKey: whether the hub has a next key that its devices must learn.
-  ///   - isKept: whether the file of an emission is still in its place.
+  ///   - isKept: whether the file of an emission is still in its place, and can be carried.
   ///   - saidAnything: whether the device delivered anything after this sequence that needs an acknowledgement.
   init(
     _ store: HubStore, device: EnrolledDevice, user: User, full: Bool, mustTellKey: Bool,
-    isKept: (_ file: String) throws -> Bool, saidAnything: (_ after: SequenceNumber) throws -> Bool
+    isKept: (Emission) throws -> Bool, saidAnything: (_ after: SequenceNumber) throws -> Bool
   ) throws {
     self.device = device
     self.user = user
@@ -91,7 +91,7 @@ struct EmissionPlan {
     carriesDefinition = proved == nil || emissions.contains { $0.version != store.dataset.version }
 
     // An emission whose file was moved away, and that no device confirmed since, counts as lost.
-    guard !full, let last, last.isWritten, try last.number <= device.proved || isKept(last.file) else {
+    guard !full, let last, last.isWritten, try last.number <= device.proved || isKept(last) else {
       isNothingNew = false
       return
     }

@@ -21,6 +21,8 @@ public struct EmitReport: Sendable {
   /// The number of attached files that the bundle carries, and the number of files that are left for later bundles.
   public var attached = 0
   public var attachedLeft = 0
+  /// The size of the bundle's file.
+  public var bytes: Int64 = 0
   /// False if nothing is new for this device since the emission `number`.
   public let isNew: Bool
 }
@@ -28,7 +30,7 @@ public struct EmitReport: Sendable {
 extension HubWorkspace {
   /// Makes a bundle for a device. The caller holds the workspace's lock.
   func emit(
-    to name: String, full: Bool, encryption: Encryption, attachedBytes: Int64?, _ store: HubStore,
+    to name: String, full: Bool, encryption: Encryption, room: BundleRoom, _ store: HubStore,
     _ turns: WriteLockPacing
   ) throws -> EmitReport {
     try refuseSetBack(store)
@@ -44,16 +46,17 @@ extension HubWorkspace {
       )
     }
     guard let user = try store.user(device.user) else { throw Self.noUser(device.user) }
-    try Self.refuseExpired(device, user, now: platform.clock.milliseconds())
+    try Self.refuseExpired(device, user, by: platform.clock)
     let key = try signing(for: device)
     let rotation = try rotation(for: device)
     let recipients = try encryption.recipients(device.recipient, name: device.name, store.dataset, keys)
     var draft = try BundleDraft(in: folder.outbox, platform: platform)
     let written = try HeldRows.areThere(store) ? store.tables.map(\.name) : []
-    func planned<T>(_ body: (EmissionPlan) throws -> T) throws -> T {
+    let oversized = try oversizedEmission(to: device, in: room, store)
+    func planned<T>(_ runMode: RunMode, _ body: (EmissionPlan) throws -> T) throws -> T {
       try turns.take {
         try store.applyTransaction(runMode, to: written) {
-          try body(plan(for: device, user, full: full, mustTellKey: rotation != nil, store))
+          try body(plan(for: device, user, full: full, mustTellKey: rotation != nil, replacing: oversized, store))
         }
       }
     }
@@ -63,18 +66,30 @@ extension HubWorkspace {
     var seen: [SeenFile] = []
     if attachments.areAny {
       seen = try attachments.look(for: device)
-      attached = try planned { try attachments.owe(by: $0, seen) }
-      try attachments.stage(&attached, atMost: attachedBytes, into: &draft)
+      attached = try planned(runMode) { plan in
+        if let oversized { try store.markUnsent(by: oversized, to: device.id) }
+        return try attachments.owe(by: plan, seen)
+      }
+      // The bundle is made without files, measured and dropped.
+      try attachments.stage(&attached, in: room, besides: databasePath, into: &draft) {
+        var trial = try BundleDraft(in: folder.outbox, platform: platform)
+        let sealed = try planned(.dryRun) {
+          try write($0, HubAttachments.Outgoing(), into: &trial, store, key, rotation)
+        }
+        return try platform.files.size(trial.write(sealed, for: recipients))
+      }
     }
-    let made = try planned { plan in
+    let made = try planned(runMode) { plan in
       if attachments.areAny { attached.restrict(to: try attachments.owe(by: plan, seen)) }
       let isNothingNew = plan.isNothingNew && !attached.isDue
       return try (plan: plan, sealed: isNothingNew ? nil : write(plan, attached, into: &draft, store, key, rotation))
     }
     // As in a device's export, the file is written outside a transaction. So writers at the hub do not wait for the
     // file.
+    var bytes: Int64?
     if let sealed = made.sealed {
       let file = try draft.write(sealed, for: recipients)
+      bytes = try platform.files.size(file)
       if runMode == .commit { try publish(file, as: sealed.manifest.fileName, of: made.plan, store) }
     }
     let name = made.sealed?.manifest.fileName ?? made.plan.emissions.last?.file ?? ""
@@ -83,20 +98,37 @@ extension HubWorkspace {
       try encryptInPlace(path, for: recipients, platform: platform)
     }
     var report = made.plan.report(file: path, isNew: made.sealed != nil)
-    (report.attached, report.attachedLeft) = (made.sealed == nil ? 0 : attached.count, attached.left)
+    report.attached = made.sealed == nil ? 0 : attached.count
+    report.attachedLeft = made.sealed == nil ? attached.dueLeft : attached.left
+    // The file of an emission that the device has may be deleted.
+    let isThere = try bytes == nil && platform.files.kind(path) == .file
+    report.bytes = try bytes ?? (isThere ? platform.files.size(path) : 0)
     return report
+  }
+
+  /// The last emission, if it carries attached files and does not fit. An emission with fewer files can replace it.
+  private func oversizedEmission(
+    to device: EnrolledDevice, in room: BundleRoom, _ store: HubStore
+  ) throws -> EmissionNumber? {
+    guard let last = try store.emissions(of: device.id).last, last.number > device.proved else { return nil }
+    let file = try folder.place(ofOutgoing: last.file, platform.files)
+    guard try platform.files.kind(file) == .file, try !room.fits(file, platform.files),
+      try store.owedAttachments(to: device.id).contains(where: { $0.sent == last.number })
+    else { return nil }
+    return last.number
   }
 
   /// The content of an emission, after all local writes are in the log. The caller holds the transaction.
   private func plan(
-    for device: EnrolledDevice, _ user: User, full: Bool, mustTellKey: Bool, _ store: HubStore
+    for device: EnrolledDevice, _ user: User, full: Bool, mustTellKey: Bool, replacing oversized: EmissionNumber?,
+    _ store: HubStore
   ) throws -> EmissionPlan {
     let now = platform.clock.milliseconds()
     try store.logLocalWrites(user: Self.hubUser, at: now)
     // A device's row may wait for a local write at the hub.
     _ = try HeldRows(store, now: now).release()
-    return try EmissionPlan(store, device: device, user: user, full: full, mustTellKey: mustTellKey) {
-      try platform.files.kind(folder.place(ofOutgoing: $0, platform.files)) == .file
+    return try EmissionPlan(store, device: device, user: user, full: full, mustTellKey: mustTellKey) { last in
+      try last.number != oversized && platform.files.kind(folder.place(ofOutgoing: last.file, platform.files)) == .file
     } saidAnything: {
       try saidAnything(device, user, after: $0, store)
     }
@@ -190,11 +222,23 @@ extension HubWorkspace {
     }
   }
 
+  /// Puts volumes of a finished bundle for a device on a medium. The caller holds the workspace's lock.
+  func putVolumes(
+    of file: String, for name: String, on medium: some VolumeMedium, _ store: HubStore
+  ) throws -> CarriedVolumes {
+    guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
+    return try BundleVolumes(folder, reader: reader, platform: platform).put(
+      file, on: medium, trust: ownKeys(), key: signing(for: device)
+    ) { try Encryption.always.recipients(device.recipient, name: device.name, store.dataset, keys) }
+  }
+
   /// Cuts a finished bundle for a device into volumes. The caller holds the workspace's lock.
-  func cut(_ report: EmitReport, size: Int64, into target: String?, _ store: HubStore) throws -> [String] {
+  func cut(
+    _ report: EmitReport, size: Int64, _ parity: ParityShare, into target: String?, _ store: HubStore
+  ) throws -> [String] {
     guard let device = try store.device(named: report.device) else { throw Self.noDevice(report.device) }
     return try BundleVolumes(folder, reader: reader, platform: platform).cut(
-      report.file, size: size, into: target, trust: ownKeys(), key: signing(for: device)
+      report.file, size: size, parity: parity, into: target, trust: ownKeys(), key: signing(for: device)
     ) { try Encryption.always.recipients(device.recipient, name: device.name, store.dataset, keys) }
   }
 }

@@ -21,13 +21,13 @@ public final class Emitter {
   /// - Parameters:
   ///   - full: send everything, even if the device has it.
   ///   - encryption: has no effect on a bundle that already exists.
-  ///   - attachedBytes: the most bytes of attached files in the bundle; nil if the dataset decides. Other files go with
-  ///     the next bundles.
+  ///   - room: the room for the bundle. All rows go, whatever the room. Attached files that do not fit go with later
+  ///     bundles. If the last bundle has files and does not fit, another bundle is made.
   public func emit(
-    to name: String, full: Bool = false, encryption: Encryption = .asTheDatasetSays, attachedBytes: Int64? = nil
+    to name: String, full: Bool = false, encryption: Encryption = .asTheDatasetSays, room: BundleRoom = BundleRoom()
   ) throws -> EmitReport {
     try withStore {
-      try hub.emit(to: name, full: full, encryption: encryption, attachedBytes: attachedBytes, $0, turns)
+      try hub.emit(to: name, full: full, encryption: encryption, room: room, $0, turns)
     }
   }
 
@@ -35,9 +35,18 @@ public final class Emitter {
   /// empty list means that the bundle fits.
   /// - Parameters:
   ///   - size: the largest size of a volume's file, in bytes.
+  ///   - parity: the number of parity volumes, which come last. Any missing volume can be computed from them.
   ///   - target: the folder for the volumes; nil for the outbox.
-  public func cut(_ report: EmitReport, size: Int64, into target: String?) throws -> [String] {
-    try withStore { try hub.cut(report, size: size, into: target, $0) }
+  public func cut(
+    _ report: EmitReport, size: Int64, parity: ParityShare = .none, into target: String?
+  ) throws -> [String] {
+    try withStore { try hub.cut(report, size: size, parity, into: target, $0) }
+  }
+
+  /// Puts volumes of a finished bundle on a medium, as many as fit. Goes on with the volumes that no medium has yet.
+  /// - Parameter file: the path of the bundle.
+  public func putVolumes(of file: String, for device: String, on medium: some VolumeMedium) throws -> CarriedVolumes {
+    try withStore { try hub.putVolumes(of: file, for: device, on: medium, $0) }
   }
 
   /// Runs `body` with the store that was used for the previous device. If tables or triggers were changed meanwhile, or
@@ -65,8 +74,8 @@ extension HubWorkspace {
 
   /// Makes a bundle for one device alone. See `Emitter.emit` for the parameters.
   public func emit(
-    to name: String, full: Bool = false, encryption: Encryption = .asTheDatasetSays, attachedBytes: Int64? = nil
+    to name: String, full: Bool = false, encryption: Encryption = .asTheDatasetSays, room: BundleRoom = BundleRoom()
   ) throws -> EmitReport {
-    try emitting { try $0.emit(to: name, full: full, encryption: encryption, attachedBytes: attachedBytes) }
+    try emitting { try $0.emit(to: name, full: full, encryption: encryption, room: room) }
   }
 }

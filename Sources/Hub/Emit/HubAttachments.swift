@@ -37,6 +37,8 @@ struct HubAttachments {
     var count: Int { staged.count }
     /// The number of files that are here and left for later bundles.
     var left: Int { owed.count - staged.count }
+    /// The number of these files that no bundle carried yet.
+    var dueLeft: Int { due.count { staged[$0] == nil } }
 
     /// Removes files that the device no longer needs.
     mutating func restrict(to now: Outgoing) {
@@ -100,9 +102,17 @@ struct HubAttachments {
   }
 
   /// Copies as many files into the draft as fit.
-  func stage(_ outgoing: inout Outgoing, atMost bytes: Int64?, into draft: inout BundleDraft) throws {
+  /// - Parameters:
+  ///   - room: the room for the bundle.
+  ///   - database: the path of the hub's database.
+  ///   - rows: makes the bundle without files, and returns the size of its file.
+  func stage(
+    _ outgoing: inout Outgoing, in room: BundleRoom, besides database: String, into draft: inout BundleDraft,
+    rows: () throws -> Int64
+  ) throws {
     if outgoing.isPlanEmpty, outgoing.due.isEmpty { return }
-    outgoing.staged = try files.stage(outgoing.owed, limits: store.dataset.attachments.atMost(bytes), into: &draft)
+    outgoing.staged = try files.stage(
+      outgoing.owed, limits: store.dataset.attachments, in: room, besides: database, into: &draft, rows: rows)
   }
 
   /// Adds the files, and the receipts for files of the device. The caller holds the transaction.
@@ -154,7 +164,8 @@ struct HubAttachments {
         waiting[owed.path] = owed.sent
       }
       if waiting.isEmpty { continue }
-      status.waiting.append((device.name, waiting.count, waiting.values.count { $0 == .zero }))
+      let notSent = waiting.filter { $0.value == .zero }.keys
+      status.waiting.append((device.name, waiting.count, notSent.count, try files.bytes(of: notSent)))
     }
     status.beside = try store.filesBeside()
     return status

@@ -189,7 +189,9 @@ final class FormerRights {
   /// Whether the write rule at an emission lets the user make a row with these values. The rows above it are not
   /// checked. If the result at that time is unknown, the user's present attributes and the present tables decide.
   private func couldMake(_ row: Row, in place: Int, at emission: Emission) throws -> Bool {
-    guard let write = try writeRule(of: place, at: emission) else { return false }
+    guard let write = try writeRule(of: place, at: emission), !scope.rules.hides(row, of: store.tables[place]) else {
+      return false
+    }
     let rule: String?
     switch write {
     case .none: return false

@@ -116,7 +116,7 @@ extension HubWorkspace {
       if let device = try store.device(bundle.manifest.from.id) { bundle.call(sender: device.name) }
       return try merge(bundle, from: path, store, brake)
     }
-    guard let waiting = report.waiting, waiting.missing.isEmpty, case .volume(let body) = report.manifest.body else {
+    guard let waiting = report.waiting, waiting.isComplete, case .volume(let body) = report.manifest.body else {
       return report
     }
     return try BundleParts(folder, platform: platform).join(waiting, body) {

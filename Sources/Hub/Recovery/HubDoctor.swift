@@ -108,13 +108,18 @@ extension HubWorkspace {
       try writeBase(store.database, store.tables, store.dataset, epoch: store.identity.epoch, cursor: store.cursor())
     }
     let changes = try reinstallAndCompare(store, puttingBack: remade, &report)
+    try save(changes, store)
+    return changes
+  }
+
+  /// Makes unseen changes the hub's own changes.
+  func save(_ changes: [UnseenChange], _ store: HubStore) throws {
     for table in store.tables { try table.resumeCount(for: store.identity.id, in: store.database) }
     for table in store.tables {
       try UnseenChanges.save(
         changes, of: table, generation: .zero,
         stamp: { try Capture.tick(now: platform.clock.milliseconds(), in: store.database) }, in: store.database)
     }
-    return changes
   }
 
   private func reinstallAndCompare(
@@ -128,22 +133,26 @@ extension HubWorkspace {
     return isAnyWritten ? try compare(store) : changes
   }
 
-  private func reinstall(_ store: HubStore) throws {
+  /// Installs capture again if it is damaged. Returns the column mapping of each table whose columns changed.
+  @discardableResult
+  func reinstall(_ store: HubStore) throws -> [Name: ColumnMapping] {
     if store.damage.isEmpty {
       try Capture.settle(store.tables, in: store.database)
-    } else {
-      let mappings = try Capture.reinstall(in: store.database, tables: store.tables, generation: .zero)
-      for table in store.tables {
-        try RowNumbers.follow(table, in: store.database)
-        guard let mapping = mappings[table.name] else { continue }
-        try RenamedColumns.follow(
-          mapping, of: table.name, in: "satchel_log", ["set_values", "was_values"], database: store.database)
-        try RenamedColumns.followInConflicts(mapping, of: table.name, database: store.database)
-      }
+      return [:]
     }
+    let mappings = try Capture.reinstall(in: store.database, tables: store.tables, generation: .zero)
+    for table in store.tables {
+      try RowNumbers.follow(table, in: store.database)
+      guard let mapping = mappings[table.name] else { continue }
+      try RenamedColumns.follow(
+        mapping, of: table.name, in: "satchel_log", ["set_values", "was_values"], database: store.database)
+      try RenamedColumns.followInConflicts(mapping, of: table.name, database: store.database)
+    }
+    return mappings
   }
 
-  private func compare(_ store: HubStore) throws -> [UnseenChange] {
+  /// Finds the changes that no trigger saw. The caller has installed capture again.
+  func compare(_ store: HubStore) throws -> [UnseenChange] {
     let staging = try StagingFolder(in: folder.inbox, platform: platform)
     let known = try known(store, in: staging)
     var changes: [UnseenChange] = []

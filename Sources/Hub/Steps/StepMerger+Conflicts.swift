@@ -56,6 +56,14 @@ extension StepMerger {
       note: "A copy of the device has delivered an unknown part of this.")
   }
 
+  /// Says why the user may not make a row as it is.
+  func words(forbidding row: Row?, in place: Int) -> String {
+    guard let row, scope.rules.hides(row, of: store.tables[place]) else {
+      return "The user may not make this row as it is."
+    }
+    return "The row names no parent, so no user would see it. It needs a parent."
+  }
+
   func forbid(_ step: Step, met: Row?, in place: Int, _ words: String) throws -> Obstacle? {
     try note(Disagreement(kind: .forbidden, state: .held), step, met: met, in: place, note: words)
     return nil

@@ -230,7 +230,7 @@ final class StepMerger {
         return nil
       } catch is NotAllowed {
         if try noteHiddenParent(step, of: result.row, met: hub, in: place) { return nil }
-        return try forbid(step, met: hub, in: place, "The user may not make this row as it is.")
+        return try forbid(step, met: hub, in: place, words(forbidding: result.row, in: place))
       }
       try log(change, step, with: past, in: place)
     } else if let hub, result.disagreement == nil, let part = madeTwice(step, as: hub, in: place) {

@@ -200,6 +200,15 @@ extension HubStore {
       ])
   }
 
+  /// Records that the files of an emission are in no emission, because that emission is too large to be carried.
+  func markUnsent(by number: EmissionNumber, to device: ReplicaID) throws {
+    try database.run(
+      """
+      UPDATE satchel_attachments SET sent = 0
+      WHERE device = :device AND sent = :number AND state IN ('owed', 'again')
+      """, ["device": .string(device.text), "number": .integer(number.rawValue)])
+  }
+
   /// Forgets the relation of a device to the files of a row. The relation stays for files that the row still names, and
   /// for files whose names the device itself wrote.
   func forgetAttachments(of device: ReplicaID, row: Int64, _ place: Int, but named: Set<AttachmentPath> = []) throws {

@@ -34,12 +34,13 @@ extension ScopeStore {
   }
 
   /// The visible rows of a table. If the user sees few rows of a parent table, only two groups can be visible: rows
-  /// that refer to these parents, and rows without such a reference. Then only these two groups are read.
+  /// that refer to these parents, and rows without such a reference. Then only these two groups are read. If rows
+  /// without a parent are hidden and the table has no other reference, only the first group is read.
   /// - Parameter now: the visible rows of the tables above.
   private func visible(in place: Int, below now: [RowSet]) throws -> RowSet {
     guard let link = try narrowestLink(place, now), let children = link.children else { return try visible(in: place) }
     var rows = RowSet()
-    try store.database.each(link.orphans) { rows.insert($0.integer(0)) }
+    if try !isNeverSeenWithoutParent(place) { try store.database.each(link.orphans) { rows.insert($0.integer(0)) } }
     try insertRows(referringTo: now[link.parent], by: children, into: &rows)
     if isSeenWithParent(place) { return rows }
     var seen = RowSet()
@@ -47,13 +48,18 @@ extension ScopeStore {
     return seen
   }
 
-  /// Whether a row is visible exactly if its parent is visible or it has no parent, without any other condition. Then
-  /// the rows that a link finds need no evaluation, which would take ten times as long.
+  /// Whether a row that names no row along its table's only reference is hidden.
+  private func isNeverSeenWithoutParent(_ place: Int) throws -> Bool {
+    try rules.hidesOrphans(store.tables[place]) && links.links[place].count == 1
+  }
+
+  /// Whether the rows that a link finds are visible without any other condition. Then they need no evaluation, which
+  /// would take ten times as long.
   private func isSeenWithParent(_ place: Int) -> Bool {
     let table = store.tables[place]
     guard table.rules.visible == nil else { return false }
     let conditions = rules.conditions(of: table).filter { $0.subject != .row }
-    guard conditions.count == 1, case .parents(let references) = conditions[0].subject else { return false }
+    guard conditions.count == 1, case .parents(let references, _) = conditions[0].subject else { return false }
     return references.count == 1
   }
 

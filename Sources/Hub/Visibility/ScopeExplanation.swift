@@ -1,4 +1,5 @@
 import SatchelCapture
+import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
@@ -65,17 +66,18 @@ extension ScopeStore {
       let words =
         switch condition.subject {
         case .row: table.rules.visible.map { "visible: \($0)" } ?? "visible: every row"
-        case .parents(let references): Self.words(references)
+        case .parents(let references, let orphans): Self.words(references, orphans)
+        case .named(let tables): "it names a row of \(tables.map(\.text).joined(separator: " or "))"
         case .tree: "every row of \(table.name) above it is visible"
         }
       return .init(words: words, holds: try question({ _ in condition.sql }, in: place).holds(for: key))
     }
   }
 
-  private static func words(_ references: [ScopeRules.Reference]) -> String {
+  private static func words(_ references: [ScopeRules.Reference], _ orphans: OrphanRule) -> String {
     let rows = references.map { reference in
       "the row of \(reference.parent) that \(reference.columns.map(\.text).joined(separator: ", ")) names"
     }
-    return rows.joined(separator: ", or ") + " is visible, or there is none"
+    return rows.joined(separator: ", or ") + (orphans == .hidden ? " is visible" : " is visible, or there is none")
   }
 }

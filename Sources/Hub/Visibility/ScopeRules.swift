@@ -109,8 +109,11 @@ struct ScopeRules {
     enum Subject: Equatable {
       /// The row's own values.
       case row
-      /// The row's parents in other tables: any of them, or the named parent.
-      case parents([Reference])
+      /// The row's parents in other tables: any of them, or the named parent. The rule says whether the condition also
+      /// holds for a row that names none of them.
+      case parents([Reference], orphans: OrphanRule)
+      /// The row names a row above it, in any of these tables.
+      case named([Name])
       /// The rows of its own table above it.
       case tree
     }
@@ -131,20 +134,54 @@ struct ScopeRules {
 
   private func conditionsBesideTree(_ table: TrackedTable) -> [Condition] {
     [Condition(subject: .row, sql: table.rules.visible.map { "(\($0)\n)" } ?? "1")] + parentConditions(table)
+      + namedConditions(table)
   }
 
   /// For each parent, the user must see the parent row, or there must be no parent row. If the rule says so, one
   /// visible parent is enough.
   private func parentConditions(_ table: TrackedTable) -> [Condition] {
     let parents = namedParents(table)
+    if parents.count == 1, table.treeKeys.isEmpty, table.rules.orphans == .hidden {
+      // Without a parent row there is nothing to see.
+      return [Condition(subject: .parents([parents[0].reference], orphans: .hidden), sql: parents[0].isSeen)]
+    }
     guard table.rules.parentsMatch == .any, parents.count > 1 else {
-      return parents.map { Condition(subject: .parents([$0.reference]), sql: "(\($0.isNone) OR \($0.isSeen))") }
+      return parents.map {
+        Condition(subject: .parents([$0.reference], orphans: .visible), sql: "(\($0.isNone) OR \($0.isSeen))")
+      }
     }
     let any = parents.map { "(NOT (\($0.isNone)) AND \($0.isSeen))" }
     let none = parents.map { "(\($0.isNone))" }.joined(separator: " AND ")
     return [
-      Condition(subject: .parents(parents.map(\.reference)), sql: "(\((any + [none]).joined(separator: " OR ")))")
+      Condition(
+        subject: .parents(parents.map(\.reference), orphans: .visible),
+        sql: "(\((any + [none]).joined(separator: " OR ")))")
     ]
+  }
+
+  /// Whether no user sees the rows of a table that name no row above them. A row that names a row above it in its own
+  /// tree only is no such row.
+  func hidesOrphans(_ table: TrackedTable) -> Bool {
+    table.rules.orphans == .hidden && !table.parentKeys(in: dataset).isEmpty
+  }
+
+  /// Whether a row names no row above it, and the rules hide such rows from every user.
+  func hides(_ row: Row, of table: TrackedTable) -> Bool {
+    let keys = table.parentKeys(in: dataset) + table.treeKeys
+    return hidesOrphans(table) && keys.allSatisfy { $0.columns.contains { row[$0].isNull } }
+  }
+
+  /// The condition that a row names any row above it, if the rules hide rows that name none and if the conditions of
+  /// the parents let such rows pass.
+  private func namedConditions(_ table: TrackedTable) -> [Condition] {
+    let keys = table.parentKeys(in: dataset) + table.treeKeys
+    guard hidesOrphans(table), keys.count > 1 else { return [] }
+    let isNamed = keys.map { key in
+      "(\(Self.all(key.columns.map { "\(quoted(table.name)).\(quoted(table.schema.columns[$0])) IS NOT NULL" })))"
+    }
+    var names: [Name] = []
+    for key in keys where !names.contains(key.parent) { names.append(key.parent) }
+    return [Condition(subject: .named(names), sql: "(\(isNamed.joined(separator: " OR ")))")]
   }
 
   private struct NamedParent {

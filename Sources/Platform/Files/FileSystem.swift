@@ -65,6 +65,9 @@ public protocol FileSystem: Sendable {
   func write(_ fd: Int32, _ bytes: [UInt8]) throws(PlatformError)
   /// Returns when the system reports that the file's bytes are on the medium.
   func sync(_ fd: Int32) throws(PlatformError)
+  /// Takes this many bytes of the medium's room for an empty file, and writes nothing into them. The room may be free
+  /// again after the file is closed. Returns false if the file system cannot do that.
+  func reserve(_ bytes: Int64, for fd: Int32) throws(PlatformError) -> Bool
   /// Drops the bytes of a synced file that are in memory, as far as the system can do that. The next reads come from
   /// the medium.
   func dropCache(of fd: Int32)

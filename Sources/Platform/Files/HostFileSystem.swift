@@ -1,3 +1,4 @@
+import CLinux
 import Glibc
 import SatchelValues
 
@@ -116,6 +117,20 @@ public struct HostFileSystem: FileSystem {
 
   public func sync(_ fd: Int32) throws(PlatformError) {
     try systemCall("fsync", on: fd) { fsync(fd) }
+  }
+
+  public func reserve(_ bytes: Int64, for fd: Int32) throws(PlatformError) -> Bool {
+    do throws(PlatformError) {
+      try systemCall("reserve room", on: fd) { fallocate(fd, Int32(SATCHEL_KEEP_SIZE), 0, off_t(bytes)) }
+      return true
+    } catch .other(_, _, EOPNOTSUPP) {
+      // exFAT takes the room of a file that is made longer. Some other file systems do not.
+      try systemCall("reserve room", on: fd) { ftruncate(fd, off_t(bytes)) }
+      try systemCall("fsync", on: fd) { fsync(fd) }
+      return true
+    } catch .other(_, _, ENOSYS) {
+      return false
+    }
   }
 
   public func dropCache(of fd: Int32) {

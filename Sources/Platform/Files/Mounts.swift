@@ -5,6 +5,8 @@ public struct Mount: Hashable, Sendable {
   public let id: String
   /// The absolute path at which the file system is mounted.
   public let path: String
+  /// The type of the file system, such as `vfat`; empty if it is not known.
+  public let type: String
 }
 
 extension FileSystem {
@@ -28,7 +30,11 @@ extension Mount {
       let fields = line.split(separator: UInt8(ascii: " "))
       guard fields.count > 4 else { return nil }
       let (number, device) = (String(decoding: fields[0], as: UTF8.self), String(decoding: fields[2], as: UTF8.self))
-      return Mount(id: "\(number) \(device)", path: String(decoding: unescaped(fields[4]), as: UTF8.self))
+      // Optional fields end with a hyphen, and the type follows.
+      let type = fields.dropFirst(5).drop { $0 != [UInt8(ascii: "-")] }.dropFirst().first ?? []
+      return Mount(
+        id: "\(number) \(device)", path: String(decoding: unescaped(fields[4]), as: UTF8.self),
+        type: String(decoding: type, as: UTF8.self))
     }
   }
 

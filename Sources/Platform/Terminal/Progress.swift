@@ -9,6 +9,8 @@ public struct Progress: Hashable, Sendable {
     case collecting
     /// A bundle is compressed into its file. Counted in bytes.
     case writing
+    /// The room of a stick is tested. Counted in bytes of that room, once for writing and once for reading.
+    case testing
   }
 
   public let phase: Phase

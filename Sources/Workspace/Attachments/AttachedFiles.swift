@@ -95,21 +95,44 @@ public struct AttachedFiles: Sendable {
     return try pieces.digest().digest
   }
 
-  /// Copies files at these paths into a draft, in order, as far as the dataset's limits allow.
+  /// Copies files at these paths into a draft, in order, as far as the dataset's limits and the room allow.
+  /// - Parameter rows: makes the bundle without files, and returns the size of its file.
   public func stage(
-    _ paths: some Sequence<AttachmentPath>, limits: AttachmentLimits, into draft: inout BundleDraft
+    _ paths: [AttachmentPath], limits: AttachmentLimits, in room: BundleRoom, besides database: String,
+    into draft: inout BundleDraft, rows: () throws -> Int64
   ) throws -> [AttachmentPath: Staged] {
+    let limits = limits.atMost(room.attached)
     var staged: [AttachmentPath: Staged] = [:]
-    var room = limits.bundleBytes
+    var allowed = limits.bundleBytes
+    let wanted = try room.bytes == nil ? 0 : bytes(of: paths, limits)
+    var left = try room.forFiles(of: wanted, besides: database, files, rows: rows) ?? .max
     for path in paths where staged[path] == nil && staged.count < BundleLimits.mostBlobs {
-      guard let mark = try mark(at: path), mark.bytes <= min(room, limits.fileBytes) else { continue }
+      let most = min(allowed, limits.fileBytes, left - BundleRoom.ofEachFile)
+      guard let mark = try mark(at: path), mark.bytes <= most else { continue }
       let fd = try files.open(place(path))
       defer { files.close(fd) }
-      guard let file = try draft.stage(fd, limit: min(room, limits.fileBytes)) else { continue }
+      guard let file = try draft.stage(fd, limit: most) else { continue }
       staged[path] = Staged(file: file, mark: mark)
-      room -= file.bytes
+      allowed -= file.bytes
+      left -= file.bytes + BundleRoom.ofEachFile
     }
     return staged
+  }
+
+  /// The bytes of all these files together.
+  /// - Parameter most: the most bytes of a file that counts.
+  public func bytes(of paths: some Sequence<AttachmentPath>, upTo most: Int64 = .max) throws -> Int64 {
+    try paths.reduce(Int64(0)) { sum, path in
+      guard case .present(let bytes) = try fileStatus(at: path), bytes <= most else { return sum }
+      return sum + bytes
+    }
+  }
+
+  /// The bytes that these files would take in one bundle.
+  private func bytes(of paths: [AttachmentPath], _ limits: AttachmentLimits) throws -> Int64 {
+    let all = try bytes(of: paths, upTo: limits.fileBytes)
+    let count = Int64(min(paths.count, BundleLimits.mostBlobs))
+    return all == 0 ? 0 : min(all, limits.bundleBytes) + count * BundleRoom.ofEachFile
   }
 
   /// A file's content in a draft, and its size and time before it was read.

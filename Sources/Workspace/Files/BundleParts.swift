@@ -24,13 +24,31 @@ public struct BundleParts {
     /// The file name of the whole bundle.
     public let whole: String
     public let parts: Int64
+    /// The numbers of the missing volumes, without parity volumes.
     public let missing: [Int64]
+    /// The numbers of the missing parity volumes, from 1 on. Empty if no volume that came says that there are any.
+    public let missingParity: [Int64]
+    /// The number of volumes that must still come. Any of the missing volumes are as good as any others.
+    public let needed: Int64
     let path: String
     /// The size of each piece except the last.
     let pieceBytes: Int64
 
+    /// - Parameters:
+    ///   - present: the numbers of the volumes that are here. Parity volumes have numbers above `parts`.
+    ///   - parity: the known number of parity volumes.
+    init(whole: String, parts: Int64, parity: Int64, present: Set<Int64>, path: String, pieceBytes: Int64) {
+      (self.whole, self.parts, self.path, self.pieceBytes) = (whole, parts, path, pieceBytes)
+      missing = (1...parts).filter { !present.contains($0) }
+      missingParity = parity == 0 ? [] : (1...parity).filter { !present.contains(parts + $0) }
+      needed = max(0, parts - Int64(present.count))
+    }
+
+    /// Whether the pieces that are here make the bundle.
+    public var isComplete: Bool { needed == 0 && !path.isEmpty }
+
     /// The bytes of the pieces that are here.
-    var bytes: Int64 { (parts - Int64(missing.count)) * pieceBytes }
+    var bytes: Int64 { (parts - needed) * pieceBytes }
   }
 
   /// Keeps the piece of a verified volume. Throws a `Refusal` if its sender's pieces, or all pieces, take too much
@@ -53,18 +71,21 @@ public struct BundleParts {
     try platform.files.sync(fd)
     try platform.files.rename(part, to: Paths.join(place, String(volume.part)))
     try noteDay(in: place)
+    try noteParity(volume.parity, in: place)
     return try waiting(at: place, named: bundle.manifest.wholeFileName, parts: volume.parts, piece: piece)
   }
 
   /// The result of `keep` as if no other piece were here. Nothing is kept.
   public func rehearse(_ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume) -> Waiting {
-    let others = volume.parts == 1 ? [] : (1...volume.parts).filter { $0 != volume.part }
-    return Waiting(whole: bundle.manifest.wholeFileName, parts: volume.parts, missing: others, path: "", pieceBytes: 0)
+    Waiting(
+      whole: bundle.manifest.wholeFileName, parts: volume.parts, parity: volume.parity, present: [volume.part],
+      path: "",
+      pieceBytes: 0)
   }
 
-  /// Joins the pieces, which must all be here, and passes the whole bundle to `body`. The pieces are deleted if the
-  /// bundle was imported, or can never be imported. They stay if the bundle has to wait, or if `body` failed for
-  /// another reason.
+  /// Joins the pieces, and passes the whole bundle to `body`. Enough pieces must be here: missing pieces are computed
+  /// from parity pieces. The pieces are deleted if the bundle was imported, or can never be imported. They stay if the
+  /// bundle has to wait, or if `body` failed for another reason.
   public func join<T>(_ waiting: Waiting, _ volume: Manifest.Volume, _ body: (_ path: String) throws -> T) throws -> T {
     let staging = try StagingFolder(in: folder.inbox, platform: platform)
     let path = staging.file(waiting.whole)
@@ -85,8 +106,10 @@ public struct BundleParts {
     let whole = try files.createTemporary(in: staging, mode: 0o600)
     defer { files.close(whole.fd) }
     var hash = BLAKE2b512()
-    for part in 1...waiting.parts {
-      let fd = try files.open(Paths.join(waiting.path, String(part)))
+    let rebuilding = VolumeRebuilding(of: volume, pieceBytes: waiting.pieceBytes, files: files)
+    let paths = try rebuilding.dataPieces(from: try present(in: waiting.path, of: waiting.parts), in: staging)
+    for (_, path) in paths.sorted(by: { $0.key < $1.key }) {
+      let fd = try files.open(path)
       defer { files.close(fd) }
       var pieces = files.pieces(of: fd)
       while let piece = try pieces.next() {
@@ -121,9 +144,36 @@ public struct BundleParts {
   }
 
   private func waiting(at place: String, named whole: String, parts: Int64, piece: Int64) throws -> Waiting {
-    let present = Set(try platform.files.list(place).compactMap { Int64($0) })
-    let missing = (1...parts).filter { !present.contains($0) }
-    return Waiting(whole: whole, parts: parts, missing: missing, path: place, pieceBytes: piece)
+    Waiting(
+      whole: whole, parts: parts, parity: try knownParity(in: place, of: parts),
+      present: Set(try present(in: place, of: parts).keys), path: place, pieceBytes: piece)
+  }
+
+  /// The paths of the pieces in a folder, by the numbers of their volumes.
+  private func present(in place: String, of parts: Int64) throws -> [Int64: String] {
+    let numbers = 1...max(parts, Manifest.Volume.mostWithParity)
+    return try platform.files.list(place).reduce(into: [:]) { paths, name in
+      guard let part = Int64(name), numbers.contains(part) else { return }
+      paths[part] = Paths.join(place, name)
+    }
+  }
+
+  private static let parityPrefix = "parity-"
+
+  /// The largest number of parity volumes that a volume of these pieces named; 0: no volume named any.
+  private func knownParity(in place: String, of parts: Int64) throws -> Int64 {
+    let known = try platform.files.list(place).compactMap { name in
+      name.hasPrefix(Self.parityPrefix) ? Int64(name.dropFirst(Self.parityPrefix.count)) : nil
+    }.max()
+    return min(max(0, known ?? 0), max(0, Manifest.Volume.mostWithParity - parts))
+  }
+
+  /// Records how many parity volumes there are, in the name of a file beside the pieces.
+  private func noteParity(_ count: Int64, in place: String) throws {
+    let name = "\(Self.parityPrefix)\(count)"
+    let names = try platform.files.list(place).filter { $0.hasPrefix(Self.parityPrefix) }
+    if count == 0 || names.contains(name) { return }
+    try platform.files.replace(Paths.join(place, name), mode: 0o644, contents: [])
   }
 
   private static func name(_ manifest: Manifest, _ volume: Manifest.Volume, piece: Int64) -> String {

@@ -23,32 +23,74 @@ public struct BundleVolumes {
   ///
   /// Volumes in the outbox replace the bundle there, and the bundle moves to `sent`.
   /// - Parameters:
+  ///   - parity: the number of parity volumes.
   ///   - target: the folder for the volumes; nil: the outbox.
   ///   - trust: all keys with which the bundle may be signed.
   ///   - recipients: returns the recipients of the volumes. It is called only if the bundle is encrypted.
   public func cut(
-    _ file: String, size: Int64, into target: String?, trust: [PublicKey], key: borrowing SigningKey,
-    recipients: () throws -> [AgeRecipient]
+    _ file: String, size: Int64, parity: ParityShare, into target: String?, trust: [PublicKey],
+    key: borrowing SigningKey, recipients: () throws -> [AgeRecipient]
   ) throws -> [String] {
     if try platform.files.size(file) <= size { return [] }
     if target == nil { try removeVolumes(of: Paths.name(of: file)) }
     var paths: [String] = []
     try VolumeCutter(reader: reader, platform: platform).cut(
-      file, size: size, in: folder.outbox, trust: trust, key: key, for: reader.isEncrypted(file) ? recipients() : []
-    ) { volume, name in
-      let path = Paths.join(target ?? folder.outbox, name)
+      file, size: size, parity: parity, in: folder.outbox, trust: trust, key: key,
+      for: reader.isEncrypted(file) ? recipients() : []
+    ) { volume in
+      let path = Paths.join(target ?? folder.outbox, volume.name)
       if target == nil {
-        try platform.files.rename(volume, to: path)
+        try platform.files.rename(volume.file, to: path)
       } else {
-        try platform.files.deliver(volume, to: path, mode: 0o644)
+        try platform.files.deliver(volume.file, to: path, mode: 0o644)
       }
       paths.append(path)
+      return .goOn
     }
     if target == nil, Paths.parent(of: file) == folder.outbox {
       try platform.files.rename(file, to: Paths.join(folder.sent, Paths.name(of: file)))
     }
     return paths
   }
+
+  /// Puts the volumes of a bundle on a medium, as many as fit, and records which.
+  ///
+  /// Goes on with the volumes that no medium has yet. If media have all volumes, and this medium has none of them,
+  /// another round begins: a stick may be lost.
+  /// - Parameters:
+  ///   - medium: the medium and its room.
+  ///   - trust: all keys with which the bundle may be signed.
+  ///   - recipients: returns the recipients of the volumes. It is called only if the bundle is encrypted.
+  public func put(
+    _ file: String, on medium: some VolumeMedium, trust: [PublicKey], key: borrowing SigningKey,
+    recipients: () throws -> [AgeRecipient]
+  ) throws -> CarriedVolumes {
+    let (name, record) = (Paths.name(of: file), CarriedVolumesFile(folder, platform.files))
+    let known = try record.list().first { $0.whole == name }
+    if let known, known.missing.isEmpty, try medium.holdsVolumes(of: name) { return known }
+    let least = try VolumeCutter.size(of: platform.files.size(file))
+    let size = known?.size ?? max(min(medium.room / Self.mostOnOne, Self.mostBytes), Self.leastBytes, least)
+    let before = known.map { $0.missing.isEmpty ? [] : $0.put } ?? []
+    var put = before
+    func isWanted(_ part: Int64) -> Bool { !before.contains(part) }
+    let parts = try VolumeCutter(reader: reader, platform: platform).cut(
+      file, size: size, in: folder.outbox, trust: trust, key: key, for: reader.isEncrypted(file) ? recipients() : [],
+      isWanted: isWanted
+    ) { volume in
+      guard try medium.put(volume.file, named: volume.name) else { return .stop }
+      put.insert(volume.part)
+      return .goOn
+    }
+    var carried = CarriedVolumes(whole: name, size: size, parts: parts)
+    carried.put = put
+    if put != before || known != nil { try record.save(carried) }
+    return carried
+  }
+
+  /// So many volumes go on a stick of the first stick's size. If they were larger, smaller sticks could not help.
+  private static let mostOnOne: Int64 = 8
+  /// The largest volume that is chosen without a person's word.
+  private static let mostBytes: Int64 = 1 << 30
 
   private func removeVolumes(of name: String) throws {
     for volume in try platform.files.list(folder.outbox) where VolumeName(volume)?.whole == name {
@@ -65,19 +107,33 @@ public struct BundleVolumes {
       guard let found = VolumeName(name)?.number(prefix), found < number else { continue }
       try files.remove(Paths.join(folder.outbox, name))
     }
+    try CarriedVolumesFile(folder, files).forget { BundleArchive.number(in: $0, prefix).map { $0 < number } ?? false }
   }
+}
+
+/// A medium that takes volumes of a bundle.
+public protocol VolumeMedium {
+  /// The free bytes for volumes.
+  var room: Int64 { get }
+  /// Whether the medium has any volume of a bundle.
+  func holdsVolumes(of whole: String) throws -> Bool
+  /// Puts a volume on the medium. Returns false, and does nothing, if the volume does not fit.
+  func put(_ file: String, named name: String) throws -> Bool
 }
 
 /// The parts of a volume's file name. The name only helps to find the file. The file's manifest says what the file is.
 struct VolumeName {
   /// The file name of the whole bundle.
   let whole: String
+  let isParity: Bool
 
   /// nil: the name is not the name of a volume.
   init?(_ name: String) {
     let words = name.split(separator: "-", omittingEmptySubsequences: false)
     guard let last = words.last, words.count > 3, last.hasSuffix(".satchel") else { return nil }
-    let numbers = last.dropLast(".satchel".utf8.count).split(separator: "o", omittingEmptySubsequences: false)
+    isParity = last.hasPrefix("p")
+    let numbers = last.dropFirst(isParity ? 1 : 0).dropLast(".satchel".utf8.count)
+      .split(separator: "o", omittingEmptySubsequences: false)
     guard numbers.count == 2, numbers[1].first == "f", Int64(numbers[0]) != nil, Int64(numbers[1].dropFirst()) != nil
     else {
       return nil
@@ -91,6 +147,9 @@ struct VolumeName {
 
 /// Checks the names of bundles and volumes.
 public enum BundleName {
+  /// The name of the whole bundle, if this is the name of a volume.
+  public static func whole(ofVolume name: String) -> String? { VolumeName(name)?.whole }
+
   /// Whether a bundle of a dataset could have this name: `camp-tablet-hub-1.satchel`, `camp-tablet-hub-1-2of5.satchel`.
   /// The check is cheap: a stick may hold very many files.
   public static func fits(_ name: String, dataset: String) -> Bool {
@@ -100,6 +159,9 @@ public enum BundleName {
     let number = whole.utf8.dropLast(".satchel".utf8.count).split(separator: UInt8(ascii: "-")).last
     return number.map { $0.count < 20 && $0.allSatisfy { (48...57).contains($0) } } ?? false
   }
+
+  /// Whether this is the name of a parity volume: `camp-tablet-hub-1-p1of2.satchel`.
+  public static func isOfParity(_ name: String) -> Bool { VolumeName(name)?.isParity ?? false }
 
   /// Whether a bundle's name ends as the name of a bundle for this receiver does. A longer name of another receiver may
   /// end in the same way.

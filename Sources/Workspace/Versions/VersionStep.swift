@@ -57,11 +57,13 @@ public final class VersionStep {
   ///   - migrations: in the order of their versions.
   ///   - limit: the time limit for all migrations together.
   ///   - folder: the folder for the rows that are kept. It must exist longer than this step.
+  ///   - observed: the column mappings of tables that another program has brought to the new version.
   /// - Throws: a `VersionError` if a migration fails, a `DatasetError` if the tables that it leaves do not match the
   ///   definition.
   public init(
     from old: [TrackedTable], to given: DatasetDefinition, _ references: References, by migrations: [Migration],
-    within limit: TimeLimit, in database: borrowing Database, keeping folder: borrowing StagingFolder
+    within limit: TimeLimit, in database: borrowing Database, keeping folder: borrowing StagingFolder,
+    observed: [Name: ColumnMapping] = [:]
   ) throws {
     let staying = old.filter { given.rules(for: $0.name) != nil }
     let present = try Set(
@@ -111,7 +113,7 @@ public final class VersionStep {
     self.kept = kept
     self.added = added.map { ($0, present.contains($0.name)) }
     self.removed = removed
-    self.mappings = mappings
+    self.mappings = mappings.merging(observed) { $1 }
     known = carried?.known
     pending = carried?.pending
   }

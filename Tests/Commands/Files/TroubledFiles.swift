@@ -6,6 +6,8 @@ import Synchronization
 struct TroubledFiles: FileSystem {
   /// The free space of every disk, as the system reports it. nil for the truth.
   var free: Int64?
+  /// The bytes that a stick can hold, by the stick's folder. Other folders have the space of their disk.
+  var sticks: [String: Int64] = [:]
   /// The changing call that fails.
   var fault: Fault?
   /// Records which folders were synced and which files were renamed. nil if no record is needed.
@@ -14,6 +16,10 @@ struct TroubledFiles: FileSystem {
   var fickle: Fickle?
   /// A medium that does not keep what was written. nil if there is none.
   var forgetful: Forgetful?
+  /// Another program that writes while files are written. nil if there is none.
+  var intruder: Intruder?
+  /// A medium whose size may be false. nil if there is none.
+  var fake: FakeStick?
   /// Paths of files that are read instead of others, such as the kernel's list of mounts.
   var instead: [String: String] = [:]
   private var host = HostFileSystem()
@@ -80,6 +86,26 @@ struct TroubledFiles: FileSystem {
     }
   }
 
+  /// Another program: it works once, before the first file is written into a folder.
+  final class Intruder: Sendable {
+    private let folder: String
+    private let work: Mutex<(@Sendable () -> Void)?>
+
+    init(in folder: String, _ work: @escaping @Sendable () -> Void) {
+      self.folder = folder
+      self.work = Mutex(work)
+    }
+
+    fileprivate func step(_ folder: String) {
+      guard folder == self.folder else { return }
+      let work = work.withLock { work in
+        defer { work = nil }
+        return work
+      }
+      work?()
+    }
+  }
+
   /// Fails the n-th changing call, as a failing disk does.
   final class Fault: Sendable {
     private let left: Mutex<Int>
@@ -100,23 +126,38 @@ struct TroubledFiles: FileSystem {
 
   func freeBytes(_ path: String) throws(PlatformError) -> Int64 {
     if let free { return free }
-    return try host.freeBytes(path)
+    if let fake, fake.holds(path) { return fake.free }
+    guard let size = sticks[path] else { return try host.freeBytes(path) }
+    return try size - used(in: path)
+  }
+
+  private func used(in folder: String) throws(PlatformError) -> Int64 {
+    var bytes: Int64 = 0
+    for name in try host.list(folder) {
+      let path = Paths.join(folder, name)
+      bytes += try host.kind(path) == .directory ? used(in: path) : host.size(path)
+    }
+    return bytes
   }
 
   func createTemporary(
     in directory: String, for label: String, mode: UInt32
   ) throws(PlatformError) -> (path: String, fd: Int32) {
     try fault?.step("create", directory)
+    intruder?.step(directory)
     let made = try host.createTemporary(in: directory, for: label, mode: mode)
     forgetful?.note(made.fd, made.path)
+    fake?.note(made.fd, made.path)
     return made
   }
+  func reserve(_ bytes: Int64, for fd: Int32) throws(PlatformError) -> Bool { fake?.reserve(bytes, for: fd) ?? false }
   func dropCache(of fd: Int32) {
     forgetful?.dropCache(of: fd)
     host.dropCache(of: fd)
   }
   func write(_ fd: Int32, _ bytes: [UInt8]) throws(PlatformError) {
     try fault?.step("write", "a file")
+    fake?.write(fd, bytes)
     try host.write(fd, bytes)
   }
   func sync(_ fd: Int32) throws(PlatformError) {
@@ -158,7 +199,17 @@ struct TroubledFiles: FileSystem {
     try host.open(instead[path] ?? fickle?.path(path) ?? path)
   }
   func openLocked(_ path: String) throws(PlatformError) -> Int32 { try host.openLocked(path) }
-  func read(_ fd: Int32, into buffer: inout [UInt8]) throws(PlatformError) -> Int { try host.read(fd, into: &buffer) }
-  func seek(_ fd: Int32, to offset: Int64) throws(PlatformError) { try host.seek(fd, to: offset) }
-  func close(_ fd: Int32) { host.close(fd) }
+  func read(_ fd: Int32, into buffer: inout [UInt8]) throws(PlatformError) -> Int {
+    let count = try host.read(fd, into: &buffer)
+    fake?.read(fd, count, into: &buffer)
+    return count
+  }
+  func seek(_ fd: Int32, to offset: Int64) throws(PlatformError) {
+    try host.seek(fd, to: offset)
+    fake?.seek(fd, to: offset)
+  }
+  func close(_ fd: Int32) {
+    fake?.close(fd)
+    host.close(fd)
+  }
 }

@@ -122,6 +122,34 @@ struct ConsolePagesTests {
     }
   }
 
+  @Test("decisions are taken back one by one, or all since a time after a page that says what will happen")
+  func takenBack() throws {
+    let fixture = try quarrel(Self.three)
+    let ages = { try fixture.rows("office", "SELECT group_concat(age) FROM people") }
+    try fixture.camp.inBrowser { browser throws in
+      let form = ["policy": "device", "table": "people", "all": "1", "count": "3"]
+      let done = browser.post("/conflicts", form).text
+      #expect(try ages() == "2,2,2")
+      let since = try #require(
+        done.components(separatedBy: "reopen?since=").dropFirst().first?.prefix { $0.isNumber })
+      let page = browser.get("/reopen?since=\(since)").text
+      #expect(page.contains("Take back 3 decisions") && page.contains("people 3"), "\(page)")
+      #expect(try ages() == "2,2,2")
+      let back = ["since": String(since), "count": "3"]
+      #expect(browser.post("/reopen", back.merging(["count": "2"]) { $1 }).text.contains("not as many as you saw"))
+      #expect(browser.post("/reopen", back).text.contains("3 conflicts open again"))
+      #expect(try ages() == "3,3,3")
+      #expect(browser.get("/reopen?since=\(since)").status == 409)
+      let ids = try fixture.camp.conflictIDs()
+      let id = try #require(ids.first { browser.get("/conflict?id=\($0)").text.contains("people: ") })
+      let mark = browser.get("/conflict?id=\(id)").rowMark
+      #expect(browser.post("/conflict", ["id": id, "row": mark, "keep": "device"]).status == 303)
+      #expect(browser.get("/conflict?id=\(id)").text.contains("Take this decision back"))
+      #expect(browser.post("/reopen", ["id": id]).status == 303)
+      #expect(try ages() == "3,3,3")
+    }
+  }
+
   // MARK: One conflict
 
   @Test("a typed value is chosen without a click, and a typed value beside another choice is asked about")

@@ -50,6 +50,7 @@ struct JSONDocumentTests {
     try begin(season)
     try exchange(season)
     try handOver(season)
+    try dock(season)
     try disagree(season)
     try look(season)
     try manage(season)
@@ -134,6 +135,20 @@ struct JSONDocumentTests {
     try season.device("phone", "watch", "--once", camp.path("stick"))
     try season.hub("watch", "--once", camp.path("stick"))
     try season.device("phone", "watch", "--once", camp.path("stick"))
+  }
+
+  /// A tablet without Satchel is docked.
+  private func dock(_ season: Season) throws {
+    let camp = season.camp
+    try season.hub("device", "provision", "slate", "--user", "ann", "--into", camp.path("slate"))
+    try camp.makeFolder("card")
+    try season.device("slate", "dock", camp.path("card"), "--database", "camp.sqlite", "--dry-run")
+    try season.device("slate", "dock", camp.path("card"), "--database", "camp.sqlite")
+    try camp.sql("card/camp.sqlite", "INSERT INTO reviews VALUES ('slate', 'lake', 'ann', 1, 'docked')")
+    try season.device("slate", "dock", camp.path("card"), "--stick", camp.path("stick"))
+    try season.hub("sync", camp.path("stick"))
+    try season.device("slate", "dock", camp.path("card"), "--stick", camp.path("stick"))
+    try season.device("slate", "status")
   }
 
   /// A device goes to another user with undelivered changes.

@@ -1,3 +1,4 @@
+import SatchelSQLite
 import TestSupport
 import Testing
 
@@ -22,6 +23,20 @@ struct StandingTests {
     camp.hub("device", "provision", "new", "--user", "cy", "--into", camp.path("new"))
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     #expect(camp.device("tablet", "status").out.contains("satchel sync DIR"))
+  }
+
+  @Test("while an app writes, status answers, and does not say that the hub has everything")
+  func whileWriting() throws {
+    let camp = try CommandLineFixture()
+    try camp.open()
+    let app = try Database(path: camp.path("tablet/data.sqlite"), mode: .readWrite)
+    try app.execute("BEGIN IMMEDIATE; UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    let status = camp.device("tablet", "status")
+    #expect(status.code == 0 && status.out.contains("another program is writing"), "\(status)")
+    #expect(!status.out.contains("the hub has everything"))
+    #expect(try camp.device("tablet", "status", "--json").json["busy"] == true)
+    try app.execute("COMMIT")
+    #expect(try camp.device("tablet", "status", "--json").json["busy"] == false)
   }
 
   @Test("while capture may have missed writes, status does not say that the hub has everything")

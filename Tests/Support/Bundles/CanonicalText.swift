@@ -72,7 +72,7 @@ private func manifestLines(_ manifest: Manifest) -> [String] {
       "of: \(volume.of)", "whole: \(volume.whole.rawValue)", "number: \(volume.number)",
       "part: \(volume.part) of \(volume.parts)",
       "bytes: \(volume.bytes)", "digest: \(volume.digest.hexadecimal)",
-    ]
+    ] + (volume.parity > 0 ? ["parity: \(volume.parity)"] : [])
   }
 }
 

@@ -11,7 +11,7 @@ extension ConsoleSite {
   private static let pageSize: Int64 = 20
 
   func conflicts(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
-    let query = try ConflictQuery(request, hub)
+    let query = try ConflictQuery(request, hub, by: context.platform.clock)
     let page = request.page
     let list = try hub.conflicts(query.filter, from: (page - 1) * Self.pageSize, count: Self.pageSize)
     let done: Markup =

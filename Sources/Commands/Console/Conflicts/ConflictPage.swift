@@ -9,7 +9,7 @@ import SatchelWorkspace
 extension ConsoleSite {
   /// Shows one conflict side by side, with the decision. All changes of a unit are shown and decided together.
   func conflict(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
-    let query = try ConflictQuery(request, hub)
+    let query = try ConflictQuery(request, hub, by: context.platform.clock)
     let shown = try hub.conflict(request.needed("id"))
     let conflict = shown.conflict
     let layers = try hub.layers()
@@ -17,7 +17,7 @@ extension ConsoleSite {
     let parts = try shown.parts.map { part in
       let sides = ConflictSides(part, layers: layers, isChoice: isOpen && !shown.isUnit)
       return """
-        \(Self.story(part, shown))
+        \(story(part, shown))
         \(sides.markup)
         \(Self.geometries(sides.view.geometries(part.row), part.row))
         \(try Self.files(part, sides.columns, hub))\(sides.others)
@@ -30,7 +30,7 @@ extension ConsoleSite {
     return Self.frame(
       Self.title(conflict),
       """
-      \(Self.before(request, query))\(unit)\(Self.decision(conflict))
+      \(Self.before(request, query))\(unit)\(decision(conflict))
       \(isOpen ? Self.form(shown, parts, query, next?.left ?? 0) : "\(parts)\(Self.onward(next, query))")\(below)
       """, at: .conflicts, open: try hub.openConflicts())
   }
@@ -50,11 +50,13 @@ extension ConsoleSite {
     return "<p><a href=\"conflicts?\(query.address.dropFirst())\">Back to the list</a></p>\n\(done)"
   }
 
-  private static func decision(_ conflict: StoredConflict) -> Markup {
+  private func decision(_ conflict: StoredConflict) -> Markup {
     guard let decision = conflict.decision else { return "" }
     return """
-      <p class="notice">\(decision.made.rawValue) by \(decision.by), \(UTCTime.text(milliseconds: decision.at)). \
-      To take it back, write the other value into the row, as with any other change.</p>
+      <form method="post" action="reopen" class="notice"><p>\(decision.made.rawValue) by \(decision.by), \
+      \(local(decision.at)).</p>
+      <input type="hidden" name="id" value="\(conflict.record.id.text)">
+      <button>Take this decision back</button></form>
       """
   }
 
@@ -66,14 +68,14 @@ extension ConsoleSite {
       """
   }
 
-  private static func story(_ part: ShownConflict.Part, _ shown: ShownConflict) -> Markup {
+  private func story(_ part: ShownConflict.Part, _ shown: ShownConflict) -> Markup {
     let record = part.conflict.record
     let key = String(decoding: canonicalKey(record.key), as: UTF8.self)
     let address = "row?table=\(percentEncoded(record.table.text))&key=\(percentEncoded(key))"
     return """
       <p>\(ConflictView.row(of: part.conflict)): \(ConflictView.explain(record.kind)). \
       Change by \(record.user) on \(shown.device), \
-      \(UTCTime.text(milliseconds: record.stamp.milliseconds)). State: \(record.state.rawValue). \
+      \(local(record.stamp.milliseconds)). State: \(record.state.rawValue). \
       <a href="\(address)">The row's history</a></p>
       \(part.conflict.isReported ? "<p>\(ConflictView.reported(by: shown.device))</p>" as Markup : "")\
       \(record.isTakenLate ? "<p>\(ConflictView.takenLate)</p>" : "" as Markup)\
@@ -152,7 +154,7 @@ extension ConsoleSite {
   /// Decides one conflict. The row's mark comes from the page, so it proves that the person has seen the present row.
   func decide(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     let id = try request.needed("id")
-    let query = try ConflictQuery(request, hub)
+    let query = try ConflictQuery(request, hub, by: context.platform.clock)
     let shown = try hub.conflict(id)
     let decision: ConflictDecision
     switch try request.needed("keep") {

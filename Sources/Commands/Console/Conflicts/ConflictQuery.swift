@@ -19,7 +19,7 @@ struct ConflictQuery {
   private static let mostText = 200
 
   /// - Throws: a `UsageError` if a value of the address has no meaning.
-  init(_ request: WebRequest, _ hub: HubWorkspace) throws {
+  init(_ request: WebRequest, _ hub: HubWorkspace, by clock: any WallClock) throws {
     func field(_ name: String) -> String? {
       guard let value = request.filled(name) else { return nil }
       fields.append((name, value))
@@ -49,8 +49,8 @@ struct ConflictQuery {
       }
       return device.id
     }
-    filter.from = try time("from", UTCTime.beginning)
-    filter.until = try time("until", UTCTime.endOfDay)
+    filter.from = try time("from", clock.beginning)
+    filter.until = try time("until", clock.endOfLocalDay)
     filter.text = field("text").map { String($0.unicodeScalars.prefix(Self.mostText)) }
   }
 

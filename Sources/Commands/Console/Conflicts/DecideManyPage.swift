@@ -66,7 +66,7 @@ extension ConsoleSite {
 
   /// The filter of a request, limited to the chosen conflicts if it is not about all.
   private func chosen(_ request: WebRequest, _ hub: HubWorkspace) throws -> ConflictQuery {
-    var query = try ConflictQuery(request, hub)
+    var query = try ConflictQuery(request, hub, by: context.platform.clock)
     if request.value("all") == "1" { return query }
     let ids = request.all("id").compactMap { ConflictID($0) }
     if ids.isEmpty { throw UsageError("no conflict is chosen: check the boxes of some, or decide for all") }
@@ -96,10 +96,9 @@ extension ConsoleSite {
       \(counts.markup(caption: "The conflicts"))
       \(try trial(rule, query, found.total))
       <h2>How to undo it</h2>
-      <p>There is no button that takes a decision back. But nothing is lost: each conflict keeps both values, in the
-      list of <a href="conflicts?state=resolved">resolved conflicts</a>. To take back one decision, write the other
-      value into the row, as with any other change. To take back all of them, make a backup before:
-      <code>satchel-hub backup FILE</code></p>
+      <p>The page after the decision takes all of them back, and the page of each conflict takes one back. So does
+      <code>satchel-hub conflicts reopen</code> later. The rows then get their values from before, except values that
+      were changed again since. Each conflict keeps both values in any case.</p>
       <form method="post" action="conflicts">
       \(query.hidden)\(subjects.map { "\($0)" as Markup } ?? "<input type=\"hidden\" name=\"all\" value=\"1\">")
       <input type="hidden" name="policy" value="\(rule.rawValue)">
@@ -147,6 +146,7 @@ extension ConsoleSite {
     let rule = try request.rule
     guard let count = Int64(try request.needed("count")) else { throw UsageError("the field count is no number") }
     let query = try chosen(request, hub)
+    let start = now
     let result = try hub.resolveAll(rule.policy, query.filter, expected: count, note: request.filled("note"))
     let rest: Markup =
       result.left.isEmpty
@@ -156,7 +156,8 @@ extension ConsoleSite {
       """
       <p class="notice" role="status">\
       \(Words.count(result.resolved.count, "conflict")) decided by the rule \(rule.rawValue).</p>
-      \(rest)<p><a class="button main" href="conflicts">To the conflicts</a></p>
+      \(rest)<p><a class="button main" href="conflicts">To the conflicts</a>
+      <a class="button" href="reopen?since=\(start)">Take them back ...</a></p>
       """, at: .conflicts, open: try hub.openConflicts())
   }
 }

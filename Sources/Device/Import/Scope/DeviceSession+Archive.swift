@@ -48,6 +48,7 @@ extension DeviceSession {
     {
       _ = try keepInArchive(bundle, from: path)
     }
+    if workspace.docking != nil { return }
     try moveToSent(below: state.acknowledged.next)
     try putOutBrought()
     try workspace.unstage(upTo: state.received)

@@ -39,7 +39,8 @@ final class ScopeImport {
     var report = try takingUpUnseen { try handingOver { try write(bundle, $0) } }
     report.copy = copy ?? report.copy
     if workspace.runMode == .dryRun { return report }
-    for step in ImportCompletion.allCases {
+    if scope.extent == .full { workspace.docking?.note(scope, isNewHistory) }
+    for step in ImportCompletion.allCases where workspace.docking == nil || !step.isForNewDatabase {
       try session.reach(step)
       try complete(step, bundle)
     }

@@ -1,0 +1,156 @@
+import SatchelCrypto
+import SatchelPlatform
+import SatchelValues
+
+/// Cuts a bundle's file into volumes, for media that are too small for the whole file. Each volume is a bundle that
+/// holds a piece of the file.
+public struct VolumeCutter {
+  private let reader: BundleReader
+  private let platform: Platform
+
+  /// - Parameter reader: reads the file, and decrypts it if it is encrypted. The decrypted content is cut.
+  public init(reader: BundleReader, platform: Platform) {
+    self.reader = reader
+    self.platform = platform
+  }
+
+  /// A volume that was just made.
+  public struct Made {
+    /// Its number, from 1 on.
+    public let part: Int64
+    /// Its file, which is deleted afterwards, unless `deliver` moved it.
+    public let file: String
+    public let name: String
+  }
+
+  /// Whether to make more volumes.
+  public enum Next { case goOn, stop }
+
+  /// Cuts the bundle at `path`, and passes each volume to `deliver`, in order.
+  ///
+  /// - Parameters:
+  ///   - size: the largest size of each volume's file, in bytes.
+  ///   - parity: the number of parity volumes, which come last.
+  ///   - folder: the folder in which the volumes are made.
+  ///   - trust: the sender's keys.
+  ///   - recipients: the recipients of each encrypted volume; empty: volumes are not encrypted.
+  ///   - isWanted: whether the volume with this number is made.
+  /// - Returns: the number of volumes of the whole bundle, without parity volumes.
+  @discardableResult
+  public func cut(
+    _ path: String, size: Int64, parity: ParityShare = .none, in folder: String, trust: [PublicKey],
+    key: borrowing SigningKey, for recipients: [AgeRecipient], isWanted: (_ part: Int64) -> Bool = { _ in true },
+    deliver: (Made) throws -> Next
+  ) throws -> Int64 {
+    let whole = try reader.manifest(of: path, trust: .keys(trust))
+    let (bytes, digest) = try reader.withOpened(path) { source in
+      var pieces = source.pieces()
+      return try pieces.digest()
+    }
+    let piece = min(Self.pieceBytes(of: size), bytes)
+    let parts = (bytes + piece - 1) / piece
+    try Self.check(parts, parity, of: bytes)
+    func add(_ part: Int64, of source: any ByteSource) throws -> Next {
+      var draft = try BundleDraft(in: folder, platform: platform)
+      try draft.addPart(piece, of: source)
+      if part > parts { draft.require([.parity]) }
+      let volume = Manifest.Volume(
+        of: whole.bundle, whole: whole.kind, number: whole.number, part: part, parts: parts, bytes: bytes,
+        digest: digest, parity: parity.count(for: parts))
+      let sealed = try draft.seal(manifest(of: volume, whole), with: key)
+      let file = try draft.write(sealed, for: recipients)
+      return try deliver(Made(part: part, file: file, name: sealed.manifest.fileName))
+    }
+    let isStopped = try reader.withOpened(path) { source in
+      for part in 1...parts {
+        if isWanted(part) {
+          if try add(part, of: source) == .stop { return true }
+        } else {
+          try Self.skip(piece, of: source)
+        }
+      }
+      return false
+    }
+    if isStopped || parity.count(for: parts) == 0 { return parts }
+    let staging = try StagingFolder(in: folder, platform: platform)
+    let content = try plain(path, in: staging)
+    let rows = parts..<(parts + parity.count(for: parts))
+    for (row, made) in try parityPieces(rows, of: content, piece, bytes, in: staging) {
+      let fd = try platform.files.open(made)
+      defer { platform.files.close(fd) }
+      if try add(row + 1, of: FileSource(fd, files: platform.files)) == .stop { break }
+      try platform.files.remove(made)
+    }
+    return parts
+  }
+
+  /// Reads the bytes of a piece, and drops them.
+  private static func skip(_ bytes: Int64, of source: any ByteSource) throws {
+    var (left, buffer) = (bytes, [UInt8](repeating: 0, count: Int(min(256 << 10, bytes))))
+    while left > 0 {
+      if left < buffer.count { buffer = [UInt8](repeating: 0, count: Int(left)) }
+      let count = try source.read(into: &buffer)
+      if count == 0 { return }
+      left -= Int64(count)
+    }
+  }
+
+  private static func check(_ parts: Int64, _ parity: ParityShare, of bytes: Int64) throws(BundleError) {
+    let count = parity.count(for: parts)
+    guard parts <= Manifest.Volume.most else {
+      throw .tooManyVolumes(parts, most: Manifest.Volume.most, least: size(of: bytes, in: parity.mostParts))
+    }
+    guard count == 0 || parts + count <= Manifest.Volume.mostWithParity else {
+      throw .tooManyVolumes(
+        parts + count, most: Manifest.Volume.mostWithParity, least: size(of: bytes, in: parity.mostParts))
+    }
+  }
+
+  /// The path of the bundle's decrypted file. A decrypted copy is made in `staging` if the bundle is encrypted.
+  private func plain(_ path: String, in staging: borrowing StagingFolder) throws -> String {
+    guard try reader.isEncrypted(path) else { return path }
+    let copy = try platform.files.createTemporary(in: staging.path, mode: 0o600)
+    defer { platform.files.close(copy.fd) }
+    try reader.withOpened(path) { source in
+      var pieces = source.pieces()
+      while let piece = try pieces.next() { try platform.files.write(copy.fd, piece) }
+    }
+    return copy.path
+  }
+
+  /// Computes parity pieces into files in `staging`.
+  /// - Parameters:
+  ///   - rows: the rows of the parity pieces in the code, from the number of data pieces on.
+  ///   - path: the file with the data pieces.
+  /// - Returns: each row, with the path of its piece.
+  private func parityPieces(
+    _ rows: Range<Int64>, of path: String, _ piece: Int64, _ bytes: Int64, in staging: borrowing StagingFolder
+  ) throws -> [(row: Int64, path: String)] {
+    let places = (0..<rows.lowerBound).map {
+      PieceComputation.Place(path: path, start: $0 * piece, bytes: min(piece, bytes - $0 * piece))
+    }
+    let tables = ReedSolomon(count: places.count).parity(Int(rows.lowerBound)..<Int(rows.upperBound))
+    let made = try PieceComputation(files: platform.files, tables: tables).run(
+      from: places, sizes: rows.map { _ in piece }, in: staging.path)
+    return zip(rows, made).map { ($0, $1) }
+  }
+
+  private func manifest(of volume: Manifest.Volume, _ whole: Manifest) -> Manifest {
+    Manifest(
+      bundle: BundleID(random: platform.random.bytes(16)), dataset: whole.dataset, version: whole.version,
+      from: whole.from,
+      to: whole.to, user: whole.user, created: UTCTime.text(milliseconds: platform.clock.milliseconds()),
+      stamp: whole.stamp,
+      body: .volume(volume))
+  }
+
+  /// The number of bytes of a piece in a volume's file. The rest is for the other entries, compression and encryption.
+  /// Compression adds 3 bytes to 128 KiB of compressed data. Encryption adds 16 bytes to 64 KiB, and a header.
+  private static func pieceBytes(of size: Int64) -> Int64 { size - size / 2048 - 16 << 10 }
+
+  /// The least volume size with which the number of volumes stays within its limit.
+  public static func size(of bytes: Int64) -> Int64 { size(of: bytes, in: Manifest.Volume.most) }
+
+  /// A volume size with which there are at most `parts` volumes.
+  private static func size(of bytes: Int64, in parts: Int64) -> Int64 { bytes / parts / 2047 * 2048 + 32 << 10 }
+}

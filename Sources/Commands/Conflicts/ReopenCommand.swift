@@ -1,0 +1,64 @@
+import SatchelHub
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+
+/// The command `conflicts reopen` of the hub: it takes decisions back.
+enum ReopenCommand {
+  static func command(
+    tool: String, _ open: @escaping @Sendable (ParsedCommand, CommandContext) throws -> HubWorkspace
+  ) -> Command {
+    Command(
+      ["conflicts", "reopen"], summary: "take back a decision, or all decisions since a time",
+      discussion: """
+        The conflict is open again, with its former sides. Its row gets the values from before the decision, and these \
+        travel like any other change. A value that was changed again since stays, and so does a row that other rows \
+        need by now. If a device's user decided, only the conflict opens, and the row stays as it is.
+        """,
+      arguments: [ArgumentSpec("ID", .optional, help: "the conflict's id, or the beginning of it")],
+      options: [
+        OptionSpec(
+          "decided-since", kind: .value("TIME"),
+          help: "all that were decided at the hub since a local day, or a time: 2026-05-01T08:00:00Z")
+      ],
+      examples: [
+        Example("\(tool) conflicts reopen 3f9a", "Takes back the decision about one conflict."),
+        Example("\(tool) conflicts reopen --decided-since 2026-05-01 --dry-run", "Shows what would be taken back."),
+      ], changesData: true
+    ) { command, context in
+      let hub = try open(command, context)
+      let report: ReopenedConflicts
+      switch (command.optionalArgument("ID"), command.value("decided-since")) {
+      case (let id?, nil): report = try hub.reopen(id)
+      case (nil, let text?):
+        guard let time = context.platform.clock.beginning(text) else {
+          throw UsageError("--decided-since takes a day, or a time with its zone, such as 2026-05-01T08:00:00Z")
+        }
+        report = try hub.reopen(decidedSince: time)
+      default: throw UsageError("name a conflict's ID, or a time: --decided-since TIME")
+      }
+      return Answer(
+        text(report, command),
+        [
+          "reopened": .strings(report.conflicts.map(\.id.text)), "rows": .tables(report.rows),
+          "left": .integer(Int64(report.left)),
+        ])
+    }
+  }
+
+  private static func text(_ report: ReopenedConflicts, _ command: ParsedCommand) -> TerminalText {
+    let opened = Words.count(report.conflicts.count, "conflict")
+    var text: TerminalText = "\(command.dryRun ? "Would open" : "Opened") \(opened) again.\n"
+    if !report.rows.isEmpty {
+      text += "Rows with the values from before the decisions: \(Words.tables(report.rows)).\n"
+    }
+    if report.left > 0 {
+      text += """
+        \(Words.count(report.left, "row")) with a decided value stay as they are: they were changed since, or other \
+        rows need them. conflicts show has the values of all sides.
+
+        """
+    }
+    return text + "Next: satchel-hub conflicts\n"
+  }
+}

@@ -1,0 +1,65 @@
+import SatchelHub
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// Decisions that are taken back: one of them, or all since a time after a page that says what will happen.
+extension ConsoleSite {
+  private func since(_ request: WebRequest) throws -> Int64 {
+    guard let time = Int64(try request.needed("since")) else { throw UsageError("the field since is no time") }
+    return time
+  }
+
+  /// Says which decisions would be taken back. Changes nothing.
+  func reopening(_ request: WebRequest) throws -> WebResponse {
+    let time = try since(request)
+    let hub = try HubWorkspace.open(command.directory, platform: context.platform, runMode: .dryRun)
+    let report = try hub.reopen(decidedSince: time)
+    let count = report.conflicts.count
+    return Self.frame(
+      "Take back \(Words.count(count, "decision"))",
+      """
+      <p class="notice">\(Words.count(count, "conflict")), decided at the hub since \(local(time)), will be open
+      again. \(Self.words(report))</p>
+      <form method="post" action="reopen">
+      <input type="hidden" name="since" value="\(time)"><input type="hidden" name="count" value="\(count)">
+      <div class="bar"><button class="main">Take back \(Words.grouped(count)) now</button>
+      <a class="button" href="conflicts">Leave them decided</a></div>
+      </form>
+      """, at: .conflicts, open: try hub.openConflicts())
+  }
+
+  private static func words(_ report: ReopenedConflicts) -> String {
+    var words = ""
+    if !report.rows.isEmpty { words += "Rows with the values from before: \(Words.tables(report.rows)). " }
+    if report.left > 0 {
+      words +=
+        "\(Words.count(report.left, "row")) stay as they are: they were changed since, or other rows need them."
+    }
+    return words
+  }
+
+  /// Takes back one decision, or all decisions since a time if they are as many as the person saw.
+  func reopen(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
+    if let id = request.filled("id") {
+      _ = try hub.reopen(id)
+      return .seeOther("conflict?id=\(percentEncoded(id))")
+    }
+    let time = try since(request)
+    let rehearsal = try HubWorkspace.open(command.directory, platform: context.platform, runMode: .dryRun)
+    let found = try rehearsal.reopen(decidedSince: time).conflicts.count
+    guard try request.needed("count") == String(found) else {
+      throw WorkspaceError(
+        .otherConflicts, "There are \(found) decisions now, and not as many as you saw.",
+        hint: "Nothing was taken back. Look again.")
+    }
+    let report = try hub.reopen(decidedSince: time)
+    return Self.frame(
+      "Taken back",
+      """
+      <p class="notice" role="status">\
+      \(Words.count(report.conflicts.count, "conflict")) open again. \(Self.words(report))</p>
+      <p><a class="button main" href="conflicts">To the conflicts</a></p>
+      """, at: .conflicts, open: try hub.openConflicts())
+  }
+}

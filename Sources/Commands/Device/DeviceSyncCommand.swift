@@ -1,0 +1,111 @@
+import SatchelDevice
+import SatchelJSON
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+extension DeviceTool {
+  static var syncing: SyncCommands {
+    SyncCommands(
+      tool: name, check: { _ = try open($0, $1) },
+      sync: { stick, command, context in
+        let workspace = try open(command, context)
+        let syncing = try Syncing(tool: name, command, context, stick: stick, workspace.configuration)
+        if workspace.isDocked {
+          return try syncing.run(
+            take: { _, files in try stage(stick: files, in: workspace, command) },
+            make: { _ in try outgoing(workspace) },
+            cut: { _, file, medium in try workspace.putVolumes(of: file, on: medium) })
+        }
+        return try syncing.run(
+          take: { _, files in try take(stick: files, into: workspace, command) },
+          make: { try due(workspace, command, for: $0) },
+          cut: { _, file, medium in try workspace.putVolumes(of: file, on: medium) },
+          made: { made(workspace, before: $0) })
+      })
+  }
+
+  /// Imports the bundles on a stick.
+  private static func take(
+    stick files: [String], into workspace: DeviceWorkspace, _ command: ParsedCommand
+  ) throws -> Syncing.Import {
+    let inspected = try workspace.inspect(files)
+    let rounds = try ImportRounds(stick: inspected) { file in
+      told(try workspace.importBundle(file, from: .stick, fingerprint: command.value("fingerprint")), command)
+    }
+    return .init(answer: rounds.answer, taken: rounds.taken, leftAlone: rounds.leftAlone)
+  }
+
+  /// The export to carry, if the hub is not known to have it.
+  /// - Parameter stick: the stick that carries the export. nil if that is not known yet.
+  static func due(
+    _ workspace: DeviceWorkspace, _ command: ParsedCommand, for stick: StickRoom?
+  ) throws -> [Syncing.Outgoing] {
+    guard let before = try working(workspace) else {
+      guard let stranded = try workspace.stranded() else {
+        return [.init(to: "the hub", file: nil, words: "nothing before its first bundle came here.")]
+      }
+      let failure = Failure(
+        reason: .databaseLost,
+        message: "The database is gone or damaged: what was exported is on its way, what was not is not.",
+        hint: "See: satchel doctor", code: .failed)
+      return [delivery(of: stranded, because: failure)]
+    }
+    if try workspace.keys.areDiscarded() {
+      return [
+        .init(to: before.state.hubName, file: nil, words: "nothing, it has no key of its own and receives alone.")
+      ]
+    }
+    let hub = before.state.hubName
+    let room = stick?.next(to: hub) ?? BundleRoom()
+    if let stick, let begun = try begun(workspace, to: hub, room, stick) { return [begun] }
+    let report = try workspace.export(encryption: command.encryption, room: room)
+    let again = try workspace.carriedBefore().filter { $0 != report.file }
+    if !again.isEmpty {
+      let words =
+        "\(Words.count(again.count + 1, "bundle")): it may lack earlier changes that the last bundle does not contain."
+      return [.init(to: hub, file: report.file, words: words, before: again)]
+    }
+    guard report.isNew || report.sequence > before.state.acknowledged else {
+      return [.init(to: hub, file: nil, words: "nothing, it has everything.")]
+    }
+    let total = report.changes.reduce(0) { $0 + $1.count }
+    let left = AttachedWords.left(report.attachedLeft)
+    let words = "bundle \(report.sequence), \(Words.count(total, "change")).\(left)"
+    return [.init(to: hub, file: report.file, words: words)]
+  }
+
+  /// The export that sticks carry in volumes, if some volumes are on no stick yet and this stick has no room for the
+  /// whole export. A new export would make the volumes on other sticks useless.
+  private static func begun(
+    _ workspace: DeviceWorkspace, to hub: String, _ room: BundleRoom, _ stick: StickRoom
+  ) throws -> Syncing.Outgoing? {
+    guard let file = try workspace.exportOnSticks(), try stick.isTooSmall(room, for: file) else { return nil }
+    return .init(
+      to: hub, file: file, words: "bundle \(Paths.name(of: file)).",
+      before: try workspace.carriedBefore().filter { $0 != file })
+  }
+
+  /// The status of the device's data. nil if there is no usable database.
+  private static func working(_ workspace: DeviceWorkspace) throws -> DeviceStatus.Current? {
+    do { return try workspace.status().current } catch let error as SQLiteError
+      where error.kind == .corrupt || error.kind == .notADatabase
+    { return nil }
+  }
+
+  /// The finished exports in the outbox, if this device cannot export now. If the exports cannot be read either, the
+  /// list is empty, because the failure is enough.
+  private static func made(_ workspace: DeviceWorkspace, before failure: Failure) -> [Syncing.Outgoing] {
+    guard let stranded = try? workspace.stranded(), stranded.files.count > 1 else { return [] }
+    return [delivery(of: stranded, because: failure)]
+  }
+
+  /// The files to carry without a new export: the finished exports, and the last bundle that this device received from
+  /// the hub.
+  private static func delivery(of stranded: DeviceWorkspace.Stranded, because failure: Failure) -> Syncing.Outgoing {
+    .init(
+      to: stranded.hub, file: stranded.files.last, words: "\(Words.count(stranded.files.count, "file")) that lay here.",
+      failure: failure, before: Array(stranded.files.dropLast()))
+  }
+}

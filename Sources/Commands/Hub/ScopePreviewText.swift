@@ -1,0 +1,74 @@
+import SatchelHub
+import SatchelJSON
+import SatchelPlatform
+
+/// The effect of a change of rights: in words, as members of the document, and as a question before the change.
+struct ScopePreviewText {
+  let preview: ScopePreview
+  let words: TerminalText
+  /// Whether the words were shown with a question already.
+  private let wasShown: Bool
+
+  /// Shows the effect, and asks the person at the terminal if rows are taken.
+  ///
+  /// Throws a `WorkspaceError` if the answer is not yes.
+  init(asking preview: ScopePreview, _ command: ParsedCommand, _ context: CommandContext) throws {
+    self.preview = preview
+    words = Self.text(preview, now: context.platform.clock.milliseconds())
+    wasShown = preview.taken > 0 && Confirmation.isAsked(command, context)
+    if wasShown {
+      context.console.warn(words)
+      try Confirmation.ask(
+        "This takes \(Words.count(preview.taken, "row")) away, from the next bundle on. Go on?", command, context)
+    }
+  }
+
+  /// The words for the answer. Empty if they were shown with the question.
+  var answer: TerminalText { wasShown ? "" : words }
+
+  var json: JSONValue {
+    [
+      "rows": .object(
+        preview.tables.map {
+          .init(
+            name: $0.table.text,
+            value: ["given": .integer(Int64($0.given)), "taken": .integer(Int64($0.taken))])
+        }),
+      "devices": .array(
+        preview.devices.map {
+          [
+            "device": .string($0.name), "user": .string($0.user), "given": .integer(Int64($0.given)),
+            "taken": .integer(Int64($0.taken)), "last_contact": .time($0.lastContact),
+            "unsent": .bool($0.mayHaveUnsentWork),
+          ]
+        }),
+    ]
+  }
+
+  private static func text(_ preview: ScopePreview, now: Int64) -> TerminalText {
+    var text: TerminalText = "No user gets or loses rows.\n"
+    if !preview.tables.isEmpty {
+      var table = TextTable(["TABLE", .right("ROWS GIVEN"), .right("TAKEN")])
+      for entry in preview.tables { table.add([entry.table.text, "\(entry.given)", "\(entry.taken)"]) }
+      text = table.text(width: nil)
+    }
+    if preview.devices.isEmpty { return text }
+    var table = TextTable([
+      "DEVICE", "USER", .right("ROWS GIVEN"), .right("TAKEN"), "LAST CONTACT", "WORK NOT SENT YET",
+    ])
+    for device in preview.devices {
+      table.add([
+        device.name, device.user, "\(device.given)", "\(device.taken)", Words.age(of: device.lastContact, now: now),
+        device.mayHaveUnsentWork ? "possible" : "none",
+      ])
+    }
+    text += table.text(width: nil)
+    return text + (preview.devices.contains { $0.taken > 0 && $0.mayHaveUnsentWork } ? lateWork : "")
+  }
+
+  private static let lateWork: TerminalText = """
+    Changes to rows that are taken away may still come from these devices: each becomes a conflict, unless the table \
+    has "late": "accept".
+
+    """
+}

@@ -1,0 +1,123 @@
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// Finds a stick that says it has more room than it has, before anything is entrusted to it.
+///
+/// FAT and exFAT give room to files in the order of the medium's addresses. So the check reserves room without writing
+/// it, writes a small marker, and so on to the end of the free room. Then all markers are read back. A stick that drops
+/// writes beyond its true size loses the last markers. A stick that begins again at its first address overwrites
+/// markers if its true size is a power of two: the markers have distances of a power of two.
+///
+/// If the file system cannot reserve room, the markers follow each other, and reach only as far as they are written.
+struct SizeCheck {
+  /// The range of the free room over which the markers were spread.
+  struct Reach: Equatable {
+    let bytes: Int64
+    let free: Int64
+  }
+
+  /// Folders with less free room are not checked: it is not worth the time.
+  static let leastFree: Int64 = 64 << 20
+  /// The file systems that give room in the order of addresses. Sticks are sold with these.
+  static let fileSystems: Set<String> = ["vfat", "msdos", "exfat"]
+
+  /// The room that stays free for the tables and folders of the file system.
+  private static let keptFree: Int64 = 4 << 20
+  /// The size of each reserved file: the largest size that FAT allows, in whole clusters.
+  private static let mostReserved: Int64 = 4094 << 20
+  /// The number of reserved files that are open at the same time.
+  private static let mostFiles = 600
+  /// No further room is reserved after this time.
+  private static let mostMilliseconds: Int64 = 60_000
+  /// The limit for markers that follow each other.
+  private static let mostWritten: Int64 = 256 << 20
+  /// The first reserved bytes, which show whether the file system writes the room that it reserves.
+  private static let firstReserved: Int64 = 64 << 20
+
+  let folder: String
+  let platform: Platform
+
+  /// Checks the free room. Removes all that it wrote.
+  /// - Returns: nil if there is too little free room for a check.
+  /// - Throws: a `WorkspaceError` if the medium gives other bytes back than were written.
+  func run() throws -> Reach? {
+    let free = try platform.files.freeBytes(folder)
+    if free < Self.leastFree { return nil }
+    let markers = try SizeMarkers(in: StickLayout(folder).root, of: folder, platform: platform)
+    var meter = ProgressMeter(.testing, of: 2 * free, for: platform.progress)
+    let reach = try spread(markers, over: free, &meter) ?? fill(markers, free, &meter)
+    try markers.check { meter.add(Int(2 * free) / (2 * markers.count)) }
+    return Reach(bytes: reach, free: free)
+  }
+
+  /// Writes markers with reserved room between them.
+  /// - Returns: the number of bytes from the first marker to the last; nil if room cannot be reserved without writing.
+  private func spread(_ markers: SizeMarkers, over free: Int64, _ meter: inout ProgressMeter) throws -> Int64? {
+    var distance = SizeMarkers.bytes
+    while distance * 2 <= free / 16 { distance *= 2 }
+    let began = platform.clock.milliseconds()
+    try markers.add()
+    let cost = platform.clock.milliseconds() - began
+    var reach = SizeMarkers.bytes
+    while reach + distance + Self.keptFree <= free, platform.clock.milliseconds() - began < Self.mostMilliseconds,
+      markers.reserved < Self.mostFiles
+    {
+      let isFirst = reach == SizeMarkers.bytes
+      if isFirst, try !reservesWithoutWriting(markers, distance - SizeMarkers.bytes, cost) { return nil }
+      try reserve(markers, isFirst ? 0 : distance - SizeMarkers.bytes)
+      if isFirst, try platform.files.freeBytes(folder) > free - distance / 2 { return nil }
+      try markers.add()
+      reach += distance
+      meter.add(Int(distance))
+    }
+    return reach
+  }
+
+  /// Reserves the room after the first marker. Returns false if this takes as long as writing it would take.
+  private func reservesWithoutWriting(_ markers: SizeMarkers, _ bytes: Int64, _ cost: Int64) throws -> Bool {
+    let began = platform.clock.milliseconds()
+    let first = min(bytes, Self.firstReserved, Self.mostReserved)
+    guard try markers.reserve(first) else { return false }
+    // This is the time for a quarter of these bytes, and some time for the tables of the file system.
+    let patience = cost * first / SizeMarkers.bytes / 4 + 200
+    guard platform.clock.milliseconds() - began <= patience else { return false }
+    try reserve(markers, bytes - first)
+    return true
+  }
+
+  private func reserve(_ markers: SizeMarkers, _ bytes: Int64) throws {
+    var left = bytes
+    while left > 0, try markers.reserve(min(left, Self.mostReserved)) { left -= min(left, Self.mostReserved) }
+  }
+
+  /// Writes markers that follow each other. Returns the number of their bytes.
+  private func fill(_ markers: SizeMarkers, _ free: Int64, _ meter: inout ProgressMeter) throws -> Int64 {
+    markers.release()
+    let bytes = min(Self.mostWritten, free / 4)
+    while Int64(markers.count) * SizeMarkers.bytes < bytes {
+      try markers.add()
+      meter.add(Int(free / (bytes / SizeMarkers.bytes + 1)))
+    }
+    return Int64(markers.count) * SizeMarkers.bytes
+  }
+}
+
+extension SizeCheck {
+  /// The record on the medium that its size was checked.
+  private static let recordName = "checked.txt"
+
+  /// Checks a medium unless it was checked before, and records the result on it.
+  /// - Returns: the words about a check that was made; nil: no check was made.
+  static func once(_ folder: String, _ platform: Platform) throws -> TerminalText? {
+    let root = StickLayout(folder).root
+    let record = Paths.join(root, recordName)
+    if try platform.files.kind(root) == .directory, try platform.files.kind(record) == .file { return nil }
+    guard let reach = try SizeCheck(folder: folder, platform: platform).run() else { return nil }
+    let day = UTCTime.text(milliseconds: platform.clock.milliseconds()).prefix(10)
+    let words =
+      "Test data over \(reach.bytes >> 20) of \(reach.free >> 20) MiB of free room came back as it was written"
+    try platform.files.replace(record, mode: 0o644, contents: Array("\(words), on \(day).\r\n".utf8))
+    return "The stick was tested. \(words).\n"
+  }
+}

@@ -1,0 +1,41 @@
+import SatchelPlatform
+import SatchelWorkspace
+
+/// The room on a stick for the bundles that one sync makes, one after another. The bundles are put there later.
+struct StickRoom {
+  private let stick: Stick
+  /// The largest size of a bundle, as a person requested.
+  private let size: Int64?
+  /// The bytes that are free, without the bundles that were made so far.
+  private var free: Int64
+
+  init(on stick: Stick, size: Int64?) throws {
+    (self.stick, self.size) = (stick, size)
+    free = try stick.room()
+  }
+
+  /// The room for the next bundle. Its attached files leave room for the rows of the bundles that come later.
+  /// - Parameters:
+  ///   - receiver: for whom the next bundle is.
+  ///   - later: the number of receivers that come later.
+  func next(to receiver: String, later: Int = 0) -> BundleRoom {
+    let kept = min(max(free, 0) / 2, Int64(later) * Self.ofRows)
+    return BundleRoom(size: size, free: free - kept) { [stick] file in
+      (try? stick.holds(copyOf: file, for: receiver)) == true
+    }
+  }
+
+  /// Whether a file is here, and is a bundle that this room is too small for.
+  func isTooSmall(_ room: BundleRoom, for file: String) throws -> Bool {
+    let files = stick.platform.files
+    return try files.kind(file) == .file && !room.fits(file, files)
+  }
+
+  /// Records that a bundle was made, which takes room if the stick does not hold it.
+  mutating func add(_ file: String, of bytes: Int64, to receiver: String) throws {
+    if try !stick.holds(copyOf: file, for: receiver) { free -= bytes }
+  }
+
+  /// The bytes that the rows of one receiver usually need at most.
+  private static let ofRows: Int64 = 4 << 20
+}

@@ -1,0 +1,214 @@
+import SatchelBundle
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// How to treat a tablet without the database of this device.
+public enum MissingTabletDatabase: Sendable {
+  /// It may be the wrong folder, so nothing is done.
+  case refused
+  /// The tablet was lost or reset. The database is built from bundles and exports, as far as they reach.
+  case rebuilt
+}
+
+/// The result of a dock.
+public struct DockReport<Work> {
+  /// The result of the work on the copy of the database.
+  public let work: Work
+  /// The path of the database on the tablet.
+  public let database: String
+  /// Whether the tablet got another database file. False: the work changed nothing, or this was a rehearsal.
+  public let isPut: Bool
+  /// Whether the tablet got a database of this device for the first time.
+  public let isFirst: Bool
+}
+
+extension DeviceWorkspace {
+  /// Takes a copy of the database of this device from a tablet, works on the copy, and puts it back.
+  ///
+  /// Throws a `WorkspaceError` with the reason `written-meanwhile` if the tablet's database was written meanwhile. Then
+  /// nothing is put back, and no export of the copy leaves this machine. So the next dock continues from the tablet's
+  /// file, as if this dock had not happened.
+  /// - Parameters:
+  ///   - folder: the tablet's folder with the database.
+  ///   - name: the database's name in the folder. Needed for the first dock of a device; nil: its name is known.
+  ///   - missing: how to treat a tablet without the database.
+  ///   - work: imports and exports with the workspace that it gets. The database of that workspace is the copy.
+  public func dock<Work>(
+    _ folder: String, database name: String?, missing: MissingTabletDatabase = .refused,
+    _ work: (DeviceWorkspace) throws -> Work
+  ) throws -> DockReport<Work> {
+    let name = try tabletName(name)
+    return try lockedWithoutDatabase {
+      // A killed command may have left its copy.
+      try platform.files.removeTree(self.folder.dock)
+      try platform.files.makeDirectory(self.folder.dock, mode: 0o700)
+      let staging = try StagingFolder(in: self.folder.dock, platform: platform)
+      let copy = Docking(database: staging.file("copy.sqlite"), in: staging.path)
+      let tablet = TabletDatabase(name, in: folder, platform.files)
+      let dock = Dock(workspace: self, tablet: tablet, copy: copy, missing: missing)
+      return try dock.run(name, work)
+    }
+  }
+
+  private func tabletName(_ given: String?) throws -> String {
+    let known = configuration.docks
+    guard let name = given ?? known else {
+      throw WorkspaceError(
+        .nameNeeded, "This device has not been docked yet, so the name of its database on the tablet is not known.",
+        hint: "Name the file that the app on the tablet opens: satchel dock FOLDER --database survey.gpkg")
+    }
+    if let known, known != name {
+      throw WorkspaceError(
+        .badName, "The database of this device has the name \(known) on its tablet.",
+        hint: "Dock without --database. For another tablet, use the workspace of that tablet.")
+    }
+    if name.isEmpty || name.hasPrefix(".") || name.contains("/") {
+      throw WorkspaceError(
+        .badName, "\"\(name)\" cannot be the name of a database on a tablet.",
+        hint: "Give the file's name alone, and its folder as FOLDER.")
+    }
+    return name
+  }
+
+  /// Throws if the database of this device cannot be used as it is now.
+  public func checkDatabase() throws { if try !isInitial() || hasBundles() { _ = try session() } }
+
+  private func hasBundles() throws -> Bool {
+    try !configuration.joins && BundleArchive(folder, platform.files).hasAny()
+  }
+}
+
+/// One dock: what the tablet has, what the workspace has, and the way to one database.
+private struct Dock {
+  let workspace: DeviceWorkspace
+  let tablet: TabletDatabase
+  let copy: Docking
+  let missing: MissingTabletDatabase
+
+  private var files: any FileSystem { workspace.platform.files }
+  private var runMode: RunMode { workspace.runMode }
+  /// The database of a workspace that was provisioned on this machine, before it goes to the tablet.
+  private var ownDatabase: String { workspace.configuration.databasePath(workspace.folder) }
+
+  func run<Work>(_ name: String, _ work: (DeviceWorkspace) throws -> Work) throws -> DockReport<Work> {
+    if try files.resolved(tablet.path) == files.resolved(ownDatabase) {
+      throw WorkspaceError(
+        .insideWorkspace, "\(tablet.path) is the place of a database in this workspace.",
+        hint: "Name the folder of the app's database on the tablet.")
+    }
+    let taken = try tablet.isThere() ? take() : nil
+    let held = try begin(name, isTaken: taken != nil)
+    if taken != nil { try refuseStranger(held) }
+    let result = try work(held)
+    var isPut = false
+    if runMode == .commit {
+      try TabletDatabase.settle(copy.database, files)
+      isPut = try tablet.put(copy.database, over: taken)
+      try held.completeDocking()
+      try removeOwnDatabase()
+    }
+    return DockReport(work: result, database: tablet.path, isPut: isPut, isFirst: wasInitial)
+  }
+
+  private var wasInitial: Bool { workspace.configuration.docks == nil || workspace.configuration.joins }
+
+  private func take() throws -> TabletDatabase.Taken {
+    if try workspace.configuration.docks == nil && files.kind(ownDatabase) != nil {
+      throw WorkspaceError(
+        .exists, "\(tablet.path) is there already, and this workspace has a database of its own.",
+        hint:
+          """
+          To give this device's database to the tablet, first move \(tablet.path) away. To join a tablet that has \
+          rows, make a workspace without a database: satchel init
+          """)
+    }
+    return try tablet.take(to: copy.database)
+  }
+
+  /// Prepares the workspace that works on the copy.
+  private func begin(_ name: String, isTaken: Bool) throws -> DeviceWorkspace {
+    let isNew = workspace.configuration.docks == nil
+    if !isTaken, try files.kind(ownDatabase) == .file {
+      try takeOwnDatabase()
+      return try begun(held(named: name, joins: workspace.configuration.joins))
+    }
+    // Without this mark, a database without tables of Satchel would look like a file that another program put there.
+    let joins = isNew || workspace.configuration.joins
+    let held = held(named: name, joins: joins)
+    if joins {
+      if try held.isInitial() && workspace.staged().isEmpty { throw Self.noBundle }
+      return try begun(held)
+    }
+    if isTaken { return held }
+    guard missing == .rebuilt else { throw Self.missing(tablet) }
+    if runMode == .commit, try held.rebuild(.deliveredAgain) == nil {
+      throw WorkspaceError(
+        .noHistory, "The database cannot be built: bundles are missing in bundles/archive.",
+        hint: "Bring the missing bundles back into bundles/archive, from a backup of this workspace.")
+    }
+    return held
+  }
+
+  private func held(named name: String, joins: Bool) -> DeviceWorkspace {
+    var held = DeviceWorkspace(
+      folder: workspace.folder, configuration: workspace.configuration.docking(name, joins: joins),
+      platform: workspace.platform, keys: workspace.keys, runMode: runMode)
+    held.docking = copy
+    return held
+  }
+
+  /// Records that the database is on the tablet. After that, no command here uses another database.
+  private func begun(_ held: DeviceWorkspace) throws -> DeviceWorkspace {
+    if workspace.configuration.docks == nil, runMode == .commit {
+      try files.replace(workspace.folder.configuration, mode: 0o644, contents: held.configuration.bytes)
+    }
+    return held
+  }
+
+  private func takeOwnDatabase() throws {
+    if workspace.configuration.database.hasPrefix("/") {
+      throw WorkspaceError(
+        .exists, "The database of this device is \(ownDatabase), which an app on this machine uses.",
+        hint: "Close that app, move the file to the tablet as \(tablet.path), and run the command again.")
+    }
+    let database = try Database(path: ownDatabase, mode: .readWrite)
+    try database.emptyLog()
+    try files.copy(ownDatabase, to: copy.database, mode: 0o600)
+  }
+
+  private func removeOwnDatabase() throws {
+    for suffix in ["-wal", "-shm", "-journal", ""] { try files.removeIfThere(ownDatabase + suffix) }
+  }
+
+  /// Throws if the tablet's database belongs to another device.
+  private func refuseStranger(_ held: DeviceWorkspace) throws {
+    let database = try Database(path: copy.database, mode: .readWrite)
+    guard try database.hasTable("satchel_device"), let state = try DeviceState.load(from: database),
+      state.id != held.configuration.id
+    else { return }
+    throw WorkspaceError(
+      .otherDevice,
+      "\(tablet.path) belongs to the device \(state.name), and this is the workspace of \(held.configuration.name).",
+      hint: "Use the workspace of \(state.name): satchel -C DIR dock FOLDER")
+  }
+
+  private static let noBundle = WorkspaceError(
+    .initial, "No bundle from the hub has come for this device yet.",
+    hint:
+      """
+      Add --stick with the folder of the stick that has it, or first run satchel import --stage FILE. The hub's \
+      operator makes it: satchel-hub emit
+      """)
+
+  private static func missing(_ tablet: TabletDatabase) -> WorkspaceError {
+    WorkspaceError(
+      .noDatabase, "There is no \(tablet.path).",
+      hint:
+        """
+        Is it the folder with the app's database, and is the tablet unlocked? If the tablet was lost or reset: add \
+        --rebuild. It builds the database from bundles and exports, as far as they reach.
+        """)
+  }
+}

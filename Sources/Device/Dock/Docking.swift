@@ -1,0 +1,109 @@
+import SatchelBundle
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+import Synchronization
+
+/// The work on a copy of a tablet's database, until the copy is back on the tablet.
+///
+/// The tablet's file is the device's only database. So nothing may leave this machine that only the copy knows: if the
+/// copy does not come back to the tablet, the device continues from the tablet's file. Two exports with one number
+/// would look like two copies of the device. This value holds the files that wait for the end of the work.
+final class Docking: Sendable {
+  /// An export that has no name in the outbox yet.
+  struct HeldExport: Sendable {
+    let name: String
+    let sequence: SequenceNumber
+    let path: String
+  }
+
+  /// A full bundle that was imported into the copy. It replaces the bundles before it.
+  struct ReplacedBundles: Sendable {
+    let scope: Manifest.Scope
+    let isNewHistory: Bool
+  }
+
+  private struct Held: Sendable {
+    var exports: [HeldExport] = []
+    var replaced: [ReplacedBundles] = []
+  }
+
+  /// The path of the copy.
+  let database: String
+  private let folder: String
+  private let held = Mutex(Held())
+
+  /// - Parameters:
+  ///   - database: the path of the copy.
+  ///   - folder: a folder of the workspace that exists as long as the work.
+  init(database: String, in folder: String) {
+    self.database = database
+    self.folder = folder
+  }
+
+  var exports: [HeldExport] { held.withLock { $0.exports } }
+  var replaced: [ReplacedBundles] { held.withLock { $0.replaced } }
+
+  /// Keeps the file of an export until the copy is back on the tablet.
+  func hold(_ name: String, _ sequence: SequenceNumber, at path: String, _ files: any FileSystem) throws {
+    let place = Paths.join(folder, name)
+    try files.rename(path, to: place)
+    held.withLock { $0.exports.append(HeldExport(name: name, sequence: sequence, path: place)) }
+  }
+
+  func holds(_ name: String) -> Bool { exports.contains { $0.name == name } }
+
+  func note(_ scope: Manifest.Scope, _ isNewHistory: Bool) {
+    held.withLock { $0.replaced.append(ReplacedBundles(scope: scope, isNewHistory: isNewHistory)) }
+  }
+}
+
+extension DeviceWorkspace {
+  /// Whether the database of this device is on a tablet, and no copy of it is here now.
+  public var isDocked: Bool { docking == nil && configuration.docks != nil }
+
+  /// The finished files for the hub, in the order in which the hub needs them. For a device whose database is on a
+  /// tablet: only the outbox shows what the hub is not known to have.
+  public func outgoing() throws -> [String] {
+    let names = try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") }
+    let files = names.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }.map { Paths.join(folder.outbox, $0) }
+    // A bundle from the hub that does not follow the present one waits. Then the hub needs its own bundle as a proof.
+    let isWaiting =
+      try platform.files.kind(folder.waiting) == .directory
+      && platform.files.list(folder.waiting).contains { $0.hasSuffix(".satchel") }
+    guard isWaiting, let proof = try stranded()?.files.first else { return files }
+    return [proof] + files
+  }
+
+  /// Does what waited until the copy of the database is back on the tablet: gives the exports their names in the
+  /// outbox, and removes the files that only the former database needed.
+  func completeDocking() throws {
+    guard let docking else { return }
+    let session = try session()
+    for export in docking.exports {
+      try session.publish(export.path, as: export.name)
+      try session.moveToSent(below: export.sequence)
+    }
+    for full in docking.replaced { try session.forgetBundles(before: full.scope, full.isNewHistory) }
+    try DeviceAttachments(session).sweepNow()
+    try session.moveToSent(below: session.state.acknowledged.next)
+    try BundleParts(folder, platform: platform).forget(session.incomingPrefix, upTo: session.state.received.rawValue)
+    try session.putOutBrought()
+    try unstage(upTo: session.state.received)
+    try noteAnswer()
+    try setJoined()
+  }
+}
+
+extension WorkspaceError {
+  /// - Parameter name: the name of the database on the tablet.
+  static func away(_ name: String) -> WorkspaceError {
+    WorkspaceError(
+      .docked, "The database of this device is on its tablet, in \(name).",
+      hint:
+        """
+        Connect the tablet, close the app there, and run satchel dock FOLDER with the folder of \(name). It also \
+        brings in what is staged. Without the tablet, satchel sync and satchel import --stage work.
+        """)
+  }
+}

@@ -1,0 +1,166 @@
+import SatchelBundle
+import SatchelCrypto
+import SatchelPlatform
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// The app's database in the folder of a tablet: on a card, or behind a cable.
+///
+/// No lock reaches the tablet: its app is on another machine. So the file is compared before it is replaced. A log
+/// (`-wal`) or a journal (`-journal`) beside the file belongs to exactly this file. A database that gets another
+/// database's log is damaged, and a database without its log lacks changes. So a file with a log is replaced in two
+/// steps. The first step puts the same content there with the log's changes in it: with or without the log, that file
+/// means the same. Then the log is removed, and then the new database replaces the file.
+struct TabletDatabase {
+  /// The state of one file, by which a later change is noticed.
+  fileprivate struct Mark: Equatable {
+    let size: Int64
+    let modified: Int64
+  }
+
+  /// A copy of the database, and the state of the tablet's files at that time.
+  struct Taken {
+    /// For the file itself (an empty suffix), its log and its journal: the state, if it was there.
+    fileprivate var marks: [String: Mark] = [:]
+    fileprivate var digests: [String: Digest] = [:]
+    fileprivate var mode: UInt32 = 0o644
+    /// The database as it was taken, with the changes of its log in it. nil: it had no log and no journal.
+    fileprivate var settled: String?
+  }
+
+  private static let companions = ["-wal", "-journal"]
+  private static let sharedMemory = "-shm"
+
+  let path: String
+  private let files: any FileSystem
+
+  private var folder: String { Paths.parent(of: path) }
+
+  /// - Parameters:
+  ///   - name: the file's name in the folder.
+  ///   - folder: the folder of the tablet.
+  init(_ name: String, in folder: String, _ files: any FileSystem) {
+    path = Paths.join(folder, name)
+    self.files = files
+  }
+
+  /// Whether there is a database. Throws a `WorkspaceError` if its folder is missing.
+  func isThere() throws -> Bool {
+    // A link to the folder is followed, because a person named it.
+    guard try files.kind(Paths.join(folder, ".")) == .directory else {
+      throw WorkspaceError(
+        .noFolder, "There is no folder \(folder).", hint: "Is the tablet connected and unlocked, or its card mounted?")
+    }
+    return try files.kind(path) != nil
+  }
+
+  // MARK: taking
+
+  /// Copies the database with its log and its journal to `copy`, and brings their content into the copy.
+  ///
+  /// Throws a `WorkspaceError` if the app writes meanwhile. The tablet's files are only read.
+  /// - Parameter copy: a path in a private folder of this machine.
+  func take(to copy: String) throws -> Taken {
+    var taken = Taken()
+    taken.marks = try marks()
+    taken.mode = try files.permissions(path) & 0o777
+    for suffix in taken.marks.keys.sorted() {
+      try files.copy(path + suffix, to: copy + suffix, mode: 0o600)
+      taken.digests[suffix] = try digest(of: copy + suffix)
+    }
+    guard try marks() == taken.marks else { throw writtenMeanwhile("The app writes to \(path).") }
+    let hasCompanion = taken.marks.count > 1
+    try Self.settle(copy, files)
+    if hasCompanion {
+      let settled = copy + ".settled"
+      try files.copy(copy, to: settled, mode: 0o600)
+      taken.settled = settled
+    }
+    return taken
+  }
+
+  /// Brings the content of the log and of the journal into the file, and removes both.
+  static func settle(_ path: String, _ files: any FileSystem) throws {
+    do {
+      let database = try Database(path: path, mode: .readWrite)
+      // The first read rolls back a hot journal, and reads the log.
+      _ = try database.first("SELECT count(*) FROM sqlite_schema", [:]) { $0.integer(0) }
+      try database.emptyLog()
+    }
+    // The last connection to a database removes its log. A journal that is still there is not hot.
+    if try files.kind(path + "-wal") == .file, try files.size(path + "-wal") > 0 {
+      throw SQLiteError(corrupt: "its log could not be emptied")
+    }
+    for suffix in companions + [sharedMemory] { try files.removeIfThere(path + suffix) }
+  }
+
+  // MARK: putting back
+
+  /// Replaces the tablet's database by the database at `new`, which has no log and no journal. Returns false if the
+  /// tablet already has these bytes.
+  ///
+  /// Throws a `WorkspaceError` if the tablet's files have changed since they were taken. Then nothing was replaced.
+  /// After a crash at any time, the former database or the new database is there, and it is complete.
+  /// - Parameter taken: the former state; nil: there was no database.
+  func put(_ new: String, over taken: Taken?) throws -> Bool {
+    if let taken, taken.settled == nil, try digest(of: new) == taken.digests[""] { return false }
+    let asides = (new: aside("new"), settled: aside("old"))
+    defer { for path in [asides.new, asides.settled] { try? files.removeIfThere(path) } }
+    let mode = taken?.mode ?? 0o644
+    try files.deliver(new, to: asides.new, mode: mode)
+    if let settled = taken?.settled { try files.deliver(settled, to: asides.settled, mode: mode) }
+    try checkUnchanged(since: taken)
+    if taken?.settled != nil {
+      try files.rename(asides.settled, to: path)
+      let mark = try mark(of: path)
+      try removeCompanions()
+      guard try marks() == ["": mark] else { throw writtenMeanwhile("The app writes to \(path).") }
+    } else {
+      try removeCompanions()
+    }
+    try files.rename(asides.new, to: path)
+    return true
+  }
+
+  private func aside(_ what: String) -> String { Paths.join(folder, ".satchel-dock-\(what)-\(Paths.name(of: path))") }
+
+  private func removeCompanions() throws {
+    for suffix in Self.companions + [Self.sharedMemory] { try files.removeIfThere(path + suffix) }
+    try files.syncDirectory(folder)
+  }
+
+  private func checkUnchanged(since taken: Taken?) throws {
+    let isSame = try marks() == taken?.marks ?? [:]
+    let digests = try isSame ? (taken?.digests ?? [:]).filter { try digest(of: path + $0.key) != $0.value } : [:]
+    guard isSame, digests.isEmpty else {
+      throw writtenMeanwhile("The app wrote to \(path) meanwhile.")
+    }
+  }
+
+  private func writtenMeanwhile(_ words: String) -> WorkspaceError {
+    WorkspaceError(
+      .writtenMeanwhile, "\(words) Nothing was put back, and nothing is lost.",
+      hint: "Close the app on the tablet, then run the same command again. It begins with the newer file.")
+  }
+
+  private func marks() throws -> [String: Mark] {
+    var marks: [String: Mark] = [:]
+    for suffix in [""] + Self.companions where try files.kind(path + suffix) != nil {
+      marks[suffix] = try mark(of: path + suffix)
+    }
+    return marks
+  }
+
+  private func mark(of path: String) throws -> Mark {
+    Mark(size: try files.size(path), modified: try files.modified(path))
+  }
+
+  private func digest(of path: String) throws -> Digest {
+    let fd = try files.open(path)
+    defer { files.close(fd) }
+    files.dropCache(of: fd)
+    var pieces = files.pieces(of: fd)
+    return try pieces.digest().digest
+  }
+}

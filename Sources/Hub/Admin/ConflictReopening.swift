@@ -1,0 +1,101 @@
+import SatchelCapture
+import SatchelConflicts
+import SatchelPlatform
+import SatchelValues
+import SatchelWorkspace
+
+/// The result of `conflicts reopen`.
+public struct ReopenedConflicts: Sendable {
+  /// The conflicts that are open again.
+  public let conflicts: [ConflictRecord]
+  /// Rows that have the values from before the decisions again, by table.
+  public let rows: [(table: Name, count: Int)]
+  /// The number of rows that keep a value of a decision: others changed them since, or other rows depend on them.
+  public let left: Int
+}
+
+extension HubWorkspace {
+  /// Takes back the decision about a conflict, and about all members of its unit. The conflict is open again. If the
+  /// decision was made at the hub, its row gets the values from before the decision, except values that were changed
+  /// again since.
+  /// - Parameter prefix: the conflict's id, or the beginning of it.
+  public func reopen(_ prefix: String) throws -> ReopenedConflicts {
+    try applying { store in
+      let found = try ConflictTable.find(prefix, in: store.database)
+      guard found.record.state == .resolved, found.decision != nil else {
+        throw WorkspaceError(
+          .notDecided, "No person has decided the conflict \(found.record.id.text.prefix(8)) yet.",
+          hint: "`conflicts list` shows what waits for a decision.")
+      }
+      let members = try ConflictTable.whole(found, in: store.database).members
+      return try reopen(members.filter { $0.decision != nil }, store)
+    }
+  }
+
+  /// Takes back all decisions that were made at the hub at this time or later, in the same way.
+  /// - Parameter time: in milliseconds since 1970.
+  public func reopen(decidedSince time: Int64) throws -> ReopenedConflicts {
+    try applying { store in
+      let decided = try ConflictTable.decided(by: Self.hubUser, since: time, in: store.database)
+      if decided.isEmpty {
+        throw WorkspaceError(
+          .notDecided, "No conflict was decided here since \(platform.clock.localText(milliseconds: time)).",
+          hint: "`conflicts list --all` shows the decided ones, and `conflicts show ID` the time of a decision.")
+      }
+      return try reopen(decided, store)
+    }
+  }
+
+  private func reopen(_ decided: [StoredConflict], _ store: HubStore) throws -> ReopenedConflicts {
+    let now = platform.clock.milliseconds()
+    let rows = try store.rows(decidedIn: decided, by: Self.hubUser)
+    var revert = Revert(store: store, now: now, stamp: try Capture.tick(now: now, in: store.database), left: .counted)
+    try revert.run(rows)
+    for conflict in decided { try ConflictTable.reopen(conflict, in: store.database) }
+    return ReopenedConflicts(
+      conflicts: decided.map(\.record),
+      rows: zip(store.tables, revert.counts).filter { $0.1 > 0 }.map { ($0.0.name, $0.1) }, left: revert.left)
+  }
+}
+
+extension HubStore {
+  /// The rows that these decisions changed, with the entries of the decisions in the log. A decision that came from a
+  /// device is a change of the device's bundle, and is not among them.
+  fileprivate func rows(decidedIn conflicts: [StoredConflict], by user: String) throws -> [RevertedRow] {
+    struct ChangedRow: Hashable {
+      let place: Int
+      let key: RowKey
+    }
+    var order: [ChangedRow] = []
+    var found: [ChangedRow: [LogEntry]] = [:]
+    for conflict in conflicts {
+      guard let decision = conflict.decision, decision.by == user, let place = place(of: conflict.record.table) else {
+        continue
+      }
+      let schema = tables[place].schema
+      let record = try conflict.record.present(in: schema, database)
+      for key in [record.key, record.rivalKey(in: schema)].compactMap(\.self) {
+        let entries = try entries(ofDecisionAt: decision.at, by: user, in: past(of: key, in: place))
+        if entries.isEmpty { continue }
+        let row = ChangedRow(place: place, key: key)
+        if found[row] == nil { order.append(row) }
+        found[row, default: []] += entries
+      }
+    }
+    return order.map { row in
+      let entries = found[row, default: []].sorted { $0.cursor < $1.cursor }
+      return RevertedRow(place: row.place, key: row.key, entries: entries, bundles: [])
+    }
+  }
+
+  private func entries(
+    ofDecisionAt time: Int64, by user: String, in past: RowNumbers.Entry?
+  ) throws -> [LogEntry] {
+    var entries: [LogEntry] = []
+    try eachChange(of: past) { entry in
+      if entry.at == time, entry.device == nil, entry.bundle == nil, entry.user == user { entries.append(entry) }
+      return .more
+    }
+    return entries
+  }
+}

@@ -1,0 +1,182 @@
+import SatchelBundle
+import SatchelValues
+import SatchelWorkspace
+
+/// The rows that a change of rights gives to users and takes from them, and the devices that it affects.
+public struct ScopePreview: Sendable {
+  /// The rows of one table. A row counts once for each user.
+  public struct Table: Sendable {
+    public let table: Name
+    public var given: Int
+    public var taken: Int
+  }
+
+  public struct Device: Sendable {
+    public let name: String
+    /// The device's present user.
+    public let user: String
+    public let given: Int
+    public let taken: Int
+    /// The time of the last contact, in milliseconds since 1970. nil if the hub never had a bundle of the device.
+    public let lastContact: Int64?
+    /// Whether the device may have changes that the hub does not have yet. No hub can know that there are none.
+    public let mayHaveUnsentWork: Bool
+  }
+
+  /// The tables in which rows are given or taken, in the order of the dataset.
+  public private(set) var tables: [Table] = []
+  public private(set) var devices: [Device] = []
+
+  public var given: Int { tables.reduce(0) { $0 + $1.given } }
+  public var taken: Int { tables.reduce(0) { $0 + $1.taken } }
+
+  /// The same, with only the devices that get or lose rows.
+  public var ofMovedDevices: ScopePreview {
+    var preview = self
+    preview.devices = devices.filter { $0.given > 0 || $0.taken > 0 }
+    return preview
+  }
+
+  /// - Parameters:
+  ///   - changes: for each user, the rows that the user sees before the change and after it, by table, and the user's
+  ///     devices.
+  ///   - names: the order of the tables.
+  init(_ changes: [(before: VisibleRows, after: VisibleRows, devices: [EnrolledDevice])], tables names: [Name]) {
+    var totals: [Name: (given: Int, taken: Int)] = [:]
+    for (before, after, devices) in changes {
+      var (given, taken) = (0, 0)
+      for name in Set(before.keys).union(after.keys) {
+        let (old, new) = (before[name] ?? RowSet(), after[name] ?? RowSet())
+        let difference = (new.subtracting(old).count, old.subtracting(new).count)
+        totals[name, default: (0, 0)].given += difference.0
+        totals[name, default: (0, 0)].taken += difference.1
+        (given, taken) = (given + difference.0, taken + difference.1)
+      }
+      self.devices += devices.map {
+        Device(
+          name: $0.name, user: $0.user, given: given, taken: taken, lastContact: $0.heard,
+          mayHaveUnsentWork: $0.mayHaveUnsentWork)
+      }
+    }
+    tables = names.compactMap { name in
+      guard let total = totals[name], total != (0, 0) else { return nil }
+      return Table(table: name, given: total.given, taken: total.taken)
+    }
+  }
+}
+
+/// The visible rows of one user, by table.
+typealias VisibleRows = [Name: RowSet]
+
+/// Evaluates what users see. If the rules cannot distinguish two users, their rows are evaluated once.
+final class ScopeCensus {
+  private let store: HubStore
+  private let usesName: Bool
+  private var known: [String: VisibleRows] = [:]
+
+  init(_ store: HubStore) throws {
+    self.store = store
+    let rules = ScopeRules(dataset: store.dataset, tables: store.tables)
+    usesName = try store.tables.contains { table in
+      let (kept, _) = try store.prepared(rule: rules.ofRowSQL(table, rules.visible(table)))
+      return kept.statement.parameterNames.contains { $0 == "user" }
+    }
+  }
+
+  func rows(of user: User) throws -> VisibleRows {
+    let key = "\(usesName ? user.name : "")\u{0}\(String(decoding: FieldsCoding.json(user.attributes), as: UTF8.self))"
+    if let rows = known[key] { return rows }
+    let sets = try ScopeStore(store, user: user).visibleFromAbove()
+    let rows = Dictionary(uniqueKeysWithValues: zip(store.tables.map(\.name), sets))
+    known[key] = rows
+    return rows
+  }
+}
+
+extension HubWorkspace {
+  /// The effect that `setUser` would have with these attributes. Nothing is changed.
+  public func preview(user name: String, attributes: [(name: String, value: String)]) throws -> ScopePreview {
+    try previewing { store in
+      guard let user = try store.user(name) else { throw Self.noUser(name) }
+      let changed = User(name: user.name, attributes: try Self.merge(user.attributes, attributes, store.dataset))
+      return [(user, changed, try store.devices(of: user))]
+    }
+  }
+
+  /// The effect that `importUsers` would have. Nothing is changed. New users have no device yet, and do not count.
+  public func preview(users rows: [[String]]) throws -> ScopePreview {
+    try previewing { store in
+      try Self.readUsers(rows, store).compactMap { known, user in
+        try known.flatMap { $0.attributes == user.attributes ? nil : ($0, user, try store.devices(of: $0)) }
+      }
+    }
+  }
+
+  /// The effect that `setDevice` would have. Nothing is changed.
+  /// - Parameter name: the name of the new user; nil: the device stays with its user.
+  public func preview(device: String, user name: String?) throws -> ScopePreview {
+    try previewing { store in
+      guard let device = try store.device(named: device) else { throw Self.noDevice(device) }
+      guard let former = try store.user(device.user) else { throw Self.noUser(device.user) }
+      guard let user = try name.map({ try store.user($0) }) ?? former else { throw Self.noUser(name ?? "") }
+      return [(former, user, [device])]
+    }
+  }
+
+  private func previewing(
+    _ changes: (HubStore) throws -> [(before: User, after: User, devices: [EnrolledDevice])]
+  ) throws -> ScopePreview {
+    try locked {
+      let store = try store()
+      return try store.writeTransaction(.dryRun) {
+        try store.logLocalWrites(user: Self.hubUser, at: platform.clock.milliseconds())
+        let census = try ScopeCensus(store)
+        let changes = try changes(store).map { before, after, devices in
+          let isSame = before.name == after.name && before.attributes == after.attributes
+          let rows = try isSame ? [:] : census.rows(of: before)
+          return (rows, try isSame ? [:] : census.rows(of: after), devices)
+        }
+        return ScopePreview(changes, tables: store.tables.map(\.name))
+      }
+    }
+  }
+}
+
+/// Whether a new version of the dataset counts the rows that it gives to users and takes from them.
+public enum ScopeCounting: Sendable {
+  case counted, skipped
+}
+
+/// The users who have devices, and what they see before a new version of the dataset.
+struct ScopesBefore {
+  private let users: [(user: User, rows: VisibleRows, devices: [EnrolledDevice])]
+  private let tables: [Name]
+
+  init(_ store: HubStore) throws {
+    let census = try ScopeCensus(store)
+    users = try store.users().compactMap { user in
+      let devices = try store.devices(of: user)
+      return devices.isEmpty ? nil : (user, try census.rows(of: user), devices)
+    }
+    tables = store.tables.map(\.name)
+  }
+
+  /// Compares with what the same users see now.
+  func preview(_ store: HubStore) throws -> ScopePreview {
+    let census = try ScopeCensus(store)
+    let names = tables + store.tables.map(\.name).filter { !tables.contains($0) }
+    return ScopePreview(
+      try users.map { ($0.rows, try census.rows(of: $0.user), $0.devices) }, tables: names)
+  }
+}
+
+extension HubStore {
+  /// The devices of a user that are not revoked.
+  func devices(of user: User) throws -> [EnrolledDevice] {
+    try devices().filter { Name($0.user) == Name(user.name) && $0.state != .revoked }
+  }
+}
+
+extension EnrolledDevice {
+  fileprivate var mayHaveUnsentWork: Bool { state != .revoked && state != .preparing && !isReadOnly }
+}

@@ -1,0 +1,65 @@
+import SatchelJSON
+import Testing
+
+/// Tables that an app dropped or changed into something else are made again.
+@Suite("Tables that are made again")
+struct LostTableTests {
+  let camp: CommandLineFixture
+
+  init() throws { camp = try CommandLineFixture.watched() }
+
+  private func rows(_ database: String = "tablet/data.sqlite") throws -> String {
+    try camp.rows(database, "SELECT id, words FROM reviews ORDER BY id")
+  }
+
+  @Test("a table that was dropped comes back with its rows and the changes that the hub does not have")
+  func dropped() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'pending' WHERE id = 'r1'")
+    let before = try rows()
+    #expect(camp.device("tablet", "export").code == 0)
+    try camp.sql("tablet/data.sqlite", "DROP TABLE reviews")
+    let looked = camp.device("tablet", "doctor")
+    #expect(looked.code == 1 && looked.out.contains("doctor --repair --tables"), "\(looked.out)")
+    #expect(camp.device("tablet", "doctor", "--repair").code == 1)
+    let rehearsal = camp.device("tablet", "doctor", "--repair", "--tables", "--dry-run")
+    #expect(rehearsal.code == 0 && rehearsal.out.contains("is made as the hub's bundle"), "\(rehearsal)")
+    let repaired = camp.device("tablet", "doctor", "--repair", "--tables")
+    #expect(repaired.code == 0, "\(repaired)")
+    #expect(try rows() == before)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'later' WHERE id = 'r0'")
+    try camp.carry("tablet", rounds: 2)
+    #expect(try rows("office.sqlite") == rows())
+    #expect(camp.device("tablet", "doctor").code == 0)
+  }
+
+  @Test("a table with another key is made again, and a copy of the database keeps it as it was")
+  func otherKey() throws {
+    let before = try rows()
+    try camp.sql(
+      "tablet/data.sqlite",
+      """
+      CREATE TABLE other (number INTEGER PRIMARY KEY, id TEXT, site TEXT, author TEXT, stars INTEGER, words TEXT);
+      INSERT INTO other (id, words) SELECT id, words FROM reviews;
+      INSERT INTO other (id, words) VALUES ('only here', 'written after that');
+      DROP TABLE reviews;
+      ALTER TABLE other RENAME TO reviews;
+      """)
+    #expect(camp.device("tablet", "status").out.contains("another PRIMARY KEY"))
+    let repaired = camp.device("tablet", "doctor", "--repair", "--tables")
+    #expect(repaired.code == 0 && repaired.out.contains("it is kept in"), "\(repaired)")
+    #expect(try rows() == before)
+    let words = repaired.out.split(separator: " ").first { $0.contains("data-before-repair-") } ?? ""
+    let place = words.split(separator: "/").suffix(3).joined(separator: "/").replacing(".sqlite.", with: ".sqlite")
+    #expect(try rows("tablet/\(place.split(separator: "\n")[0])").contains("only here|written after that"))
+  }
+
+  @Test("a renamed table is not made again: its rows are there")
+  func renamed() throws {
+    try camp.sql("tablet/data.sqlite", "ALTER TABLE reviews RENAME TO opinions")
+    let repaired = camp.device("tablet", "doctor", "--repair", "--tables")
+    #expect(repaired.code == 1 && (repaired.out + repaired.error).contains("was renamed to opinions"), "\(repaired)")
+  }
+
+  @Test("--tables alone is a mistake")
+  func alone() { #expect(camp.device("tablet", "doctor", "--tables").code == 2) }
+}

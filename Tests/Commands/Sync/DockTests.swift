@@ -1,0 +1,309 @@
+import Foundation
+import SatchelJSON
+import SatchelPlatform
+import SatchelSQLite
+import Testing
+
+/// A tablet without Satchel: the team leader's laptop exchanges changes for it.
+@Suite("Docking a tablet")
+struct DockTests {
+  private let camp: CommandLineFixture
+
+  init() throws {
+    camp = try CommandLineFixture()
+    try camp.open()
+    try camp.makeFolder("card")
+    try camp.makeFolder("stick")
+  }
+
+  private static let database = "card/camp.sqlite"
+
+  @discardableResult private func dock(
+    _ words: String..., in camp: CommandLineFixture? = nil
+  ) -> CommandLineFixture.Outcome {
+    let camp = camp ?? self.camp
+    return camp.deviceAnywhere(["-C", camp.path("tablet"), "dock", camp.path("card")] + words, on: camp.platform)
+  }
+
+  /// The first dock gives the database of the provisioned workspace to the tablet.
+  private func give() { #expect(dock("--database", "camp.sqlite").code == 0) }
+
+  private func evening() throws {
+    let docked = dock("--stick", camp.path("stick"))
+    #expect(docked.code == 0, "\(docked.transcript)")
+    #expect(camp.hub("sync", camp.path("stick")).code == 0)
+  }
+
+  private func moveTablet(to name: String) throws {
+    try camp.copy(Self.database, to: name)
+    try camp.remove(Self.database)
+  }
+
+  private func stars(_ database: String = Self.database) throws -> String {
+    try camp.rows(database, "SELECT stars FROM reviews WHERE id = 'r1'")
+  }
+
+  private func exports(in folder: String) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: camp.path("tablet/bundles/\(folder)"))
+      .filter { $0.hasPrefix("camp-tablet-hub-") }
+  }
+
+  @Test("the first dock gives the database to the tablet, and the workspace keeps none")
+  func first() throws {
+    let docked = dock("--database", "camp.sqlite", "--json")
+    #expect(docked.code == 0, "\(docked.error)")
+    #expect(try docked.json["put"] == true && docked.json["first"] == true)
+    #expect(try stars() == "4")
+    #expect(!FileManager.default.fileExists(atPath: camp.path("tablet/data.sqlite")))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("card")) == ["camp.sqlite"])
+    #expect(try camp.device("tablet", "status", "--json").json["state"] == "docked")
+  }
+
+  @Test("changes of the tablet come to the hub, and changes of the hub come to the tablet, with one stick")
+  func bothWays() throws {
+    give()
+    try camp.sql(Self.database, "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Big lake' WHERE id = 'lake'")
+    try evening()
+    #expect(try stars("office.sqlite") == "1")
+    try evening()
+    #expect(try camp.rows(Self.database, "SELECT name FROM sites WHERE id = 'lake'") == "Big lake")
+    try evening()
+    #expect(camp.hub("doctor").code == 0)
+  }
+
+  @Test("without a stick, sync carries the export later, and keeps the hub's bundle for the next dock")
+  func later() throws {
+    give()
+    try camp.sql(Self.database, "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    #expect(dock().code == 0)
+    #expect(try exports(in: "outbox").count == 1)
+    #expect(camp.device("tablet", "sync", camp.path("stick")).code == 0)
+    #expect(camp.hub("sync", camp.path("stick")).code == 0)
+    #expect(try stars("office.sqlite") == "1")
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Big lake' WHERE id = 'lake'")
+    #expect(camp.hub("sync", camp.path("stick")).code == 0)
+    let synced = camp.device("tablet", "sync", camp.path("stick"))
+    #expect(synced.code == 0 && synced.out.contains("waits for the tablet"), "\(synced.transcript)")
+    #expect(dock().code == 0)
+    #expect(try camp.rows(Self.database, "SELECT name FROM sites WHERE id = 'lake'") == "Big lake")
+    #expect(try !exports(in: "outbox").contains("camp-tablet-hub-2.satchel"), "the hub has this export")
+  }
+
+  @Test("nothing new changes nothing on the tablet")
+  func idle() throws {
+    give()
+    for _ in 0..<3 { #expect(dock().code == 0) }
+    let before = try camp.read(Self.database)
+    let docked = dock("--json")
+    #expect(docked.code == 0, "\(docked.error)")
+    #expect(try docked.json["put"] == false)
+    #expect(try camp.read(Self.database) == before)
+  }
+
+  @Test("while the tablet is away, commands that need its database name the way")
+  func away() throws {
+    give()
+    for words in [["export"], ["conflicts"], ["log"], ["renew", "--name", "x", "--request", "r.satchel"]] {
+      let outcome = camp.deviceAnywhere(["-C", camp.path("tablet")] + words)
+      #expect(outcome.code == 1 && outcome.error.contains("satchel dock FOLDER"), "\(words): \(outcome.transcript)")
+    }
+    #expect(camp.device("tablet", "status").code == 0)
+    #expect(camp.device("tablet", "keys", "show").code == 0)
+  }
+
+  // MARK: logs and journals
+
+  /// Writes to the tablet's database so that the changes are only in its log, as an app does that is killed.
+  private func writeIntoLog(_ sql: String) throws {
+    try moveTablet(to: "app.sqlite")
+    let app = try Database(path: camp.path("app.sqlite"), mode: .readWrite)
+    try app.execute("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; \(sql)")
+    for suffix in ["", "-wal"] { try camp.copy("app.sqlite\(suffix)", to: Self.database + suffix) }
+    #expect(app.changes > 0)
+  }
+
+  @Test("changes that are only in the log reach the hub, and the old log is gone")
+  func log() throws {
+    give()
+    try writeIntoLog("UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    try evening()
+    #expect(try stars("office.sqlite") == "1")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("card")) == ["camp.sqlite"])
+    #expect(try stars() == "1")
+    try camp.sql(Self.database, "UPDATE reviews SET stars = 2 WHERE id = 'r1'")
+    try evening()
+    #expect(try stars("office.sqlite") == "2")
+  }
+
+  @Test("a transaction that the app did not finish is rolled back, and finished changes reach the hub")
+  func journal() throws {
+    give()
+    try camp.sql(Self.database, "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    try moveTablet(to: "app.sqlite")
+    let app = try Database(path: camp.path("app.sqlite"), mode: .readWrite)
+    // With so small a cache, unfinished changes are in the file, and the journal undoes them.
+    try app.execute(
+      """
+      CREATE TABLE own (id INTEGER PRIMARY KEY, words TEXT);
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+      INSERT INTO own SELECT i, hex(zeroblob(200)) FROM n;
+      PRAGMA cache_size = 5; BEGIN; UPDATE own SET words = 'unfinished'; UPDATE reviews SET stars = 5 WHERE id = 'r1';
+      INSERT INTO own (words) SELECT hex(zeroblob(300)) FROM own
+      """)
+    for suffix in ["", "-journal"] { try camp.copy("app.sqlite\(suffix)", to: Self.database + suffix) }
+    try app.execute("ROLLBACK")
+    try evening()
+    #expect(try stars("office.sqlite") == "1")
+    #expect(try camp.rows(Self.database, "SELECT count(*) FROM own WHERE words = 'unfinished'") == "0")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("card")) == ["camp.sqlite"])
+  }
+
+  // MARK: writes meanwhile, and crashes
+
+  /// Runs a dock while the app writes to the tablet's database.
+  private func dockWhileWriting(_ sql: String) -> CommandLineFixture.Outcome {
+    var files = TroubledFiles()
+    let database = camp.path(Self.database)
+    files.intruder = .init(in: camp.path("card")) {
+      do { try Database(path: database, mode: .readWrite).execute(sql) } catch { Issue.record(error) }
+    }
+    camp.platform = Platform(files: files, clock: SystemClock(), random: SystemRandom())
+    defer { camp.platform = .real }
+    return dock("--stick", camp.path("stick"), "--json")
+  }
+
+  @Test("if the app writes meanwhile, nothing is put back and nothing leaves; the next dock has both changes")
+  func writtenMeanwhile() throws {
+    give()
+    try camp.sql(Self.database, "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Big lake' WHERE id = 'lake'")
+    #expect(camp.hub("emit", "--device", "tablet").code == 0)
+    #expect(camp.hub("sync", camp.path("stick")).code == 0)
+    let before = try ["outbox", "archive", "sent"].map(exports(in:))
+    let docked = dockWhileWriting("UPDATE reviews SET words = 'later' WHERE id = 'r1'")
+    #expect(docked.code != 0)
+    #expect(docked.out.contains("written-meanwhile"), "\(docked.transcript)")
+    #expect(try ["outbox", "archive", "sent"].map(exports(in:)) == before)
+    #expect(try camp.rows(Self.database, "SELECT stars, words FROM reviews WHERE id = 'r1'") == "1|later")
+    try evening()
+    #expect(try camp.rows("office.sqlite", "SELECT stars, words FROM reviews WHERE id = 'r1'") == "1|later")
+    #expect(try camp.rows(Self.database, "SELECT name FROM sites WHERE id = 'lake'") == "Big lake")
+    #expect(camp.hub("doctor").code == 0)
+  }
+
+  @Test("after a fault at any change of a file, the tablet has a whole database, and the next dock goes on")
+  func faults() throws {
+    give()
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Big lake' WHERE id = 'lake'")
+    #expect(camp.hub("emit", "--device", "tablet").code == 0)
+    let bundle = camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel")
+    #expect(camp.device("tablet", "import", "--stage", bundle).code == 0)
+    try writeIntoLog("UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    var number = 1
+    while true {
+      let other = try CommandLineFixture(copyOf: camp)
+      let fault = TroubledFiles.Fault(at: number)
+      other.platform = Platform(files: TroubledFiles(fault: fault), clock: SystemClock(), random: SystemRandom())
+      dock(in: other)
+      other.platform = .real
+      let card = try other.rows(Self.database, "SELECT stars FROM reviews WHERE id = 'r1'")
+      #expect(card == "1", "after call \(number)")
+      #expect(try other.rows(Self.database, "PRAGMA integrity_check") == "ok", "after call \(number)")
+      try other.sql(Self.database, "UPDATE reviews SET words = 'after' WHERE id = 'r1'")
+      let docked = dock(in: other)
+      #expect(docked.code == 0, "after call \(number): \(docked.transcript)")
+      let export = try other.newestBundle(in: "tablet/bundles/outbox", "camp-tablet-hub-")
+      let imported = other.hub("import", export)
+      #expect(imported.code == 0, "after call \(number): \(imported.transcript)")
+      #expect(try other.rows("office.sqlite", "SELECT stars, words FROM reviews WHERE id = 'r1'") == "1|after")
+      #expect(try other.rows(Self.database, "SELECT name FROM sites WHERE id = 'lake'") == "Big lake")
+      if !fault.wasReached { break }
+      number += 1
+    }
+    #expect(number > 20)
+  }
+
+  // MARK: tablets that are lost, restored or others
+
+  @Test("the database of another device is refused")
+  func stranger() throws {
+    give()
+    try camp.remove(Self.database)
+    try camp.copy("phone/data.sqlite", to: Self.database)
+    let docked = dock()
+    #expect(docked.code == 1 && docked.error.contains("belongs to the device phone"), "\(docked.transcript)")
+  }
+
+  @Test("a tablet that was reset gets its database from bundles and exports, if a person says so")
+  func reset() throws {
+    give()
+    try camp.sql(Self.database, "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    #expect(dock().code == 0)
+    try camp.remove(Self.database)
+    let docked = dock()
+    #expect(docked.code == 1 && docked.error.contains("--rebuild"), "\(docked.transcript)")
+    #expect(dock("--rebuild").code == 0)
+    #expect(try stars() == "1")
+    try evening()
+    #expect(try stars("office.sqlite") == "1")
+  }
+
+  @Test("an older copy of the tablet's database is repaired from the exports")
+  func olderCopy() throws {
+    give()
+    try camp.copy(Self.database, to: "older.sqlite")
+    try camp.sql(Self.database, "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    try evening()
+    try camp.remove(Self.database)
+    try camp.copy("older.sqlite", to: Self.database)
+    try camp.sql(Self.database, "UPDATE reviews SET words = 'in the old copy' WHERE id = 'r1'")
+    let docked = dock()
+    #expect(docked.code == 1 && docked.error.contains("--repair"), "\(docked.transcript)")
+    #expect(dock("--repair").code == 0)
+    try evening()
+    #expect(try camp.rows("office.sqlite", "SELECT stars, words FROM reviews WHERE id = 'r1'") == "1|in the old copy")
+  }
+
+  @Test("a link in the place of the tablet's database is not followed")
+  func link() throws {
+    give()
+    try moveTablet(to: "elsewhere.sqlite")
+    try FileManager.default.createSymbolicLink(
+      atPath: camp.path(Self.database), withDestinationPath: camp.path("elsewhere.sqlite"))
+    #expect(dock().code == 1)
+  }
+
+  @Test("a tablet with rows of its own joins: its rows come to the hub, and the hub's rows come to it")
+  func joins() throws {
+    let made = try camp.deviceAnywhere(
+      "init", camp.path("pad"), "--dataset", "camp", "--name", "pad", "--request", camp.path("pad.satchel"), "--json"
+    ).json
+    let fingerprint = try #require(made["fingerprint"]?.stringValue)
+    #expect(
+      camp.hub("device", "enrol", camp.path("pad.satchel"), "--user", "ann", "--fingerprint", fingerprint).code == 0)
+    try camp.sql(
+      Self.database,
+      """
+      CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT, tier INTEGER);
+      CREATE TABLE reviews (
+        id TEXT PRIMARY KEY, site TEXT REFERENCES sites (id), author TEXT, stars INTEGER, words TEXT);
+      INSERT INTO reviews VALUES ('own', 'lake', 'ann', 3, 'from the pad');
+      """)
+    func dockPad(_ words: String...) -> CommandLineFixture.Outcome {
+      camp.deviceAnywhere(["-C", camp.path("pad"), "dock", camp.path("card")] + words)
+    }
+    let early = dockPad("--database", "camp.sqlite")
+    #expect(early.code == 1 && early.error.contains("No bundle from the hub"), "\(early.transcript)")
+    let hubKey = try #require(try camp.hub("status", "--json").json["fingerprint"]?.stringValue)
+    let file = try camp.emit("pad")
+    #expect(camp.device("pad", "import", "--stage", file, "--fingerprint", hubKey).code == 0)
+    let docked = dockPad("--database", "camp.sqlite", "--fingerprint", hubKey)
+    #expect(docked.code == 0, "\(docked.transcript)")
+    #expect(try stars() == "4")
+    #expect(camp.device("pad", "sync", camp.path("stick")).code == 0)
+    #expect(camp.hub("sync", camp.path("stick")).code == 0)
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'own'") == "from the pad")
+    #expect(dockPad().code == 0)
+  }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import SatchelJSON
+import Testing
+
+/// The app's own tool migrates the hub's database. Satchel then records the migration for the devices.
+@Suite("Migrations that another tool ran at the hub")
+struct MigratedHubTests {
+  private let camp: VersionFixture
+
+  init() throws { camp = try VersionFixture() }
+
+  /// The tool runs the migration, and then the operator applies the version.
+  private func migrate(
+    _ migration: String, _ definition: String = VersionTests.definition(2)
+  ) throws -> CommandLineFixture.Outcome {
+    try camp.write("office", migration)
+    return try camp.tryToApply(definition, migration, "--migrated")
+  }
+
+  @Test("the migration is recorded and not run again; devices get it, and pending changes arrive in the new columns")
+  func travels() throws {
+    try camp.write("tablet", "UPDATE reviews SET words = 'very quiet', stars = 5 WHERE id = 'r1'")
+    try camp.write("phone", "UPDATE reviews SET words = 'darker' WHERE id = 'r2'")
+    camp.camp.device("phone", "export")
+    let applied = try migrate(VersionTests.migration)
+    #expect(applied.code == 0, "\(applied.transcript)")
+    #expect(applied.out.contains("calls the column words now text"), "\(applied.out)")
+    #expect(try camp.office("SELECT id, reviewed FROM sites ORDER BY id") == "cave|1\nhill|0\nlake|1")
+    let late = camp.camp.hub("import", camp.camp.path("phone/bundles/outbox/camp-phone-hub-1.satchel"))
+    #expect(late.code == 0, "\(late.transcript)")
+    #expect(try camp.office("SELECT text FROM reviews WHERE id = 'r2'") == "darker")
+    try camp.settle()
+    #expect(try camp.tablet("SELECT text, season FROM reviews WHERE id = 'r1'") == "very quiet|summer")
+    #expect(try camp.tablet("SELECT id, reviewed FROM sites ORDER BY id") == "hill|0\nlake|1")
+    try camp.settle("phone", sites: "tier <= 2")
+    #expect(try camp.office("SELECT count(*) FROM satchel_conflicts") == "0")
+  }
+
+  /// The SQL of a tool that creates a table again to change a column, as Django and Alembic do for SQLite.
+  private static let remade = """
+    CREATE TABLE "new__reviews" ("id" TEXT PRIMARY KEY, "site" TEXT REFERENCES "sites" ("id"), "author" TEXT,
+      "stars" INTEGER, "words" TEXT, "flagged" INTEGER NOT NULL);
+    INSERT INTO "new__reviews" ("id", "site", "author", "stars", "words", "flagged")
+      SELECT "id", "site", "author", "stars", "words", 0 FROM "reviews";
+    DROP TABLE "reviews";
+    ALTER TABLE "new__reviews" RENAME TO "reviews";
+    """
+
+  @Test("a table that the tool created again is captured from then on, and its rows reach the devices")
+  func remade() throws {
+    try camp.write("tablet", "UPDATE reviews SET words = 'very quiet' WHERE id = 'r1'")
+    let applied = try migrate(Self.remade)
+    #expect(applied.code == 0, "\(applied.transcript)")
+    try camp.write("office", "UPDATE reviews SET stars = 2 WHERE id = 'r1'")
+    try camp.settle()
+    #expect(try camp.office("SELECT stars, words, flagged FROM reviews WHERE id = 'r1'") == "2|very quiet|0")
+    try camp.settle("phone", sites: "tier <= 2")
+  }
+
+  @Test("rows that the tool deletes are deleted on the devices")
+  func deletes() throws {
+    let script = "DELETE FROM reviews WHERE id = 'r1'; ALTER TABLE sites ADD COLUMN region TEXT"
+    let applied = try migrate(script)
+    #expect(applied.code == 0, "\(applied.transcript)")
+    try camp.settle()
+    #expect(try camp.tablet("SELECT count(*) FROM reviews WHERE id = 'r1'") == "0")
+  }
+
+  @Test("tables that are not as the definition demands are refused, and nothing is changed")
+  func unfit() throws {
+    let definition = VersionTests.definition(
+      2, #"\#(VersionTests.sites), "reviews": { "write": "author = :user and season = 'summer'" }"#)
+    let applied = try camp.tryToApply(definition, VersionTests.migration, "--migrated")
+    #expect(applied.code == 1 && applied.error.contains("season"), "\(applied.transcript)")
+    #expect(try camp.camp.hub("dataset", "show", "--json").json["version"]?.integerValue == 1)
+    #expect(camp.camp.hub("doctor").code == 0)
+  }
+
+  @Test("a rehearsal says what would be recorded, and changes nothing")
+  func rehearsal() throws {
+    try camp.write("office", VersionTests.migration)
+    let applied = try camp.tryToApply(VersionTests.definition(2), VersionTests.migration, "--migrated", "--dry-run")
+    #expect(applied.code == 0 && applied.out.contains("would have version 2"), "\(applied.transcript)")
+    #expect(camp.camp.hub("doctor").code == 1, "the tables still differ from what is captured")
+    #expect(try camp.tryToApply(VersionTests.definition(2), VersionTests.migration, "--migrated").code == 0)
+    #expect(camp.camp.hub("doctor").code == 0)
+  }
+}
