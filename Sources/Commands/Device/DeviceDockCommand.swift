@@ -34,7 +34,7 @@ extension DeviceTool {
         OptionSpec("stick", kind: .value("DIR"), help: "exchange bundles with this stick too"),
         OptionSpec("repair", help: "first repair capture in the copy, as doctor --repair does"),
         OptionSpec("rebuild", help: "the tablet was lost or reset: give it a database built from bundles and exports"),
-        fingerprint, migrated, accept, Encrypting.option, Medium.plainFolder,
+        fingerprint, migrated, accept, Encrypting.option, BundleSize.option, Medium.plainFolder, Medium.trustSize,
       ],
       examples: [
         Example("satchel -C tablet-1 dock /media/card/survey --database survey.gpkg", "The first time."),
