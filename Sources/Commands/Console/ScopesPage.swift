@@ -30,7 +30,7 @@ extension ConsoleSite {
       </form>
       """
     guard let user else {
-      let list = Self.freshness(of: users, try hub.devices(), now).markup(
+      let list = freshness(of: users, try hub.devices()).markup(
         caption: "Users, and when their devices last reported")
       let content: Markup =
         users.isEmpty
@@ -56,13 +56,13 @@ extension ConsoleSite {
         + (try explanation(request, user, hub)), at: .scopes)
   }
 
-  private static func freshness(of users: [User], _ devices: [EnrolledDevice], _ now: Int64) -> StatusSheet.Table {
+  private func freshness(of users: [User], _ devices: [EnrolledDevice]) -> StatusSheet.Table {
     StatusSheet.Table(
       titles: ["User", "Attributes", "Last day", "Devices"],
       rows: users.map { user in
         let own = devices.filter { $0.user == user.name }.map { "\($0.name): \(Words.age(of: $0.heard, now: now))" }
         // `expires` is the beginning of the day after the last day.
-        let last = user.expires.map { String(UTCTime.text(milliseconds: $0 - 1).prefix(10)) } ?? ""
+        let last = user.expires.map { context.platform.clock.localDay(milliseconds: $0 - 1) } ?? ""
         return [user.name, Words.fields(user.attributes), last, own.joined(separator: "\n")]
       })
   }

@@ -49,7 +49,8 @@ struct LostTableTests {
     let repaired = camp.device("tablet", "doctor", "--repair", "--tables")
     #expect(repaired.code == 0 && repaired.out.contains("it is kept in"), "\(repaired)")
     #expect(try rows() == before)
-    let path = try #require(repaired.out.split(separator: "kept in ").dropFirst().first?.split(separator: ".sqlite").first)
+    let after = try #require(repaired.out.split(separator: "kept in ").dropFirst().first)
+    let path = try #require(after.split(separator: ".sqlite").first)
     let place = path.hasPrefix(camp.root) ? String(path.dropFirst(camp.root.count + 1)) : "tablet/\(path)"
     #expect(try rows("\(place).sqlite").contains("only here|written after that"))
   }
