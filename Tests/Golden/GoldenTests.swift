@@ -48,7 +48,7 @@ func present() {
     "scope-delta-unseen", "scope-full-names", "changes-names", "scope-delta-names", "changes-units",
     "scope-delta-units", "changes-proved-key", "scope-delta-proved-key", "enrolment-proved",
     "scope-full-former", "changes-brings", "scope-delta-compare", "changes-answers", "changes-renamed",
-    "changes-original",
+    "changes-original", "changes-parity", "changes-parity-1", "changes-parity-2", "changes-parity-p1",
   ] {
     #expect(golden.contains("format-1-\(kind)"))
   }
@@ -84,6 +84,16 @@ func volumes() throws {
   let said = try StockTool.python3(
     [reader] + identities().flatMap { ["-i", $0.path] } + parts.reversed(), in: folder.path)
   #expect(try said.text == text("format-1-changes-encrypted"))
+}
+
+@Test("a parity volume replaces any golden volume, for the other reader", arguments: ["1", "2"])
+func parity(lost: String) throws {
+  let reader = PackageFolder.file("Tests/Interop/reader.py").path
+  let names = ["1", "2", "p1"].filter { $0 != lost }.map { "format-1-changes-parity-\($0)" }
+  let folder = try TemporaryFolder()
+  let said = try StockTool.python3(
+    [reader] + names.map { bundles.appending(path: "\($0).satchel").path }, in: folder.path)
+  #expect(try said.text == text("format-1-changes-parity"))
 }
 
 @Test("all documents of the golden bundles are as the JSON Schemas say, and spoilt ones are not")
