@@ -136,6 +136,14 @@ extension Capture {
     table as the hub has it, and keeps a copy of the database.
     """
 
+  /// Whether rows of this table had changes that the hub is not known to have. The table itself may be gone.
+  public static func hasSavedRows(of name: Name, in database: borrowing Database) throws -> Bool {
+    for saved in ["satchel_before_\(name)", "satchel_writes_\(name)"] where try database.hasTable(saved) {
+      if try database.first("SELECT 1 FROM \(quoted(Name(saved))) LIMIT 1", [:], { _ in true }) ?? false { return true }
+    }
+    return false
+  }
+
   /// Whether a table has another name by now. SQLite moves its triggers to the new name.
   public static func isRenamed(_ name: Name, in database: borrowing Database) throws -> Bool {
     try newName(of: name, in: database) != nil

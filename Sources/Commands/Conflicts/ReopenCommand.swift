@@ -41,7 +41,7 @@ enum ReopenCommand {
         text(report, command),
         [
           "reopened": .strings(report.conflicts.map(\.id.text)), "rows": .tables(report.rows),
-          "left": .integer(Int64(report.left)),
+          "left": .integer(Int64(report.left)), "forgotten": .integer(Int64(report.forgotten)),
         ])
     }
   }
@@ -56,6 +56,13 @@ enum ReopenCommand {
       text += """
         \(Words.count(report.left, "row")) with a decided value stay as they are: they were changed since, or other \
         rows need them. conflicts show has the values of all sides.
+
+        """
+    }
+    if report.forgotten > 0 {
+      text += """
+        \(Words.count(report.forgotten, "decided row")) stay as they are: the history of the decision is forgotten \
+        (compact), or the table left the dataset. Decide again, or change the rows yourself.
 
         """
     }

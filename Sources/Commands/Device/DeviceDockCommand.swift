@@ -128,19 +128,25 @@ extension DeviceTool {
           removals: command.flag("accept") ? .accepted : .withinLimits), command)
     }
     var work = DockWork(answer: rounds.answer)
-    for (file, outcome) in rounds.results {
-      if case .failed(let failure) = outcome, [.gap, .migration, .brake].contains(failure.reason) { continue }
-      work.settled.append(file)
-    }
+    // A refused bundle stays, because its hint may need it. A newer bundle replaces it.
+    for (file, outcome) in rounds.results { if case .told = outcome { work.settled.append(file) } }
     work.answer.text = repaired + work.answer.text
     var documents: [JSONValue] = []
-    for outgoing in try due(held, command, for: nil) {
+    for outgoing in try begunOrDue(held, command) {
       work.answer.text += "For \(outgoing.to): \(outgoing.words)\n"
       if let failure = outgoing.failure { work.answer.warnings += failure.text }
       documents.append(["to": .string(outgoing.to), "file": .optional(outgoing.file)])
     }
     work.answer.members.append(.init(name: "exports", value: .array(documents)))
     return work
+  }
+
+  /// The export to carry. While sticks carry some of the volumes of an export, no newer export is made: its volumes
+  /// would make the others useless.
+  private static func begunOrDue(_ held: DeviceWorkspace, _ command: ParsedCommand) throws -> [Syncing.Outgoing] {
+    guard let begun = try held.exportOnSticks() else { return try due(held, command, for: nil) }
+    let words = "volumes of \(Paths.name(of: begun)) are still to be carried. The next export comes after that."
+    return [.init(to: "the hub", file: nil, words: "nothing new, \(words)")]
   }
 
   /// Faults of a database that a repair of the copy removes.
@@ -166,10 +172,9 @@ extension DeviceTool {
   ) throws -> Syncing.Import {
     let inspected = try workspace.inspect(files)
     let rounds = try ImportRounds(stick: inspected) { file in
-      let manifest = try workspace.stage(file, fingerprint: command.value("fingerprint"))
-      return .init(
-        text: "Bundle \(manifest.number) of the hub waits for the tablet.\n",
-        json: ["verdict": "staged", "number": .integer(manifest.number)], isTaken: true)
+      let staged = try workspace.stage(file, fingerprint: command.value("fingerprint"))
+      let words: TerminalText = "Bundle \(staged.manifest.wholeNumber) of the hub waits for the tablet.\n"
+      return .init(text: text(staged, words), json: json(staged), isTaken: true)
     }
     return .init(answer: rounds.answer, taken: rounds.taken, leftAlone: rounds.leftAlone)
   }

@@ -52,14 +52,28 @@ extension DeviceTool {
     _ command: ParsedCommand, _ context: CommandContext, _ workspace: DeviceWorkspace
   ) throws -> Answer {
     try ImportRounds(command.arguments("FILE")) { name in
-      let manifest = try Streams.with(name, command, context, in: workspace.folder) {
+      let staged = try Streams.with(name, command, context, in: workspace.folder) {
         try workspace.stage($0, fingerprint: command.value("fingerprint"))
       }
       let next = workspace.isDocked ? "dock FOLDER" : "apply"
-      return .init(
-        text: "Bundle \(manifest.number) of the hub is verified, and waits: satchel \(next)\n",
-        json: ["verdict": "staged", "number": .integer(manifest.number)], isTaken: false)
+      let number = staged.manifest.wholeNumber
+      let words: TerminalText = "Bundle \(number) of the hub is verified, and waits: satchel \(next)\n"
+      return .init(text: text(staged, words), json: json(staged), isTaken: false)
     }.answer
+  }
+
+  /// - Parameter whole: the words about a whole bundle.
+  static func text(_ staged: StagedBundle, _ whole: TerminalText) -> TerminalText {
+    staged.waiting.map { Volumes.text(staged.manifest.number, $0) } ?? whole
+  }
+
+  static func json(_ staged: StagedBundle) -> JSONValue {
+    guard let waiting = staged.waiting else {
+      return ["verdict": "staged", "number": .integer(staged.manifest.wholeNumber)]
+    }
+    return [
+      "verdict": "part", "part": .integer(staged.manifest.number), "waiting": Volumes.json([waiting]),
+    ]
   }
 
   static var apply: Command {

@@ -2,6 +2,7 @@ import SatchelCrypto
 import SatchelDevice
 import SatchelJSON
 import SatchelPlatform
+import SatchelValues
 import SatchelWorkspace
 
 extension DeviceTool {
@@ -37,6 +38,11 @@ extension DeviceTool {
         root, dataset: command.value("dataset") ?? "", name: command.value("name") ?? "",
         database: command.value("database") ?? "data.sqlite", platform: context.platform, runMode: command.runMode)
       let name = workspace.configuration.name
+      if let docked = workspace.configuration.docks {
+        throw WorkspaceError(
+          .exists, "The workspace \(root) is there already, and its database \(docked) is on a tablet.",
+          hint: "Exchange with the tablet: satchel dock FOLDER")
+      }
       if command.dryRun {
         return Answer(
           "\(root) would be made for the device \(name), and \(request) written.\n", ["workspace": .string(root)])

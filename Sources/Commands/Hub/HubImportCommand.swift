@@ -126,7 +126,7 @@ extension HubTool {
           guard report.isNew || report.number > device.proved else {
             return .init(to: device.name, file: nil, words: "nothing, it has everything.")
           }
-          try stick.add(report.file, of: report.bytes, to: device.name)
+          stick.add(report.file, of: report.bytes, to: device.name)
           return .init(
             to: device.name, file: report.file,
             words: """

@@ -41,9 +41,11 @@ extension DeviceWorkspace {
   ) throws -> DockReport<Work> {
     let name = try tabletName(name)
     return try lockedWithoutDatabase {
-      // A killed command may have left its copy.
-      try platform.files.removeTree(self.folder.dock)
       try platform.files.makeDirectory(self.folder.dock, mode: 0o700)
+      // A killed command may have left its copy.
+      for name in try platform.files.list(self.folder.dock) where name != HeldExports.name {
+        try platform.files.removeTree(Paths.join(self.folder.dock, name))
+      }
       let staging = try StagingFolder(in: self.folder.dock, platform: platform)
       let copy = Docking(database: staging.file("copy.sqlite"), in: staging.path)
       let tablet = TabletDatabase(name, in: folder, platform.files)
@@ -59,7 +61,8 @@ extension DeviceWorkspace {
         .nameNeeded, "This device has not been docked yet, so the name of its database on the tablet is not known.",
         hint: "Name the file that the app on the tablet opens: satchel dock FOLDER --database survey.gpkg")
     }
-    if let known, known != name {
+    // Until the first dock came to its end, the name may have been a mistake.
+    if let known, known != name, try !configuration.joins && platform.files.kind(databaseAtHome) == nil {
       throw WorkspaceError(
         .badName, "The database of this device has the name \(known) on its tablet.",
         hint: "Dock without --database. For another tablet, use the workspace of that tablet.")
@@ -71,6 +74,9 @@ extension DeviceWorkspace {
     }
     return name
   }
+
+  /// The place of a database that was provisioned on this machine, before it goes to the tablet.
+  fileprivate var databaseAtHome: String { configuration.databasePath(folder) }
 
   /// Throws if the database of this device cannot be used as it is now.
   public func checkDatabase() throws { if try !isInitial() || hasBundles() { _ = try session() } }
@@ -90,7 +96,8 @@ private struct Dock {
   private var files: any FileSystem { workspace.platform.files }
   private var runMode: RunMode { workspace.runMode }
   /// The database of a workspace that was provisioned on this machine, before it goes to the tablet.
-  private var ownDatabase: String { workspace.configuration.databasePath(workspace.folder) }
+  private var ownDatabase: String { workspace.databaseAtHome }
+  private var heldExports: HeldExports { HeldExports(workspace) }
 
   func run<Work>(_ name: String, _ work: (DeviceWorkspace) throws -> Work) throws -> DockReport<Work> {
     if try files.resolved(tablet.path) == files.resolved(ownDatabase) {
@@ -99,17 +106,42 @@ private struct Dock {
         hint: "Name the folder of the app's database on the tablet.")
     }
     let taken = try tablet.isThere() ? take() : nil
+    if taken != nil { try refuseStranger() }
+    try finishFormerDock(isTaken: taken != nil)
     let held = try begin(name, isTaken: taken != nil)
-    if taken != nil { try refuseStranger(held) }
     let result = try work(held)
-    var isPut = false
-    if runMode == .commit {
-      try TabletDatabase.settle(copy.database, files)
-      isPut = try tablet.put(copy.database, over: taken)
-      try held.completeDocking()
-      try removeOwnDatabase()
-    }
+    let isPut = try runMode == .commit && put(held, over: taken)
     return DockReport(work: result, database: tablet.path, isPut: isPut, isFirst: wasInitial)
+  }
+
+  /// Puts the copy on the tablet. From then on the exports may leave. If this command is killed, the next dock goes on
+  /// where it ended.
+  private func put(_ held: DeviceWorkspace, over taken: TabletDatabase.Taken?) throws -> Bool {
+    try TabletDatabase.settle(copy.database, files)
+    try heldExports.keep(copy)
+    let isPut: Bool
+    do {
+      try recordName(held)
+      isPut = try tablet.put(copy.database, over: taken)
+    } catch {
+      // If the tablet does not have the copy, nothing has happened.
+      if try !tablet.has(copy.database) {
+        try heldExports.remove()
+        try forgetName()
+      }
+      throw error
+    }
+    try held.completeDocking()
+    try removeOwnDatabase()
+    try heldExports.remove()
+    return isPut
+  }
+
+  /// Settles the exports of a dock that did not come to its end.
+  private func finishFormerDock(isTaken: Bool) throws {
+    if runMode == .dryRun { return }
+    if !isTaken, missing == .refused, try heldExports.isAny() { throw Self.missing(tablet) }
+    try heldExports.settle(isTaken ? copy.database : nil)
   }
 
   private var wasInitial: Bool { workspace.configuration.docks == nil || workspace.configuration.joins }
@@ -124,7 +156,25 @@ private struct Dock {
           rows, make a workspace without a database: satchel init
           """)
     }
-    return try tablet.take(to: copy.database)
+    do {
+      let taken = try tablet.take(to: copy.database)
+      if let fault = try Database(path: copy.database, mode: .readWrite).brokenPage() { throw damaged(fault) }
+      return taken
+    } catch let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase {
+      throw damaged(error.message)
+    }
+  }
+
+  /// A damaged database cannot be repaired here: what is only in it must stay where it is.
+  private func damaged(_ fault: String) -> WorkspaceError {
+    WorkspaceError(
+      .corrupt, "The database \(tablet.path) is damaged (\(fault)). Nothing was changed.",
+      hint:
+        """
+        Copy it to a safe place and keep it: sqlite3 can often read most of it (.recover). Then delete it on the \
+        tablet, and run this command again with --rebuild. That builds the database from bundles and exports, without \
+        the changes since the last dock.
+        """)
   }
 
   /// Prepares the workspace that works on the copy.
@@ -132,17 +182,17 @@ private struct Dock {
     let isNew = workspace.configuration.docks == nil
     if !isTaken, try files.kind(ownDatabase) == .file {
       try takeOwnDatabase()
-      return try begun(held(named: name, joins: workspace.configuration.joins))
+      return held(named: name, joins: workspace.configuration.joins)
     }
     // Without this mark, a database without tables of Satchel would look like a file that another program put there.
     let joins = isNew || workspace.configuration.joins
     let held = held(named: name, joins: joins)
+    if !isTaken, missing == .refused { throw try joins ? nothingToJoin() : Self.missing(tablet) }
     if joins {
       if try held.isInitial() && workspace.staged().isEmpty { throw Self.noBundle }
-      return try begun(held)
+      return held
     }
     if isTaken { return held }
-    guard missing == .rebuilt else { throw Self.missing(tablet) }
     if runMode == .commit, try held.rebuild(.deliveredAgain) == nil {
       throw WorkspaceError(
         .noHistory, "The database cannot be built: bundles are missing in bundles/archive.",
@@ -160,11 +210,18 @@ private struct Dock {
   }
 
   /// Records that the database is on the tablet. After that, no command here uses another database.
-  private func begun(_ held: DeviceWorkspace) throws -> DeviceWorkspace {
-    if workspace.configuration.docks == nil, runMode == .commit {
-      try files.replace(workspace.folder.configuration, mode: 0o644, contents: held.configuration.bytes)
+  private func recordName(_ held: DeviceWorkspace) throws {
+    if workspace.configuration.docks == held.configuration.docks { return }
+    try files.replace(workspace.folder.configuration, mode: 0o644, contents: held.configuration.bytes)
+  }
+
+  /// Takes that back.
+  private func forgetName() throws {
+    let former = workspace.configuration
+    guard try WorkspaceConfiguration.load(workspace.folder, role: .device, files: files).docks != former.docks else {
+      return
     }
-    return held
+    try files.replace(workspace.folder.configuration, mode: 0o644, contents: former.bytes)
   }
 
   private func takeOwnDatabase() throws {
@@ -183,14 +240,13 @@ private struct Dock {
   }
 
   /// Throws if the tablet's database belongs to another device.
-  private func refuseStranger(_ held: DeviceWorkspace) throws {
+  private func refuseStranger() throws {
     let database = try Database(path: copy.database, mode: .readWrite)
-    guard try database.hasTable("satchel_device"), let state = try DeviceState.load(from: database),
-      state.id != held.configuration.id
+    let own = workspace.configuration
+    guard try database.hasTable("satchel_device"), let state = try DeviceState.load(from: database), state.id != own.id
     else { return }
     throw WorkspaceError(
-      .otherDevice,
-      "\(tablet.path) belongs to the device \(state.name), and this is the workspace of \(held.configuration.name).",
+      .otherDevice, "\(tablet.path) belongs to the device \(state.name), and this is the workspace of \(own.name).",
       hint: "Use the workspace of \(state.name): satchel -C DIR dock FOLDER")
   }
 
@@ -201,6 +257,18 @@ private struct Dock {
       Add --stick with the folder of the stick that has it, or first run satchel import --stage FILE. The hub's \
       operator makes it: satchel-hub emit
       """)
+
+  private func nothingToJoin() throws -> WorkspaceError {
+    let others = try tablet.databasesBeside()
+    let seen = others.isEmpty ? "" : " The folder has: \(others.joined(separator: ", "))."
+    return WorkspaceError(
+      .noDatabase, "There is no \(tablet.path).\(seen)",
+      hint:
+        """
+        Name the database that the app made: --database NAME. If the tablet is to get a new database with the hub's \
+        rows, add --rebuild.
+        """)
+  }
 
   private static func missing(_ tablet: TabletDatabase) -> WorkspaceError {
     WorkspaceError(

@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
@@ -14,7 +15,9 @@ final class Docking: Sendable {
   struct HeldExport: Sendable {
     let name: String
     let sequence: SequenceNumber
-    let path: String
+    /// The digest of its B2SUMS.
+    let digest: Digest
+    var path: String
   }
 
   /// A full bundle that was imported into the copy. It replaces the bundles before it.
@@ -45,10 +48,20 @@ final class Docking: Sendable {
   var replaced: [ReplacedBundles] { held.withLock { $0.replaced } }
 
   /// Keeps the file of an export until the copy is back on the tablet.
-  func hold(_ name: String, _ sequence: SequenceNumber, at path: String, _ files: any FileSystem) throws {
-    let place = Paths.join(folder, name)
-    try files.rename(path, to: place)
-    held.withLock { $0.exports.append(HeldExport(name: name, sequence: sequence, path: place)) }
+  func hold(_ export: HeldExport, _ files: any FileSystem) throws {
+    var export = export
+    let place = Paths.join(folder, export.name)
+    if holds(export.name) { throw PlatformError.exists(path: place) }
+    try files.rename(export.path, to: place)
+    export.path = place
+    held.withLock { [export] in $0.exports.append(export) }
+  }
+
+  /// Records that the files of the exports are in another folder by now.
+  func move(to folder: String) {
+    held.withLock { held in
+      for place in held.exports.indices { held.exports[place].path = Paths.join(folder, held.exports[place].name) }
+    }
   }
 
   func holds(_ name: String) -> Bool { exports.contains { $0.name == name } }
@@ -80,7 +93,7 @@ extension DeviceWorkspace {
   func completeDocking() throws {
     guard let docking else { return }
     let session = try session()
-    for export in docking.exports {
+    for export in docking.exports where try platform.files.kind(export.path) == .file {
       try session.publish(export.path, as: export.name)
       try session.moveToSent(below: export.sequence)
     }

@@ -55,6 +55,13 @@ struct TabletDatabase {
     return try files.kind(path) != nil
   }
 
+  /// The names of files in the folder that may be databases, the first few.
+  func databasesBeside() throws -> [String] {
+    let endings = [".sqlite", ".sqlite3", ".db", ".gpkg"]
+    return Array(
+      try files.list(folder).filter { name in endings.contains { name.lowercased().hasSuffix($0) } }.sorted().prefix(5))
+  }
+
   // MARK: taking
 
   /// Copies the database with its log and its journal to `copy`, and brings their content into the copy.
@@ -70,6 +77,7 @@ struct TabletDatabase {
       taken.digests[suffix] = try digest(of: copy + suffix)
     }
     guard try marks() == taken.marks else { throw writtenMeanwhile("The app writes to \(path).") }
+    if try taken.marks["-journal"] != nil && namesOtherJournal(copy + "-journal") { throw unfinished }
     let hasCompanion = taken.marks.count > 1
     try Self.settle(copy, files)
     if hasCompanion {
@@ -78,6 +86,26 @@ struct TabletDatabase {
       taken.settled = settled
     }
     return taken
+  }
+
+  /// Whether a journal belongs to a transaction over several files. It then ends with the name of a file on the tablet
+  /// and these bytes ("Rollback journal", https://sqlite.org/fileformat2.html). SQLite on this machine would not find
+  /// that file, and would take the unfinished transaction for a finished one.
+  private func namesOtherJournal(_ journal: String) throws -> Bool {
+    let fd = try files.open(journal)
+    defer { files.close(fd) }
+    var (end, buffer): ([UInt8], [UInt8]) = ([], [UInt8](repeating: 0, count: 256 << 10))
+    while true {
+      let count = try files.read(fd, into: &buffer)
+      if count == 0 { return end == [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7] }
+      end = Array((end + buffer.prefix(count).suffix(8)).suffix(8))
+    }
+  }
+
+  private var unfinished: WorkspaceError {
+    WorkspaceError(
+      .writtenMeanwhile, "The app on the tablet was ended while it wrote to \(path) and to other files.",
+      hint: "Open the app on the tablet once and close it: that mends the database. Then run the same command again.")
   }
 
   /// Brings the content of the log and of the journal into the file, and removes both.
@@ -121,6 +149,11 @@ struct TabletDatabase {
     }
     try files.rename(asides.new, to: path)
     return true
+  }
+
+  /// Whether the tablet has the database at `copy`.
+  func has(_ copy: String) throws -> Bool {
+    try files.kind(path) == .file && files.size(path) == files.size(copy) && digest(of: path) == digest(of: copy)
   }
 
   private func aside(_ what: String) -> String { Paths.join(folder, ".satchel-dock-\(what)-\(Paths.name(of: path))") }

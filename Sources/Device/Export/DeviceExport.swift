@@ -270,7 +270,11 @@ extension DeviceSession {
   /// database is a copy from a tablet, that waits until the copy is back on the tablet.
   fileprivate func publish(_ record: ExportRecord, _ path: String) throws {
     if let docking = workspace.docking {
-      try docking.hold(record.file, record.sequence, at: path, platform.files)
+      guard let digest = try ExportTable.digest(of: record.sequence, in: database) else {
+        throw WorkspaceError(.badExport, "The export \(record.sequence) has no record in satchel_exports.")
+      }
+      try docking.hold(
+        .init(name: record.file, sequence: record.sequence, digest: digest, path: path), platform.files)
       return try ExportTable.markWritten(record.sequence, in: database)
     }
     try publish(path, as: record.file)

@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelValues
 import SatchelWorkspace
 
 extension DeviceWorkspace {
@@ -27,6 +28,11 @@ extension DeviceWorkspace {
       try BundleVolumes(folder, reader: reader, platform: platform).put(
         file, on: medium, trust: ownKeys(), key: keys.signing()
       ) {
+        if isDocked {
+          throw WorkspaceError(
+            .docked, "An encrypted export cannot be cut into volumes while its database is on the tablet.",
+            hint: "Use a stick with more room.")
+        }
         let session = try session()
         return try Encryption.always.recipients(
           session.state.hubRecipient, name: session.state.hubName, session.dataset, keys)

@@ -188,7 +188,7 @@ extension DeviceWorkspace {
   }
 
   /// Keeps a volume until the other volumes come, unless the whole bundle was imported before.
-  private func keep(
+  func keep(
     _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, _ session: DeviceSession?
   ) throws -> ImportReport {
     // The ledger is searched by the bundle's id, because its number may belong to an earlier epoch.

@@ -5,22 +5,38 @@ import SatchelWorkspace
 
 /// Verified bundles that wait until the app applies them.
 extension DeviceWorkspace {
-  /// Verifies a bundle from the hub and keeps it to be applied later. The database is not touched. Returns the bundle's
-  /// manifest.
+  /// Verifies a bundle from the hub and keeps it to be applied later. The database is not touched. A volume is kept
+  /// until the bundle is whole.
   ///
   /// Throws the errors of `importBundle` if the bundle is refused.
-  public func stage(_ path: String, fingerprint: String? = nil) throws -> Manifest {
+  public func stage(_ path: String, fingerprint: String? = nil) throws -> StagedBundle {
     try lockedWithoutDatabase {
-      let session = try isInitial() || isDocked ? nil : session()
-      return try quarantining(path, session) {
-        let bundle = try read(path, fingerprint: fingerprint, session, of: nil)
-        _ = try scope(of: bundle.manifest)
-        if runMode == .commit {
-          try platform.files.makeDirectory(folder.staged, mode: 0o755)
-          try bundle.file.put(at: Paths.join(folder.staged, bundle.manifest.fileName))
-        }
-        return bundle.manifest
+      try stage(path, fingerprint, isInitial() || isDocked ? nil : session(), of: nil)
+    }
+  }
+
+  /// - Parameter volume: the volume that completed the bundle at `path`; nil: the bundle came in one file.
+  private func stage(
+    _ path: String, _ fingerprint: String?, _ session: DeviceSession?, of volume: Manifest?
+  ) throws -> StagedBundle {
+    let staged = try quarantining(path, session) {
+      let bundle = try read(path, fingerprint: fingerprint, session, of: volume)
+      if case .volume(let volume) = bundle.manifest.body {
+        let report = try keep(bundle, volume, session)
+        return StagedBundle(manifest: report.manifest, waiting: report.waiting)
       }
+      _ = try scope(of: bundle.manifest)
+      if runMode == .commit {
+        try platform.files.makeDirectory(folder.staged, mode: 0o755)
+        try bundle.file.put(at: Paths.join(folder.staged, bundle.manifest.fileName))
+      }
+      return StagedBundle(manifest: bundle.manifest, waiting: nil)
+    }
+    guard let waiting = staged.waiting, waiting.isComplete, case .volume(let body) = staged.manifest.body else {
+      return staged
+    }
+    return try BundleParts(folder, platform: platform).join(waiting, body) {
+      try stage($0, fingerprint, session, of: staged.manifest)
     }
   }
 
@@ -72,6 +88,13 @@ extension DeviceWorkspace {
   private static func paragraph(_ text: String) -> String { text.split(separator: "\n").joined(separator: " ") }
 
   private static func reason(of path: String) -> String { path + ".reason.txt" }
+}
+
+/// A bundle that was verified and waits to be applied, or a volume of a bundle.
+public struct StagedBundle: Sendable {
+  public let manifest: Manifest
+  /// For a volume: the other volumes that must still come.
+  public let waiting: BundleParts.Waiting?
 }
 
 /// Why a waiting bundle could not be applied.

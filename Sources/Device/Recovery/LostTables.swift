@@ -44,14 +44,32 @@ struct LostTables {
     let changed = try names.filter { try session.database.tableInfo($0) != nil }
     let copy = try changed.isEmpty ? nil : session.keepCopyBeforeRepair()
     try session.database.writeTransaction(session.workspace.runMode) {
-      for name in changed { try session.database.execute("DROP TABLE \(quoted(name))") }
+      for name in changed { try drop(name) }
       for name in names { try make(name, like: snapshot, of: number) }
     }
     for name in names {
+      let isUnsent = try !changed.contains(name) && Capture.hasSavedRows(of: name, in: session.database)
+      if isUnsent {
+        report.add(
+          Finding(
+            .schemaDrift,
+            """
+            Rows of the table \(name) had changes that the hub is not known to have. What no export carries is gone \
+            with the table.
+            """))
+      }
       let kept = copy.map { changed.contains(name) ? " As it was, it is kept in \($0)." : "" } ?? ""
       report.add(
         Finding(.schemaDrift, "The table \(name) is made as the hub's bundle \(number) has it.\(kept)"))
     }
+  }
+
+  /// A view may have the name of the table.
+  private func drop(_ name: Name) throws {
+    let kind = try session.database.first(
+      "SELECT type FROM sqlite_schema WHERE name = :name AND type IN ('table', 'view')", ["name": .string(name.text)]
+    ) { $0.text(0) }
+    if let kind { try session.database.execute("DROP \(kind) \(quoted(name))") }
   }
 
   private func make(_ name: Name, like snapshot: borrowing Database, of number: Int64) throws {

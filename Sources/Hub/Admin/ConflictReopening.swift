@@ -12,6 +12,9 @@ public struct ReopenedConflicts: Sendable {
   public let rows: [(table: Name, count: Int)]
   /// The number of rows that keep a value of a decision: others changed them since, or other rows depend on them.
   public let left: Int
+  /// The number of decisions whose rows stay as they are, because the hub's history does not reach back to them, or
+  /// because their tables left the dataset.
+  public let forgotten: Int
 }
 
 extension HubWorkspace {
@@ -48,20 +51,26 @@ extension HubWorkspace {
 
   private func reopen(_ decided: [StoredConflict], _ store: HubStore) throws -> ReopenedConflicts {
     let now = platform.clock.milliseconds()
-    let rows = try store.rows(decidedIn: decided, by: Self.hubUser)
+    let (rows, forgotten) = try store.rows(decidedIn: decided, by: Self.hubUser)
     var revert = Revert(store: store, now: now, stamp: try Capture.tick(now: now, in: store.database), left: .counted)
     try revert.run(rows)
     for conflict in decided { try ConflictTable.reopen(conflict, in: store.database) }
     return ReopenedConflicts(
       conflicts: decided.map(\.record),
-      rows: zip(store.tables, revert.counts).filter { $0.1 > 0 }.map { ($0.0.name, $0.1) }, left: revert.left)
+      rows: zip(store.tables, revert.counts).filter { $0.1 > 0 }.map { ($0.0.name, $0.1) }, left: revert.left,
+      forgotten: forgotten)
   }
 }
 
 extension HubStore {
-  /// The rows that these decisions changed, with the entries of the decisions in the log. A decision that came from a
-  /// device is a change of the device's bundle, and is not among them.
-  fileprivate func rows(decidedIn conflicts: [StoredConflict], by user: String) throws -> [RevertedRow] {
+  /// The rows that these decisions changed, with the entries of the decisions in the log, and the number of decisions
+  /// that the log does not know any more. A decision that came from a device is a change of the device's bundle, and is
+  /// not among them.
+  fileprivate func rows(
+    decidedIn conflicts: [StoredConflict], by user: String
+  ) throws -> (rows: [RevertedRow], forgotten: Int) {
+    let known = try identity.logFrom > .zero ? timeOfFirstChange(after: identity.logFrom) ?? .max : .min
+    var forgotten = 0
     struct ChangedRow: Hashable {
       let place: Int
       let key: RowKey
@@ -69,7 +78,10 @@ extension HubStore {
     var order: [ChangedRow] = []
     var found: [ChangedRow: [LogEntry]] = [:]
     for conflict in conflicts {
-      guard let decision = conflict.decision, decision.by == user, let place = place(of: conflict.record.table) else {
+      guard let decision = conflict.decision, decision.by == user else { continue }
+      guard let place = place(of: conflict.record.table), decision.at >= known else {
+        // A decision for the hub seldom writes a row.
+        if decision.made != .hub { forgotten += 1 }
         continue
       }
       let schema = tables[place].schema
@@ -82,17 +94,19 @@ extension HubStore {
         found[row, default: []] += entries
       }
     }
-    return order.map { row in
+    let rows = order.map { row in
       let entries = found[row, default: []].sorted { $0.cursor < $1.cursor }
       return RevertedRow(place: row.place, key: row.key, entries: entries, bundles: [])
     }
+    return (rows, forgotten)
   }
 
   private func entries(
     ofDecisionAt time: Int64, by user: String, in past: RowNumbers.Entry?
   ) throws -> [LogEntry] {
     var entries: [LogEntry] = []
-    try eachChange(of: past) { entry in
+    // The newest entry of a forgotten history stays, because it holds the hub's cursor.
+    try eachChange(of: past, after: identity.logFrom) { entry in
       if entry.at == time, entry.device == nil, entry.bundle == nil, entry.user == user { entries.append(entry) }
       return .more
     }

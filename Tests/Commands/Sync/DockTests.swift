@@ -306,4 +306,109 @@ struct DockTests {
     #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'own'") == "from the pad")
     #expect(dockPad().code == 0)
   }
+
+  // MARK: docks that do not come to their end
+
+  @Test("after a fault at any change of a file, the work of a former user still reaches the hub")
+  func handoverFaults() throws {
+    give()
+    try evening()
+    try camp.sql(Self.database, "UPDATE reviews SET words = 'of ann' WHERE id = 'r1'")
+    #expect(camp.hub("device", "set", "tablet", "--user", "ben", "--yes").code == 0)
+    let bundle = try camp.emit("tablet")
+    #expect(camp.device("tablet", "import", "--stage", bundle).code == 0)
+    var number = 1
+    while true {
+      let other = try CommandLineFixture(copyOf: camp)
+      let fault = TroubledFiles.Fault(at: number)
+      other.platform = Platform(files: TroubledFiles(fault: fault), clock: SystemClock(), random: SystemRandom())
+      dock(in: other)
+      other.platform = .real
+      let docked = dock(in: other)
+      #expect(docked.code == 0, "after call \(number): \(docked.transcript)")
+      for _ in 0..<2 {
+        #expect(other.device("tablet", "sync", other.path("stick")).code == 0, "after call \(number)")
+        #expect(other.hub("sync", other.path("stick")).code == 0, "after call \(number)")
+      }
+      let atHub = try other.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'")
+      #expect(atHub == "of ann", "after call \(number)")
+      if !fault.wasReached { break }
+      number += 1
+    }
+    #expect(number > 20)
+  }
+
+  @Test("a damaged database is refused and stays where it is")
+  func damaged() throws {
+    give()
+    try camp.sql(
+      Self.database,
+      """
+      CREATE TABLE app (x);
+      WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+      INSERT INTO app SELECT hex(zeroblob(500)) FROM n
+      """)
+    let path = camp.path(Self.database)
+    let file = try #require(FileHandle(forUpdatingAtPath: path))
+    try file.seek(toOffset: UInt64(try camp.read(Self.database).count) - 8192)
+    try file.write(contentsOf: Data(repeating: 0xff, count: 4096))
+    try file.close()
+    let before = try camp.read(Self.database)
+    let docked = dock("--repair")
+    #expect(docked.code == 1 && docked.error.contains("--rebuild"), "\(docked.transcript)")
+    #expect(try camp.read(Self.database) == before)
+  }
+
+  @Test("a dock that may have given the database away does not give it to another folder")
+  func otherFolder() throws {
+    try camp.copy("tablet/data.sqlite", to: "home.sqlite")
+    give()
+    // As if the command had been killed right after the tablet got the database.
+    try camp.copy("home.sqlite", to: "tablet/data.sqlite")
+    try camp.makeFolder("tablet/dock/held")
+    try camp.write("tablet/dock/held/exports.txt", "")
+    try camp.makeFolder("other")
+    let docked = camp.device("tablet", "dock", camp.path("other"))
+    #expect(docked.code == 1 && docked.error.contains("There is no"), "\(docked.transcript)")
+    #expect(dock().code == 0)
+    #expect(!FileManager.default.fileExists(atPath: camp.path("tablet/data.sqlite")))
+  }
+
+  @Test("the name of the database is final only when the tablet has the database")
+  func wrongName() throws {
+    var files = TroubledFiles()
+    let wrong = camp.path("card/wrong.sqlite")
+    files.intruder = .init(in: camp.path("card")) { _ = FileManager.default.createFile(atPath: wrong, contents: Data()) }
+    camp.platform = Platform(files: files, clock: SystemClock(), random: SystemRandom())
+    #expect(dock("--database", "wrong.sqlite").code == 1)
+    camp.platform = .real
+    try camp.remove("card/wrong.sqlite")
+    #expect(dock("--database", "camp.sqlite").code == 0)
+  }
+
+  @Test("a journal of a transaction over several files is left to the app")
+  func otherJournal() throws {
+    give()
+    let journal = [UInt8](repeating: 0, count: 512) + [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
+    try Data(journal).write(to: URL(fileURLWithPath: camp.path(Self.database + "-journal")))
+    let docked = dock()
+    #expect(docked.code == 1 && docked.error.contains("Open the app"), "\(docked.transcript)")
+    #expect(FileManager.default.fileExists(atPath: camp.path(Self.database + "-journal")))
+  }
+
+  @Test("a bundle in volumes comes to the tablet, in any order")
+  func volumes() throws {
+    give()
+    let photo = (0..<3000).map { _ in String(UInt64.random(in: 0 ... .max), radix: 16) }.joined()
+    try camp.sql("office.sqlite", "UPDATE sites SET name = '\(photo)' WHERE id = 'lake'")
+    let emitted = camp.hub(
+      "emit", "--device", "tablet", "--volume-size", "64K", "--to", camp.path("stick"), "--plain-folder")
+    let names = try FileManager.default.contentsOfDirectory(atPath: camp.path("stick")).filter { $0.contains("of") }
+    if names.isEmpty { return try #require(Bool(false), "no volumes: \(emitted.transcript)") }
+    for name in names.sorted().reversed() {
+      #expect(camp.device("tablet", "import", "--stage", camp.path("stick/\(name)")).code == 0)
+    }
+    #expect(dock().code == 0)
+    #expect(try camp.rows(Self.database, "SELECT length(name) FROM sites WHERE id = 'lake'") == "\(photo.count)")
+  }
 }
