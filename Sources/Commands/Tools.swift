@@ -1,8 +1,5 @@
 import SatchelPlatform
 
-/// The version of both tools.
-let satchelVersion = "0.1.0"
-
 /// Runs the device's tool with the words of a command line, without the tool's own name. Returns the exit code.
 public func runDeviceTool(
   _ words: [String], platform: Platform = .real, console: any Console, endRequest: any EndRequest = EndBySignal()

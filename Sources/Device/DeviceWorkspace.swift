@@ -212,6 +212,8 @@ final class DeviceSession {
   var isHubConfirmed = false
   /// The place from which the imported bundle comes.
   var source = BundleSource.named
+  /// The device's health, which the next export carries. nil: not known.
+  var health: Manifest.Changes.Health?
   /// How this command handles migrations in a bundle.
   var migrations = BroughtMigrations.run
   /// How this command handles a bundle that removes very many rows.

@@ -88,6 +88,8 @@ public struct HubStatus: Sendable {
     public let missing: [ClosedRange<Int64>]
     /// The last comparison of the device's rows. nil if there was none.
     public let proof: StateProof?
+    /// The device's health, as its newest bundle describes it. nil if it does not.
+    public let health: DeviceHealth?
     /// How many changes of the device wait.
     public let held: Int
     /// Whether no more changes of the device may wait. Further changes are conflicts for a person to decide.
@@ -154,13 +156,21 @@ extension HubWorkspace {
     return paths
   }
 
+  /// The state of one device. Throws a `WorkspaceError` if there is no device with this name.
+  public func status(of name: String) throws -> HubStatus.Device {
+    let store = try examined()
+    guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
+    return try status(of: device, store)
+  }
+
   private func status(of device: EnrolledDevice, _ store: HubStore) throws -> HubStatus.Device {
     let now = platform.clock.milliseconds()
     let held = try ConflictTable.countHeld(of: device.id, in: store.database)
     return HubStatus.Device(
       device: device, isExpired: try store.isExpired(device, now: now),
       emitted: try store.emissions(of: device.id).last?.number ?? .zero,
-      missing: try store.missing(of: device.name), proof: try store.proof(of: device.id), held: held,
+      missing: try store.missing(of: device.name), proof: try store.proof(of: device.id),
+      health: try store.health(of: device.id), held: held,
       isHeldFull: held >= mostHeld,
       formerUsers: try store.formerUsers(of: device).map {
         .init(user: $0.user, since: $0.at, until: $0.at + HubStore.longestOnTheWay)

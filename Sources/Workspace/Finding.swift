@@ -64,6 +64,9 @@ public struct DoctorReport: Sendable {
   /// Whether nothing is left to do.
   public var isWell: Bool { findings.allSatisfy { isRepaired && $0.hint == nil } && (isRepaired || unseen.isEmpty) }
 
+  /// Whether nothing was wrong, also before a repair.
+  public var hasFoundNothing: Bool { findings.isEmpty && unseen.isEmpty && restored.isEmpty }
+
   /// Adds a finding. A fault that was found in two ways is listed once.
   public mutating func add(_ finding: Finding) {
     if findings.contains(where: { Name($0.message) == Name(finding.message) }) { return }

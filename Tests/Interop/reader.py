@@ -509,6 +509,7 @@ name_of = matching(r"(?!(con|prn|aux|nul|(com|lpt)[0-9])\Z)[a-z0-9][a-z0-9_-]{0,
 stamp = matching("[0-7][0-9a-f]{15}")
 digest = matching("[0-9a-f]{128}")
 time = matching(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)Z")
+program_version = matching(r"[0-9]+(\.[0-9]+)*")
 conflict_id = matching("[0-9a-f]{32}")
 
 
@@ -669,6 +670,8 @@ def changes_members(manifest):
         shown.append(("original", take(manifest, "original", digest)))
     if manifest.get("renamed"):
         shown.append(("renamed", take(manifest, "renamed", renamed)))
+    if "health" in manifest:
+        shown.append(("health", take(manifest, "health", health)))
     return shown
 
 
@@ -683,6 +686,15 @@ def renamed(items):
     names = ("table", "from", "to")
     shown = [" ".join(text_of(take(object_of(item), name, utf8_text)) for name in names) for item in items]
     return "[" + ", ".join(shown) + "]"
+
+
+def health(item):
+    must(len(take(object_of(item), "satchel", program_version)) <= 32, "no version")
+    shown = [item["satchel"]] + [str(take(item, name, count)) for name in ("free", "database", "quarantined")]
+    if "doctor" in item:
+        doctor = take(item, "doctor", object_of)
+        shown += [take(doctor, "at", time), take(doctor, "result", matching("well|repaired|faults"))]
+    return " ".join(shown)
 
 
 def utf8_text(text):

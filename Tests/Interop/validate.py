@@ -24,7 +24,7 @@ SCHEMAS = {f"{name}s.jsonl": name for name in ("change", "resolution", "conflict
 OPTIONAL = {"recipient", "rotation", "revoked", "note", "snapshot", "encrypt", "escrow", "attributes", "attachments", "acknowledged_digest", "blobs",
             "file", "bundle", "lost", "understands", "compare", "before", "prove", "base",
             "received_digest", "received_signature", "brings", "original", "follows", "former", "collected",
-            "renamed", "first", "more", "others", "proof", "continues", "unit"}
+            "renamed", "health", "first", "more", "others", "proof", "continues", "unit"}
 ROWS = {"key", "to", "row", "set", "was", "base_values", "hub_values", "device_values"}
 OPS = {"insert": ["generation", "row"], "update": ["generation", "set", "was"], "delete": ["generation", "was"], "row": ["row"],
        "gone": [], "rekey": ["to", "number"], "block": ["to", "number"]}
@@ -86,7 +86,7 @@ def wrongs(kind, path, item):
     if kind in ("change", "conflict") and path[0] in ROWS and len(path) > 1:
         return WRONG_VALUES if len(path) == 2 else [True, "!"]
     is_of_columns = kind == "dataset" and ("references" in path or name == "key")
-    wrong = [True] + [GONE] * (not is_of_columns) * (isinstance(path[-1], str) and (kind == "manifest" and name != "proof" if len(path) > 1 else name not in OPTIONAL and (kind, name) != ("attachment", "was")))
+    wrong = [True] + [GONE] * (not is_of_columns) * (isinstance(path[-1], str) and (kind == "manifest" and name not in ("proof", "doctor") if len(path) > 1 else name not in OPTIONAL and (kind, name) != ("attachment", "was")))
     if isinstance(item, bool):
         return ["true", 1, [], None]
     if isinstance(item, int):

@@ -118,6 +118,8 @@ public struct Manifest: Hashable, Sendable {
     public var original: Digest?
     /// Columns that an app on the device renamed, so that their names differ from the hub's.
     public var renamed: [RenamedColumn] = []
+    /// The device's statement about its own health; nil: the bundle was made by a version without this member.
+    public var health: Health?
 
     public static let longestChain = 256
 

@@ -73,7 +73,7 @@ extension Manifest {
         .init(name: "sequence", value: .integer(changes.sequence.rawValue)),
         .init(name: "chain", value: changes.chain.json),
       ] + (changes.lost.isEmpty ? [] : [.init(name: "lost", value: .array(changes.lost.map { .string($0.text) }))])
-        + changes.historyMembers + changes.renamedMembers
+        + changes.historyMembers + changes.renamedMembers + changes.healthMembers
     case .scope(let scope):
       [
         .init(name: "epoch", value: .string(scope.epoch.text)),
@@ -187,6 +187,7 @@ extension Manifest.Changes {
     proof = try fields.emissionProof()
     brings = try fields.digests("brings")
     renamed = try fields.renamedColumns()
+    health = try fields.health()
     original = try fields.digest("original")
   }
 }

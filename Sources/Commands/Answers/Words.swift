@@ -13,6 +13,15 @@ enum Words {
   /// A size in KiB, rounded up.
   static func kibibytes(_ bytes: Int64) -> String { "\((bytes + 1023) >> 10) KiB" }
 
+  /// A size in its largest useful unit, rounded down.
+  static func size(_ bytes: Int64) -> String {
+    switch bytes {
+    case ..<(1 << 20): "\(bytes >> 10) KiB"
+    case ..<(10 << 30): "\(bytes >> 20) MiB"
+    default: "\(bytes >> 30) GiB"
+    }
+  }
+
   /// The time since an event, in its largest useful unit.
   static func age(of time: Int64, now: Int64) -> String {
     now - time < 90_000 ? "just now" : "\(span(now - time)) ago"

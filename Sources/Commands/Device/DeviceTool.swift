@@ -23,6 +23,7 @@ enum DeviceTool {
               ? workspace.repair(
                 missing: command.missingRows, tables: command.flag("tables") ? .madeAgain : .left)
               : workspace.examine()
+            try workspace.record(report)
             if report.isWell { try workspace.requestProof() }
             return report
           },

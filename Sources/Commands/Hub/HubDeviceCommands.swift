@@ -7,7 +7,7 @@ import SatchelWorkspace
 
 extension HubTool {
   static var devices: [Command] {
-    [provision, enrol, setDevice, revoke(["device", "revoke"]), fork, unflag, listDevices]
+    [provision, enrol, setDevice, revoke(["device", "revoke"]), fork, unflag, listDevices, showDevice]
   }
 
   private static var setDevice: Command {

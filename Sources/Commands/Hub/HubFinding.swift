@@ -77,6 +77,8 @@ struct HubFinding {
       silent, named("a copy must be chosen of") { $0.device.state == .flagged },
       named("rows differ on") { $0.proof?.result == .differs },
       named("no more changes may wait of") { $0.isHeldFull },
+      named("the disk is nearly full on") { $0.presentHealth?.isDiskNearlyFull ?? false },
+      named("the doctor found faults on") { $0.presentHealth?.hasFaults ?? false },
     ].compactMap { $0 }
   }
 

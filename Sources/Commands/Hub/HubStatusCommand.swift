@@ -85,6 +85,11 @@ extension HubTool {
       facts.add("Warning", refusedKeyWords(device.name))
     }
     for words in clockWarnings(status, now) { facts.add("Warning", words) }
+    for entry in status.devices {
+      guard let health = entry.presentHealth else { continue }
+      let text = DeviceHealthText(health: health, now: now)
+      for words in text.warnings(of: entry.device.name) { facts.add("Warning", words) }
+    }
     let silent = status.devices.map(\.device).filter {
       $0.state == .active && now - ($0.heard ?? $0.enrolled) > Words.usualSilence
     }
@@ -224,23 +229,8 @@ extension HubTool {
       "tables": .tables(status.tables.map { (table: $0.table, count: Int($0.rows)) }),
       "users": .integer(Int64(status.users)),
       "devices": .array(
-        status.devices.map { entry in
-          .object(
-            (json(entry.device).objectValue ?? []) + [
-              .init(name: "emitted", value: .integer(entry.emitted.rawValue)),
-              .init(name: "proof", value: json(entry.proof)),
-              .init(name: "held", value: .integer(Int64(entry.held))),
-              .init(
-                name: "former_users",
-                value: .array(
-                  entry.formerUsers.map {
-                    ["user": .string($0.user), "since": .time($0.since), "until": .time($0.until)]
-                  })),
-              .init(
-                name: "missing",
-                value: .array(entry.missing.map { [.integer($0.lowerBound), .integer($0.upperBound)] })),
-            ])
-        }), "open_conflicts": .integer(status.openConflicts), "held_conflicts": .integer(status.heldConflicts),
+        status.devices.map { .object((json($0.device).objectValue ?? []) + members($0)) }),
+      "open_conflicts": .integer(status.openConflicts), "held_conflicts": .integer(status.heldConflicts),
       "quarantined": .integer(Int64(status.quarantined.count)), "refused": StatusSheet.json(status.quarantined),
       "failed_import": .optional(status.failedImports.first?.words),
       "failed_imports": StatusSheet.json(status.failedImports),

@@ -1,6 +1,7 @@
 import SatchelHub
 import SatchelPlatform
 import SatchelValues
+import SatchelWorkspace
 
 /// `satchel-hub`: the hub's tool.
 enum HubTool {

@@ -52,6 +52,8 @@ extension DeviceWorkspace {
       session.state.hubRecipient, name: session.state.hubName, session.dataset, keys)
     var draft = try BundleDraft(in: folder.outbox, platform: platform)
     try DeviceAttachments(session).sweep()
+    // Once, so that the measured bundle and the written bundle have the same size.
+    session.health = health()
     let oversized = try session.oversizedExport(in: room)
     func unchangedExport() throws -> ExportRecord? {
       guard snapshot != .always, !session.isProofWanted(proof), let last = try ExportTable.last(in: session.database),
@@ -223,6 +225,7 @@ extension DeviceSession {
     changes.brings = try brought().map(\.digest)
     changes.renamed = try Capture.renamedColumns(of: tables, in: database).prefix(Manifest.Changes.mostRenamed)
       .map { .init(table: $0.table, from: $0.from, to: $0.to) }
+    changes.health = health
     var manifest = Manifest(
       bundle: BundleID(random: platform.random.bytes(16)), dataset: dataset.name, version: dataset.version,
       from: .init(id: state.id, name: state.name), to: hub, user: state.user, created: UTCTime.text(milliseconds: now),

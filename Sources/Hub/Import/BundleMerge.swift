@@ -60,6 +60,8 @@ struct BundleMerge {
       if verdict == .imported {
         try store.noteBrought(changes.brings, by: device)
         try store.forgetBraked(of: device.id)
+        try store.save(
+          changes.health.map { DeviceHealth($0, created: manifest.created, at: now) }, of: device.id)
       }
       try Ledger.add(
         manifest, digest: bundle.digest, direction: .incoming, verdict: verdict, at: now,

@@ -196,6 +196,11 @@ public enum Quarantine {
       .filter { !$0.hasSuffix(reasonEnding) && !$0.hasPrefix(HostFileSystem.temporaryPrefix) }
   }
 
+  /// The number of refused files.
+  public static func count(_ folder: WorkspaceFolder, files: any FileSystem) throws -> Int {
+    try files.kind(folder.quarantine) == .directory ? names(folder, files: files).count : 0
+  }
+
   /// The refused files, newest first.
   public static func list(_ folder: WorkspaceFolder, files: any FileSystem) throws -> [Refused] {
     try names(folder, files: files).reversed().map { name in

@@ -104,6 +104,11 @@ extension Forger {
     ], "answers": [],
   ]
 
+  static let health: JSONValue = [
+    "satchel": "0.1.0", "free": 1_000_000_000, "database": 65536, "quarantined": 0,
+    "doctor": ["at": "2026-01-31T08:05:09Z", "result": "well"],
+  ]
+
   /// Members of a manifest that a device rarely writes.
   func rareMembers() -> [JSONValue.Member] {
     let digest = String(repeating: "0f", count: 64)
@@ -112,6 +117,7 @@ extension Forger {
       .init(name: "received_digest", value: .string(digest)), .init(name: "received_signature", value: ""),
       .init(name: "brings", value: [.string(digest)]), .init(name: "original", value: .string(digest)),
       .init(name: "renamed", value: [["table": "notes", "from": "body", "to": "text"]]),
+      .init(name: "health", value: Self.health),
       .init(name: "recipient", value: ""), .init(name: "rotation", value: [:]), .init(name: "revoked", value: [:]),
       .init(name: "entries", value: []),
     ]

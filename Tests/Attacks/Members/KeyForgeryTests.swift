@@ -173,6 +173,7 @@ struct KeyForgeryTests {
       ALTER TABLE satchel_devices DROP COLUMN next_proved;
       ALTER TABLE satchel_devices DROP COLUMN refused_key;
       DROP TABLE satchel_braked;
+      DROP TABLE satchel_health;
       UPDATE satchel_schema SET version = 8
       """, in: lab.hub.folder)
     #expect(lab.tool("status").code == 0)

@@ -200,6 +200,7 @@ struct JSONDocumentTests {
         try season.note(tool, tool == "satchel" ? camp.deviceAnywhere(words) : camp.hubAnywhere(words))
       }
     }
+    try season.hub("device", "show", "tablet")
     try season.hub("report", camp.path("r.html"))
     try season.device("tablet", "report", camp.path("t.csv"))
     try season.hub("log")

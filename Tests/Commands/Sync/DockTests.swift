@@ -378,7 +378,9 @@ struct DockTests {
   func wrongName() throws {
     var files = TroubledFiles()
     let wrong = camp.path("card/wrong.sqlite")
-    files.intruder = .init(in: camp.path("card")) { _ = FileManager.default.createFile(atPath: wrong, contents: Data()) }
+    files.intruder = .init(in: camp.path("card")) {
+      _ = FileManager.default.createFile(atPath: wrong, contents: Data())
+    }
     camp.platform = Platform(files: files, clock: SystemClock(), random: SystemRandom())
     #expect(dock("--database", "wrong.sqlite").code == 1)
     camp.platform = .real

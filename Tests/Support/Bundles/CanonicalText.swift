@@ -86,7 +86,14 @@ private func changesLines(_ changes: Manifest.Changes) -> [String] {
   ]
   lines += list("lost", lost) + list("brings", changes.brings.map(\.hexadecimal))
   if let original = changes.original { lines.append("original: \(original.hexadecimal)") }
-  return lines + list("renamed", renamed)
+  lines += list("renamed", renamed)
+  if let health = changes.health { lines.append("health: \(text(of: health))") }
+  return lines
+}
+
+private func text(of health: Manifest.Changes.Health) -> String {
+  let doctor = health.doctor.map { " \($0.at) \($0.result.rawValue)" } ?? ""
+  return "\(health.satchel) \(health.free) \(health.database) \(health.quarantined)\(doctor)"
 }
 
 private func scopeLines(_ scope: Manifest.Scope) -> [String] {

@@ -75,6 +75,10 @@ public func makeGolden() throws {
     let world = try ParityFixture(random: GoldenRandom(20_261_126), clock: clock)
     try write(world, into: target)
   }
+  if try !isThere("changes-health", in: target) {
+    let world = try HealthFixture(random: GoldenRandom(20_261_226), clock: clock)
+    try write(world, into: target)
+  }
   if try !isThere("backup", in: target) {
     let world = try BackedUpFixture(random: GoldenRandom(20_261_124), clock: clock)
     try write(world, into: target)

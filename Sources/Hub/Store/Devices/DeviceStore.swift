@@ -164,7 +164,7 @@ extension HubStore {
       "satchel_former_keys",
       "satchel_attachments", "satchel_received", "satchel_former_users", "satchel_declared",
       "satchel_awaited_emissions",
-      "satchel_proofs", "satchel_different_rows",
+      "satchel_proofs", "satchel_different_rows", "satchel_health",
     ] {
       try database.run("DELETE FROM \(quoted(table)) WHERE device = :device", device)
     }

@@ -1,0 +1,2 @@
+/// The version of both tools.
+public let satchelVersion = "0.1.0"

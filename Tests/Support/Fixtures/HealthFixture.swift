@@ -1,0 +1,26 @@
+import SatchelCrypto
+import SatchelDevice
+import SatchelHub
+import SatchelPlatform
+
+/// A device that describes its health, after its doctor ran.
+struct HealthFixture: GoldenStory {
+  private let pair: HubAndDeviceFixture
+  var ground: WorkspaceFixture { pair.ground }
+
+  init(random: any RandomSource, clock: SetClock) throws {
+    pair = try HubAndDeviceFixture(
+      on: WorkspaceFixture(random: random, clock: clock), hub: "kiln", device: "barrow", user: "ira",
+      definition: Array(#"{ "dataset": "pots", "version": 1, "tables": { "glazes": {} } }"#.utf8),
+      schema: "CREATE TABLE glazes (id TEXT PRIMARY KEY, degrees REAL); INSERT INTO glazes VALUES ('ash', 1260.5)")
+  }
+
+  /// An export after the doctor found nothing.
+  func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
+    let device = pair.device
+    _ = try device.importBundle(pair.emit("first"))
+    try write("INSERT INTO glazes VALUES ('salt', 1300)", in: device.folder)
+    try device.record(device.examine())
+    return [("changes-health", try pair.export("health"), try device.keys.ownKey())]
+  }
+}
