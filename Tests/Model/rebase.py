@@ -84,7 +84,7 @@ class Rebase:
 
     @staticmethod
     def replay(device, step, stamps):
-        """Makes a step of an earlier export pending again, in a database that was made anew."""
+        """Makes a step of an earlier export pending again, in a database that was created again."""
         key, row = step.key, device.rows.get(step.key)
         image = PreImage(row, step.first, step.stamp)
         conflict = None

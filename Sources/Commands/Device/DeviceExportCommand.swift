@@ -15,8 +15,8 @@ extension DeviceTool {
         OptionSpec(
           "to", kind: .value("PATH"),
           help: "copy the bundle there too: a stick, a folder or a file; - for standard output"),
-        OptionSpec("snapshot", help: "carry the whole database along"),
-        OptionSpec("prove", help: "carry digests of all rows, by which the hub checks that both have the same"),
+        OptionSpec("snapshot", help: "put the whole database into the bundle"),
+        OptionSpec("prove", help: "put in digests of all rows, so that the hub can compare its rows with them"),
         Encrypting.option, Medium.plainFolder, Medium.trustSize, AttachedWords.option, BundleSize.option,
       ] + Volumes.options,
       examples: [

@@ -25,7 +25,7 @@ extension HubTool {
       ],
       examples: [
         Example("satchel-hub backup /media/safe/hub-monday.satchel", "Every evening."),
-        Example("satchel-hub backup --verify /media/safe/hub-monday.satchel", "Checks that it can be relied on."),
+        Example("satchel-hub backup --verify /media/safe/hub-monday.satchel", "Checks that it can be restored."),
       ], changesData: true
     ) { command, context in
       let hub = try open(command, context)
@@ -33,7 +33,7 @@ extension HubTool {
       if command.flag("verify") {
         if command.flag("with-keys") { throw UsageError("--verify writes nothing, so it takes no --with-keys") }
         let report = try hub.verifyBackup(path)
-        return Answer("\(path) is whole, and this hub's own.\n\(text(report))", members(report, path))
+        return Answer("\(path) is complete, and this hub made it.\n\(text(report))", members(report, path))
       }
       try command.checkMedium(of: path, context)
       let secrets: SecretKeys = command.flag("with-keys") ? .included : .leftOut
@@ -127,7 +127,7 @@ extension HubTool {
       return nil
     }
     guard names.isEmpty, !(isInPlace && isEnd) else {
-      throw UsageError("--in-place and --finish take no other words: they work in this hub's own folder")
+      throw UsageError("--in-place and --finish take no arguments: they work in this hub's own folder")
     }
     let hub = try open(command, context)
     if isEnd {
@@ -183,7 +183,7 @@ extension HubTool {
     case (nil, false): return .inBackup
     case (nil, true): return .new
     case (let folder?, false): return .folder(command.path(folder))
-    case (_?, true): throw UsageError("--keys and --new-keys exclude each other: the keys are there, or they are lost")
+    case (_?, true): throw UsageError("--keys is for keys that you have, and --new-keys is for lost keys: use only one")
     }
   }
 
@@ -242,7 +242,7 @@ extension HubTool {
         OptionSpec(
           "older-than", kind: .value("DAYS"),
           help: "forget nothing younger; do not wait for devices that were silent for longer"),
-        OptionSpec("shrink", help: "give the room back to the disk; no program can use the database meanwhile"),
+        OptionSpec("shrink", help: "give unused space back to the disk; no program can use the database meanwhile"),
       ],
       examples: [
         Example("satchel-hub compact --dry-run", "Shows what would go."),
@@ -269,7 +269,7 @@ extension HubTool {
     let since = report.knownSince.map { "the changes since \(clock.localText(milliseconds: $0))" } ?? "no change"
     text += "history \(command.dryRun ? "would still know" : "knows") \(since).\n"
     if !report.forgotten.isEmpty {
-      text += "These get everything when they come back: \(report.forgotten.joined(separator: ", ")).\n"
+      text += "These devices get all rows again with their next bundle: \(report.forgotten.joined(separator: ", ")).\n"
     }
     text += AttachedWords.removed(report.attached, command)
     if report.attachedWait > 0 {

@@ -6,7 +6,7 @@ import SatchelPlatform
 extension HubTool {
   static var check: Command {
     Command(
-      ["check"], summary: "answer to cron or Nagios whether all is well",
+      ["check"], summary: "report to cron or Nagios whether all is well",
       discussion: """
         Prints one line and ends with a code that Nagios and similar programs read: 0 is OK, 1 is WARNING, 2 is \
         CRITICAL. (A wrong usage ends with 2, too.) Changes nothing. For cron: with -q it prints nothing if all is well.

@@ -202,7 +202,7 @@ extension HubTool {
     if !report.leftOut.isEmpty {
       let columns = report.leftOut.map(\.text).joined(separator: ", ")
       text +=
-        "Left out, because the dataset has such columns no more: \(columns). Their values stay in bundles/archive.\n"
+        "Left out, because the dataset no longer has these columns: \(columns). Their values stay in bundles/archive.\n"
     }
     if report.clamped > 0 {
       text += "\(clockWords(report))\n"

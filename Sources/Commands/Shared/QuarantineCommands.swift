@@ -28,7 +28,7 @@ struct QuarantineCommands {
         refused.isEmpty ? "Nothing was refused.\n" : table.text(width: context.console.traits.width)
       let isFull = Quarantine.isFull(refused.map(\.bytes))
       if isFull {
-        text += "No more can be kept. What you have seen to: \(tool) quarantine drop FILE\n"
+        text += "No more files can be kept. Delete the files that you have dealt with: \(tool) quarantine drop FILE\n"
       }
       return Answer(text, ["refused": StatusSheet.json(refused), "full": .bool(isFull)])
     }

@@ -84,7 +84,7 @@ struct ConflictForgeryTests {
     let list = lab.tool("conflicts").out
     #expect(list.contains("reported") && list.contains("ann") && !list.contains("boss"))
     let id = try #require(line["conflict"]?.stringValue)
-    #expect(lab.tool("conflicts", "show", id).out.contains("Only evil says so"))
+    #expect(lab.tool("conflicts", "show", id).out.contains("Only evil reported this"))
     #expect(lab.tool("conflicts", "show", id, "--json").out.contains("\"reported\": true"))
   }
 

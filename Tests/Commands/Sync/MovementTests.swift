@@ -183,7 +183,7 @@ struct MovementTests {
         == "foreign key|The row of sites to which it refers is not there.")
     #expect(
       try camp.rows("office.sqlite", "SELECT kind, note FROM satchel_conflicts")
-        == "forbidden|The row of sites to which it refers is not to be seen by this user.")
+        == "forbidden|The row of sites to which it refers may not be seen by this user.")
   }
 
   @Test(

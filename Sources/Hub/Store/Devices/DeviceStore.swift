@@ -75,7 +75,7 @@ extension EnrolledDevice {
   func refuseRevoked() throws {
     if state != .revoked, revokedFrom == nil { return }
     throw WorkspaceError(
-      .revoked, "The device \(name) is revoked: none of its bundles are accepted, of whichever history.",
+      .revoked, "The device \(name) is revoked: this hub accepts none of its bundles.",
       hint: "If it was found again, it continues under a new name: satchel renew --name NEW-NAME --request FILE")
   }
 }
