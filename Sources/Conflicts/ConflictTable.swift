@@ -28,7 +28,7 @@ public struct StoredConflict: Sendable {
   }
 }
 
-/// The part that was hidden from a device's user when a change of the device met it.
+/// The row that was hidden from a device's user when the hub merged the user's change.
 public enum HiddenPart: Int64, Sendable {
   case nothing = 0
   /// The row itself, or the row that has its UNIQUE value.

@@ -74,7 +74,7 @@ struct ChangeLineParser {
     }
   }
 
-  /// A line of which some members may not be read yet.
+  /// The members of a line that were read so far.
   private struct Draft {
     var seen = SeenPlaces()
     var table: Name?

@@ -209,7 +209,7 @@ public struct TrackedTable: Sendable {
     }
   }
 
-  /// The foreign keys by which the table is a tree of its own rows, if visibility follows the tree.
+  /// The foreign keys to the table itself, which make its rows a tree. Empty if visibility does not follow them.
   public var treeKeys: [ForeignKey] {
     schema.foreignKeys.filter { $0.parent == name && (rules.parents?.contains(name) ?? true) }
   }

@@ -57,7 +57,7 @@ extension HubTool {
         "level": .string(worst.word), "devices": .integer(Int64(devices)), "conflicts": .integer(conflicts),
         "found": .array(found.map { ["level": .string($0.level.word), "message": .string($0.words)] }),
       ], code: worst.code)
-    // cron mails what is printed, and -q prints warnings alone.
+    // cron mails all output, and -q prints only warnings.
     if isQuiet, worst != .ok { answer.warnings = line }
     return answer
   }

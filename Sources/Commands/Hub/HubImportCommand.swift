@@ -39,7 +39,7 @@ extension HubTool {
   ) throws -> Answer {
     let named = command.arguments("FILE")
     if named.isEmpty { throw UsageError("name a FILE, or a bundle that waits: --accept BUNDLE, --reject BUNDLE") }
-    // Standard input must be alone. Waiting bundles then come with the next import.
+    // Standard input must be the only file. The next import then merges the waiting bundles.
     let waiting = try named.contains(Streams.word) ? [] : hub.dueByNow()
     return try take(waiting + named, into: hub, command) { file, body in
       try waiting.contains(file) ? body(file) : Streams.with(file, command, context, in: hub.folder, body)

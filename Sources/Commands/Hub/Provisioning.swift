@@ -93,7 +93,7 @@ struct Provisioning {
     }
   }
 
-  /// The most folders by which links may lead deeper than the path shows.
+  /// A link may lead to a deeper folder. This number of parents is checked in addition to those that the path shows.
   private static let mostLinked = 32
 
   private func rehearse(_ name: String, user: String, into folder: String, template: String?) throws -> Made {

@@ -10,7 +10,7 @@ struct Medium {
 
   /// The folders in which this machine mounts media, each in a folder of its own.
   private static let places = ["/media", "/run/media"]
-  /// The folder in which administrators mount media, or one medium on itself.
+  /// A folder on which administrators mount one medium, or in which they mount several.
   private static let free = "/mnt"
 
   private let folder: String

@@ -11,7 +11,7 @@ public struct InitCheck {
   private let path: String
   private let defaults: Defaults
 
-  /// The meaning of what the definition leaves out.
+  /// The rules that count if the definition does not give them.
   public enum Defaults: Sendable {
     /// As in every release.
     case asWritten

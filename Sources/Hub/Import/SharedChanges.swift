@@ -25,7 +25,7 @@ final class SharedChanges {
   /// The generations that a device may share with another history.
   private struct Overlap {
     let history: HubStore.RelatedHistory
-    /// The generations that both may have had when they parted, and that the other history has delivered.
+    /// The generations that may belong to both histories, and that the other history has delivered.
     let generations: Range<Int64>
   }
 
