@@ -42,9 +42,10 @@ extension DeviceTool {
         try workspace.cut(report, size: $0.size, parity: $0.parity, into: $1)
       }
       let total = report.changes.reduce(0) { $0 + $1.count }
+      let tables: TerminalText = total > 0 ? " (\(Words.tables(report.changes)))" : ""
       var text: TerminalText =
         report.isNew
-        ? "Export \(report.sequence): \(Words.count(total, "change"))\(total > 0 ? " (\(Words.tables(report.changes)))" : "").\n"
+        ? "Export \(report.sequence): \(Words.count(total, "change"))\(tables).\n"
         : "Nothing is new since export \(report.sequence).\n"
       text +=
         AttachedWords.carried(report.attached, left: report.attachedLeft) + AttachedWords.asked(report.attachedLost)

@@ -54,7 +54,8 @@ extension HubTool {
 
   private static func text(_ report: BackupReport) -> TerminalText {
     """
-    The hub after its change \(report.cursor), made \(report.created): \(Words.count(report.bundles, "bundle")) in the archive, \
+    The hub after its change \(report.cursor), made \(report.created): \
+    \(Words.count(report.bundles, "bundle")) in the archive, \
     \(report.hasSecretKeys ? "with" : "without") the secret keys, \(report.bytes >> 10) KiB.
 
     """
@@ -189,7 +190,8 @@ extension HubTool {
 
   private static func text(_ report: RestoreReport, _ root: String, _ command: ParsedCommand) -> TerminalText {
     var text: TerminalText = """
-      \(command.dryRun ? "Would make" : "Made") \(root): the hub \(report.name) of the dataset \(report.dataset), as it was on \(report.created), after its change \(report.cursor).
+      \(command.dryRun ? "Would make" : "Made") \(root): the hub \(report.name) of the dataset \(report.dataset), \
+      as it was on \(report.created), after its change \(report.cursor).
       The fingerprint of its key is \(report.fingerprint).
 
       """
@@ -200,11 +202,13 @@ extension HubTool {
         \(report.devices.map { "\($0.name) up to bundle \($0.merged)" }.joined(separator: ", ")).\n
         """
     }
+    let atDevices: TerminalText =
+      command.flag("new-keys") ? "; at each device: satchel import FILE --fingerprint \(report.fingerprint)" : ""
     return text + """
       Do again what was done at the hub since then: users, rights, devices, revoked keys, decisions.
       For a device that works but is not named here: satchel keys request FILE there, satchel-hub device \
       enrol FILE here.
-      Next: satchel-hub -C \(root) emit --all, and carry it out\(command.flag("new-keys") ? "; at each device: satchel import FILE --fingerprint \(report.fingerprint)" : "").
+      Next: satchel-hub -C \(root) emit --all, and bring the bundles to the devices\(atDevices).
 
       """
   }
@@ -262,8 +266,9 @@ extension HubTool {
       "\(bytes.before >> 10) KiB, now \(bytes.after >> 10) KiB"
     }
     var text: TerminalText = """
-      \(command.dryRun ? "Would forget" : "Forgot") \(Words.count(Int(report.logEntries), "change")), up to the hub's change \(report.logFrom); \
-      \(Words.count(Int(report.goneRows), "deleted row")); \(Words.count(report.bundles, "file")) of the archive, \(report.sent) of those that were carried.
+      \(command.dryRun ? "Would forget" : "Forgot") \(Words.count(Int(report.logEntries), "change")), \
+      up to the hub's change \(report.logFrom); \(Words.count(Int(report.goneRows), "deleted row")); \
+      \(Words.count(report.bundles, "file")) of the archive, \(report.sent) of those that were carried.
 
       """
     let since = report.knownSince.map { "the changes since \(clock.localText(milliseconds: $0))" } ?? "no change"

@@ -42,8 +42,8 @@ extension HubTool {
       let status = try workspace.status()
       let rows = status.tables.reduce(0) { $0 + $1.rows }
       let text: TerminalText = """
-        Made the hub's workspace \(root): the dataset \(workspace.configuration.dataset), \(Words.count(status.tables.count, "table")), \
-        \(Words.count(rows, "row")).
+        Made the hub's workspace \(root): the dataset \(workspace.configuration.dataset), \
+        \(Words.count(status.tables.count, "table")), \(Words.count(rows, "row")).
         The fingerprint of the hub's key is \(status.fingerprint).
         \(told)Next: satchel-hub -C \(root) user add NAME
 

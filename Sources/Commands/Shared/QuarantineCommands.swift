@@ -16,8 +16,8 @@ struct QuarantineCommands {
       ["quarantine", "list"], summary: "show which files were refused, and why",
       discussion: """
         A refused file is copied to bundles/quarantine. At most \(Quarantine.mostFiles) files and \
-        \(Quarantine.mostBytes >> 30) GiB are kept there, and \(Quarantine.mostFilesOfOne) of one signer. Files refused \
-        after that stay in their place. compact deletes files that were refused \(Quarantine.days) days ago.
+        \(Quarantine.mostBytes >> 30) GiB are kept there, and \(Quarantine.mostFilesOfOne) of one signer. \
+        Later refused files stay in their place. compact deletes files that were refused \(Quarantine.days) days ago.
         """,
       examples: [Example("\(tool) quarantine list", "Lists the refused files.")]
     ) { command, context in

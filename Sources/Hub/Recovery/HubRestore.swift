@@ -184,7 +184,7 @@ public struct HubRestore {
       throw WorkspaceError(
         .clock, "By this machine's clock the backup was made in the future, on \(manifest.created).",
         hint: """
-          Look at this computer's clock (date). If it is wrong, set it right, then try again. If it is right, the hub's \
+          Look at this computer's clock (date). If it is wrong, correct it, then try again. If it is right, the hub's \
           clock was ahead when it made the backup: add --clock-is-right
           """)
     }

@@ -109,8 +109,8 @@ extension HubStore {
       """
       INSERT OR REPLACE INTO satchel_devices (\(Self.deviceColumns))
       VALUES (:id, :name, :user, :key, :incarnation, :state, :merged, :proved, :enrolled, :heard, :skew,
-        :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only, :emitted, :continues, :understands, :stamp,
-        :asked, :next_proved, :refused_key)
+        :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only, :emitted, :continues, :understands,
+        :stamp, :asked, :next_proved, :refused_key)
       """,
       [
         "id": .string(device.id.text), "name": .string(device.name), "user": .string(device.user),
