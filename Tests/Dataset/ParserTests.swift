@@ -232,14 +232,14 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (table(#""unique": "join""#), "tables.t.unique", "\"join\" is not policy, fold", nil),
   (table(#""delete": "soft""#), "tables.t.delete", "which column says", "Name it: \"deleted\": \"COLUMN\""),
   (table(#""delete": "later""#), "tables.t.delete", "\"later\" is not hard, soft, never", nil),
-  (table(#""deleted": "d""#), "tables.t.deleted", "beside \"delete\": \"soft\" alone", nil),
+  (table(#""deleted": "d""#), "tables.t.deleted", "only with \"delete\": \"soft\"", nil),
   (table(#""conflict": "sum""#), "tables.t.conflict", "is not hub, device, newest, manual", nil),
   (
     table(#""merge": "row", "columns": { "a": "sum" }"#), "tables.t.columns.a", "whole rows win or lose",
     "Leave out \"merge\": \"row\"."
   ),
   (table(#""keys": "random""#), "tables.t.keys", "\"random\" is not as-is, blocks, rekey", nil),
-  (table(#""block": 100"#), "tables.t.block", "beside \"keys\": \"blocks\" alone", nil),
+  (table(#""block": 100"#), "tables.t.block", "only with \"keys\": \"blocks\"", nil),
   (table(#""keys": "blocks", "block": 9"#), "tables.t.block", "from 10 to", nil),
   (table(#""keys": "blocks", "block": "many""#), "tables.t.block", "it must be a whole number", nil),
   (table(#""unit": "row""#), "tables.t.unit", "it is \"transaction\", \"parent\" or", nil),

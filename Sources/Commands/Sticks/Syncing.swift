@@ -261,7 +261,7 @@ struct Syncing {
     let carried = try cut(outgoing, file, medium)
     let isAgain = known?.missing.isEmpty == true && carried.put != known?.put
     let put = PutVolumes(carried, before: isAgain ? [] : known?.put ?? [])
-    // A stick that is full of other things, while the next volume is still to come.
+    // No volume fits, and the stick holds none: other files fill the stick.
     if put.put.isEmpty, !put.missing.isEmpty, try !medium.holdsVolumes(of: Paths.name(of: file)) {
       try stick.checkRoom(for: file)
     }

@@ -62,7 +62,7 @@ final class SharedChanges {
     case nothing
     /// The part that the device wrote after the shared beginning.
     case later([Part])
-    /// Both histories wrote more, and the hub cannot determine the shared part.
+    /// Both copies wrote the row again, and the hub cannot determine the shared part.
     case unclear
 
     /// The rank of a result. If several histories give different results for a change, the highest rank counts.
