@@ -14,7 +14,7 @@ def keep_delete(device, images, step):
 
 
 def wins(device, step, stamp):
-    """Returns whether a pending change stands against one with `stamp` that the device had not seen."""
+    """Returns whether a pending change wins against a change with `stamp` that the device had not seen."""
     if device.policy == "newest" and device.rules.hold("later"):
         return step.stamp > stamp
     return device.policy != "manual"

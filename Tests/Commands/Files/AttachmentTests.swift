@@ -128,7 +128,7 @@ struct AttachmentTests: PhotoStory {
   }
 
   @Test(
-    "who writes the name of a file that the user may not see into a row does not get it, nor does anybody else for that"
+    "a user who writes the name of a hidden file into a row does not get the file, and no other user gets it"
   )
   func guessing() throws {
     try photo("cave.jpg", in: "hub", "a secret")

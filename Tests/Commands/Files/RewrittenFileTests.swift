@@ -179,7 +179,7 @@ struct RewrittenFileTests: PhotoStory {
     #expect(try all("hub") == ["oak.jpg: version 1", "oak~: edited"])
   }
 
-  @Test("who may not change a row cannot write over its photo, and a row of one's own is no way to do it")
+  @Test("a user who may not change a row cannot replace its photo, not even by a row of the user's own")
   func rights() throws {
     let camp = try CommandLineFixture()
     try camp.open(

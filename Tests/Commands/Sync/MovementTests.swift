@@ -210,8 +210,7 @@ struct MovementTests {
 
   @Test(
     """
-    a device that is given to another user has that user's rows and nothing of the former one's; what was not \
-    delivered goes to the hub in the former one's name
+    a device of another user has only that user's rows; undelivered work reaches the hub in the former user's name
     """
   )
   func anotherUser() throws {
