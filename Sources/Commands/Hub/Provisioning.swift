@@ -30,8 +30,8 @@ struct Provisioning {
     try refuseInside(folder)
     guard try platform.files.kind(folder) == nil || platform.files.list(folder).isEmpty else {
       throw WorkspaceError(
-        .notEmpty, "There is something in \(folder) already.",
-        hint: "Choose a folder that is empty, or not there yet.")
+        .notEmpty, "\(folder) is in use already: it is not an empty folder.",
+        hint: "Choose an empty folder, or a folder that does not exist yet.")
     }
     if runMode == .dryRun { return try rehearse(name, user: user, into: folder, template: template) }
     let new = try NewFolder(for: folder, platform: platform)

@@ -88,7 +88,7 @@ public struct HubRestore {
     guard let kind = try platform.files.kind(root) else { return }
     guard kind == .directory, try platform.files.list(root).isEmpty else {
       throw WorkspaceError(
-        .exists, "There is something in \(root) already.",
+        .exists, "\(root) is in use already: it is not an empty folder.",
         hint: "A hub is restored into a folder that is new or empty.")
     }
   }
