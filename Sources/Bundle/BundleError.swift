@@ -75,7 +75,8 @@ public enum BundleError: ExplainedError, Equatable {
     switch self {
     case .truncated, .digest, .notABundle:
       "Copy the file again from its sender, who still has it in bundles/sent or bundles/outbox."
-    case .encryption(.noMatch): "Is it for this replica? If it is, its sender knows an older key: have it made again."
+    case .encryption(.noMatch):
+      "Is it for this replica? If it is, the sender knows only an older key: ask for a new bundle."
     case .encryption:
       "Copy the file again from its sender, who still has it in bundles/sent or bundles/outbox."
     case .unknownKey:
@@ -87,7 +88,7 @@ public enum BundleError: ExplainedError, Equatable {
     case .badSignature: "Do not use this file. Ask its sender for a new one."
     case .newerFormat: "Install the newer version here, then import the file again."
     case .tooManyVolumes(_, _, let least): "Give --volume-size \((least >> 10) + 1)K or more."
-    case .rowTooLarge: "Make its values smaller, or move them into files. Until then nothing else is carried either."
+    case .rowTooLarge: "Make its values smaller, or move them into files. Until then no other change is carried either."
     default: nil
     }
   }

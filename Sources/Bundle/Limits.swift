@@ -6,7 +6,7 @@ public struct BundleLimits: Sendable {
   public var signatureBytes: Int64 = 2 << 10
   public var sumsBytes: Int64 = 256 << 10
   public var manifestBytes: Int64 = 1 << 20
-  /// The most bytes of any entry after the manifest, whatever size the manifest promises.
+  /// The most bytes of any entry after the manifest, even if the manifest gives a larger size.
   public var entryBytes: Int64 = 64 << 30
   /// The most bytes of an attached file: the largest file of FAT.
   public var blobBytes: Int64 = (4 << 30) - 1

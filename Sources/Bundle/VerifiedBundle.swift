@@ -124,7 +124,7 @@ public struct VerifiedBundle: ~Copyable {
       }
     }
     if let expected, number != expected {
-      throw BundleError.manifest("it promises \(expected) lines in \(entry.rawValue), and there are \(number)")
+      throw BundleError.manifest("it announces \(expected) lines in \(entry.rawValue), and there are \(number)")
     }
   }
 }

@@ -6,12 +6,13 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-/* MHD_start_daemon is variadic, which Swift cannot call. It listens to this machine alone, with one thread that answers one request after another.
-   Port 0: any that is free. */
+/* Swift cannot call MHD_start_daemon, because it is variadic. The server accepts requests only from this machine. One
+   thread answers one request after another. Port 0: any free port. */
 static inline struct MHD_Daemon *satchel_http_start(
     uint16_t port, MHD_AccessHandlerCallback handler, void *handled, MHD_RequestCompletedCallback completed,
     MHD_NotifyConnectionCallback noticed) {
-  struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+  struct sockaddr_in address = {
+      .sin_family = AF_INET, .sin_port = htons(port), .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
   return MHD_start_daemon(
       MHD_USE_INTERNAL_POLLING_THREAD, port, NULL, NULL, handler, handled, MHD_OPTION_SOCK_ADDR, &address,
       MHD_OPTION_NOTIFY_COMPLETED, completed, handled, MHD_OPTION_NOTIFY_CONNECTION, noticed, handled,

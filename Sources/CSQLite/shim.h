@@ -1,4 +1,4 @@
-// The Swift importer does not see function-like macros and variadic functions: each that we need has a plain function here.
+// Swift cannot import function-like macros and variadic functions. Each one that we need has a plain function here.
 #ifndef SATCHEL_CSQLITE_SHIM_H
 #define SATCHEL_CSQLITE_SHIM_H
 
@@ -10,7 +10,7 @@ static inline int satchel_bind_text(sqlite3_stmt *s, int i, const void *p, int n
 static inline int satchel_bind_blob(sqlite3_stmt *s, int i, const void *p, int n) {
   return n == 0 ? sqlite3_bind_zeroblob(s, i, 0) : sqlite3_bind_blob(s, i, p, n, SQLITE_TRANSIENT);
 }
-// Of these SQLite makes no copy: they must stay where they are until the statement is reset.
+// SQLite makes no copy of these bytes: they must stay in their place until the statement is reset.
 static inline int satchel_bind_text_in_place(sqlite3_stmt *s, int i, const void *p, int n) {
   return sqlite3_bind_text(s, i, (const char *)p, n, SQLITE_STATIC);
 }
@@ -18,7 +18,8 @@ static inline int satchel_bind_blob_in_place(sqlite3_stmt *s, int i, const void 
   return sqlite3_bind_blob(s, i, p, n, SQLITE_STATIC);
 }
 static inline int satchel_bind_value(sqlite3_stmt *s, int i, const sqlite3_value *v) {
-  int is_empty_blob = sqlite3_value_type((sqlite3_value *)v) == SQLITE_BLOB && sqlite3_value_bytes((sqlite3_value *)v) == 0;
+  sqlite3_value *value = (sqlite3_value *)v;
+  int is_empty_blob = sqlite3_value_type(value) == SQLITE_BLOB && sqlite3_value_bytes(value) == 0;
   return is_empty_blob ? sqlite3_bind_zeroblob(s, i, 0) : sqlite3_bind_value(s, i, v);
 }
 static inline int satchel_db_config(sqlite3 *db, int option, int value) {

@@ -113,12 +113,13 @@ extension Capture {
     if let words = columns.isEmpty
       ? mapping.words : ([mapping.words].compactMap(\.self) + columns).joined(separator: " and ")
     {
-      let verb = isMadeAnew ? "was made anew and " : ""
+      let verb = isMadeAnew ? "was created again and " : ""
       return CaptureDamage(
         kind: .columns, table: table.name, words: "the table \(table.name) \(verb)\(words)", hint: nil)
     }
     if isMadeAnew {
-      return CaptureDamage(kind: .remade, table: table.name, words: "the table \(table.name) was made anew", hint: nil)
+      return CaptureDamage(
+        kind: .remade, table: table.name, words: "the table \(table.name) was created again", hint: nil)
     }
     let missing = try missingTriggers(in: database, tables: [table])
     if missing.isEmpty { return nil }

@@ -30,10 +30,10 @@ struct CaptureTables {
     CREATE TABLE \(before) (
       \(columns.map { quoted($0) }.joined(separator: ",\n  ")),
       \(quoted(names.generation)) INTEGER NOT NULL, -- the sequence of the last export at the time of the write
-      \(quoted(names.existed)) INTEGER NOT NULL,    -- 0: the row was not there before; 2: it was, and the hub does not have it
+      \(quoted(names.existed)) INTEGER NOT NULL,    -- 0: no such row; 1: the row existed; 2: as 1, but not at the hub
       \(quoted(names.stamp)) INTEGER NOT NULL,      -- hybrid logical clock of the last write
-      \(quoted(names.first)) INTEGER,               -- the clock at the first write in the generation; below zero: there were more; NULL: not known
-      \(names.keepsUnits ? "\(quoted(names.unit)) INTEGER, -- in which the row was written first in the generation\n  " : "")\
+      \(quoted(names.first)) INTEGER, -- the clock at the first write; negative: more followed; NULL: unknown
+      \(names.keepsUnits ? "\(quoted(names.unit)) INTEGER, -- the unit of the first write in the generation\n  " : "")\
     PRIMARY KEY (\(quotedList(key)), \(quoted(names.generation)))
     ) WITHOUT ROWID
     """
@@ -45,9 +45,9 @@ struct CaptureTables {
       """
       CREATE TABLE \(writes) (
         \(quoted(names.number)) INTEGER PRIMARY KEY, -- in the order of the writes; 0: when the table was tidied up last
-        \(quoted(names.existed)), -- 1: the row was like this; 0: it was not there; \(Self.predictedKey): nor was the one with key -1
+        \(quoted(names.existed)), -- 1: the former row; 0: no such row; \(Self.predictedKey): none with key -1 either
         \(quoted(names.written)), -- the Julian day of the write
-        \(quoted(names.again)), -- how many more writes this one stands for; NULL: none
+        \(quoted(names.again)), -- the number of dropped writes that this one represents; NULL: none
         \(names.keepsUnits ? "\(quoted(names.mark)), -- the unit that an app began; NULL: none\n  " : "")\
             \(columns.map { quoted($0) }.joined(separator: ",\n  "))
       )

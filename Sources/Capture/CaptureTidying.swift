@@ -36,7 +36,8 @@ struct CaptureTidying {
   /// In entry 0, `again` holds the number of the last entry at the last compaction. `written` holds the number of
   /// entries at that time.
   ///
-  /// The condition reads NEW. So the body's own updates of entry 0 fire nothing, even with recursive triggers.
+  /// The condition reads NEW. So the trigger's own updates of entry 0 do not fire it again, even with recursive
+  /// triggers.
   var trigger: (name: Name, sql: String) {
     let name = names.trigger("tidy")
     let newest = "(SELECT max(\(number)) FROM \(writes))"
@@ -78,7 +79,7 @@ struct CaptureTidying {
       """
   }
 
-  /// The number of the last entry that the body has read.
+  /// SQL for the number of the last entry at the beginning of this compaction.
   private var seen: String { "(SELECT \(again) FROM \(writes) WHERE \(number) = 0)" }
 
   /// SQL for the bytes of an entry: the average of the last four entries.

@@ -209,7 +209,8 @@ public enum PreImageStore {
       separator: " AND ")
     try database.run(
       """
-      INSERT INTO \(before) (\(quotedList(columns)), \(quotedList([table.names.generation, table.names.existed, table.names.stamp])))
+      INSERT INTO \(before)
+        (\(quotedList(columns)), \(quotedList([table.names.generation, table.names.existed, table.names.stamp])))
       SELECT \(quotedList(columns)), :generation, 0, :stamp
       FROM \(quoted(table.name)) AS row
       WHERE NOT (\(table.isNamelessSQL)) AND NOT EXISTS (SELECT 1 FROM \(before) WHERE \(isSameRow))

@@ -28,7 +28,7 @@ public struct StoredConflict: Sendable {
   }
 }
 
-/// The part that was hidden from a device's user when a change of the device met it.
+/// The row that was hidden from a device's user when the hub merged the user's change.
 public enum HiddenPart: Int64, Sendable {
   case nothing = 0
   /// The row itself, or the row that has its UNIQUE value.
@@ -55,13 +55,13 @@ public enum ConflictTable {
       hub_values TEXT,                  -- those that its change met,
       device_values TEXT,                 -- and the device's own; NULL for a row that is not there
       winners TEXT NOT NULL,        -- JSON object: whose value stands, for each column
-      winner TEXT NOT NULL,         -- whose row stands, where the row as a whole disagrees
+      winner TEXT NOT NULL,         -- the side that wins, if the sides disagree about the whole row
       note TEXT,
       bundle TEXT,                  -- in which it was found
       noted INTEGER NOT NULL,       -- milliseconds since 1970
       since INTEGER,                -- at the hub: its cursor at the emission on which the change was made
-      hidden INTEGER NOT NULL DEFAULT 0, -- at the hub, what the device's user was not to see: 1 the row that the change met, 2 a row to which it refers
-      told INTEGER,                 -- the number of the bundle that told the other side; NULL: not yet
+      hidden INTEGER NOT NULL DEFAULT 0, -- at the hub, what the user could not see: 1: this row; 2: its parent
+      told INTEGER,                 -- the number of the bundle that reported it to the other side; NULL: none yet
       decision TEXT,
       decided_by TEXT,
       decided_at INTEGER,           -- milliseconds since 1970 when the decision came into this table
@@ -98,11 +98,13 @@ public enum ConflictTable {
     try database.run(
       """
       INSERT INTO satchel_conflicts
-        (id, device, user, table_name, key, generation, stamp, operation, kind, state, base_values, hub_values, device_values, winners, winner, note, bundle,
-         noted, since, told, hidden, decision, decided_by, decided_at, unit)
+        (id, device, user, table_name, key, generation, stamp, operation, kind, state, base_values, hub_values,
+         device_values, winners, winner, note, bundle, noted, since, told, hidden, decision, decided_by, decided_at,
+         unit)
       VALUES
-        (:id, :device, :user, :table, :key, :generation, :stamp, :operation, :kind, :state, :base_values, :hub_values, :device_values, :winners, :winner,
-         :note, :bundle, :noted, :since, :told, :hidden, :decision, :decided_by, :decided_at, :unit)
+        (:id, :device, :user, :table, :key, :generation, :stamp, :operation, :kind, :state, :base_values, :hub_values,
+         :device_values, :winners, :winner, :note, :bundle, :noted, :since, :told, :hidden, :decision, :decided_by,
+         :decided_at, :unit)
       ON CONFLICT (id) DO NOTHING
       """,
       [

@@ -3,7 +3,7 @@ import SatchelValues
 /// The words of a conflict about a row whose parent is missing, or hidden from the user who made the change.
 public enum MissingParent {
   private static let gone = " to which it refers is not there."
-  private static let hidden = " to which it refers is not to be seen by this user."
+  private static let hidden = " to which it refers may not be seen by this user."
 
   public static func words(goneFrom table: Name) -> String { "The row of \(table)" + gone }
   public static func words(hiddenIn table: Name) -> String { "The row of \(table)" + hidden }

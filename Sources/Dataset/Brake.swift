@@ -44,7 +44,7 @@ extension Brake {
     guard let text = try members.optionalString(name) else { return nil }
     guard text.hasSuffix("%"), let percent = Int64(text.dropLast()), (0...100).contains(percent),
       text == "\(percent)%"
-    else { throw DatasetError(members.place(name), "it must be a part from \"0%\" to \"100%\", such as \"10%\"") }
+    else { throw DatasetError(members.place(name), "it must be a share from \"0%\" to \"100%\", such as \"10%\"") }
     return percent
   }
 }

@@ -7,7 +7,7 @@ public struct DatasetDefinition: Sendable {
   public let version: Int64
   public let snapshot: SnapshotRule
   public let prove: ProofRule
-  /// For so many days the hub forgets no change of a row. nil: it forgets what no device needs.
+  /// The days for which the hub keeps each change of a row. nil: it keeps only the changes that a device needs.
   public let historyDays: Int64?
   /// The limits for the changes of one bundle, in tables without their own.
   public let brake: Brake

@@ -131,7 +131,7 @@ extension DatasetDefinition {
     guard limits.bundleBytes >= limits.fileBytes else {
       throw DatasetError(
         "attachments.bundle", "a file of \(limits.fileBytes) bytes would fit into no bundle",
-        hint: "Let it be no less than attachments.file.")
+        hint: "Make it at least as large as attachments.file.")
     }
     return limits
   }
@@ -229,7 +229,7 @@ extension TableRules {
     guard let list = value.arrayValue, names.count == list.count, !names.isEmpty else {
       throw DatasetError(place, "it must be a list of columns that identify a row, [\"uuid\"]")
     }
-    guard Set(names).count == names.count else { throw DatasetError(place, "a column stands twice") }
+    guard Set(names).count == names.count else { throw DatasetError(place, "a column occurs twice") }
     return names
   }
 
@@ -272,7 +272,7 @@ extension TableRules {
     guard let list = value.arrayValue, names.count == list.count else {
       throw DatasetError(place, "it must be a list of columns that name files, [\"photo\"]")
     }
-    guard Set(names).count == names.count else { throw DatasetError(place, "a column stands twice") }
+    guard Set(names).count == names.count else { throw DatasetError(place, "a column occurs twice") }
     return names
   }
 
@@ -285,7 +285,7 @@ extension TableRules {
     case ("soft", nil):
       throw DatasetError(
         members.place("delete"), "which column says that a row was deleted?", hint: "Name it: \"deleted\": \"COLUMN\"")
-    case (_, .some): throw DatasetError(members.place("deleted"), "it has a meaning beside \"delete\": \"soft\" alone")
+    case (_, .some): throw DatasetError(members.place("deleted"), "it has a meaning only with \"delete\": \"soft\"")
     case (let word?, nil): throw DatasetError(members.place("delete"), "\"\(word)\" is not hard, soft, never")
     }
   }
@@ -308,7 +308,7 @@ extension TableRules {
   private static func block(_ members: Members, _ keys: KeyRule) throws(DatasetError) -> Int64 {
     if members["block"] == nil { return defaultBlock }
     guard keys == .blocks else {
-      throw DatasetError(members.place("block"), "it has a meaning beside \"keys\": \"blocks\" alone")
+      throw DatasetError(members.place("block"), "it has a meaning only with \"keys\": \"blocks\"")
     }
     let size = try members.integer("block")
     guard (10...1_000_000_000).contains(size) else {

@@ -15,7 +15,7 @@ struct Members {
       let near = suggestion(for: member.name, among: known).map { "Did you mean \"\($0)\"? " } ?? ""
       throw DatasetError(
         self.place(member.name), "this version of Satchel knows no such member",
-        hint: "\(near)Here may stand: \(known.joined(separator: ", ")).")
+        hint: "\(near)Allowed here: \(known.joined(separator: ", ")).")
     }
     _ = try optionalString(Self.comment)
   }

@@ -155,8 +155,8 @@ extension DeviceSession {
 
   /// Counts the steps that the hub has not acknowledged.
   ///
-  /// The local writes are logged so that they can be counted. Then the transaction is rolled back. If another program is
-  /// writing, only writes that were logged before are counted.
+  /// The local writes are logged so that they can be counted. Then the transaction is rolled back. If another program
+  /// is writing, only writes that were logged before are counted.
   private func countPending(_ readable: [TrackedTable]) throws -> (steps: PendingSteps, isBusy: Bool) {
     func count() throws -> PendingSteps {
       try PreImageStore.countSteps(readable, since: acknowledgedGeneration, unsent: unsentGeneration(), in: database)

@@ -230,7 +230,7 @@ final class DeviceSession {
       if try !BundleArchive(workspace.folder, workspace.platform.files).hasAny() { throw DeviceWorkspace.noData }
       throw WorkspaceError(
         .notCaptured,
-        "The database \(workspace.databasePath) is not the one that Satchel set up: its satchel_ tables are missing.",
+        "The database \(workspace.databasePath) was not set up by Satchel: its satchel_ tables are missing.",
         hint: "Put the right file back; or, to continue with this one, run satchel doctor.")
     }
     if [workspace.configuration.continues, workspace.configuration.leaves].contains(state.id) {

@@ -33,7 +33,7 @@ private struct ReferenceSystemText {
     let keyword: String
     /// The index of the part that encloses this part; nil: no part encloses it.
     let parent: Int?
-    /// The words, texts and numbers that are directly in the part.
+    /// The arguments that are words, texts or numbers. An argument that is a part is not among them.
     var arguments: [String] = []
   }
 

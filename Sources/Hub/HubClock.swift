@@ -47,13 +47,13 @@ extension ClockFault {
     switch self {
     case .behind(let now, let last):
       """
-      This hub's own clock was set back: it shows \(UTCTime.text(milliseconds: now)), and showed \(UTCTime.text(milliseconds: last)) \
-      when the hub worked last.
+      This hub's own clock was set back: it shows \(UTCTime.text(milliseconds: now)), and showed \
+      \(UTCTime.text(milliseconds: last)) when the hub worked last.
       """
     case .leapt(let now, let last):
       """
-      This hub's own clock went far ahead: it shows \(UTCTime.text(milliseconds: now)), and showed \(UTCTime.text(milliseconds: last)) \
-      when the hub worked last.
+      This hub's own clock went far ahead: it shows \(UTCTime.text(milliseconds: now)), and showed \
+      \(UTCTime.text(milliseconds: last)) when the hub worked last.
       """
     case .writes(let now, let newest):
       """

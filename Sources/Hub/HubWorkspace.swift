@@ -46,7 +46,8 @@ public struct HubWorkspace: Sendable {
   /// the hub's tables.
   ///
   /// Throws a `DatasetError` if definition and database do not fit, and leaves both as they were.
-  /// - Parameter defaults: the meaning of what the definition leaves out. The hub's definition then says it.
+  /// - Parameter defaults: the rules that count if the definition does not give them. They are added to the hub's
+  ///   definition.
   public static func create(
     _ root: String, definition source: [UInt8], database: String, name: String = "hub",
     defaults: InitCheck.Defaults = .asWritten, platform: Platform, runMode: RunMode = .commit

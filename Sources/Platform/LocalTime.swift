@@ -42,7 +42,8 @@ extension WallClock {
   /// The moment at which a local clock shows this time.
   /// - Parameter shown: the time that the clock shows, as if it were UTC.
   private func moment(_ shown: Int64) -> Int64 {
-    // The second look takes the zone of that moment itself: the night may have changed to summer time.
+    // The offset at `shown` may be wrong, because summer time may begin or end between it and the result. So the offset
+    // is read again at the first result.
     let first = shown - secondsEast(at: shown) * 1000
     return shown - secondsEast(at: first) * 1000
   }

@@ -47,7 +47,8 @@ public enum BlockTable {
   public static func add(_ block: KeyBlock, of replica: ReplicaID, in database: borrowing Database) throws {
     try database.run(
       """
-      INSERT INTO satchel_blocks (table_name, first_key, last_key, device, number) VALUES (:table, :first, :last, :device, :number)
+      INSERT INTO satchel_blocks (table_name, first_key, last_key, device, number)
+      VALUES (:table, :first, :last, :device, :number)
       """,
       [
         "table": .string(block.table.text), "first": .integer(block.first), "last": .integer(block.last),

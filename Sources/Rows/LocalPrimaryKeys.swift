@@ -71,7 +71,8 @@ public final class LocalPrimaryKeys {
       ? "\n      UNION ALL SELECT seq FROM sqlite_sequence WHERE name = \(quotedText(table.name.text))" : ""
     return """
       (SELECT max(last) + 1
-          FROM (SELECT max(place) AS last FROM \(kept) UNION ALL SELECT max(\(column)) FROM \(quoted(table.name))\(counted))
+          FROM (SELECT max(place) AS last FROM \(kept)
+            UNION ALL SELECT max(\(column)) FROM \(quoted(table.name))\(counted))
           WHERE EXISTS (SELECT 1 FROM \(kept))
           HAVING max(last) < \(Int64.max))
       """

@@ -11,7 +11,7 @@ public enum VersionTable {
       version INTEGER PRIMARY KEY,
       definition TEXT NOT NULL,  -- the dataset's definition
       migration TEXT,            -- the SQL that led here; NULL: tables stayed as they were
-      columns TEXT NOT NULL,     -- JSON object: by table, the columns that then got another name, or null for those that went
+      columns TEXT NOT NULL,     -- JSON object by table: the new names of columns; null: the column was removed
       at INTEGER NOT NULL        -- milliseconds since 1970
     )
     """

@@ -33,7 +33,7 @@ private func lacksTime(_ function: SQLTokens.Token, _ call: ArraySlice<SQLTokens
     if depth == 1, token.isSign(",") { return false }
     guard depth == 0 else { continue }
     if function.isWord("strftime") { return true }
-    // `SQLTokens` leaves out text in quotes, so the bytes between the two signs decide.
+    // `SQLTokens` skips text in quotes, so this checks the bytes between the two parentheses.
     let inside = Array(expression.utf8)[call[call.startIndex].end..<token.end - 1]
     return place == call.startIndex + 1 && inside.allSatisfy { $0 == 32 || (9...13).contains($0) }
   }

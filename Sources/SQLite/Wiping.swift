@@ -26,8 +26,8 @@ extension Database {
     try waitingBriefly { try first("PRAGMA wal_checkpoint(TRUNCATE)", [:]) { $0.integer(0) == 0 } ?? true }
   }
 
-  /// Runs `body` with a busy timeout of half a second, for work that is not urgent. Another program may use the database
-  /// for a long time.
+  /// Runs `body` with a busy timeout of half a second, for work that is not urgent. Another program may use the
+  /// database for a long time.
   public func waitingBriefly<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
     sqlite3_busy_timeout(handle, 500)
     defer { sqlite3_busy_timeout(handle, Self.busyTimeoutMilliseconds) }

@@ -11,7 +11,7 @@ public struct RowKey: Sendable {
 
   public init(_ values: [Value]) { self.values = values }
 
-  /// The key in the one spelling that all keys have which are the same: real numbers without a fraction become
+  /// The canonical spelling of the key, which is the same for all equal keys. Real numbers without a fraction become
   /// integers.
   public var oneSpelling: RowKey { RowKey(values.map { $0.wholeNumber.map { .integer($0) } ?? $0 }) }
 }

@@ -10,7 +10,7 @@ extension PublicKey {
   public func requireFingerprint(_ compared: String, of what: String, hint: String) throws {
     guard let words = PublicKey.normalisedFingerprint(compared) else {
       throw Refusal(
-        .otherFingerprint, "What was typed is no fingerprint: its last group does not fit the others.",
+        .otherFingerprint, "The typed words are not a fingerprint: the last group does not fit the others.",
         hint: "Have it read out again.", keeping: .unnoted)
     }
     guard words == fingerprint else {

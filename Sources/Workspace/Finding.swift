@@ -100,7 +100,7 @@ extension DoctorReport {
   /// Adds damage that was done to the database from outside.
   public mutating func add(_ damage: [CaptureDamage]) {
     for damage in damage {
-      add(Finding(damage.code, "Behind Satchel's back: \(damage.words).", hint: damage.hint))
+      add(Finding(damage.code, "Another program changed the database: \(damage.words).", hint: damage.hint))
     }
   }
 

@@ -24,7 +24,7 @@ public struct WorkspaceFolder: Sendable {
   public var quarantine: String { path("bundles/quarantine") }
   /// Imported bundles, and a device's exports: a lost database can be rebuilt from them.
   public var archive: String { path("bundles/archive") }
-  /// Bundles that are valid no more, and copies of former databases: for people, and for the devices' recovery.
+  /// Bundles that are no longer valid, and copies of former databases: for people, and for the devices' recovery.
   public var former: String { path("bundles/archive/former") }
   /// At a hub: its own bundles of the time that it lost, which devices brought.
   public var lost: String { path("bundles/archive/lost") }
@@ -78,7 +78,7 @@ public struct WorkspaceFolder: Sendable {
     }
   }
 
-  /// All folders in which commands write files aside.
+  /// All folders into which commands write files.
   var places: [String] {
     [
       root, path("bundles"), keys, formerKeys, outbox, sent, inbox, waiting, staged, quarantine, archive, former, lost,

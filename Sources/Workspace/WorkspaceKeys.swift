@@ -205,7 +205,7 @@ public struct WorkspaceKeys: Sendable {
     try distrust(name)
   }
 
-  /// The keys of a replica in which trust was withdrawn.
+  /// The keys of a replica that are no longer trusted.
   public func renounced(_ name: String) throws -> [PublicKey] { try former(of: Self.renounced(name)) }
 
   private static func renounced(_ name: String) -> String { "left-\(name)" }

@@ -115,7 +115,7 @@ struct AttackTests {
     #expect(try name(in: tablet.folder) == "mine")
   }
 
-  @Test("rollback: an older bundle of the hub's does not bring old rows back, full or not")
+  @Test("rollback: an older bundle from the hub, full or delta, does not bring old rows back")
   func rollback() throws {
     try world.write("UPDATE camps SET name = 'old' WHERE id = 1", in: world.hub.folder)
     let old = try kept(world.emit(to: tablet, full: true), as: "old")
@@ -163,7 +163,7 @@ struct AttackTests {
     return try #require(text.flatMap { Digest(hexadecimal: $0) })
   }
 
-  @Test("freeze: who holds bundles back is seen by the age of the last word, on both sides, and nothing is lost by it")
+  @Test("freeze: if bundles are held back, both sides show the age of the last contact, and nothing is lost")
   func freeze() throws {
     let heard = try tablet.status().current?.state.heard
     try world.write("UPDATE camps SET name = 'held back' WHERE id = 1", in: world.hub.folder)
@@ -227,7 +227,7 @@ struct AttackTests {
 
   // MARK: wrong ends
 
-  @Test("wrong recipient: what is for another is left alone, also if somebody encrypted it anew for us")
+  @Test("wrong recipient: a bundle for another replica is left alone, even if it was encrypted again for this one")
   func wrongRecipient() throws {
     try world.write("UPDATE camps SET name = 'for the phone' WHERE id = 1", in: world.hub.folder)
     let theirs = try kept(world.emit(to: phone), as: "theirs")
@@ -265,7 +265,7 @@ struct AttackTests {
     _ = try tablet.importBundle(emitted)
   }
 
-  @Test("another's name: a device that signs what it says is another's is refused")
+  @Test("another's name: a device that signs a bundle in another device's name is refused")
   func otherSender() throws {
     try write("x", on: tablet)
     let exported = try kept(world.export(tablet), as: "export")
@@ -279,7 +279,7 @@ struct AttackTests {
     #expect(try reason { _ = try tablet.importBundle(fromItself) } == "other-key")
   }
 
-  @Test("a stranger: no refusal shows the fingerprint of the key that signed, for somebody to paste")
+  @Test("a stranger: no refusal shows the signing key's fingerprint, because a person could paste it")
   func strangersFingerprint() throws {
     let emitted = try kept(world.emit(to: tablet, full: true), as: "emitted")
     let fingerprint = try phone.keys.ownKey().fingerprint
@@ -325,7 +325,7 @@ struct AttackTests {
     return try database.first("SELECT stamp FROM satchel_capture") { Stamp($0.integer(0)) }
   }
 
-  @Test("a stranger: a bundle whose signer is not known is taken by nobody")
+  @Test("a stranger: no replica takes a bundle whose signer is not known")
   func stranger() throws {
     let elsewhere = try ExchangeFixture(random: SystemRandom())
     let theirs = try elsewhere.device("tablet", user: "eve", tier: 1).device
@@ -406,7 +406,7 @@ struct AttackTests {
     #expect(try world.platform.files.list(world.hub.folder.inbox).isEmpty)
   }
 
-  @Test("a courier: what stands before a manifest takes no more memory than a manifest can need")
+  @Test("a courier: the bytes before a manifest take no more memory than a manifest can need")
   func endlessBeginning() throws {
     // Endless blocks of a zstd frame without content.
     let empty = [UInt8](repeating: 0, count: 3 * 3_000_000)

@@ -109,8 +109,7 @@ struct SnapshotAttackTests {
 
   @Test(
     """
-    a snapshot without a table, a key or the times of its rows, or with times that are none, is refused in words that \
-    fit
+    a snapshot without a table, a key or the times of its rows, or with invalid times, is refused with the reason
     """,
     arguments: [
       ("DROP TABLE satchel_stamps", "satchel_stamps"), ("DROP TABLE reviews", "has no table reviews"),
@@ -145,7 +144,7 @@ struct SnapshotAttackTests {
   }
 
   @Test(
-    "a row of a snapshot is as large as a line at most, however little of the file that takes",
+    "a row of a snapshot is at most as large as a line, even if it takes little of the file",
     arguments: [
       "UPDATE reviews SET photo = zeroblob(67108865)",
       "UPDATE reviews SET photo = zeroblob(40000000), words = CAST(zeroblob(40000000) AS TEXT)",

@@ -8,7 +8,7 @@ import Testing
   arguments: [
     (["a", "b"], ["a", "b"], nil),
     (["a", "b"], ["a", "b", "c"], "has the new column c"),
-    (["a", "b", "c"], ["a", "c"], "has no longer the column b"),
+    (["a", "b", "c"], ["a", "c"], "no longer has the column b"),
     (["a", "b"], ["a", "c"], "calls the column b now c"),
     (["a", "b"], ["b", "a"], "has its columns in another order"),
     (["a", "b"], ["a", "c", "d"], "has the new column d and calls the column b now c"),

@@ -104,7 +104,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (
     #"{ "dataset": "d", "version": 1, "table": {}, "tables": { "t": {} } }"#, "table", "knows no such member",
     """
-    Did you mean "tables"? Here may stand: dataset, version, snapshot, prove, history, brake, orphans, \
+    Did you mean "tables"? Allowed here: dataset, version, snapshot, prove, history, brake, orphans, \
     encrypt, escrow, attributes, attachments, tables, $schema, comment.
     """
   ),
@@ -124,7 +124,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (
     table(#""conflct": "hub""#), "tables.t.conflct", "knows no such member",
     """
-    Did you mean "conflict"? Here may stand: key, parents, orphans, references, visible, write, conflict, merge, \
+    Did you mean "conflict"? Allowed here: key, parents, orphans, references, visible, write, conflict, merge, \
     columns, attachments, unique, delete, deleted, late, keys, block, unit, brake, label, comment.
     """
   ),
@@ -176,10 +176,10 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (
     #"{ "dataset": "d", "version": 1, "attachments": { "file": 9, "bundle": 8 }, "tables": { "t": {} } }"#,
     "attachments.bundle",
-    "would fit into no bundle", "Let it be no less than attachments.file."
+    "would fit into no bundle", "Make it at least as large as attachments.file."
   ),
   (table(#""attachments": "photo""#), "tables.t.attachments", "a list of columns that name files", nil),
-  (table(#""attachments": ["photo", "photo"]"#), "tables.t.attachments", "a column stands twice", nil),
+  (table(#""attachments": ["photo", "photo"]"#), "tables.t.attachments", "a column occurs twice", nil),
   (#"{ "dataset": "d", "version": 1, "tables": { "t": 5 } }"#, "tables.t", "it must be an object", nil),
   (
     #"{ "dataset": "d", "version": 1, "tables": { "Satchel_t": {} } }"#, "tables.Satchel_t",
@@ -193,7 +193,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (
     table(#""colour": 1"#), "tables.t.colour", "knows no such member",
     """
-    Here may stand: key, parents, orphans, references, visible, write, conflict, merge, columns, attachments, unique, \
+    Allowed here: key, parents, orphans, references, visible, write, conflict, merge, columns, attachments, unique, \
     delete, deleted, late, keys, block, unit, brake, label, comment.
     """
   ),
@@ -216,7 +216,7 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (table(#""references": { "a": { "column": "b" } }"#), "tables.t.references.a.table", "it is missing", nil),
   (
     table(#""references": { "a": { "table": "t", "delete": "cascade" } }"#), "tables.t.references.a.delete",
-    "this version of Satchel knows no such member", "Here may stand: table, column, comment."
+    "this version of Satchel knows no such member", "Allowed here: table, column, comment."
   ),
   (table(#""visible": true"#), "tables.t.visible", "it must be a text", nil),
   (table(#""write": null"#), "tables.t.write", "it must be a text", nil),
@@ -232,14 +232,14 @@ private let wrong: [(json: String, place: String, problem: String, hint: String?
   (table(#""unique": "join""#), "tables.t.unique", "\"join\" is not policy, fold", nil),
   (table(#""delete": "soft""#), "tables.t.delete", "which column says", "Name it: \"deleted\": \"COLUMN\""),
   (table(#""delete": "later""#), "tables.t.delete", "\"later\" is not hard, soft, never", nil),
-  (table(#""deleted": "d""#), "tables.t.deleted", "beside \"delete\": \"soft\" alone", nil),
+  (table(#""deleted": "d""#), "tables.t.deleted", "only with \"delete\": \"soft\"", nil),
   (table(#""conflict": "sum""#), "tables.t.conflict", "is not hub, device, newest, manual", nil),
   (
     table(#""merge": "row", "columns": { "a": "sum" }"#), "tables.t.columns.a", "whole rows win or lose",
     "Leave out \"merge\": \"row\"."
   ),
   (table(#""keys": "random""#), "tables.t.keys", "\"random\" is not as-is, blocks, rekey", nil),
-  (table(#""block": 100"#), "tables.t.block", "beside \"keys\": \"blocks\" alone", nil),
+  (table(#""block": 100"#), "tables.t.block", "only with \"keys\": \"blocks\"", nil),
   (table(#""keys": "blocks", "block": 9"#), "tables.t.block", "from 10 to", nil),
   (table(#""keys": "blocks", "block": "many""#), "tables.t.block", "it must be a whole number", nil),
   (table(#""unit": "row""#), "tables.t.unit", "it is \"transaction\", \"parent\" or", nil),

@@ -107,7 +107,7 @@ struct NamedFeatureTests {
     // One feature is gone, one is new, and all have other numbers.
     try write([6, 5, 4, 2, 1], to: "second")
     try load("second", "-update", "-overwrite")
-    #expect(expedition.hub("status").out.contains("the table trees was made anew"))
+    #expect(expedition.hub("status").out.contains("the table trees was created again"))
     let repaired = expedition.hub("doctor", "--repair", "--deleted")
     #expect(repaired.out.contains("1 inserted, 0 updated, 1 deleted unseen. Taken up."), "\(repaired.out)")
     try expedition.round(from: "gps", to: Self.devices)

@@ -424,7 +424,7 @@ def parse_int(text):
 
 
 def members(pairs):
-    must(len({name for name, _ in pairs}) == len(pairs), "a member stands twice")
+    must(len({name for name, _ in pairs}) == len(pairs), "a member occurs twice")
     return dict(pairs)
 
 

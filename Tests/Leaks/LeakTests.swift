@@ -18,8 +18,7 @@ import Testing
 
   @Test(
     """
-    two hubs that differ only in what a user may not see emit bundles for this user that are the same, byte for byte, \
-    and nothing of it is in them
+    two hubs that differ only in hidden rows emit the same bytes for a user, and no hidden value is in them
     """,
     arguments: 0..<lanes)
   func twins(lane: Int) throws {

@@ -1,4 +1,4 @@
-"""What must hold when a history has come to rest."""
+"""Checks the state of all replicas at the end of a history."""
 
 from copy import deepcopy
 
@@ -71,7 +71,7 @@ class Check:
             demand(not device.pending(), lambda: f"device {device.identity} has pending steps: {device.pending()[:2]}")
 
     def no_lost_value(self):
-        """Each value stands in a row or in a conflict, unless somebody wrote over it who had seen it."""
+        """Each value is in a row or in a conflict, unless a writer that had seen it wrote over it."""
         kept = self.kept_values()
         kept |= {(key, column, value) for key, row in self.hub.rows.items() for column, value in row.items()}
         for device in self.devices:
@@ -88,7 +88,7 @@ class Check:
         for key, column, value in self.hub.held_values:
             demand(
                 column == COUNTER or (key, column, value) in kept,
-                lambda: f"{key}.{column} = {value} was written over by somebody who had not seen it",
+                lambda: f"{key}.{column} = {value} was written over by a writer that had not seen it",
             )
 
     def kept_values(self):
@@ -108,7 +108,7 @@ class Check:
         return kept
 
     def older_values(self):
-        """No value is back that somebody wrote over who knew it, unless a conflict says so."""
+        """No value is back after a writer that knew it wrote over it, unless a conflict says so."""
         if self.hub.policy != "manual":
             return  # with another policy an older write may win
         for device in self.devices:
@@ -158,13 +158,13 @@ class Check:
         demand(not self.world.violations, lambda: self.world.violations[0])
 
     def needless_conflicts(self):
-        """Nothing was kept for a person that nobody else has touched."""
+        """No change was kept for a person if no other writer changed its row."""
         for conflict in self.hub.conflicts:
             key = conflict.step.key
             if key in self.world.behind_copies or self.world.lost_hub:
                 continue
             if conflict.kind == "update/delete" and not self.world.has_rights:
-                demand(key in self.world.deleted, lambda: f"a change of {key} is a conflict, and nobody deleted it")
+                demand(key in self.world.deleted, lambda: f"a change of {key} is a conflict, and no writer deleted it")
             if conflict.kind == "insert/insert" and not self.world.has_rights:
                 demand(not key.startswith("k"), lambda: f"{key} is a conflict, and one device alone made it")
 

@@ -17,7 +17,7 @@ class Device:
         self.user = user
         self.rows, self.images = {}, {}  # images: key -> {generation: PreImage}
         self.clock = self.sequence = self.acknowledged = 0
-        self.received, self.digest, self.epoch = 0, None, None  # the emission on which it stands
+        self.received, self.digest, self.epoch = 0, None, None  # the emission that it has
         self.sent, self.archive = {}, {}  # exports by sequence; emissions that were imported, by digest
         self.known = {}  # the rows as the archive tells them
         self.requested = None  # (acknowledged, epoch) of a hub that lacks exports: they are delivered again
@@ -258,7 +258,7 @@ class Device:
         self.rows, self.images = {}, {}
 
     def rebuild(self, emission):
-        """Makes the database anew from a full emission, and replays the device's own exports on it."""
+        """Makes a new database from a full emission, and replays the device's own exports on it."""
         newest = self.archive[max(self.archive)]
         if not emission.is_full or not self.continues(newest, emission):
             return

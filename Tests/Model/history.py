@@ -246,7 +246,7 @@ class History:
             self.hub.owe(device.identity, key)
 
     def copy_device(self):
-        """Somebody copies a device's folder, with all that is pending in it. The copy gets an identity of its own."""
+        """A person copies a device's folder, with all that is pending in it. The copy gets an identity of its own."""
         device = self.any_device()
         if device.is_lost or len(self.devices) == MOST_DEVICES:
             return
@@ -269,7 +269,7 @@ class History:
         delivered = {(key, *item) for key, row in lost.rows.items() for item in row.items()}
         for export in [export for device in self.devices for export in device.sent.values()]:
             delivered |= {(step.key, *item) for step in export.steps for item in step.new.items()}
-        # What no device holds goes with the hub.
+        # Values that no device has are lost with the hub.
         self.hub.known_values |= delivered - held
         self.world.went_back = self.world.lost_hub = True
         self.world.uncounted |= {*lost.rows, *(key for device in self.devices for key in device.rows)}

@@ -11,7 +11,7 @@ from steps import COLUMNS, PARENT, Conflict, Emission, Proof, Step
 
 @dataclass(slots=True)
 class Sent:
-    """What the hub remembers of an emission on which a device may stand."""
+    """The hub's memory of an emission that a device may have."""
 
     cursor: int
     keys: frozenset
@@ -29,7 +29,7 @@ class Known:
 
 @dataclass(slots=True)
 class Enrolled:
-    """What the hub knows of one device."""
+    """The hub's records of one device."""
 
     user: str = ""
     taken: list = field(default_factory=list)  # the exports that were merged, in their order
@@ -37,7 +37,7 @@ class Enrolled:
     proved: int | None = None  # the emission that the device has proved
     emissions: dict = field(default_factory=dict)  # number -> Sent
     former: dict = field(default_factory=dict)  # digest of an emission of a former epoch -> Known
-    declared: dict = field(default_factory=dict)  # number -> digest of a forgotten emission on which it stands
+    declared: dict = field(default_factory=dict)  # number -> digest of a forgotten emission that it has
     owed: dict = field(default_factory=dict)  # key -> number of the emission that carried it, or None
     common: set = field(default_factory=set)  # keys of rows that it wrote in common with a copy, until it is sent them
     shared: set = field(default_factory=set)  # cursors of changes that a copy delivered and that this device made too
@@ -59,7 +59,7 @@ class LogEntry:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a step comes from."""
+    """The origin of a step."""
 
     device: object
     user: str
@@ -83,7 +83,7 @@ class Hub:
         self.world, self.rules, self.policy, self.grain = world, rules, policy, grain
         self.rows, self.log, self.row_log = {}, [], defaultdict(list)
         self.stamps = {}  # (key, column) -> stamp of its newest change; column None: of the row's coming or going
-        self.in_force = {}  # (key, column) -> stamp of the value that stands in the row
+        self.in_force = {}  # (key, column) -> stamp of the value in the row
         self.tombs = {}  # key -> stamp of the delete of a row that this hub never had
         self.devices = {}
         self.delivered = defaultdict(list)  # (first device, key, generation, first stamp) -> steps of copies
@@ -95,7 +95,7 @@ class Hub:
         self.is_set_back = False
         self.lost_time = LostTime()
         self.held_values = set()  # every value that ever stood in a row of this history
-        self.known_values = set()  # values that somebody wrote over who had seen them
+        self.known_values = set()  # values that a writer had seen and wrote over
 
     # Files
 
@@ -115,7 +115,7 @@ class Hub:
             parent, common = self.world.parents[device]
             known = self.record(parent)
             taken = [sequence for sequence in known.taken if sequence <= common]
-            # Nobody knows what the copy holds: it gets everything.
+            # The content of the copy is not known: it gets everything.
             stands = known.declared | {n: sent.digest for n, sent in known.emissions.items()}
             self.devices[device] = Enrolled(known.user, taken, known.number, declared=stands, owed=dict(known.owed))
         return self.devices[device]
@@ -191,7 +191,7 @@ class Hub:
         return columns, is_presence
 
     def add_conflict(self, kind, device, step, met=None, is_owed=True):
-        """Keeps a change that was not taken as it was. The device is sent the row as it stands."""
+        """Keeps a change that was not taken as it was. The device is sent the present row."""
         self.conflicts.append(Conflict(kind, device, step, met))
         if is_owed:
             self.owe(device, step.key)
@@ -210,7 +210,7 @@ class Hub:
         self.owe(source.device, step.key)
 
     def release(self):
-        """Merges the steps that wait no longer. What the device lost meanwhile is sent back to it."""
+        """Merges the steps that wait no longer. Values that the device lost meanwhile are sent back to it."""
         is_done = False
         while not is_done:
             is_done, waiting, self.held = True, self.held, []
@@ -258,7 +258,7 @@ class Hub:
         return False
 
     def merge(self, export):
-        """Merges the steps that are new, and notes where the device stands."""
+        """Merges the steps that are new, and records the device's emission."""
         device, merged = self.record(export.device), self.merged(export.device)
         is_present = export.epoch == self.epoch
         sent = device.emissions.get(export.received) if is_present else None
@@ -322,7 +322,7 @@ class Hub:
         return emission
 
     def rows_held(self, device, key):
-        """Returns the row that the device has, for each emission on which it may stand."""
+        """Returns the row that the device has, for each emission that it may have."""
         return {n: self.row_at(key, sent.cursor) for n, sent in device.emissions.items() if key in sent.keys}
 
     def row_at(self, key, cursor):
@@ -333,12 +333,12 @@ class Hub:
         return row
 
     def may_stand_on_another_users(self, device):
-        """Returns whether the device may stand on an emission for another user: it then has rows of that user."""
+        """Returns whether the device may have an emission for another user: it then has rows of that user."""
         sent = device.emissions.values() if self.rules.hold("whole") else [device.emissions[device.proved]]
         return any(emission.user != device.user for emission in sent)
 
     def keys_to_send(self, device_id, device, seen):
-        """Returns the rows of a delta: right for every emission on which the device may stand."""
+        """Returns the rows of a delta: right for every emission that the device may have."""
         held = [sent.keys for sent in device.emissions.values()]
         keys = set(device.owed)
         own = set()

@@ -243,7 +243,7 @@ class StepMerger:
         return column in columns or step.was[column] == UNKNOWN
 
     def wins(self, step, column):
-        """Returns whether the device's value stands in a column that others have changed too."""
+        """Returns whether the device's value wins in a column that others have changed too."""
         if column == COUNTER:
             return False  # it is unknown which part of the counter is in both
         is_disputed = bool(self.disputed) if self.hub.grain == "row" else column in self.disputed

@@ -14,7 +14,7 @@ def keep_delete(device, images, step):
 
 
 def wins(device, step, stamp):
-    """Returns whether a pending change stands against one with `stamp` that the device had not seen."""
+    """Returns whether a pending change wins against a change with `stamp` that the device had not seen."""
     if device.policy == "newest" and device.rules.hold("later"):
         return step.stamp > stamp
     return device.policy != "manual"
@@ -84,7 +84,7 @@ class Rebase:
 
     @staticmethod
     def replay(device, step, stamps):
-        """Makes a step of an earlier export pending again, in a database that was made anew."""
+        """Makes a step of an earlier export pending again, in a database that was created again."""
         key, row = step.key, device.rows.get(step.key)
         image = PreImage(row, step.first, step.stamp)
         conflict = None

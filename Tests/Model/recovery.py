@@ -1,4 +1,4 @@
-"""What the hub gets back of the time that it lost: its own signed emissions, from the devices' archives."""
+"""The hub gets back the time that it lost: its own signed emissions, from the devices' archives."""
 
 from steps import COLUMNS, COUNTER, PARENT, Step
 

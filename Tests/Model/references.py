@@ -1,4 +1,4 @@
-"""What an import does to rows of a device that refer to each other."""
+"""The effects of an import on rows of a device that refer to each other."""
 
 from steps import PARENT, Conflict, PreImage
 
@@ -30,7 +30,7 @@ def oldest_image(device, key):
 
 
 def bring_back(device, key):
-    """The hub lets no row go to which others refer: a pending delete of one cannot stand."""
+    """The hub lets no row go to which others refer: a pending delete of such a row is refused."""
     images, oldest = device.images[key], oldest_image(device, key)
     for *_, step in device.steps_of(key):
         if step:

@@ -1,4 +1,4 @@
-"""Rows, steps and the files that carry them. All of them are values: nobody changes one in place."""
+"""Rows, steps and the files that carry them. All of them are values, which are never changed in place."""
 
 from dataclasses import dataclass, field
 
@@ -71,7 +71,7 @@ class Export:
     sequence: int
     sealed: int  # the last export of a former user of the device
     base: int  # the export after which the steps begin
-    received: int  # number and digest of the emission on which the device stands
+    received: int  # number and digest of the emission that the device has
     received_digest: int
     steps: tuple
     conflicts: tuple = ()  # what the device found when it replayed its changes
@@ -80,7 +80,7 @@ class Export:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The emission on which a device stands, brought back by a device that cannot export."""
+    """The emission that a device has, brought back by a device that cannot export."""
 
     device: object
     emission: "Emission"
@@ -97,9 +97,9 @@ class Emission:
     number: int
     digest: int
     after: int | None  # number of the emission that the device has proved
-    stands: dict  # number -> digest of each emission on which the device may stand
+    stands: dict  # number -> digest of each emission that the device may have
     acknowledged: int
     is_full: bool
     rows: dict
-    was: dict  # key -> {number of an emission on which the device may stand: the row that it then has}
+    was: dict  # key -> {number of an emission that the device may have: the row that it then has}
     time: int = 0  # when it was made

@@ -1,12 +1,12 @@
-"""What hubs and devices share: time, digests, users, and the courier's stick."""
+"""Things that hubs and devices share: time, digests, users, and the courier's stick."""
 
 
 class World:
-    """Time, and names that nobody else has. A digest is a number here; a later one is greater."""
+    """Time, and unique names. A digest is a number here; a later one is greater."""
 
     def __init__(self):
         self.digest = self.time = 0
-        self.deleted = set()  # keys of rows that anybody ever deleted
+        self.deleted = set()  # keys of rows that any writer ever deleted
         self.users = {}  # name -> User
         self.parents = {}  # device -> (the device of which it is a copy, the last export that both have)
         self.common_steps = set()  # (device, key, generation) of steps that a copy had delivered

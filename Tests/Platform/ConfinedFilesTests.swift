@@ -16,7 +16,7 @@ struct ConfinedFilesTests {
     #expect(try contract.broken() == [])
   }
 
-  @Test("a link that comes between the look and the call is not followed either")
+  @Test("a link that appears between the check and the call is not followed either")
   func swapped() throws {
     let files = scratch.files.confined(below: scratch("stick"))
     try files.makeDirectory(scratch("stick/hub"), mode: 0o755)

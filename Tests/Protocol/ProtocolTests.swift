@@ -26,7 +26,7 @@ import Testing
   func vandals(lane: Int) throws { try play(lane, .vandals) }
 
   @Test(
-    "what was written behind capture's back is kept as a conflict before a bundle writes over it", arguments: 0..<lanes)
+    "a write that capture missed is kept as a conflict before a bundle writes over it", arguments: 0..<lanes)
   func sneaks(lane: Int) throws { try play(lane, .sneaks) }
 
   @Test(

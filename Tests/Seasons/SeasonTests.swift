@@ -10,7 +10,7 @@ import Testing
   private static let lanes = UInt64(ProcessInfo.processInfo.activeProcessorCount)
 
   @Test(
-    "whatever befalls disks, sticks, bundles and people in a season, nothing is lost and all agree in the end",
+    "whatever happens to disks, sticks, bundles and people in a season, nothing is lost and all replicas agree",
     arguments: 0..<lanes)
   func seasons(lane: UInt64) {
     for seed in stride(from: lane, to: Self.count, by: Int(Self.lanes)) where Soak.play(seed) != nil {

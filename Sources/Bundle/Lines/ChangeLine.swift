@@ -90,7 +90,7 @@ extension ChangeLine {
   /// The step of a device's line. Throws a `LineProblem` if the line does not fit the table.
   public func step(in schema: TableSchema) throws(LineProblem) -> Step {
     guard let generation else { throw LineProblem("it has no generation") }
-    guard key.values.count == schema.key.count else { throw LineProblem("its key is none of the table \(table)") }
+    guard key.values.count == schema.key.count else { throw LineProblem("its key is not a key of the table \(table)") }
     let change: Change =
       switch content {
       case .insert(let fields): .insert(try schema.row(fields))
@@ -136,7 +136,7 @@ extension TableSchema {
     var values = [Value?](repeating: nil, count: columns.count)
     for field in fields {
       guard let column = position(of: field.name) else { throw LineProblem("the table has no column \(field.name)") }
-      if values[column] != nil { throw LineProblem("the column \(field.name) stands twice") }
+      if values[column] != nil { throw LineProblem("the column \(field.name) occurs twice") }
       values[column] = field.value
     }
     for (column, value) in zip(columns, values) where value == nil {

@@ -174,12 +174,12 @@ extension JSONScanner {
       fields.append(Field(name, try readValue()))
       guard fields.count <= Field.most else { throw LineProblem("a row has more than \(Field.most) columns") }
       if let place, place < SeenPlaces.capacity {
-        guard seen.insert(place) else { throw LineProblem("a column stands twice") }
+        guard seen.insert(place) else { throw LineProblem("a column occurs twice") }
       } else {
         areCounted = false
       }
     }
-    guard areCounted || areDistinct(fields.map(\.name)) else { throw LineProblem("a column stands twice") }
+    guard areCounted || areDistinct(fields.map(\.name)) else { throw LineProblem("a column occurs twice") }
     return fields
   }
 

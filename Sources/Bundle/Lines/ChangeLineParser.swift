@@ -34,7 +34,7 @@ struct ChangeLineParser {
           try scanner.skipValue()
           continue
         }
-        guard draft.seen.insert(place) else { throw LineProblem("a member stands twice") }
+        guard draft.seen.insert(place) else { throw LineProblem("a member occurs twice") }
         try read(Member.all[place], from: &scanner, into: &draft)
       }
       try scanner.finish()
@@ -74,7 +74,7 @@ struct ChangeLineParser {
     }
   }
 
-  /// A line of which some members may not be read yet.
+  /// The members of a line that were read so far.
   private struct Draft {
     var seen = SeenPlaces()
     var table: Name?
@@ -113,10 +113,10 @@ struct ChangeLineParser {
         throw LineProblem("first or more does not belong to it")
       }
       guard before.isEmpty || generation == nil && !content.isAboutKeys else {
-        throw LineProblem("op \(word) lacks its members, or has others")
+        throw LineProblem("the members do not fit op \(word)")
       }
       if others != nil, row == nil || generation != nil {
-        throw LineProblem("op \(word) lacks its members, or has others")
+        throw LineProblem("the members do not fit op \(word)")
       }
       if let unit, generation == nil || content.isAboutKeys || unit < UnitNumber(1) {
         throw LineProblem("unit \(unit) does not belong to it")
@@ -130,7 +130,7 @@ struct ChangeLineParser {
     /// The content of a line about keys. Other members are refused.
     private func keys(_ stamp: Stamp) throws(LineProblem) -> (to: RowKey, number: EmissionNumber) {
       guard let to, let number, generation == nil, row == nil, set == nil, was == nil, stamp == .zero else {
-        throw LineProblem("op \(word) lacks its members, or has others")
+        throw LineProblem("the members do not fit op \(word)")
       }
       return (to, number)
     }

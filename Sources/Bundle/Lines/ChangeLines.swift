@@ -76,7 +76,7 @@ public final class ChangeLines {
     }
     guard count == manifest.changes else {
       throw BundleError.manifest(
-        "it promises \(manifest.changes) lines in \(EntryName.changes.rawValue), and there are \(count)")
+        "it announces \(manifest.changes) lines in \(EntryName.changes.rawValue), and there are \(count)")
     }
     guard tellsOfKeys || !manifest.critical.contains(.keys) else {
       throw BundleError.manifest("critical contains \"keys\", but no line is about keys")

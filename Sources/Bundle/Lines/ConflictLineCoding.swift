@@ -40,7 +40,7 @@ extension ConflictRecord {
     try scanner.beginObject()
     while let member = try scanner.nextKey() {
       let name = String(decoding: member, as: UTF8.self)
-      guard seen.insert(member).inserted else { throw LineProblem("a member stands twice") }
+      guard seen.insert(member).inserted else { throw LineProblem("a member occurs twice") }
       switch name {
       case "key": draft.key = try scanner.readKey()
       case "generation": draft.generation = Generation(try scanner.readNatural())

@@ -45,7 +45,7 @@ extension JSONScanner {
     var writes: [OthersWrite] = []
     try beginObject()
     while let (name, _) = try names.nextKey(in: &self) { writes.append(try readOthersWrite(of: name)) }
-    guard areDistinct(writes.map(\.column)) else { throw LineProblem("a column stands twice") }
+    guard areDistinct(writes.map(\.column)) else { throw LineProblem("a column occurs twice") }
     return writes
   }
 
@@ -58,7 +58,7 @@ extension JSONScanner {
         stamp = Stamp(hexadecimal: try readString())
         if stamp == nil { throw LineProblem("others has a member stamp that is not a stamp") }
       case "after" where after == nil: after = EmissionNumber(try readNatural())
-      case "stamp", "after": throw LineProblem("a member stands twice")
+      case "stamp", "after": throw LineProblem("a member occurs twice")
       default: try skipValue()
       }
     }

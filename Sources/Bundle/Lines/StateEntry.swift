@@ -178,7 +178,7 @@ extension StateEntry.Question {
     ["table": .string(table.text), "sums": .array(sums.map { .integer(Int64($0)) })]
   }
 
-  /// The text in which a database stores questions.
+  /// The questions as one text, which a database stores.
   public static func text(of questions: [StateEntry.Question]) -> String {
     String(decoding: JSONValue.array(questions.map(\.json)).compactBytes, as: UTF8.self)
   }

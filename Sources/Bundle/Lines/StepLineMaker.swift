@@ -22,7 +22,7 @@ extension LineSorter {
     var end = 0
     for (index, item) in lines.items.enumerated() {
       end += lines.lengths[index]
-      // Neighbours of one place are added together.
+      // Neighbouring lines with the same place are added together.
       if index + 1 < lines.items.count, lines.items[index + 1].place == item.place { continue }
       try add(lines.bytes[begin..<end], item.place)
       begin = end

@@ -15,7 +15,7 @@ public enum ParityShare: Hashable, Sendable {
     }
   }
 
-  /// The largest number of volumes for which there can be so many parity volumes. At least 1.
+  /// The largest number of volumes that, together with their parity volumes, is within the format's limit. At least 1.
   var mostParts: Int64 {
     let most = Manifest.Volume.mostWithParity
     return switch self {

@@ -54,7 +54,7 @@ public struct ColumnMapping: Sendable {
     func list(_ names: [Name]) -> String { names.map(\.text).joined(separator: ", ") }
     var parts: [String] = []
     if !new.isEmpty { parts.append("has the new column \(list(new))") }
-    if !gone.isEmpty { parts.append("has no longer the column \(list(gone))") }
+    if !gone.isEmpty { parts.append("no longer has the column \(list(gone))") }
     parts += renamed.map { "calls the column \($0.from) now \($0.to)" }
     if parts.isEmpty, old != current { parts.append("has its columns in another order") }
     return parts.isEmpty ? nil : parts.joined(separator: " and ")

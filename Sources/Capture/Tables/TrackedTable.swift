@@ -153,7 +153,7 @@ public struct TrackedTable: Sendable {
     for index in info.uniqueIndexes {
       guard let own = index.parts.map(\.collation).first(where: { !isSQLites(collation: $0) }) else { continue }
       throw DatasetError(
-        place, "its key or a UNIQUE index of its compares by the collation \(own), which only the app knows",
+        place, "its key or one of its UNIQUE indexes compares by the collation \(own), which only the app knows",
         hint: ownCollation)
     }
     if let index = info.unsupportedIndexes.first {
@@ -182,7 +182,7 @@ public struct TrackedTable: Sendable {
     if rule == .asIs { return }
     guard let key = info.rowidAlias else {
       throw DatasetError(
-        place, "\"\(rule.rawValue)\" is for tables whose key is a single INTEGER PRIMARY KEY, which SQLite hands out",
+        place, "\"\(rule.rawValue)\" is for tables whose key is a single INTEGER PRIMARY KEY, which SQLite assigns",
         hint: "Leave it out: keys are then taken as they are.")
     }
     if info.schema.foreignKeys.contains(where: { $0.columns.contains(key) }) {
@@ -209,7 +209,7 @@ public struct TrackedTable: Sendable {
     }
   }
 
-  /// The foreign keys by which the table is a tree of its own rows, if visibility follows the tree.
+  /// The foreign keys to the table itself, which make its rows a tree. Empty if visibility does not follow them.
   public var treeKeys: [ForeignKey] {
     schema.foreignKeys.filter { $0.parent == name && (rules.parents?.contains(name) ?? true) }
   }

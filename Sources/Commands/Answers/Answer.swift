@@ -61,7 +61,7 @@ extension CommandSpec where Context == CommandContext {
         say(TerminalText(document: .object(head + rehearsal + answer.members)))
       } else {
         if !command.quiet {
-          say((command.dryRun ? "A rehearsal: nothing of this was done.\n" : "") + answer.text)
+          say((command.dryRun ? "A dry run: nothing was changed.\n" : "") + answer.text)
         }
         context.console.warn(answer.warnings)
         if !command.quiet { say(answer.closing) }

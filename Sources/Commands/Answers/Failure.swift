@@ -66,7 +66,7 @@ struct Failure {
     case .corrupt:
       self.init(
         reason: .corrupt, message: "The database is damaged: \(error.message).",
-        hint: "Keep the file. What to do next: run doctor.",
+        hint: "Keep the file. Next: run doctor.",
         code: .failed)
     case .readOnly:
       self.init(

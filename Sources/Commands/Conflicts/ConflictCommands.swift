@@ -127,10 +127,10 @@ struct ConflictCommands: Sendable {
         """,
       arguments: [ArgumentSpec("ID", .optional, help: "the conflict's id, or the beginning of it")],
       options: [
-        OptionSpec("all", short: "a", help: "all that are open, by a policy; rows that were changed since are left"),
+        OptionSpec("all", short: "a", help: "decide all open ones by a policy, except if the row was changed since"),
         OptionSpec("policy", kind: .value("POLICY"), help: "with --all: hub, device or newest"),
-        OptionSpec("table", kind: .value("TABLE"), help: "with --all: those of this table"),
-        OptionSpec("row", kind: .value("MARK"), help: "the row's mark, as conflicts show has it"),
+        OptionSpec("table", kind: .value("TABLE"), help: "with --all: only those of this table"),
+        OptionSpec("row", kind: .value("MARK"), help: "the row's mark, as conflicts show prints it"),
         OptionSpec("keep", kind: .value("hub|device"), help: "whose values are kept"),
         OptionSpec(
           "set", kind: .value("COLUMN=VALUE"), help: "a value of your own; NULL for none, @FILE for a file's bytes",
@@ -167,9 +167,9 @@ struct ConflictCommands: Sendable {
   ) throws -> Answer {
     guard command.optionalArgument("ID") == nil, command.value("keep") == nil, command.values("set").isEmpty,
       command.value("row") == nil
-    else { throw UsageError("--all decides by --policy alone") }
+    else { throw UsageError("--all decides only by --policy") }
     guard let policy = command.value("policy").flatMap({ Policy(rawValue: $0) }), policy != .manual else {
-      throw UsageError("say by what: --policy hub, --policy device or --policy newest")
+      throw UsageError("name the policy: --policy hub, --policy device or --policy newest")
     }
     let result = try resolveAll(
       policy, command.value("table").map { Name($0) }, command.value("note"), command, context)

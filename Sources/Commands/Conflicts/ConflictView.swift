@@ -84,14 +84,14 @@ struct ConflictView {
     text += "\n" + table.text(width: context.console.traits.width)
     for geometries in geometries(row) { text += geometries.text(row: row) }
     if record.hubValues == nil, record.kind != .insertInsert {
-      text += "The hub's row is gone, or not to be seen here.\n"
+      text += "The hub has no such row, or this user may not see it.\n"
     }
     if record.deviceValues == nil { text += "The device deleted the row.\n" }
     return text
   }
 
   static func reported(by device: String) -> TerminalText {
-    "Only \(device) says so: this hub has not found it. The values are as \(device) reports them; the row now is true."
+    "Only \(device) reported this. The values are from its report; only the present row is certain."
   }
 
   /// The values of a column in words, such as `stars: 4 before, 3 at the hub, 5 on the device`.
@@ -141,7 +141,7 @@ struct ConflictView {
     case .updateDelete: "the device changed the row, and another side deleted it"
     case .insertInsert: "both sides made a row with this key"
     case .unique: "another row has a value that only one row may have"
-    case .foreignKey: "a row that it belongs to is not there, or rows that belong to it still are"
+    case .foreignKey: "a row to which it refers is missing, or rows that refer to it still exist"
     case .constraint: "the database does not allow a row like this"
     case .forbidden: "the user may not make this change"
     case .revoked: "this user may no longer see the row, or a row that it refers to"

@@ -19,7 +19,7 @@ enum ReopenCommand {
       options: [
         OptionSpec(
           "decided-since", kind: .value("TIME"),
-          help: "all that were decided at the hub since a local day, or a time: 2026-05-01T08:00:00Z")
+          help: "all decisions made at the hub since a local day, or a time: 2026-05-01T08:00:00Z")
       ],
       examples: [
         Example("\(tool) conflicts reopen 3f9a", "Takes back the decision about one conflict."),

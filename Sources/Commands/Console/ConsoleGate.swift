@@ -75,7 +75,7 @@ final class ConsoleGate: Sendable {
   private func refusal(of request: WebRequest) -> WebResponse? {
     // Another site's name may resolve to this machine, but the request still contains that name.
     guard let host = request.header("host"), names.contains(host) else {
-      return .refusal(403, "This console is only known under its address on this machine.")
+      return .refusal(403, "This console has only one address, and it is on this machine.")
     }
     guard ["GET", "HEAD", "POST"].contains(request.method) else {
       return .refusal(405, "The console does not know this method.")
@@ -106,7 +106,7 @@ final class ConsoleGate: Sendable {
   }
 
   private static var usedToken: WebResponse {
-    .refusal(403, "This address was used, or is of another console. Start satchel-hub console again.")
+    .refusal(403, "This address was used already, or belongs to another console. Start satchel-hub console again.")
   }
 }
 

@@ -38,7 +38,7 @@ final class ConsoleUpload: WebFiles {
 
   func answer(to error: any Error) -> WebResponse { ConsoleSite.failed(error) }
 
-  /// The last part of a name, without anything that a file system could read otherwise. The name may come from anyone.
+  /// The last part of a name, without characters that have a meaning for a file system. The name may come from anyone.
   private static func safeName(_ name: String) -> String {
     let safe = Paths.name(of: name).unicodeScalars.filter { scalar in
       scalar.isASCII

@@ -52,7 +52,7 @@ extension ConsoleSite {
       """
     return Self.frame(
       "Who sees what",
-      choice + table.markup(caption: "What \(user)'s next full bundle holds") + why
+      choice + table.markup(caption: "Rows in \(user)'s next full bundle") + why
         + (try explanation(request, user, hub)), at: .scopes)
   }
 

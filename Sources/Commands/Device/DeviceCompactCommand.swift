@@ -25,7 +25,7 @@ extension DeviceTool {
             backup
             """
         ),
-        OptionSpec("shrink", help: "give the database's room back to the disk; no program can use it meanwhile"),
+        OptionSpec("shrink", help: "give unused space back to the disk; no program can use the database meanwhile"),
       ],
       examples: [
         Example("satchel compact --dry-run", "Shows which files would go."),

@@ -15,8 +15,8 @@ extension DeviceTool {
         OptionSpec(
           "to", kind: .value("PATH"),
           help: "copy the bundle there too: a stick, a folder or a file; - for standard output"),
-        OptionSpec("snapshot", help: "carry the whole database along"),
-        OptionSpec("prove", help: "carry digests of all rows, by which the hub checks that both have the same"),
+        OptionSpec("snapshot", help: "put the whole database into the bundle"),
+        OptionSpec("prove", help: "put in digests of all rows, so that the hub can compare its rows with them"),
         Encrypting.option, Medium.plainFolder, Medium.trustSize, AttachedWords.option, BundleSize.option,
       ] + Volumes.options,
       examples: [
@@ -42,9 +42,10 @@ extension DeviceTool {
         try workspace.cut(report, size: $0.size, parity: $0.parity, into: $1)
       }
       let total = report.changes.reduce(0) { $0 + $1.count }
+      let tables: TerminalText = total > 0 ? " (\(Words.tables(report.changes)))" : ""
       var text: TerminalText =
         report.isNew
-        ? "Export \(report.sequence): \(Words.count(total, "change"))\(total > 0 ? " (\(Words.tables(report.changes)))" : "").\n"
+        ? "Export \(report.sequence): \(Words.count(total, "change"))\(tables).\n"
         : "Nothing is new since export \(report.sequence).\n"
       text +=
         AttachedWords.carried(report.attached, left: report.attachedLeft) + AttachedWords.asked(report.attachedLost)

@@ -7,7 +7,7 @@ import SatchelWorkspace
 extension DeviceTool {
   static var importBundles: Command {
     Command(
-      ["import"], summary: "bring the database to what the hub's bundles say",
+      ["import"], summary: "apply bundles from the hub to the database",
       discussion: """
         Verifies each file and applies it in one transaction, with this device's own changes on top. A bundle that was \
         imported before changes nothing. The first bundle of a device that requested to join needs the fingerprint of \
@@ -16,7 +16,7 @@ extension DeviceTool {
       arguments: [ArgumentSpec("FILE", .many, help: "bundles from the hub; - for standard input")],
       options: [
         fingerprint, migrated, accept,
-        OptionSpec("stage", help: "verify and park it; satchel apply brings it in, when it suits the app"),
+        OptionSpec("stage", help: "verify it and keep it; satchel apply imports it later, when the app is idle"),
         OptionSpec(
           "without-lost", help: "give up exports that a restored hub and this device both lost; a database copy is kept"
         ),
@@ -78,11 +78,11 @@ extension DeviceTool {
 
   static var apply: Command {
     Command(
-      ["apply"], summary: "bring in the bundles that were staged",
+      ["apply"], summary: "apply the bundles that were staged",
       discussion:
         """
-        Imports what import --stage verified and parked, in the order of the bundles' numbers. Where nothing waits, \
-        nothing is done.
+        Imports the bundles that import --stage has verified, in the order of their numbers. If none waits, it does \
+        nothing.
         """,
       options: [fingerprint, migrated, accept], examples: [Example("satchel apply", "Now, while the app is idle.")],
       changesData: true
@@ -209,9 +209,10 @@ extension DeviceTool {
 
   private static func redelivery(_ exports: [SequenceNumber]) -> TerminalText {
     """
-    The hub was restored from a backup, and lacks what this device delivered since: \(Words.count(exports.count, "bundle")), from \(exports.first ?? .zero) on.
-    Nothing is changed here. What it lacks lies in bundles/outbox once more.
-    Next: carry all of them to the hub (satchel sync does it); the bundle that it makes then is taken.
+    The hub was restored from a backup, and lacks what this device delivered since: \
+    \(Words.count(exports.count, "bundle")), from \(exports.first ?? .zero) on.
+    Nothing is changed here. The bundles that the hub lacks are in bundles/outbox again.
+    Next: carry all of them to the hub (satchel sync does it), and import the bundle that it makes then.
     If you used --fingerprint now, use it again then.
 
     """
@@ -233,7 +234,7 @@ extension DeviceTool {
       """
     if let export = saved.export {
       text +=
-        "What was not delivered yet is in \(export.file): carry it to the hub, and its next bundle brings it back.\n"
+        "Undelivered changes are in \(export.file): carry it to the hub, and its next bundle brings them back.\n"
     }
     if let unread = saved.unread {
       text +=

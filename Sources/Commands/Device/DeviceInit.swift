@@ -52,8 +52,12 @@ extension DeviceTool {
         if !isThere { try workspace.folder.undoCreation(context.platform.files) }
         throw error
       }
+      let begun: TerminalText =
+        isThere
+        ? "The workspace \(root) waits for the hub's first bundle; its request is written once more."
+        : "Made the workspace \(root) for the device \(name)."
       let text: TerminalText = """
-        \(isThere ? "The workspace \(root) waits for the hub's first bundle; its request is written once more." : "Made the workspace \(root) for the device \(name).")
+        \(begun)
         The request is in \(isStreamed ? "standard output" : request): carry it to the hub.
 
         The fingerprint of this device's key is

@@ -7,7 +7,7 @@ extension DeviceTool {
       telling: "The next export carries them to the hub. They are used once the hub is known to have that export.",
       rotateOptions: [
         OptionSpec(
-          "again", help: "the hub did not take the new key that was made before: make another one in its place")
+          "again", help: "the hub refused the new key that was made before: make another one in its place")
       ],
       show: { command, context in try open(command, context).keyReport() },
       rotate: { command, context in

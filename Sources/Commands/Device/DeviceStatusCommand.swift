@@ -95,7 +95,7 @@ extension DeviceTool {
     if files.lost > 0 {
       let asked = files.notAsked == 0 ? "an export asked for them" : "the next export asks for them"
       facts.add(
-        "Files", "\(files.lost) that came or went before and are gone here: \(asked), and the hub sends them again")
+        "Files", "\(files.lost) are missing here, but the hub has them: \(asked), and the hub sends them again")
     }
     facts.add(
       "Exports",
@@ -153,7 +153,7 @@ extension DeviceTool {
     if current.isBusy {
       words.append("another program is writing into the database: its newest changes are not counted here")
     }
-    words += current.damage.map { "\($0.words): writes may have gone by unseen" }
+    words += current.damage.map { "\($0.words): some writes may not be recorded" }
     if let fault = current.triggerFault { words.append(fault.message) }
     if let highest = current.unknownExport {
       words.append("the database is an old copy of itself: this workspace holds export \(highest) already")
@@ -194,7 +194,7 @@ extension DeviceTool {
     // Nothing else can be done until the damage is repaired.
     if let hint = current.damage.compactMap(\.hint).first { return [hint] }
     if !current.damage.isEmpty || !current.lostCounts.isEmpty || current.unknownExport != nil {
-      return ["satchel doctor, which says what went by unseen; then satchel doctor --repair"]
+      return ["satchel doctor, which lists the writes that were not recorded; then satchel doctor --repair"]
     }
     var steps: [String] = []
     if let fault = current.triggerFault { steps.append(fault.hint) }

@@ -48,13 +48,13 @@ extension DeviceTool {
       }
       let failure = Failure(
         reason: .databaseLost,
-        message: "The database is gone or damaged: what was exported is on its way, what was not is not.",
+        message: "The database is missing or damaged. Only exported changes are on their way to the hub.",
         hint: "See: satchel doctor", code: .failed)
       return [delivery(of: stranded, because: failure)]
     }
     if try workspace.keys.areDiscarded() {
       return [
-        .init(to: before.state.hubName, file: nil, words: "nothing, it has no key of its own and receives alone.")
+        .init(to: before.state.hubName, file: nil, words: "nothing: it has no key of its own, and only receives.")
       ]
     }
     let hub = before.state.hubName

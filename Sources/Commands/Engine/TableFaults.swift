@@ -1,5 +1,5 @@
 extension ToolSpec {
-  /// The faults of the table itself, one sentence each. A tool's tests expect none.
+  /// The faults of this table of commands, one sentence each. A tool's tests check that there are none.
   public var faults: [String] {
     var faults = repeated(commands.map(\.name)).map { "the command '\($0)' is there twice" }
     for command in commands {

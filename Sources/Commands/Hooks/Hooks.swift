@@ -5,7 +5,7 @@ import SatchelWorkspace
 
 /// The programs in a workspace's folder `hooks/`. A command starts them after its work is done and committed.
 ///
-/// Each gets one JSON document on standard input. A hook that fails changes nothing of the command's work.
+/// Each gets one JSON document on standard input. A hook that fails does not undo the command's work.
 struct Hooks {
   enum Event: String, CaseIterable {
     /// Bundles were imported.

@@ -25,7 +25,7 @@ extension HubTool {
       ],
       examples: [
         Example("satchel-hub backup /media/safe/hub-monday.satchel", "Every evening."),
-        Example("satchel-hub backup --verify /media/safe/hub-monday.satchel", "Checks that it can be relied on."),
+        Example("satchel-hub backup --verify /media/safe/hub-monday.satchel", "Checks that it can be restored."),
       ], changesData: true
     ) { command, context in
       let hub = try open(command, context)
@@ -33,7 +33,7 @@ extension HubTool {
       if command.flag("verify") {
         if command.flag("with-keys") { throw UsageError("--verify writes nothing, so it takes no --with-keys") }
         let report = try hub.verifyBackup(path)
-        return Answer("\(path) is whole, and this hub's own.\n\(text(report))", members(report, path))
+        return Answer("\(path) is complete, and this hub made it.\n\(text(report))", members(report, path))
       }
       try command.checkMedium(of: path, context)
       let secrets: SecretKeys = command.flag("with-keys") ? .included : .leftOut
@@ -54,7 +54,8 @@ extension HubTool {
 
   private static func text(_ report: BackupReport) -> TerminalText {
     """
-    The hub after its change \(report.cursor), made \(report.created): \(Words.count(report.bundles, "bundle")) in the archive, \
+    The hub after its change \(report.cursor), made \(report.created): \
+    \(Words.count(report.bundles, "bundle")) in the archive, \
     \(report.hasSecretKeys ? "with" : "without") the secret keys, \(report.bytes >> 10) KiB.
 
     """
@@ -127,7 +128,7 @@ extension HubTool {
       return nil
     }
     guard names.isEmpty, !(isInPlace && isEnd) else {
-      throw UsageError("--in-place and --finish take no other words: they work in this hub's own folder")
+      throw UsageError("--in-place and --finish take no arguments: they work in this hub's own folder")
     }
     let hub = try open(command, context)
     if isEnd {
@@ -183,13 +184,14 @@ extension HubTool {
     case (nil, false): return .inBackup
     case (nil, true): return .new
     case (let folder?, false): return .folder(command.path(folder))
-    case (_?, true): throw UsageError("--keys and --new-keys exclude each other: the keys are there, or they are lost")
+    case (_?, true): throw UsageError("--keys is for keys that you have, and --new-keys is for lost keys: use only one")
     }
   }
 
   private static func text(_ report: RestoreReport, _ root: String, _ command: ParsedCommand) -> TerminalText {
     var text: TerminalText = """
-      \(command.dryRun ? "Would make" : "Made") \(root): the hub \(report.name) of the dataset \(report.dataset), as it was on \(report.created), after its change \(report.cursor).
+      \(command.dryRun ? "Would make" : "Made") \(root): the hub \(report.name) of the dataset \(report.dataset), \
+      as it was on \(report.created), after its change \(report.cursor).
       The fingerprint of its key is \(report.fingerprint).
 
       """
@@ -200,11 +202,13 @@ extension HubTool {
         \(report.devices.map { "\($0.name) up to bundle \($0.merged)" }.joined(separator: ", ")).\n
         """
     }
+    let atDevices: TerminalText =
+      command.flag("new-keys") ? "; at each device: satchel import FILE --fingerprint \(report.fingerprint)" : ""
     return text + """
       Do again what was done at the hub since then: users, rights, devices, revoked keys, decisions.
       For a device that works but is not named here: satchel keys request FILE there, satchel-hub device \
       enrol FILE here.
-      Next: satchel-hub -C \(root) emit --all, and carry it out\(command.flag("new-keys") ? "; at each device: satchel import FILE --fingerprint \(report.fingerprint)" : "").
+      Next: satchel-hub -C \(root) emit --all, and bring the bundles to the devices\(atDevices).
 
       """
   }
@@ -242,7 +246,7 @@ extension HubTool {
         OptionSpec(
           "older-than", kind: .value("DAYS"),
           help: "forget nothing younger; do not wait for devices that were silent for longer"),
-        OptionSpec("shrink", help: "give the room back to the disk; no program can use the database meanwhile"),
+        OptionSpec("shrink", help: "give unused space back to the disk; no program can use the database meanwhile"),
       ],
       examples: [
         Example("satchel-hub compact --dry-run", "Shows what would go."),
@@ -262,14 +266,15 @@ extension HubTool {
       "\(bytes.before >> 10) KiB, now \(bytes.after >> 10) KiB"
     }
     var text: TerminalText = """
-      \(command.dryRun ? "Would forget" : "Forgot") \(Words.count(Int(report.logEntries), "change")), up to the hub's change \(report.logFrom); \
-      \(Words.count(Int(report.goneRows), "deleted row")); \(Words.count(report.bundles, "file")) of the archive, \(report.sent) of those that were carried.
+      \(command.dryRun ? "Would forget" : "Forgot") \(Words.count(Int(report.logEntries), "change")), \
+      up to the hub's change \(report.logFrom); \(Words.count(Int(report.goneRows), "deleted row")); \
+      \(Words.count(report.bundles, "file")) of the archive, \(report.sent) of those that were carried.
 
       """
     let since = report.knownSince.map { "the changes since \(clock.localText(milliseconds: $0))" } ?? "no change"
     text += "history \(command.dryRun ? "would still know" : "knows") \(since).\n"
     if !report.forgotten.isEmpty {
-      text += "These get everything when they come back: \(report.forgotten.joined(separator: ", ")).\n"
+      text += "These devices get all rows again with their next bundle: \(report.forgotten.joined(separator: ", ")).\n"
     }
     text += AttachedWords.removed(report.attached, command)
     if report.attachedWait > 0 {

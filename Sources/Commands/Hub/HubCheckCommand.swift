@@ -6,7 +6,7 @@ import SatchelPlatform
 extension HubTool {
   static var check: Command {
     Command(
-      ["check"], summary: "answer to cron or Nagios whether all is well",
+      ["check"], summary: "report to cron or Nagios whether all is well",
       discussion: """
         Prints one line and ends with a code that Nagios and similar programs read: 0 is OK, 1 is WARNING, 2 is \
         CRITICAL. (A wrong usage ends with 2, too.) Changes nothing. For cron: with -q it prints nothing if all is well.
@@ -58,7 +58,7 @@ extension HubTool {
         "level": .string(worst.word), "devices": .integer(Int64(devices)), "conflicts": .integer(conflicts),
         "found": .array(found.map { ["level": .string($0.level.word), "message": .string($0.words)] }),
       ], code: worst.code)
-    // cron mails what is printed, and -q prints warnings alone.
+    // cron mails all output, and -q prints only warnings.
     if isQuiet, worst != .ok { answer.warnings = line }
     return answer
   }

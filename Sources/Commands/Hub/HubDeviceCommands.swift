@@ -56,7 +56,7 @@ extension HubTool {
 
   private static var provision: Command {
     Command(
-      ["device", "provision"], summary: "make a ready device's folder",
+      ["device", "provision"], summary: "make the folder of a new device, ready for use",
       discussion: """
         Makes a workspace in DIR that has its keys, trusts this hub, and holds the rows that its user may see. Copy \
         the folder to the device, and delete it here: two copies at work are two devices with one name.
@@ -74,7 +74,7 @@ extension HubTool {
         OptionSpec(
           "template", kind: .value("FILE"), help: "a database that the app made, without rows in the dataset's tables"),
         Medium.plainFolder,
-        OptionSpec("no-keys", help: "without secret keys: it receives, and never delivers"),
+        OptionSpec("no-keys", help: "without secret keys: the device only receives"),
       ],
       examples: [
         Example("satchel-hub device provision tablet-1 --user ann --into /media/card/satchel", "A tablet for Ann."),
@@ -111,7 +111,7 @@ extension HubTool {
 
   private static var enrol: Command {
     Command(
-      ["device", "enrol"], summary: "let a device in that asked with a request file",
+      ["device", "enrol"], summary: "accept a device that asked to join with a request file",
       discussion: """
         Does not show the request's fingerprint, so that it must come from the device itself: let its user read it \
         out, and type it. The device's first bundle is then in bundles/outbox.
@@ -123,7 +123,7 @@ extension HubTool {
           "fingerprint", kind: .value("WORDS"), help: "as the device shows it; you are asked if it is left out"),
         OptionSpec(
           "continues", kind: .value("NAME"),
-          help: "believe that it was the device NAME before, though no key of NAME signed that"),
+          help: "accept that it was the device NAME before, although no key of NAME signed that"),
       ],
       examples: [Example("satchel-hub device enrol tablet-1.satchel --user ann", "Enrols a device.")],
       changesData: true

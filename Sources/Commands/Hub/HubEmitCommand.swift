@@ -27,7 +27,7 @@ extension HubTool {
         Example("satchel-hub emit --device tablet-1 --full", "The tablet lost its data."),
         Example(
           "satchel-hub emit --device tablet-1 --volume-size 1G --parity 2 --to /media/stick",
-          "In pieces, of which any two may get lost."),
+          "In pieces; any two of them may get lost."),
       ], changesData: true
     ) { command, context in
       let hub = try open(command, context)
@@ -38,7 +38,7 @@ extension HubTool {
       names.removeAll { expired.contains($0) }
       let isStreamed = command.value("to") == Streams.word
       if isStreamed, names.count != 1 {
-        throw UsageError("--to - is for one bundle, and this would make \(names.count): name one --device")
+        throw UsageError("--to - writes one bundle, and this makes \(names.count): choose one device with --device")
       }
       let reports = try hub.emitting { emitter in
         try names.map { name in

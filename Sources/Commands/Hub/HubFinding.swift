@@ -76,7 +76,7 @@ struct HubFinding {
     return [
       silent, named("a copy must be chosen of") { $0.device.state == .flagged },
       named("rows differ on") { $0.proof?.result == .differs },
-      named("no more changes may wait of") { $0.isHeldFull },
+      named("the most changes wait already from") { $0.isHeldFull },
       named("the disk is nearly full on") { $0.presentHealth?.isDiskNearlyFull ?? false },
       named("the doctor found faults on") { $0.presentHealth?.hasFaults ?? false },
     ].compactMap { $0 }

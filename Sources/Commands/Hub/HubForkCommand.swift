@@ -65,7 +65,7 @@ extension HubTool {
       throw WorkspaceError(
         .noFork,
         fork.isForked
-          ? "\(fork.histories.count) histories came from the device \(name): more than one backup would make."
+          ? "\(fork.histories.count) histories came from the device \(name), and a restore makes only two."
           : "Nothing came from the device \(name) since it was put back.",
         hint: fork.isForked
           ? "See them, and choose one: satchel-hub device fork \(name)"

@@ -37,7 +37,7 @@ extension HubTool {
     let clock = context.platform.clock
     var text: TerminalText = "\(history.table) [\(Words.key(history.key))]\n"
     if history.forgotten > .zero {
-      text += "What happened up to the hub's change \(history.forgotten) is forgotten (satchel-hub compact).\n"
+      text += "The history up to the hub's change \(history.forgotten) is forgotten (satchel-hub compact).\n"
     } else if history.entries.isEmpty, history.row != nil {
       text += "It was there when the hub began, and has not changed since.\n"
     }
@@ -161,7 +161,7 @@ extension HubTool {
 
   private static var audit: Command {
     Command(
-      ["audit"], summary: "verify the archive again, and that ledger and log agree with it",
+      ["audit"], summary: "verify the archive again, and compare ledger and log with it",
       discussion: """
         Checks the signature and every digest of each imported bundle, that the bundles of each device form one \
         history, and that the ledger and the log agree with them. Changes nothing. Exit code 1: something does not \

@@ -39,7 +39,7 @@ extension HubTool {
   ) throws -> Answer {
     let named = command.arguments("FILE")
     if named.isEmpty { throw UsageError("name a FILE, or a bundle that waits: --accept BUNDLE, --reject BUNDLE") }
-    // Standard input must be alone. Waiting bundles then come with the next import.
+    // Standard input must be the only file. The next import then merges the waiting bundles.
     let waiting = try named.contains(Streams.word) ? [] : hub.dueByNow()
     return try take(waiting + named, into: hub, command) { file, body in
       try waiting.contains(file) ? body(file) : Streams.with(file, command, context, in: hub.folder, body)
@@ -202,7 +202,7 @@ extension HubTool {
     if !report.leftOut.isEmpty {
       let columns = report.leftOut.map(\.text).joined(separator: ", ")
       text +=
-        "Left out, because the dataset has such columns no more: \(columns). Their values stay in bundles/archive.\n"
+        "Left out, because the dataset no longer has these columns: \(columns). Their values stay in bundles/archive.\n"
     }
     if report.clamped > 0 {
       text += "\(clockWords(report))\n"

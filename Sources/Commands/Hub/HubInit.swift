@@ -6,9 +6,9 @@ import SatchelPlatform
 extension HubTool {
   static var initialize: Command {
     Command(
-      ["init"], summary: "make a hub's workspace over an existing database",
+      ["init"], summary: "make a hub's workspace for an existing database",
       discussion: """
-        Makes the folder DIR with the hub's keys, and adds to the database what captures every change. The database \
+        Makes the folder DIR with the hub's keys, and adds triggers to the database that record every change. It \
         stays in its place, and its tables stay as they are. Everything that Satchel adds has a name that begins with \
         satchel_. If the definition does not say who sees rows that name no parent, the hub's definition gets \
         "orphans": "hidden": nobody sees them. Prints for each table how its rules are understood.
@@ -42,8 +42,8 @@ extension HubTool {
       let status = try workspace.status()
       let rows = status.tables.reduce(0) { $0 + $1.rows }
       let text: TerminalText = """
-        Made the hub's workspace \(root): the dataset \(workspace.configuration.dataset), \(Words.count(status.tables.count, "table")), \
-        \(Words.count(rows, "row")).
+        Made the hub's workspace \(root): the dataset \(workspace.configuration.dataset), \
+        \(Words.count(status.tables.count, "table")), \(Words.count(rows, "row")).
         The fingerprint of the hub's key is \(status.fingerprint).
         \(told)Next: satchel-hub -C \(root) user add NAME
 

@@ -98,7 +98,8 @@ extension HubTool {
       arguments: [ArgumentSpec("NAME", help: "the device's name")],
       options: [
         OptionSpec(
-          "from", kind: .value("N"), help: "the first of its bundles that is refused (the one after those that came)"),
+          "from", kind: .value("N"),
+          help: "the first of its bundles to refuse (usually the one after the last that came)"),
         Confirmation.yes,
       ],
       examples: [

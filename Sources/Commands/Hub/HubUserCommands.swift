@@ -55,7 +55,7 @@ extension HubTool {
 
   private static var importTable: Command {
     Command(
-      ["user", "import"], summary: "add and change users by a table",
+      ["user", "import"], summary: "add and change users from a table",
       discussion: """
         Reads values that are separated by commas, semicolons or tabs, as spreadsheets write them. The first line \
         names the columns: the first column holds the user's name, the others attributes. Each further line is a user. \
@@ -85,7 +85,7 @@ extension HubTool {
   private static var remove: Command {
     Command(
       ["user", "remove"], summary: "remove a user who has no device",
-      discussion: "Removes a user. What the user did stays in the history.",
+      discussion: "Removes a user. The user's changes stay in the history.",
       arguments: [ArgumentSpec("NAME", help: "the user's name")],
       examples: [Example("satchel-hub user remove ann", "Ann has left.")], changesData: true
     ) { command, context in

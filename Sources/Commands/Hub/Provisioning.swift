@@ -30,8 +30,8 @@ struct Provisioning {
     try refuseInside(folder)
     guard try platform.files.kind(folder) == nil || platform.files.list(folder).isEmpty else {
       throw WorkspaceError(
-        .notEmpty, "There is something in \(folder) already.",
-        hint: "Choose a folder that is empty, or not there yet.")
+        .notEmpty, "\(folder) is in use already: it is not an empty folder.",
+        hint: "Choose an empty folder, or a folder that does not exist yet.")
     }
     if runMode == .dryRun { return try rehearse(name, user: user, into: folder, template: template) }
     let new = try NewFolder(for: folder, platform: platform)
@@ -93,7 +93,7 @@ struct Provisioning {
     }
   }
 
-  /// The most folders by which links may lead deeper than the path shows.
+  /// A link may lead to a deeper folder. This number of parents is checked in addition to those that the path shows.
   private static let mostLinked = 32
 
   private func rehearse(_ name: String, user: String, into folder: String, template: String?) throws -> Made {

@@ -5,14 +5,14 @@ import SatchelWorkspace
 enum AttachedWords {
   static let option = OptionSpec(
     "files-size", kind: .value("SIZE"),
-    help: "at most SIZE of attached files, such as 500M; the others go with the next ones")
+    help: "at most SIZE of attached files, such as 500M; later bundles carry the others")
 
   /// The most files that `status` names. `--json` names all files.
   static let mostShown = 5
 
   static func carried(_ count: Int, left: Int) -> TerminalText {
     if count == 0, left == 0 { return "" }
-    let more = left == 0 ? "" : "; \(Words.count(left, "file")) for the next ones"
+    let more = left == 0 ? "" : "; \(Words.count(left, "file"))for the next bundles"
     return "\(Words.count(count, "file")) along with it\(more).\n"
   }
 
@@ -27,14 +27,14 @@ enum AttachedWords {
   /// The files that an export requests, in words.
   static func asked(_ count: Int) -> TerminalText {
     count == 0
-      ? "" : "It asks for \(Words.count(count, "file")) that \(count == 1 ? "is" : "are") gone from files/ here.\n"
+      ? "" : "It requests \(Words.count(count, "file")) that \(count == 1 ? "is" : "are") missing from files/ here.\n"
   }
 
   static func came(_ count: Int, newer: Int, _ beside: [ArrivingAttachments.Arrival]) -> TerminalText {
     let versions = newer == 0 ? "" : ", \(newer == count ? "" : "\(newer) of them ")in place of earlier versions"
     var text: TerminalText = count == 0 ? "" : "\(Words.count(count, "file")) came with it\(versions).\n"
     for file in beside.prefix(mostShown) {
-      text += "The file \(file.path) here is another one than what came: that is kept as \(file.kept).\n"
+      text += "A different file \(file.path) came. The file here stays; the new one is kept as \(file.kept).\n"
     }
     let more = beside.count - mostShown
     return text + (more > 0 ? "And \(more) more such files.\n" : "")

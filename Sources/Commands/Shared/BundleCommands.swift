@@ -13,7 +13,7 @@ enum BundleCommands {
 
   static func verify(tool: String, _ verify: @escaping Verify) -> Command {
     Command(
-      ["verify"], summary: "check that a bundle is whole and whose it is",
+      ["verify"], summary: "check that a bundle is complete, and who signed it",
       discussion: """
         Checks the signature and every digest of a bundle, and imports nothing. The signature must be \
         by a key that this workspace trusts.
@@ -35,7 +35,7 @@ enum BundleCommands {
       discussion:
         "Verifies a bundle, then shows from whom and for whom it is and what it changes, by table. Imports nothing.",
       arguments: [ArgumentSpec("FILE", help: "the bundle; - for standard input")],
-      options: [OptionSpec("rows", help: "show each row too: + comes, - goes, ~ changes, = is")],
+      options: [OptionSpec("rows", help: "show each row too: + new, - removed, ~ changed, = as it is")],
       examples: [Example("\(tool) inspect --rows survey-tablet-1-hub-3.satchel", "Shows what tablet-1 changed.")]
     ) { command, context in
       try verify(command.argument("FILE"), command, context) { bundle in

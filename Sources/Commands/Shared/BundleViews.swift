@@ -124,7 +124,7 @@ struct BundleContent {
       case .update(let set, let was): ["~ \(row)"] + zip(was, set).flatMap { list("-", [$0]) + list("+", [$1]) }
       case .gone: ["- \(row)"]
       case .rekey(let to, _): ["~ \(row) is now [\(Words.key(to))]"]
-      case .block(let last, _): ["= \(row) to [\(Words.key(last))] are this device's keys to hand out"]
+      case .block(let last, _): ["= \(row) to [\(Words.key(last))] are keys for new rows of this device"]
       }
     return lines.map { "\($0)\n" as TerminalText }.joined()
   }

@@ -47,7 +47,7 @@ struct KeyCommands {
     var table = TextTable(["", ""])
     table.add(["Fingerprint", report.key.fingerprint])
     table.add(["Recipient", report.recipient.text])
-    table.add(["Password", report.isProtected ? "the secret keys are behind one" : "none"])
+    table.add(["Password", report.isProtected ? "a password protects the secret keys" : "none"])
     if let next = report.next {
       table.add(["Next key", next.fingerprint])
       table.add(["Not received by", report.unaware.isEmpty ? "none" : report.unaware.joined(separator: ", ")])
@@ -95,7 +95,7 @@ struct KeyCommands {
   private var protecting: Command {
     let setPassword = setPassword
     return Command(
-      ["keys", "protect"], summary: "put the secret keys behind a password",
+      ["keys", "protect"], summary: "protect the secret keys with a password",
       discussion: """
         Asks for the new password twice. From then on commands that sign or decrypt ask for it, or read it from the \
         file that --password-file or SATCHEL_PASSWORD_FILE names. A forgotten password cannot be recovered: the keys \
@@ -105,7 +105,7 @@ struct KeyCommands {
       examples: [Example("\(tool) keys protect", "For a tablet that may be stolen.")], changesData: true
     ) { command, context in
       try setPassword(Self.newPassword(command, context), command, context)
-      return Answer("The secret keys are behind the password now.\n", ["protected": true])
+      return Answer("The password protects the secret keys now.\n", ["protected": true])
     }
   }
 
@@ -133,7 +133,7 @@ struct KeyCommands {
       examples: [Example("\(tool) keys unprotect", "For a device that works unattended.")], changesData: true
     ) { command, context in
       try setPassword(nil, command, context)
-      return Answer("The secret keys are behind no password any more.\n", ["protected": false])
+      return Answer("No password protects the secret keys any more.\n", ["protected": false])
     }
   }
 }

@@ -16,8 +16,8 @@ struct QuarantineCommands {
       ["quarantine", "list"], summary: "show which files were refused, and why",
       discussion: """
         A refused file is copied to bundles/quarantine. At most \(Quarantine.mostFiles) files and \
-        \(Quarantine.mostBytes >> 30) GiB are kept there, and \(Quarantine.mostFilesOfOne) of one signer. Files refused \
-        after that stay in their place. compact deletes files that were refused \(Quarantine.days) days ago.
+        \(Quarantine.mostBytes >> 30) GiB are kept there, and \(Quarantine.mostFilesOfOne) of one signer. \
+        Later refused files stay in their place. compact deletes files that were refused \(Quarantine.days) days ago.
         """,
       examples: [Example("\(tool) quarantine list", "Lists the refused files.")]
     ) { command, context in
@@ -28,7 +28,7 @@ struct QuarantineCommands {
         refused.isEmpty ? "Nothing was refused.\n" : table.text(width: context.console.traits.width)
       let isFull = Quarantine.isFull(refused.map(\.bytes))
       if isFull {
-        text += "No more can be kept. What you have seen to: \(tool) quarantine drop FILE\n"
+        text += "No more files can be kept. Delete the files that you have dealt with: \(tool) quarantine drop FILE\n"
       }
       return Answer(text, ["refused": StatusSheet.json(refused), "full": .bool(isFull)])
     }

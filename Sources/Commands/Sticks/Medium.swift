@@ -6,11 +6,11 @@ struct Medium {
   static let plainFolder = OptionSpec(
     "plain-folder", help: "use the folder although no medium is mounted on it")
   static let trustSize = OptionSpec(
-    "trust-size", help: "do not test a new stick for the room that it says it has")
+    "trust-size", help: "do not test whether a new stick has the size that it reports")
 
   /// The folders in which this machine mounts media, each in a folder of its own.
   private static let places = ["/media", "/run/media"]
-  /// The folder in which administrators mount media, or one medium on itself.
+  /// A folder on which administrators mount one medium, or in which they mount several.
   private static let free = "/mnt"
 
   private let folder: String

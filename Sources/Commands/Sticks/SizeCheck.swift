@@ -2,7 +2,7 @@ import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
-/// Finds a stick that says it has more room than it has, before anything is entrusted to it.
+/// Finds a stick that reports more room than it has, before bundles are written to it.
 ///
 /// FAT and exFAT give room to files in the order of the medium's addresses. So the check reserves room without writing
 /// it, writes a small marker, and so on to the end of the free room. Then all markers are read back. A stick that drops

@@ -75,7 +75,7 @@ struct SyncCommands: Sendable {
         """,
       arguments: [ArgumentSpec("DIR", help: "where sticks appear, such as /media/ann")],
       options: [
-        OptionSpec("every", kind: .value("SECONDS"), help: "time between two looks (2)"),
+        OptionSpec("every", kind: .value("SECONDS"), help: "time between two checks (2)"),
         OptionSpec("once", help: "sync with the sticks that are there now, and end"),
       ] + Self.options,
       examples: [

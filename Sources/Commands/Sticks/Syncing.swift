@@ -66,7 +66,7 @@ struct Syncing {
   /// - Parameters:
   ///   - waiting: files of the workspace that can be imported by now.
   ///   - take: imports these files, and the bundles on the stick that are for this replica.
-  ///   - make: makes the bundles that are due, for the room on the stick. In a rehearsal, it only says which.
+  ///   - make: makes the bundles that are due, for the room on the stick. In a dry run, it only says which.
   ///   - cut: puts volumes of a bundle on a medium.
   ///   - made: the finished bundles that can be carried although a new bundle failed. Empty: there are none.
   func run(
@@ -157,8 +157,8 @@ struct Syncing {
     answer.members.append(.init(name: "left_alone", value: .integer(Int64(rest + found.strange + found.forNamesakes))))
   }
 
-  /// Whether the stick has the room that it says it has, as far as a test finds. Without bundles for it, it is not
-  /// tested. Bundles on the stick are imported before, because the test could damage the files of a false stick.
+  /// Whether the stick has the room that it reports, as far as a test finds. The stick is not tested if no bundle goes
+  /// onto it. Bundles on the stick are imported before, because the test could damage the files of a false stick.
   private func isSizeTrue(for outgoing: [Outgoing], _ answer: inout Answer) -> Bool {
     guard mustProveSize, outgoing.contains(where: { $0.file != nil }) else { return true }
     do {
@@ -261,7 +261,7 @@ struct Syncing {
     let carried = try cut(outgoing, file, medium)
     let isAgain = known?.missing.isEmpty == true && carried.put != known?.put
     let put = PutVolumes(carried, before: isAgain ? [] : known?.put ?? [])
-    // A stick that is full of other things, while the next volume is still to come.
+    // No volume fits, and the stick holds none: other files fill the stick.
     if put.put.isEmpty, !put.missing.isEmpty, try !medium.holdsVolumes(of: Paths.name(of: file)) {
       try stick.checkRoom(for: file)
     }

@@ -70,7 +70,7 @@ public struct EnteredValueReader {
     if let bytes = blobLiteral(words) { return bytes }
     throw WorkspaceError(
       .textForBytes, "The column \(column) holds bytes, and \"\(words.prefix(40))\" is text.",
-      hint: "Write \(column)=x'0A0B' for bytes, or on the command line \(column)=@FILE for those of a file.")
+      hint: "Write \(column)=x'0A0B' for bytes, or on the command line \(column)=@FILE for the bytes of a file.")
   }
 }
 

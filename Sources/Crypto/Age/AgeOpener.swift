@@ -71,7 +71,7 @@ public struct AgeOpener: ~Copyable {
 
   private func unwrap(_ header: AgeHeader) throws(AgeError) -> SecretBytes {
     if header.stanzas.contains(where: { $0.type == AgeWrapping.scrypt }), header.stanzas.count > 1 {
-      throw .malformed("an scrypt recipient is not alone")
+      throw .malformed("an scrypt recipient must be the only recipient")
     }
     switch key {
     case .password(let password):

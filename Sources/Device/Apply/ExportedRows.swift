@@ -6,9 +6,10 @@ import SatchelValues
 
 /// Finds rows that were written unseen after their captured changes had been exported, and keeps them as conflicts.
 ///
-/// A row's pre-images show what the row was before each change. The row itself is what it was after the last change,
-/// and a write that no trigger saw replaces it. So an export notes a digest of each row that it carries. The next
-/// export of the row, and an import that acknowledges or writes the row, compare it with that digest.
+/// A row's pre-images show the row before each change, and the row itself shows the last change. A write that no
+/// trigger saw replaces the row, so the result of the last change is lost. So an export records a digest of each row
+/// that it carries. The next export of the row, and an import that acknowledges or writes the row, compare it with that
+/// digest.
 final class ExportedRows {
   private let session: DeviceSession
   /// The digesters of one table. Rows come table by table.
@@ -148,7 +149,8 @@ final class ExportedRows {
     }
   }
 
-  /// Notes all rows whose changes exports carry as they are now, because Satchel wrote rows or found what was unseen.
+  /// Records the present state of all rows with exported changes. Called after Satchel wrote rows, or after it found
+  /// unseen writes.
   func noteAll() throws {
     // The tables may be others by now.
     digester = nil

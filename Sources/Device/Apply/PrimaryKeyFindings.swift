@@ -74,7 +74,7 @@ struct PrimaryKeyFindings {
       guard let key = table.singleKey(line.key) else { return }
       switch line.content {
       case .rekey(let to, let number):
-        guard let new = table.singleKey(to) else { throw LineProblem("its new key is none of this table") }
+        guard let new = table.singleKey(to) else { throw LineProblem("its new key is not a key of this table") }
         see(new, in: place)
         // An earlier bundle has already reported this key.
         if number <= session.state.received { return }

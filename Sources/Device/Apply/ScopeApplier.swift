@@ -36,7 +36,7 @@ final class ScopeApplier {
   }
 
   let witness: RowWitness
-  /// nil: nothing is compared with what exports carry.
+  /// nil: rows are not compared with the rows in exports.
   private let exported: ExportedRows?
   /// Rows that were written unseen and are not kept yet. Empty if the rows were not compared before.
   var unseen: UnseenRows

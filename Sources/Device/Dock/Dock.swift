@@ -86,7 +86,7 @@ extension DeviceWorkspace {
   }
 }
 
-/// One dock: what the tablet has, what the workspace has, and the way to one database.
+/// One run of `dock`: finds out whether the tablet or the workspace has the database, and works on a copy of it.
 private struct Dock {
   let workspace: DeviceWorkspace
   let tablet: TabletDatabase

@@ -88,8 +88,8 @@ extension DeviceWorkspace {
     return [proof] + files
   }
 
-  /// Does what waited until the copy of the database is back on the tablet: gives the exports their names in the
-  /// outbox, and removes the files that only the former database needed.
+  /// Completes the work that waited for the tablet to have the copy of the database: gives the exports their names in
+  /// the outbox, and removes the files that only the former database needed.
   func completeDocking() throws {
     guard let docking else { return }
     let session = try session()

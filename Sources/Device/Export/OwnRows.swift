@@ -69,7 +69,7 @@ struct OwnRows {
     guard let last = own.images.last else { return nil }
     func image(_ row: Row?) -> PreImage { PreImage(generation: last.generation, stamp: last.stamp, row: row) }
     let mine = own.images.filter { $0.generation >= firstOwn }
-    // Another device may send the missing row later, so the delete still goes to the hub.
+    // If neither side has the row, another device may still send it later. So the delete goes to the hub.
     if own.row == hub { return own.row == nil ? mine.first?.row.map { image($0) } : nil }
     guard let row = own.row else { return mine.first?.row.map { image($0) } }
     guard let hub else { return image(nil) }

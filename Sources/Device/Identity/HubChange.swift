@@ -49,7 +49,7 @@ extension DeviceWorkspace {
       if try keys.areDiscarded() {
         throw WorkspaceError(
           .noKey, "This device has no key of its own: it delivers nothing.",
-          hint: "Have the next hub provision a new one.")
+          hint: "Have the next hub provision a new device.")
       }
       let name = name ?? configuration.name
       guard isSafeName(name) else {

@@ -46,7 +46,7 @@ extension DeviceWorkspace {
     // A bundle that was signed before the new key may come again.
     guard let number = manifest.emission, number <= state?.received ?? .zero else {
       throw Refusal(
-        .replacedKey, "It is signed with a key in whose place the hub has another one by now.",
+        .replacedKey, "It is signed with an old key that the hub has replaced.",
         hint: "Do not use this file. Ask the hub's operator where it comes from.", keeping: .quarantine)
     }
   }

@@ -45,7 +45,7 @@ extension DeviceWorkspace {
   private func newName(_ name: String?) throws -> String {
     if try keys.areDiscarded() {
       throw WorkspaceError(
-        .noKey, "This device has no key of its own: it delivers nothing, and so need not be told from a copy.")
+        .noKey, "This device has no key of its own: it delivers nothing, so a copy of it needs no new name.")
     }
     guard let name else {
       throw WorkspaceError(

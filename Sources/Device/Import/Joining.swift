@@ -74,7 +74,7 @@ extension DeviceWorkspace {
       throw Refusal(
         .schemaDiffers,
         "The rows of \(databasePath) cannot join: at \(error.place) of the dataset, \(error.problem).",
-        hint: "Change its tables to the form of the hub's, then import the file again. Nothing was changed.")
+        hint: "Give its tables the same form as at the hub, then import the file again. Nothing was changed.")
     }
     for table in tables {
       let count = try table.namelessRows(in: database)

@@ -136,7 +136,7 @@ extension DeviceWorkspace {
     var report = report
     report.add(
       Finding(
-        .databaseLost, "\(words) It is made anew, as far as bundles and exports tell: the app must open it again."))
+        .databaseLost, "\(words) It is built again from bundles and exports: the app must open it again."))
     report.isRepaired = true
     if runMode == .dryRun { return report }
     guard let rebuild = try DatabaseRebuild.find(self) else {
@@ -197,7 +197,7 @@ extension DeviceSession {
       return
     }
     for name in try staleFiles() {
-      report.add(Finding(.staleFile, "bundles/outbox/\(name) needs no carrying any more."))
+      report.add(Finding(.staleFile, "bundles/outbox/\(name) need not be carried any more."))
     }
     for name in try orphans() {
       report.add(
@@ -268,7 +268,7 @@ extension DeviceSession {
     report.add(changes, of: tables)
     try report.checkReferences(among: tables, in: database)
     for name in try staleFiles() {
-      report.add(Finding(.staleFile, "bundles/outbox/\(name) needed no carrying any more."))
+      report.add(Finding(.staleFile, "bundles/outbox/\(name) did not need to be carried any more."))
     }
     if workspace.runMode == .commit { try moveToSent(below: state.acknowledged.next) }
   }

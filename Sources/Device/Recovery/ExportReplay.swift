@@ -19,7 +19,7 @@ struct ExportReplay {
   private let newest: SequenceNumber
   private let sealed: SequenceNumber?
 
-  /// An export, and those of its generations that no newer export contains.
+  /// An export, and its generations that no newer export contains.
   private struct Part {
     let sequence: SequenceNumber
     let generations: Range<Int64>

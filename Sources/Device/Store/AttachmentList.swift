@@ -46,7 +46,7 @@ struct AttachmentList {
     self.files = files
   }
 
-  /// Whether a file that may travel exists at this path.
+  /// Whether a file exists at this path that a bundle may carry.
   func isThere(_ path: AttachmentPath) throws -> Bool {
     try files.isThere(path, within: limits)
   }

@@ -23,21 +23,21 @@ enum DeviceSchema {
       incarnation TEXT NOT NULL,      -- of this device's folder
       sequence INTEGER NOT NULL,      -- of the last export
       acknowledged INTEGER NOT NULL,  -- the highest sequence that the hub is known to have merged
-      restored INTEGER,               -- the last export that a restored hub has, which lacks later ones; NULL: none lacks any
-      received INTEGER NOT NULL,      -- the emission on which this database stands
+      restored INTEGER,               -- the last export that a restored hub has, if it lacks later ones; else NULL
+      received INTEGER NOT NULL,      -- the emission that this database has
       heard INTEGER NOT NULL,         -- when it was imported: milliseconds since 1970
       definition TEXT NOT NULL,       -- the dataset's definition
       hub_recipient TEXT,             -- for whom bundles for the hub are encrypted
-      told_key INTEGER,               -- the first export that told of this device's next key; NULL: none yet
+      told_key INTEGER,               -- the first export that announced this device's next key; NULL: none yet
       revocations INTEGER NOT NULL,   -- the number of the list of revoked keys; 0: none
       unwiped INTEGER NOT NULL,       -- 1: bytes of rows that are gone may be in the file still
-      received_digest TEXT,           -- of the B2SUMS of the emission on which this database stands
+      received_digest TEXT,           -- of the B2SUMS of the emission that this database has
       received_signature TEXT,        -- the hub's signature of it
       sealed INTEGER,                 -- the newest export that later ones do not contain; NULL: there is none
-      hub_understands TEXT NOT NULL DEFAULT '', -- the critical features that the hub can read, as its last bundle said
-      last_proof INTEGER,             -- the export that carried digests of the rows last; NULL: none since the last full bundle
-      must_prove INTEGER NOT NULL DEFAULT 0,    -- 1: somebody asked that the next export carries them
-      compare TEXT NOT NULL DEFAULT '[]'        -- JSON: the sums of which the hub wants the rows one by one
+      hub_understands TEXT NOT NULL DEFAULT '', -- the critical features that the hub can read
+      last_proof INTEGER,             -- the last export with digests of the rows; NULL: none since a full bundle
+      must_prove INTEGER NOT NULL DEFAULT 0,    -- 1: the next export carries them, as a person requested
+      compare TEXT NOT NULL DEFAULT '[]'        -- JSON: the sums whose rows the hub requests one by one
     )
     """
 }

@@ -100,9 +100,9 @@ public struct DeviceState: Sendable {
          sealed, hub_understands, last_proof,
          must_prove, compare)
       VALUES
-        (1, :id, :name, :user, :hub_id, :hub_name, :epoch, :incarnation, :sequence, :acknowledged, :received, :heard, :definition,
-         :hub_recipient, :told_key, :revocations, :unwiped, :restored, :received_digest, :received_signature, :sealed,
-         :hub_understands, :last_proof, :must_prove, :compare)
+        (1, :id, :name, :user, :hub_id, :hub_name, :epoch, :incarnation, :sequence, :acknowledged, :received, :heard,
+         :definition, :hub_recipient, :told_key, :revocations, :unwiped, :restored, :received_digest,
+         :received_signature, :sealed, :hub_understands, :last_proof, :must_prove, :compare)
       """,
       [
         "id": .string(id.text), "name": .string(name), "user": .string(user), "hub_id": .string(hubID.text),

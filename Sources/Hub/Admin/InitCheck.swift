@@ -11,7 +11,7 @@ public struct InitCheck {
   private let path: String
   private let defaults: Defaults
 
-  /// The meaning of what the definition leaves out.
+  /// The rules that count if the definition does not give them.
   public enum Defaults: Sendable {
     /// As in every release.
     case asWritten
@@ -89,8 +89,8 @@ public struct InitCheck {
       .corrupt, "The database \(path) is damaged: \(words).",
       hint:
         """
-        Keep the file. Make a sound one of what can be read (sqlite3 OLD .recover | sqlite3 NEW, or .dump), look through \
-        it, and begin with that.
+        Keep the file. Make a new database from the parts that can be read (sqlite3 OLD .recover | sqlite3 NEW, or \
+        .dump). Check its rows, and begin with it.
         """
     )
   }
@@ -115,7 +115,7 @@ extension InitCheck {
       return Finding(
         .referenceOut,
         """
-        \(table.name) refers to \(names), which the dataset does not have: no device has such a table, and an app that has \
+        \(table.name) refers to \(names), which the dataset does not have. No device has such a table, so an app with \
         foreign keys on cannot write \(table.name) there.
         """,
         hint:

@@ -39,7 +39,7 @@ struct LikelyReference {
       return name.dropLast(suffix.count).lowercased()
     }
     for suffix in ["Fid", "Id", "ID"] where name.hasSuffix(suffix) {
-      // "treeId", and not "GUID".
+      // A small letter must come before the suffix: "treeId" is named after a key, and "GUID" is not.
       let stem = name.dropLast(suffix.count)
       if stem.last?.isLowercase == true { return stem.lowercased() }
     }

@@ -63,8 +63,9 @@ extension HubStore {
         .schemaDiffers,
         "On the device the column \(renamed.from) of the table \(schema.name) has the name \(renamed.to) now.",
         hint: """
-          Rename it everywhere: write ALTER TABLE \(quoted(schema.name)) RENAME COLUMN \(quoted(renamed.from)) TO \(quoted(renamed.to)); \
-          into a file, give the dataset its next version, and run satchel-hub dataset apply NEW.json --migration FILE; then import the file again. \
+          Rename it everywhere: write ALTER TABLE \(quoted(schema.name)) RENAME COLUMN \(quoted(renamed.from)) \
+          TO \(quoted(renamed.to)); into a file, give the dataset its next version, and run \
+          satchel-hub dataset apply NEW.json --migration FILE; then import the file again. \
           On that device: satchel import --migrated. Or have the app there give the column its old name.
           """)
     }

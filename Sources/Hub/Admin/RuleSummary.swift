@@ -114,7 +114,7 @@ struct RuleScans {
     var names: [String] = []
     try database.each("EXPLAIN QUERY PLAN \(rules.ofRowSQL(table, rules.visible(table)))") {
       let words = $0.text(3).split(separator: " ").map(String.init)
-      // A search without an index is a walk for the greatest or least value.
+      // A SEARCH without USING reads the whole table for its greatest or least value.
       let isSearch = words.first == "SEARCH"
       let isWalk = isSearch && (words.contains("AUTOMATIC") || !words.contains("USING"))
       guard words.count > 1, words[0] == "SCAN" || isWalk else { return }

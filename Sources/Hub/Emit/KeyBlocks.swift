@@ -43,7 +43,7 @@ struct KeyBlocks {
     }
   }
 
-  /// The most keys that a hub gives between two backups, with a large reserve.
+  /// The keys that a restored hub skips. A hub gives far fewer keys between two backups.
   private static let lostKeys: Int64 = 1_000_000
 
   /// Gives a device new ranges with its emission, if it receives rows with keys above its own range, or if its own

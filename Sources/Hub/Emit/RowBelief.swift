@@ -112,8 +112,9 @@ struct RowPast {
     }
   }
 
-  /// The writes of others, in the order of the columns. nil if there are none. In a row that is new to the device, all
-  /// columns count as written with the row's stamp. So only writes with another stamp are sent.
+  /// The writes by other replicas, in the order of the columns. nil if there are none. In a row that is new to the
+  /// device, every column counts as written by others at the row's stamp. So a write is listed only if it has another
+  /// stamp.
   /// - Parameter stamp: the row's stamp.
   func others(in schema: TableSchema, beside stamp: Stamp) -> [OthersWrite]? {
     var others: [OthersWrite] = []

@@ -55,7 +55,7 @@ struct BrakeCheck {
       keeping: .waiting)
   }
 
-  /// The tables in which the merge wrote more changes than any bundle may without a look at the limits.
+  /// The tables in which the merge deleted or changed so many rows that the share of all rows must be checked too.
   private func suspicious(_ tally: RowTally) throws -> [Int] {
     tally.tables.compactMap { table, counts in
       guard let place = store.place(of: table) else { return nil }

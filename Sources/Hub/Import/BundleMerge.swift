@@ -94,8 +94,9 @@ struct BundleMerge {
     }
   }
 
-  /// Returns the milliseconds by which the device's clock is ahead. If the result is negative, the clock is at least so
-  /// far behind: a bundle is not older than its emission. The time on the way does not count.
+  /// Returns the milliseconds by which the device's clock is ahead. A negative result means that the clock is behind by
+  /// at least that time, because the device made this bundle after the emission that it names. The time on a stick does
+  /// not count.
   private func skew(at now: Int64) throws -> Int64 {
     guard let made = UTCTime.milliseconds(of: manifest.created) else { return 0 }
     if made > now { return made - now }

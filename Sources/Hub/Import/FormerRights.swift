@@ -95,7 +95,7 @@ final class FormerRights {
     let held = try held()
     func showsAll(_ index: Int) -> Bool {
       // No row above is hidden, so only the user's attributes can be the reason. If they are still the same, the user
-      // has the right, and another obstacle was met.
+      // has the right, and there is another obstacle.
       if rows.isEmpty { return emissions[index].attributes != scope.user.attributes }
       return rows.allSatisfy { held[index][$0.place].contains($0.number) }
     }

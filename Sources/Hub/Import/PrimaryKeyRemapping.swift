@@ -138,7 +138,7 @@ final class PrimaryKeyRemapping {
       guard let place = store.place(of: line.table), let key = store.tables[place].singleKey(line.key) else { return }
       if case .rekey(let to, let number) = line.content {
         guard let new = store.tables[place].singleKey(to) else {
-          throw LineProblem("its new key is none of this table")
+          throw LineProblem("its new key is not a key of this table")
         }
         shared?.note((key, KeyedRow(place: place, key: new)))
         // The device's last bundle already contains everything that the device did before that bundle.

@@ -25,7 +25,7 @@ final class SharedChanges {
   /// The generations that a device may share with another history.
   private struct Overlap {
     let history: HubStore.RelatedHistory
-    /// The generations that both may have had when they parted, and that the other history has delivered.
+    /// The generations that may belong to both histories, and that the other history has delivered.
     let generations: Range<Int64>
   }
 
@@ -62,7 +62,7 @@ final class SharedChanges {
     case nothing
     /// The part that the device wrote after the shared beginning.
     case later([Part])
-    /// Both histories wrote more, and the hub cannot determine the shared part.
+    /// Both copies wrote the row again, and the hub cannot determine the shared part.
     case unclear
 
     /// The rank of a result. If several histories give different results for a change, the highest rank counts.

@@ -60,7 +60,7 @@ private struct Contradiction {
   let words: String
   let hint: String
 
-  init(_ words: String, hint: String = "Keep the file, and look into it.") {
+  init(_ words: String, hint: String = "Keep the file, and find out what changed it or the records.") {
     self.words = words
     self.hint = hint
   }
@@ -113,7 +113,7 @@ extension HubStore {
           """
           \(unknown.changes) changes of the log came with a bundle \(unknown.bundle) that the ledger does not contain.
           """,
-          hint: "A person or program has written into satchel_ tables. Keep a copy, and look into it."))
+          hint: "A person or program has written into satchel_ tables. Keep a copy, and find out who did it."))
     }
     return findings
   }

@@ -88,7 +88,7 @@ public struct HubRestore {
     guard let kind = try platform.files.kind(root) else { return }
     guard kind == .directory, try platform.files.list(root).isEmpty else {
       throw WorkspaceError(
-        .exists, "There is something in \(root) already.",
+        .exists, "\(root) is in use already: it is not an empty folder.",
         hint: "A hub is restored into a folder that is new or empty.")
     }
   }
@@ -184,7 +184,7 @@ public struct HubRestore {
       throw WorkspaceError(
         .clock, "By this machine's clock the backup was made in the future, on \(manifest.created).",
         hint: """
-          Look at this computer's clock (date). If it is wrong, set it right, then try again. If it is right, the hub's \
+          Look at this computer's clock (date). If it is wrong, correct it, then try again. If it is right, the hub's \
           clock was ahead when it made the backup: add --clock-is-right
           """)
     }

@@ -27,7 +27,7 @@ extension HubWorkspace {
       keeping: .waiting)
   }
 
-  /// Throws if the hub is known to have been set back. `status` says so as long as it is true, and so it does not name
+  /// Throws if the hub is known to have been set back. `status` shows this state until it ends, so it does not name
   /// each bundle that came meanwhile.
   func refuseSetBack(_ store: HubStore) throws {
     if let found = try store.setBack() { throw found.refusal(keeping: .unnoted) }

@@ -16,7 +16,7 @@ extension StepMerger {
     if !keepsInserts { return nil }
     let first = try ConflictTable.openUniqueInsert(
       step.key, of: store.tables[place].name, device: device.id, in: store.database)
-    // A reported conflict alone lets no row in.
+    // A conflict that the device only reported lets no row in.
     return try first.flatMap { try store.isReport($0.id) ? nil : $0 }
   }
 

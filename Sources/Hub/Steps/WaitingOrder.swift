@@ -45,7 +45,8 @@ struct WaitingOrder {
     /// The table and the columns by which other rows refer to the values.
     let place: Int
     let target: [Int]
-    /// The event when the old values go, then the event when the new values come.
+    /// `before` is the event when the row loses its old values, `after` the event when it gets its new values. The role
+    /// says whether the change causes the event or waits for it.
     let before: Event.Kind
     let beforeIs: Role
     let after: Event.Kind

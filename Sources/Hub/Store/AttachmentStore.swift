@@ -174,7 +174,7 @@ extension HubStore {
     }.compactMap(\.self)
   }
 
-  /// Records the relation of a device to a file because of a row. The record of the last emission with the file stays.
+  /// Records why a device should have the file that a row names. The number of the last emission with the file stays.
   func save(_ path: AttachmentPath, _ row: Int64, _ place: Int, _ state: AttachmentState, of device: ReplicaID) throws {
     try database.run(
       """

@@ -21,10 +21,10 @@ enum HubSchema {
       emissions_from INTEGER NOT NULL DEFAULT 0, -- emissions with a lower number are of an epoch before this one
       epoch_cursor INTEGER NOT NULL DEFAULT 0,   -- changes up to this cursor are older than this epoch
       former_known INTEGER NOT NULL DEFAULT 1,   -- 0: not all epochs before this one are in satchel_epochs
-      recovering INTEGER NOT NULL DEFAULT 0,     -- 1: what the lost time held is collected from the devices, and not merged yet
+      recovering INTEGER NOT NULL DEFAULT 0,     -- 1: devices bring back the lost time; not merged yet
       log_from INTEGER NOT NULL DEFAULT 0,       -- changes up to this cursor are forgotten
       key_lost INTEGER NOT NULL DEFAULT 0,       -- 1: the hub's key replaced one that was lost
-      clock INTEGER NOT NULL DEFAULT 0,          -- what this hub's clock showed when it imported or made a bundle last; 0: never
+      clock INTEGER NOT NULL DEFAULT 0,          -- this hub's clock at its last import or emission; 0: never
       definition TEXT NOT NULL,  -- the dataset's definition
       revocations INTEGER NOT NULL DEFAULT 0 -- the number of the list of revoked keys
     )
@@ -90,11 +90,11 @@ enum HubSchema {
       incarnation TEXT NOT NULL,
       state TEXT NOT NULL,           -- active, preparing, flagged, revoked
       merged INTEGER NOT NULL,       -- the highest sequence merged
-      proved INTEGER NOT NULL,       -- the emission on which its last bundle stood
+      proved INTEGER NOT NULL,       -- the emission that its last bundle names
       emitted INTEGER NOT NULL DEFAULT 0, -- the last emission that was made for it
       enrolled INTEGER NOT NULL,     -- milliseconds since 1970
       heard INTEGER,                 -- when a bundle of its was imported last
-      skew INTEGER NOT NULL,         -- milliseconds by which its clock ran ahead at that time; below zero: was at least behind
+      skew INTEGER NOT NULL,         -- milliseconds by which its clock was ahead then; negative: it was behind
       understands TEXT NOT NULL DEFAULT '', -- the critical features that it can read, as its last bundle said
       stamp INTEGER NOT NULL DEFAULT 0, -- the newest that its bundles have shown, and never above the hub's time
       asked TEXT,                    -- by which name it calls itself; NULL: not known
@@ -140,10 +140,10 @@ enum HubSchema {
       cursor INTEGER NOT NULL,        -- the hub's cursor at its making
       acknowledged INTEGER NOT NULL,  -- the device's sequence that it acknowledges
       version INTEGER NOT NULL,       -- of the dataset's definition
-      revocations INTEGER NOT NULL,   -- the number of the list of revoked keys that it told
+      revocations INTEGER NOT NULL,   -- the number of the list of revoked keys in it
       user TEXT NOT NULL,
       attributes TEXT,                -- JSON object: the user's attributes then; NULL: not known
-      basis TEXT,                     -- a digest of all but rows that decided what the user saw; NULL: rows without a name may have
+      basis TEXT,                     -- a digest of what decided visibility, except rows; NULL: not known
       file TEXT NOT NULL,
       written INTEGER NOT NULL,       -- 1: the file is there and safe
       digest TEXT,                    -- of its B2SUMS; NULL: not known
@@ -170,7 +170,7 @@ enum HubSchema {
       table_name TEXT NOT NULL,
       row INTEGER NOT NULL,
       emission INTEGER,  -- that carried it; NULL: none yet
-      if_visible INTEGER NOT NULL DEFAULT 0, -- 1: sent only if the user sees it; the device deleted it while it was hidden
+      if_visible INTEGER NOT NULL DEFAULT 0, -- 1: the device deleted the hidden row; sent only if visible
       PRIMARY KEY (device, table_name, row)
     ) WITHOUT ROWID
     """
@@ -180,12 +180,12 @@ enum HubSchema {
     CREATE TABLE satchel_rekeyed (
       entry INTEGER PRIMARY KEY,
       table_name TEXT NOT NULL,
-      new_key NOT NULL,     -- the row's key at the hub: one that no other row ever had, or that of the row with which it became one
+      new_key NOT NULL,     -- the row's key at the hub: a new key, or the key of the row that it became
       device TEXT NOT NULL, -- whose row it is
-      old_key NOT NULL,     -- the key by which the device knows it, until it is told
+      old_key NOT NULL,     -- its key on the device, until the device gets the new key
       bundle TEXT,          -- which brought the row
       at INTEGER NOT NULL,  -- milliseconds since 1970
-      told INTEGER          -- the emission with which the device learns of it; NULL: none yet
+      told INTEGER          -- the emission that carries the new key; NULL: none yet
     );
     CREATE INDEX satchel_rekeyed_keys ON satchel_rekeyed (table_name, new_key)
     """

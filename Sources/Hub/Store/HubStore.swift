@@ -50,7 +50,7 @@ final class HubStore {
     if isOurs { try HubSchema.upgrade.run(in: database) }
     guard isOurs, let (identity, definition) = try Self.identity(in: database) else {
       throw WorkspaceError(
-        .notCaptured, "The database \(path) is not the one that Satchel set up: its satchel_ tables are missing.",
+        .notCaptured, "The database \(path) was not set up by Satchel: its satchel_ tables are missing.",
         hint: "Was the file replaced? Put the right one back.")
     }
     let dataset = try DatasetDefinition(json: definition)

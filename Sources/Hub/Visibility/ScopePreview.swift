@@ -161,7 +161,7 @@ struct ScopesBefore {
     tables = store.tables.map(\.name)
   }
 
-  /// Compares with what the same users see now.
+  /// Compares the rows that the users saw before with the rows that they see now.
   func preview(_ store: HubStore) throws -> ScopePreview {
     let census = try ScopeCensus(store)
     let names = tables + store.tables.map(\.name).filter { !tables.contains($0) }

@@ -7,7 +7,7 @@ import SatchelValues
 struct ScopeRules {
   let dataset: DatasetDefinition
   let tables: [TrackedTable]
-  /// nil: SQL alone goes up trees, however deep they are.
+  /// nil: SQL itself follows trees of any depth.
   var climb: Climb?
 
   func table(_ name: Name) -> TrackedTable? { tables.first { $0.name == name } }

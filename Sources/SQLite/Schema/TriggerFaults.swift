@@ -21,7 +21,7 @@ public struct TriggerFault: Sendable {
   public var hint: String {
     if isFatal { return "Mend or drop it, then run the command again." }
     return spatiaLiteIndex?.wayAround
-      ?? "An import fails where it fires. Drop it, and build anew what it keeps after each import."
+      ?? "An import fails when it fires. Drop it, and rebuild the table that it maintains after each import."
   }
 }
 

@@ -189,8 +189,8 @@ private enum BoxState: Int32 {
     self = zip(sides, wanted).allSatisfy(Self.isNear) ? .right : .otherBox
   }
 
-  /// Whether a side is right, or one 32-bit step above or below: another program may compute the bounds of an arc
-  /// differently.
+  /// Whether a side has the expected value, or the next 32-bit number above or below it. Another program may compute
+  /// the bounds of an arc differently.
   private static func isNear(_ side: Double, _ wanted: Float) -> Bool {
     side >= Double(wanted.nextDown) && side <= Double(wanted.nextUp)
   }

@@ -38,7 +38,7 @@ private final class ScriptWatch {
     switch action {
     case SQLITE_ATTACH, SQLITE_DETACH: refusal = "it opens another database"
     case _ where Self.temporary.contains(action) || schema == "temp" && Self.creating.contains(action):
-      refusal = "it makes or drops a temporary object, which could hide one of the app's"
+      refusal = "it makes or drops a temporary object, which could hide an object of the app"
     case SQLITE_TRANSACTION, SQLITE_SAVEPOINT:
       refusal = "it begins or ends a transaction, and a migration is one already: leave BEGIN, COMMIT and the like out"
     case SQLITE_PRAGMA where !Self.pragmas.contains(one) || Self.questions.contains(one) && second != nil:

@@ -58,8 +58,7 @@ struct ConflictForgeryTests {
 
   @Test(
     """
-    a change that a device reports as waiting is never executed, whoever is said to have made it, and no rule decides \
-    it
+    a change that a device reports as waiting is not executed or decided by a rule, whoever is its author
     """,
     arguments: Forgery.allCases)
   func waitingReport(forgery: Forgery) throws {
@@ -84,7 +83,7 @@ struct ConflictForgeryTests {
     let list = lab.tool("conflicts").out
     #expect(list.contains("reported") && list.contains("ann") && !list.contains("boss"))
     let id = try #require(line["conflict"]?.stringValue)
-    #expect(lab.tool("conflicts", "show", id).out.contains("Only evil says so"))
+    #expect(lab.tool("conflicts", "show", id).out.contains("Only evil reported this"))
     #expect(lab.tool("conflicts", "show", id, "--json").out.contains("\"reported\": true"))
   }
 
@@ -100,7 +99,7 @@ struct ConflictForgeryTests {
     #expect(try lab.atHub("SELECT kind, state FROM satchel_conflicts") == ["forbidden|open"])
   }
 
-  @Test("the id of another device's conflict, taken ahead of it, hides nothing and tells nothing")
+  @Test("the id of another device's conflict, used before that device uses it, hides and reveals nothing")
   func takenID() throws {
     try lab.write("UPDATE notes SET photo = 'benphoto.jpg' WHERE id = 'n4'", in: lab.victim.folder)
     lab.tick()

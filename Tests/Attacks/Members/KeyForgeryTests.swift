@@ -139,7 +139,7 @@ struct KeyForgeryTests {
     #expect(try lab.takesTheVictim())
   }
 
-  @Test("a request's key, or its id, announced ahead of it does not keep it out", arguments: [false, true])
+  @Test("a request is accepted even if another device announced its key or its id before", arguments: [false, true])
   func requestAhead(isTwin: Bool) throws {
     let device = try lab.newDevice("new")
     let key = try device.keys.ownKey()

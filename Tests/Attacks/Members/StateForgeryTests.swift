@@ -16,7 +16,7 @@ struct StateForgeryTests {
 
   private static let otherLife = JSONValue.string("99999999-8888-4777-8666-555555555555")
 
-  @Test("a revoked device stays revoked, whatever comes of it, and no command makes it active")
+  @Test("a revoked device stays revoked, whatever bundles come from it, and no command makes it active")
   func revoked() throws {
     let old = try lab.forger.bundle(later: 0) { $0.set("incarnation", Self.otherLife) }
     let other = try lab.forger.bundle(later: 0)
@@ -37,7 +37,7 @@ struct StateForgeryTests {
     #expect(lab.tool("device", "fork", "evil", "--keep", "1").error.contains("is revoked"))
   }
 
-  @Test("who has a device's replaced key does not stop the device")
+  @Test("the holder of a device's replaced key cannot stop the device")
   func replacedKey() throws {
     let forger = try lab.forger
     let old = try [

@@ -76,7 +76,7 @@ struct TypeDriftTests {
   func column(place: String) throws {
     let camp = try camp()
     try remake(camp, file(place), "id TEXT PRIMARY KEY, code INTEGER, size REAL")
-    let words = "the table t was made anew and changed a column: code is INTEGER now, was TEXT"
+    let words = "the table t was created again and changed a column: code is INTEGER now, was TEXT"
     #expect(run(camp, place, "status").out.contains(words))
     #expect(try run(camp, place, "status", "--json").json["damage"]?.arrayValue == [.string(words)])
     #expect(run(camp, place, "doctor").out.contains(words))
@@ -107,7 +107,7 @@ struct TypeDriftTests {
     let camp = try camp()
     try remake(camp, "tablet/data.sqlite", columns)
     let status = camp.device("tablet", "status").out
-    #expect(status.contains("the table t was made anew:") && !status.contains("now, was"))
+    #expect(status.contains("the table t was created again:") && !status.contains("now, was"))
   }
 
   @Test("a migration may change a type: nothing is named afterwards")

@@ -128,7 +128,7 @@ struct AttachmentTests: PhotoStory {
   }
 
   @Test(
-    "who writes the name of a file that the user may not see into a row does not get it, nor does anybody else for that"
+    "a user who writes the name of a hidden file into a row does not get the file, and no other user gets it"
   )
   func guessing() throws {
     try photo("cave.jpg", in: "hub", "a secret")
@@ -146,7 +146,7 @@ struct AttachmentTests: PhotoStory {
     let taken = try camp.device("tablet", "export", "--json").json
     #expect(taken["files"] == 1)
     let outcome = camp.hub("import", camp.path(export(2)))
-    #expect(outcome.out.contains("The file cave.jpg here is another one than what came: that is kept as cave~"))
+    #expect(outcome.out.contains("A different file cave.jpg came. The file here stays; the new one is kept as cave~"))
     #expect(content("cave.jpg", in: "hub") == "a secret")
     let status = try camp.hub("status", "--json").json
     let kept = try #require(status["files"]?["beside"]?.arrayValue?.first?["kept"]?.stringValue)

@@ -29,7 +29,7 @@ struct JunkTests {
     try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_ledger WHERE verdict = 'refused'")
   }
 
-  @Test("what is on a stick without a known signature is noted by name, digest and reason, once, and copied nowhere")
+  @Test("a file without a known signature is recorded once, by name, digest and reason, and never copied")
   func unsigned() throws {
     try camp.write("\(folder)/camp-tablet-hub-7.satchel", "junk")
     for _ in 1...3 { #expect(camp.hub("sync", stick).code == 3) }

@@ -86,7 +86,7 @@ struct RewrittenFileTests: PhotoStory {
     for place in ["tablet", "phone"] { camp.device(place, "export") }
     camp.hub("import", try camp.newestBundle(in: "phone/bundles/outbox", "camp-phone-hub-"))
     let second = camp.hub("import", try camp.newestBundle(in: "tablet/bundles/outbox", "camp-tablet-hub-"))
-    #expect(second.out.contains("The file oak.jpg here is another one than what came: that is kept as oak~"))
+    #expect(second.out.contains("A different file oak.jpg came. The file here stays; the new one is kept as oak~"))
     #expect(try all("hub") == ["oak.jpg: Ben's", "oak~: Ann's"])
     #expect(try files("hub")["beside"]?.arrayValue?.first?["device"] == "tablet")
     for _ in 0..<3 {
@@ -179,7 +179,7 @@ struct RewrittenFileTests: PhotoStory {
     #expect(try all("hub") == ["oak.jpg: version 1", "oak~: edited"])
   }
 
-  @Test("who may not change a row cannot write over its photo, and a row of one's own is no way to do it")
+  @Test("a user who may not change a row cannot replace its photo, not even by a row of the user's own")
   func rights() throws {
     let camp = try CommandLineFixture()
     try camp.open(

@@ -247,7 +247,7 @@ struct BlockTests {
       ALTER TABLE made RENAME TO orders;
       """)
     let status = place == "hub" ? camp.hub("status") : camp.device("tablet", "status")
-    #expect(status.out.contains("the table orders was made anew"))
+    #expect(status.out.contains("the table orders was created again"))
     if place == "tablet" { #expect(status.out.contains("new rows of orders get keys from 2 on")) }
     let repaired = place == "hub" ? camp.hub("doctor", "--repair") : camp.device("tablet", "doctor", "--repair")
     #expect(repaired.code == 0, "\(repaired.out)\(repaired.error)")

@@ -58,7 +58,7 @@ struct NamedKeyRefusalTests {
       tables: #""trees": { "key": ["fid", "uuid"] }"#, words: ["fid is the table's INTEGER PRIMARY KEY"]),
     Refusal(schema: trees, tables: #""trees": { "key": [] }"#, words: ["it must be a list of columns"]),
     Refusal(schema: trees, tables: #""trees": { "key": "uuid" }"#, words: ["it must be a list of columns"]),
-    Refusal(schema: trees, tables: #""trees": { "key": ["uuid", "uuid"] }"#, words: ["a column stands twice"]),
+    Refusal(schema: trees, tables: #""trees": { "key": ["uuid", "uuid"] }"#, words: ["a column occurs twice"]),
     Refusal(
       schema: trees, tables: #""trees": { "key": ["uuid"], "keys": "rekey" }"#,
       words: ["tables.trees.keys", #""rekey" is for whole numbers that name rows, and uuid names the rows here"#]),

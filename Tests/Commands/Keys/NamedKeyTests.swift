@@ -221,7 +221,7 @@ struct NamedKeyTests {
       """)
     let looked = place == "hub" ? camp.hub("doctor") : camp.device("tablet", "doctor")
     #expect(
-      looked.out.contains("the table trees was made anew") && looked.out.contains("1 updated, 0 deleted unseen"),
+      looked.out.contains("the table trees was created again") && looked.out.contains("1 updated, 0 deleted unseen"),
       "\(looked.out)")
     try keepingLocalKeys([database, other]) {
       let repaired = place == "hub" ? camp.hub("doctor", "--repair") : camp.device("tablet", "doctor", "--repair")

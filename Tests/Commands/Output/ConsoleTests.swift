@@ -100,7 +100,7 @@ struct ConsoleTests {
     }
   }
 
-  @Test("no body is read of who was not let in, and of a page that is asked for none is kept")
+  @Test("no body is read from a browser without a session, and the body of a page request is not kept")
   func bodies() throws {
     try inBrowser { browser throws in
       let strangers = (0..<8).map { _ in browser.begin("GET", "/", cookie: nil, bytes: 64 << 20) }
@@ -113,7 +113,7 @@ struct ConsoleTests {
   }
 
   @Test(
-    "connections that say nothing, or never end their first lines, lock nobody out",
+    "connections that send nothing, or never end their first lines, do not block other browsers",
     arguments: ["", "GET / HTTP/1.1\r\nHost: "])
   func silence(beginning: String) throws {
     try inBrowser { browser throws in

@@ -59,7 +59,7 @@ struct HostileWordsTests {
     return try camp.export("tablet")
   }
 
-  @Test("no command prints what would command the terminal, wherever it stands")
+  @Test("no command prints control characters for a terminal, wherever they come from")
   func everyCommand() throws {
     let file = try disagree()
     hub("inspect", "--rows", file)

@@ -18,7 +18,7 @@ struct KindTests {
     /// The text of `conflicts show` for it.
     var explained: String {
       switch kind {
-      case "foreign key": "a row that it belongs to is not there"
+      case "foreign key": "a row to which it refers is missing"
       case "constraint": "the database does not allow"
       case "revoked": "may no longer see the row"
       default: "the user may not make this change"

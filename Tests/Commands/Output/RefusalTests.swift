@@ -292,7 +292,9 @@ struct RefusalTests {
     #expect(try camp.rows("office.sqlite", "SELECT state FROM satchel_devices WHERE name = 'tablet'") == "flagged")
   }
 
-  @Test("a copy cannot hide behind bundles that never came: each names those before it", arguments: [false, true])
+  @Test(
+    "a copy cannot hide behind bundles that never came: each bundle names the bundles before it",
+    arguments: [false, true])
   func cloneBehindGap(acknowledged: Bool) throws {
     let camp = try CommandLineFixture()
     try camp.open()

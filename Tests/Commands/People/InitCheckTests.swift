@@ -127,7 +127,7 @@ struct InitCheckTests {
       """, #""orders": {}, "texts": {}"#)
     #expect(made.code == 0, "\(made.error)")
     for words in [
-      "The trigger kept of the table texts cannot run here: no such function: theirs.", "Drop it, and build anew",
+      "The trigger kept of the table texts cannot run here: no such function: theirs.", "Drop it, and rebuild",
       "orders refers to products, which the dataset does not have", "SQLite counts the keys of orders:", "\"rekey\"",
     ] { #expect(made.out.contains(words), "\(words)") }
     #expect(!made.out.contains("asleep"))

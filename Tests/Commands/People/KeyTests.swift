@@ -115,7 +115,7 @@ struct KeyTests {
     #expect(camp.hub("doctor").code == 0 && camp.device("tablet", "doctor").code == 0)
   }
 
-  @Test("what a device's old key signs after the new one is in use is refused")
+  @Test("a bundle that a device's old key signs is refused after the new key is in use")
   func oldDeviceKey() throws {
     // The thief has a copy of the folder from before.
     try FileManager.default.copyItem(atPath: camp.path("tablet"), toPath: camp.path("copy"))
@@ -180,7 +180,7 @@ struct KeyTests {
 
   // MARK: losing
 
-  @Test("a hub that lost its key goes on with a new one, once somebody at each device has compared it")
+  @Test("a hub that lost its key goes on with a new key, after a person at each device has compared it")
   func lostHubKey() throws {
     try FileManager.default.removeItem(atPath: camp.path("hub/keys/own.key"))
     try FileManager.default.removeItem(atPath: camp.path("hub/keys/own.identity"))
@@ -201,7 +201,7 @@ struct KeyTests {
     #expect(camp.device("tablet", "import", incoming("tablet", 3)).code == 0, "from then on as before")
   }
 
-  @Test("what a stolen key of the hub's signs is refused from the moment on at which a device hears of its loss")
+  @Test("a device refuses bundles that a stolen key of the hub signs from the moment it learns of the loss")
   func stolenHubKey() throws {
     try FileManager.default.copyItem(atPath: camp.path("hub"), toPath: camp.path("thief"))
     try FileManager.default.copyItem(atPath: camp.path("office.sqlite"), toPath: camp.path("copy.sqlite"))
@@ -271,7 +271,7 @@ struct KeyTests {
   }
 
   @Test(
-    "a lost device: what it made before counts, what comes after does not, and its key is worth nothing at the others")
+    "a lost device: its bundles from before count, later bundles do not, and other devices refuse its key")
   func lostDevice() throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     camp.device("tablet", "export")

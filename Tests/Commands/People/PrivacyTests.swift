@@ -69,7 +69,7 @@ struct PrivacyTests {
     #expect(try open("hub/bundles") == [] && open("tablet/bundles") == [])
   }
 
-  @Test("a database that is made anew is as closed as the one that was lost")
+  @Test("a database that is created again has the same access rights as the lost database")
   func rebuilt() throws {
     try camp.open()
     try camp.carry("tablet")

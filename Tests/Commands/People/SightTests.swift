@@ -90,7 +90,7 @@ struct SightTests {
     #expect(try camp.rows("office.sqlite", "SELECT old_key, new_key FROM satchel_rekeyed") == "2|4")
   }
 
-  @Test("what a row was while it was hidden is not told when it is to be seen again")
+  @Test("values that a row had while it was hidden are not revealed when the row is visible again")
   func meanwhile() throws {
     try open()
     try camp.sql("tablet/data.sqlite", "UPDATE notes SET words = 'mine' WHERE id = 1")

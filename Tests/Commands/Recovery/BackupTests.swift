@@ -84,7 +84,7 @@ import Testing
     #expect(try !camp.everything().keys.contains { $0.hasPrefix("new") || $0.hasPrefix(".satchel-") })
   }
 
-  @Test("nobody's backup is believed before a person has compared the key's fingerprint")
+  @Test("no backup is trusted before a person has compared the key's fingerprint")
   func ceremony() throws {
     camp.hub("backup", file, "--with-keys")
     let unasked = camp.hubAnywhere("restore", file, camp.path("new"), "--json")

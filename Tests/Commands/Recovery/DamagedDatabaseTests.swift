@@ -85,7 +85,7 @@ struct DamagedDatabaseTests {
     #expect(camp.device("tablet", "export").code == 0)
   }
 
-  @Test("a bundle of changes makes it anew as a full one does, from the bundles that are kept")
+  @Test("a bundle with changes rebuilds the database from the kept bundles, as a full bundle does")
   func fromKept() throws {
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'Sea' WHERE id = 'lake'")
     camp.hub("emit", "--device", "tablet")

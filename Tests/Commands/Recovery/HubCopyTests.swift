@@ -32,7 +32,7 @@ struct HubCopyTests {
   }
 
   @Test(
-    "a bundle of the other copy is not taken for the one of this number that came, and the next sync tells that copy")
+    "a bundle with a known number from another copy of the hub is refused, and the next sync informs that copy")
   func sameNumber() throws {
     try rename(office, to: "by the hub")
     try rename("copy.sqlite", to: "by the copy")
@@ -60,7 +60,7 @@ struct HubCopyTests {
   }
 
   @Test(
-    "a device that followed one copy into a new epoch takes nothing from the other, until a person says which goes on")
+    "a device that follows one copy into a new epoch takes nothing from the other until a person chooses")
   func twoEpochs() throws {
     #expect(camp.hub("restore", "--in-place").code == 0)
     #expect(copy("restore", "--in-place").code == 0)

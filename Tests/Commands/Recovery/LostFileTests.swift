@@ -19,7 +19,7 @@ struct LostFileTests: PhotoStory {
     let status = camp.device("tablet", "status").out
     #expect(status.contains("the next export asks for them") && status.contains("Next: satchel sync DIR"))
     let asked = camp.device("tablet", "export")
-    #expect(asked.out.contains("0 changes.\nIt asks for 1 file that is gone from files/ here.\n"), "\(asked.out)")
+    #expect(asked.out.contains("0 changes.\nIt requests 1 file that is missing from files/ here.\n"), "\(asked.out)")
     #expect(camp.device("tablet", "status").out.contains("an export asked for them"))
     #expect(try camp.device("tablet", "export", "--json").json["new"] == false)
     let file = try camp.newestBundle(in: "tablet/bundles/outbox", "camp-tablet-hub-")

@@ -52,7 +52,7 @@ struct LostRowTests {
   }
 
   @Test(
-    "a device is told the same of a row that was deleted and of one that was hidden", arguments: acts,
+    "a device gets the same report for a deleted row and for a hidden row", arguments: acts,
     ["hub", "device", "newest", "manual"])
   func alike(_ acts: [String], policy: String) throws {
     for importsFirst in [false, true] {

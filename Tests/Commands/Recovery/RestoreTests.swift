@@ -280,7 +280,7 @@ import Testing
   }
 
   @Test(
-    "a delta of a history of which the device has not heard is refused, and a bundle of the former one is an old one")
+    "a delta of an unknown history is refused, and a bundle of the former history counts as old")
   func otherHistories() throws {
     try backUp()
     camp.hub("emit", "--device", "tablet", "--full")
@@ -318,7 +318,7 @@ import Testing
     #expect(try camp.device("tablet", "status", "--json").json["not_exported"] == 0)
   }
 
-  @Test("a key that was revoked after the backup stays worth nothing at a device that heard of it")
+  @Test("a key that was revoked after the backup stays revoked at a device that knows of it")
   func revocation() throws {
     try carry("tablet")
     try backUp()

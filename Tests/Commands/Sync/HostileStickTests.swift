@@ -73,7 +73,7 @@ struct HostileStickTests {
         == (place != "camp/hub"), "\(outcome)")
   }
 
-  @Test("a link, a pipe and a folder that are called like bundles are refused by name, and opened by nobody")
+  @Test("a link, a pipe and a folder that are called like bundles are refused by name, and never opened")
   func files() throws {
     let folder = "stick/SATCHEL/camp/hub/tablet"
     try FileManager.default.moveItem(
@@ -107,7 +107,7 @@ struct HostileStickTests {
     #expect(try HostFileSystem().kind(camp.path("stick/SATCHEL/README.txt")) == .file)
   }
 
-  @Test("nothing is taken off a stick but what is called like a bundle of the dataset")
+  @Test("only files that are called like a bundle of the dataset are removed from a stick")
   func others() throws {
     try camp.makeFolder("stick/SATCHEL/camp/tablet/hub")
     for name in ["precious.satchel", "other-hub-tablet-1.satchel", "camp-hub-tablet-x.satchel", "camp-notes.satchel"] {
@@ -120,7 +120,7 @@ struct HostileStickTests {
     #expect(outcome.code == 0 && outcome.out.contains("4 files for tablet have no bundle's name"), "\(outcome)")
   }
 
-  @Test("a link among the sticks that are watched is none, and a stick's link in the place of SATCHEL is said")
+  @Test("a link among watched sticks is no stick, and a link in the place of SATCHEL is reported")
   func watch() throws {
     try camp.makeFolder("media/bad")
     try camp.makeFolder("elsewhere/SATCHEL")

@@ -183,7 +183,7 @@ struct MovementTests {
         == "foreign key|The row of sites to which it refers is not there.")
     #expect(
       try camp.rows("office.sqlite", "SELECT kind, note FROM satchel_conflicts")
-        == "forbidden|The row of sites to which it refers is not to be seen by this user.")
+        == "forbidden|The row of sites to which it refers may not be seen by this user.")
   }
 
   @Test(
@@ -210,8 +210,7 @@ struct MovementTests {
 
   @Test(
     """
-    a device that is given to another user has that user's rows and nothing of the former one's; what was not \
-    delivered goes to the hub in the former one's name
+    a device of another user has only that user's rows; undelivered work reaches the hub in the former user's name
     """
   )
   func anotherUser() throws {

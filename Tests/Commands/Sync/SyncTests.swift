@@ -148,7 +148,7 @@ struct SyncTests {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     let before = try camp.everything()
     let outcome = camp.device("tablet", "sync", "--dry-run", stick)
-    #expect(outcome.code == 0 && outcome.out.contains("A rehearsal") && outcome.out.contains("bundle 1, 1 change"))
+    #expect(outcome.code == 0 && outcome.out.contains("A dry run") && outcome.out.contains("bundle 1, 1 change"))
     #expect(try camp.everything() == before)
   }
 

@@ -83,7 +83,7 @@ struct VersionTests {
     camp.camp.device("phone", "export")
     try camp.apply(Self.definition(2), script)
     let outcome = camp.camp.hub("import", camp.camp.path("phone/bundles/outbox/camp-phone-hub-1.satchel"))
-    #expect(outcome.out.contains("Left out, because the dataset has such columns no more: reviews.stars."))
+    #expect(outcome.out.contains("Left out, because the dataset no longer has these columns: reviews.stars."))
     #expect(try camp.office("SELECT text FROM reviews WHERE id = 'r2'") == "darker")
     camp.camp.answer("tablet", 2)
     #expect(try camp.tablet("SELECT text FROM reviews WHERE id = 'r1'") == "mine")

@@ -30,7 +30,7 @@ struct ConflictSides {
     if case .text? = fields?.first(where: { $0.name == name })?.value { true } else { false }
   }
 
-  /// Whether the row was changed since, so that its values are those of no side.
+  /// Whether a column of the row now has neither the hub's value nor the device's value.
   private var isOther: Bool {
     columns.contains { name in
       let now = cell(name, part.row)

@@ -12,7 +12,8 @@ struct GeometryPicture {
   private let box: (x: Double, y: Double, scale: Double)
 
   private static let (width, height, margin) = (3000.0, 2000.0, 150.0)
-  /// The most positions of one geometry that are drawn. If there are more, some are left out evenly.
+  /// The most positions of one geometry that are drawn. A geometry with more positions is drawn with every second,
+  /// third, ... position.
   private static let mostPositions = 150
 
   /// nil: the geometries have no positions that can be drawn.

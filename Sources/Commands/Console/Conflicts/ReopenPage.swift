@@ -50,7 +50,7 @@ extension ConsoleSite {
     let found = try rehearsal.reopen(decidedSince: time).conflicts.count
     guard try request.needed("count") == String(found) else {
       throw WorkspaceError(
-        .otherConflicts, "There are \(found) decisions now, and not as many as you saw.",
+        .otherConflicts, "The number of decisions changed: there are \(found) now.",
         hint: "Nothing was taken back. Look again.")
     }
     let report = try hub.reopen(decidedSince: time)

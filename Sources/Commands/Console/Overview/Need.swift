@@ -51,7 +51,7 @@ struct Need {
       needs.append(
         Need(
           urgency: .bad, title: "Damage", count: Int64(status.damage.count),
-          words: "\(damage.words): writes may have gone by unseen.", button: next))
+          words: "\(damage.words): some writes may not be recorded.", button: next))
     }
     if status.recovery != nil {
       needs.append(
@@ -127,7 +127,8 @@ struct Need {
     }
     let active = status.devices.filter { $0.device.state == .active }
     add(
-      .bad, "Copied devices", "Two histories came in one name", status.devices.filter { $0.device.state == .flagged },
+      .bad, "Copied devices", "Two histories came under one name",
+      status.devices.filter { $0.device.state == .flagged },
       "steps")
     add(
       .bad, "Rows differ", "These devices do not have the expected rows",

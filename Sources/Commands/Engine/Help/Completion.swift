@@ -58,11 +58,14 @@ extension ToolSpec {
     for command in commands {
       text += "    ' \(command.name)') options='\(options(of: command).joined(separator: " "))' ;;\n"
     }
+    let common = OptionSpec.common.flatMap(\.spellings).joined(separator: " ")
     text += """
         esac
         case $word in
-          -*) COMPREPLY=($(compgen -W "${options:-\(OptionSpec.common.flatMap(\.spellings).joined(separator: " "))}" -- "$word")) ;;
-          *) COMPREPLY=($(compgen -W "$next" -- "$word")); ((${#COMPREPLY[@]})) || COMPREPLY=($(compgen -f -- "$word")) ;;
+          -*) COMPREPLY=($(compgen -W "${options:-\(common)}" -- "$word")) ;;
+          *)
+            COMPREPLY=($(compgen -W "$next" -- "$word"))
+            ((${#COMPREPLY[@]})) || COMPREPLY=($(compgen -f -- "$word")) ;;
         esac
       }
       complete -o filenames -F \(function) \(name)

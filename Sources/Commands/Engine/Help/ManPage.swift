@@ -33,7 +33,7 @@ extension ToolSpec {
     return ".TP\n.B \(short)\(roff(option.withValueName))\n\(roff(option.help))\n"
   }
 
-  /// Text in which groff finds no request.
+  /// Escapes a text, so that groff reads no part of it as a command.
   private func roff(_ text: String) -> String {
     var result = text.hasPrefix(".") || text.hasPrefix("'") ? "\\&" : ""
     for character in text {

@@ -21,8 +21,8 @@ enum ImportCompletion: String, CaseIterable {
   case wiping, unnamedFiles, signer, ownKey, sentExports, volumes, replacedBundles, broughtBundles, estrangement
   case stagedBundles, answer
 
-  /// Whether the step changes files of which an older database has need. If the database is a copy from a tablet, such
-  /// steps wait until the copy is back on the tablet.
+  /// Whether the step changes files that an older database needs. If the database is a copy from a tablet, such steps
+  /// wait until the copy is back on the tablet.
   var isForNewDatabase: Bool {
     switch self {
     case .unnamedFiles, .sentExports, .volumes, .replacedBundles, .broughtBundles, .stagedBundles, .answer: true

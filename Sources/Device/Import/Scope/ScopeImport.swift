@@ -107,7 +107,7 @@ final class ScopeImport {
   private static let mostTriesOfHandover = 5
 
   /// Runs `body`. A row that no trigger saw may hold a UNIQUE value of a row from the hub. Then the unseen rows become
-  /// pending changes, which can give way, and `body` runs again.
+  /// pending changes, which can leave the table, and `body` runs again.
   private func takingUpUnseen(_ body: () throws -> ImportReport) throws -> ImportReport {
     let before = session.state
     do { return try body() } catch let refusal as Refusal where refusal.code == .rowsCollide {

@@ -4,8 +4,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A history that parted from the history with which its device continues. A copy of the device's folder wrote the
-/// parted history.
+/// A history that a copy of a device's folder wrote. Its first exports are also in the device's own history.
 struct Branch {
   /// The id of the history in chain, log and conflicts, until the copy gets its own name.
   let id: ReplicaID
@@ -16,7 +15,7 @@ struct Branch {
 }
 
 extension HubStore {
-  /// The histories that parted from a device's history, and that no device continues yet.
+  /// The histories that copies of a device wrote, and that no device continues yet.
   func branches(of device: ReplicaID) throws -> [Branch] {
     try database.all(
       "SELECT id, parted, merged FROM satchel_branches WHERE device = :device ORDER BY at, id",
@@ -28,7 +27,7 @@ extension HubStore {
     }
   }
 
-  /// Whether this is the id of a parted history.
+  /// Whether this is the id of a history that a copy wrote.
   func isBranch(_ id: ReplicaID) throws -> Bool {
     try database.first("SELECT 1 FROM satchel_branches WHERE id = :id", ["id": .string(id.text)]) { _ in true } ?? false
   }
@@ -54,7 +53,8 @@ extension HubStore {
     case claimed(by: String)
   }
 
-  /// Records a history that parted after the export `parted`. No later export of this history was merged.
+  /// Records a history that a copy wrote. The export `parted` is the last one in both histories. No later export of
+  /// this history was merged.
   func add(
     _ links: [Manifest.Changes.Link], partedAfter parted: SequenceNumber, from device: ReplicaID, as id: ReplicaID,
     at now: Int64

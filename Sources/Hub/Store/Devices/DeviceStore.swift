@@ -75,7 +75,7 @@ extension EnrolledDevice {
   func refuseRevoked() throws {
     if state != .revoked, revokedFrom == nil { return }
     throw WorkspaceError(
-      .revoked, "The device \(name) is revoked: none of its bundles are accepted, of whichever history.",
+      .revoked, "The device \(name) is revoked: this hub accepts none of its bundles.",
       hint: "If it was found again, it continues under a new name: satchel renew --name NEW-NAME --request FILE")
   }
 }
@@ -109,8 +109,8 @@ extension HubStore {
       """
       INSERT OR REPLACE INTO satchel_devices (\(Self.deviceColumns))
       VALUES (:id, :name, :user, :key, :incarnation, :state, :merged, :proved, :enrolled, :heard, :skew,
-        :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only, :emitted, :continues, :understands, :stamp,
-        :asked, :next_proved, :refused_key)
+        :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only, :emitted, :continues, :understands,
+        :stamp, :asked, :next_proved, :refused_key)
       """,
       [
         "id": .string(device.id.text), "name": .string(device.name), "user": .string(device.user),

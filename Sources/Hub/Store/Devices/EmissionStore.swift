@@ -65,7 +65,8 @@ extension HubStore {
       """
       SELECT number, digest
       FROM satchel_ledger
-      WHERE peer IN (:name, :former) AND kind = 'scope' AND direction = 'out' AND number >= :first AND number < :number AND digest IS NOT NULL
+      WHERE peer IN (:name, :former) AND kind = 'scope' AND direction = 'out'
+        AND number >= :first AND number < :number AND digest IS NOT NULL
       ORDER BY number DESC
       LIMIT :most
       """,

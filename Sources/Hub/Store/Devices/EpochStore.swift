@@ -52,8 +52,8 @@ extension HubStore {
     try database.first("SELECT key_lost FROM satchel_hub") { $0.integer(0) != 0 } ?? false
   }
 
-  /// The highest number at which an epoch may begin. Numbers must stay within the format, whatever a thief of the hub's
-  /// key has numbered.
+  /// The highest number at which an epoch may begin. Numbers must stay within the format, even if a thief signed very
+  /// high numbers with the hub's key.
   private static let highestFirstEmission: Int64 = 1 << 50
 }
 

@@ -107,7 +107,8 @@ extension HubStore {
       NULL
         AND ledger.at < :time AND ledger.number < devices.merged
         AND ledger.bundle NOT IN (SELECT bundle FROM satchel_log WHERE bundle IS NOT NULL)
-        AND ledger.bundle NOT IN (SELECT bundle FROM satchel_conflicts WHERE bundle IS NOT NULL AND state IN ('open', 'held'))
+        AND ledger.bundle NOT IN (
+          SELECT bundle FROM satchel_conflicts WHERE bundle IS NOT NULL AND state IN ('open', 'held'))
       ORDER BY ledger.peer, ledger.number
       """, ["time": .integer(time)]
     ) { row in
