@@ -33,7 +33,7 @@ struct StickRoom {
 
   /// Records that a bundle was made, which takes room if the stick does not hold it.
   mutating func add(_ file: String, of bytes: Int64, to receiver: String) {
-    // What is wrong with the stick is reported when the bundle is put there.
+    // A fault of the stick is reported when the bundle is put there.
     if (try? stick.holds(copyOf: file, for: receiver)) != true { free -= bytes }
   }
 
