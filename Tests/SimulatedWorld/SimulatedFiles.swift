@@ -19,6 +19,7 @@ public struct SimulatedFiles: FileSystem {
   public func modified(_ path: String) throws(PlatformError) -> Int64 { try found("stat", path).writes }
   public func permissions(_ path: String) throws(PlatformError) -> UInt32 { try found("stat", path).mode }
   public func freeBytes(_ path: String) throws(PlatformError) -> Int64 { world.freeBytes }
+  public func totalBytes(_ path: String) throws(PlatformError) -> Int64 { 1 << 40 }
   public func currentDirectory() throws(PlatformError) -> String { world.root }
   public func resolved(_ path: String) throws(PlatformError) -> String {
     Paths.absolute(path, currentDirectory: world.root)

@@ -68,28 +68,30 @@ struct ImportRounds {
   }
 
   private mutating func run(_ files: [InspectedFile], _ body: (_ file: String) throws -> Told) throws {
-    var (waiting, before, rounds) = (files, Int.max, 0)
+    var waiting: [(file: InspectedFile, gap: Failure?)] = files.map { ($0, nil) }
+    var (before, rounds) = (Int.max, 0)
     while !waiting.isEmpty, waiting.count < before, rounds < Self.mostRounds {
       (before, rounds) = (waiting.count, rounds + 1)
-      waiting = try waiting.filter { try !take($0, body) }
+      waiting = try waiting.compactMap { file, _ in try take(file, body).map { (file, $0) } }
     }
-    for file in waiting where isWelcome(file) {
-      do { results.append((file.path, .told(try body(file.path)))) } catch { refuse(file, Failure(error)) }
+    // No file is read once more only to repeat why it waits.
+    for (file, gap) in waiting where isWelcome(file) {
+      if let gap { refuse(file, gap) }
     }
   }
 
-  /// Imports a file. Returns false if the file waits for another file.
-  private mutating func take(_ file: InspectedFile, _ body: (_ file: String) throws -> Told) throws -> Bool {
+  /// Imports a file. Returns the refusal if the file waits for another file; nil: it does not wait.
+  private mutating func take(_ file: InspectedFile, _ body: (_ file: String) throws -> Told) throws -> Failure? {
     if let isTaken = file.digest.flatMap({ known[$0] }) {
       if isTaken { takenCopies.append(file.path) } else { leftAlone += 1 }
-      return true
+      return nil
     }
     guard isWelcome(file) else {
       leftAlone += 1
-      return true
+      return nil
     }
     do { note(file, try body(file.path)) } catch let error as Refusal where error.code == .gap && !isAlone {
-      return false
+      return Failure(error)
     } catch let error as Refusal where error.isForElsewhere && !isAlone {
       // A courier's stick also holds bundles for other replicas.
       let words: TerminalText = "\(file.path): left alone. \(error.message)\n"
@@ -101,7 +103,7 @@ struct ImportRounds {
       guard failure.code == .refused || isOfFile else { throw Self.helped(error) }
       refuse(file, failure)
     }
-    return true
+    return nil
   }
 
   private mutating func note(_ file: InspectedFile, _ told: Told) {

@@ -22,13 +22,13 @@ struct SizeCheck {
   /// The file systems that give room in the order of addresses. Sticks are sold with these.
   static let fileSystems: Set<String> = ["vfat", "msdos", "exfat"]
 
-  /// The room that stays free for the tables and folders of the file system.
+  /// The room that stays free for the tables and folders of the file system, or one cluster if that is more.
   private static let keptFree: Int64 = 4 << 20
   /// The size of each reserved file: the largest size that FAT allows, in whole clusters.
   private static let mostReserved: Int64 = 4094 << 20
   /// The number of reserved files that are open at the same time.
   private static let mostFiles = 600
-  /// No further room is reserved after this time.
+  /// No further room is reserved, and no further marker is written, after this time.
   private static let mostMilliseconds: Int64 = 60_000
   /// The limit for markers that follow each other.
   private static let mostWritten: Int64 = 256 << 20
@@ -39,7 +39,7 @@ struct SizeCheck {
   let platform: Platform
 
   /// Checks the free room. Removes all that it wrote.
-  /// - Returns: nil if there is too little free room for a check.
+  /// - Returns: nil if there is too little free room for a check, or no room for one marker.
   /// - Throws: a `WorkspaceError` if the medium gives other bytes back than were written.
   func run() throws -> Reach? {
     let free = try platform.files.freeBytes(folder)
@@ -47,6 +47,7 @@ struct SizeCheck {
     let markers = try SizeMarkers(in: StickLayout(folder).root, of: folder, platform: platform)
     var meter = ProgressMeter(.testing, of: 2 * free, for: platform.progress)
     let reach = try spread(markers, over: free, &meter) ?? fill(markers, free, &meter)
+    if markers.count == 0 { return nil }
     try markers.check { meter.add(Int(2 * free) / (2 * markers.count)) }
     return Reach(bytes: reach, free: free)
   }
@@ -54,24 +55,32 @@ struct SizeCheck {
   /// Writes markers with reserved room between them.
   /// - Returns: the number of bytes from the first marker to the last; nil if room cannot be reserved without writing.
   private func spread(_ markers: SizeMarkers, over free: Int64, _ meter: inout ProgressMeter) throws -> Int64? {
-    var distance = SizeMarkers.bytes
-    while distance * 2 <= free / 16 { distance *= 2 }
     let began = platform.clock.milliseconds()
-    try markers.add()
+    guard try markers.add() else { return nil }
     let cost = platform.clock.milliseconds() - began
+    var distance = markers.room
+    while distance * 2 <= free / 16 { distance *= 2 }
     var reach = SizeMarkers.bytes
-    while reach + distance + Self.keptFree <= free, platform.clock.milliseconds() - began < Self.mostMilliseconds,
+    while reach + distance <= free, try hasRoom(for: distance, markers), isInTime(since: began),
       markers.reserved < Self.mostFiles
     {
       let isFirst = reach == SizeMarkers.bytes
-      if isFirst, try !reservesWithoutWriting(markers, distance - SizeMarkers.bytes, cost) { return nil }
-      try reserve(markers, isFirst ? 0 : distance - SizeMarkers.bytes)
+      if isFirst, try !reservesWithoutWriting(markers, distance - markers.room, cost) { return nil }
+      guard try reserve(markers, isFirst ? 0 : distance - markers.room) else { break }
       if isFirst, try platform.files.freeBytes(folder) > free - distance / 2 { return nil }
-      try markers.add()
+      guard try markers.add() else { break }
       reach += distance
       meter.add(Int(distance))
     }
     return reach
+  }
+
+  private func hasRoom(for bytes: Int64, _ markers: SizeMarkers) throws -> Bool {
+    try platform.files.freeBytes(folder) >= bytes + max(Self.keptFree, markers.room)
+  }
+
+  private func isInTime(since began: Int64) -> Bool {
+    platform.clock.milliseconds() - began < Self.mostMilliseconds
   }
 
   /// Reserves the room after the first marker. Returns false if this takes as long as writing it would take.
@@ -82,42 +91,64 @@ struct SizeCheck {
     // This is the time for a quarter of these bytes, and some time for the tables of the file system.
     let patience = cost * first / SizeMarkers.bytes / 4 + 200
     guard platform.clock.milliseconds() - began <= patience else { return false }
-    try reserve(markers, bytes - first)
-    return true
+    return try reserve(markers, bytes - first)
   }
 
-  private func reserve(_ markers: SizeMarkers, _ bytes: Int64) throws {
+  /// Returns false if not all of this room could be reserved.
+  private func reserve(_ markers: SizeMarkers, _ bytes: Int64) throws -> Bool {
     var left = bytes
     while left > 0, try markers.reserve(min(left, Self.mostReserved)) { left -= min(left, Self.mostReserved) }
+    return left <= 0
   }
 
-  /// Writes markers that follow each other. Returns the number of their bytes.
+  /// Writes markers that follow each other, as far as room and time allow. Returns the number of bytes from the first
+  /// marker to the last.
   private func fill(_ markers: SizeMarkers, _ free: Int64, _ meter: inout ProgressMeter) throws -> Int64 {
     markers.release()
     let bytes = min(Self.mostWritten, free / 4)
-    while Int64(markers.count) * SizeMarkers.bytes < bytes {
-      try markers.add()
-      meter.add(Int(free / (bytes / SizeMarkers.bytes + 1)))
+    let began = platform.clock.milliseconds()
+    while Int64(markers.count) * markers.room < bytes, try hasRoom(for: markers.room, markers), isInTime(since: began) {
+      guard try markers.add() else { break }
+      meter.add(Int(free / (bytes / markers.room + 1)))
     }
-    return Int64(markers.count) * SizeMarkers.bytes
+    return max(0, Int64(markers.count - 1)) * markers.room + SizeMarkers.bytes
   }
 }
 
 extension SizeCheck {
   /// The record on the medium that its size was checked.
   private static let recordName = "checked.txt"
+  private static let mostRecordBytes = 4096
+
+  /// The line of the record that says which medium was checked. The record may come to another medium in a copy of all
+  /// files.
+  private static func mediumLine(_ folder: String, _ platform: Platform) throws -> String {
+    "Size of the tested stick: \(try platform.files.totalBytes(folder)) bytes."
+  }
+
+  /// Whether the record on a medium says that this medium was checked. Records of earlier releases do not name the
+  /// medium, so it is checked once more.
+  private static func wasChecked(_ root: String, _ medium: String, _ files: any FileSystem) throws -> Bool {
+    let record = Paths.join(root, recordName)
+    guard try files.kind(root) == .directory, try files.kind(record) == .file,
+      try files.size(record) <= Int64(mostRecordBytes)
+    else { return false }
+    let text = String(decoding: try files.read(record, limit: mostRecordBytes), as: UTF8.self)
+    return text.split(whereSeparator: \.isNewline).contains { $0 == medium }
+  }
 
   /// Checks a medium unless it was checked before, and records the result on it.
   /// - Returns: the words about a check that was made; nil: no check was made.
   static func once(_ folder: String, _ platform: Platform) throws -> TerminalText? {
     let root = StickLayout(folder).root
-    let record = Paths.join(root, recordName)
-    if try platform.files.kind(root) == .directory, try platform.files.kind(record) == .file { return nil }
+    let medium = try mediumLine(folder, platform)
+    if try wasChecked(root, medium, platform.files) { return nil }
     guard let reach = try SizeCheck(folder: folder, platform: platform).run() else { return nil }
     let day = UTCTime.text(milliseconds: platform.clock.milliseconds()).prefix(10)
     let words =
       "Test data over \(reach.bytes >> 20) of \(reach.free >> 20) MiB of free room came back as it was written"
-    try platform.files.replace(record, mode: 0o644, contents: Array("\(words), on \(day).\r\n".utf8))
+    let record = Array("\(words), on \(day).\r\n\(medium)\r\n".utf8)
+    try platform.files.replace(Paths.join(root, recordName), mode: 0o644, contents: record)
     return "The stick was tested. \(words).\n"
   }
 }

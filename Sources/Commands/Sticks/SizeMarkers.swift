@@ -6,8 +6,10 @@ import SatchelValues
 /// Small files with distinct contents on a medium, and files that only reserve room between them. All of them are
 /// removed when this value ends.
 final class SizeMarkers {
-  /// The size of a marker. It is a power of two and a multiple of every cluster.
+  /// The size of a marker. It is a power of two, and a multiple of every cluster that is not larger.
   static let bytes: Int64 = 2 << 20
+  /// The largest cluster of exFAT.
+  private static let mostRoom: Int64 = 32 << 20
   private static let blockBytes = 64 << 10
 
   private let folder: StagingFolder
@@ -17,6 +19,8 @@ final class SizeMarkers {
   private let seed: [UInt8]
   private var markers: [Int32] = []
   private var reservations: [Int32] = []
+  /// The room that each marker takes on the medium: a marker may be smaller than a cluster. It is a power of two.
+  private(set) var room = bytes
 
   /// - Parameters:
   ///   - root: the folder for the markers. An interrupted check leaves files there, and the next `sync` removes them.
@@ -35,21 +39,36 @@ final class SizeMarkers {
   var count: Int { markers.count }
   var reserved: Int { reservations.count }
 
-  /// Writes one more marker.
-  func add() throws {
-    let fd = try files.createTemporary(in: folder.path, mode: 0o600).fd
-    markers.append(fd)
-    for block in 0..<Self.blocks { try files.write(fd, content(of: markers.count - 1, block)) }
-    try files.sync(fd)
+  /// Writes one more marker. Returns false if the medium has no room for it.
+  func add() throws -> Bool {
+    let free = try files.freeBytes(mount)
+    do { markers.append(try written()) } catch PlatformError.noSpace { return false }
+    let taken = free - (try files.freeBytes(mount))
+    if count == 1 { while room < min(taken, Self.mostRoom) { room *= 2 } }
+    return true
   }
 
-  /// Reserves room after everything that was written. Returns false if the file system cannot reserve it.
+  /// Writes the file of the next marker, and returns it open.
+  private func written() throws -> Int32 {
+    let fd = try files.createTemporary(in: folder.path, mode: 0o600).fd
+    do {
+      for block in 0..<Self.blocks { try files.write(fd, content(of: count, block)) }
+      try files.sync(fd)
+      return fd
+    } catch {
+      files.close(fd)
+      throw error
+    }
+  }
+
+  /// Reserves room after everything that was written. Returns false if the file system cannot reserve it, or has too
+  /// little room.
   func reserve(_ bytes: Int64) throws -> Bool {
     if bytes == 0 { return true }
     // The room is reserved as long as its file is open.
     let fd = try files.createTemporary(in: folder.path, mode: 0o600).fd
     reservations.append(fd)
-    return try files.reserve(bytes, for: fd)
+    do { return try files.reserve(bytes, for: fd) } catch PlatformError.noSpace { return false }
   }
 
   /// Gives the reserved room back.

@@ -23,6 +23,8 @@ enum Volumes {
 
   /// The words about the volumes that must still come.
   static func missing(_ waiting: BundleParts.Waiting) -> String {
+    if waiting.isWhole { return "the whole bundle is here already" }
+    if waiting.needed == 0 { return "enough volumes are here, but the bundle is not imported yet" }
     let missing = waiting.missing.map(String.init) + waiting.missingParity.map { "p\($0)" }
     if Int64(missing.count) == waiting.needed { return Self.missing(missing, of: waiting.parts, "still missing") }
     return waiting.needed == 1

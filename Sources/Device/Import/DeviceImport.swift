@@ -179,15 +179,15 @@ extension DeviceWorkspace {
       if scope.extent == .full, let fault = try session.database.brokenPage() { throw SQLiteError(corrupt: fault) }
       return try session.importScope(bundle, scope, from: path)
     }
-    guard let waiting = report.waiting, waiting.isComplete, case .volume(let body) = report.manifest.body else {
-      return report
-    }
-    return try BundleParts(folder, platform: platform).join(waiting, body) {
+    guard let waiting = report.waiting, case .volume(let body) = report.manifest.body else { return report }
+    if waiting.isWhole { return try take(waiting.path, fingerprint: fingerprint, session, damaged, of: nil, lost) }
+    if !waiting.isComplete { return report }
+    return try BundleParts(folder, platform: platform).join(waiting, body, in: session?.stateForJoining) {
       try take($0, fingerprint: fingerprint, session, damaged, of: report.manifest, lost)
     }
   }
 
-  /// Keeps a volume until the other volumes come, unless the whole bundle was imported before.
+  /// Keeps a volume until the other volumes come, unless the whole bundle was imported before, or waits here.
   func keep(
     _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, _ session: DeviceSession?
   ) throws -> ImportReport {
@@ -195,8 +195,12 @@ extension DeviceWorkspace {
     if let session, try Ledger.hasTaken(volume.of, in: session.database) {
       return ImportReport(bundle.manifest, .repeated)
     }
-    let parts = BundleParts(folder, platform: platform)
     var report = ImportReport(bundle.manifest, .part)
+    if let session, let path = try session.waitingWhole(of: bundle.manifest, volume) {
+      report.waiting = .init(wholeAt: path, named: bundle.manifest.wholeFileName, parts: volume.parts)
+      return report
+    }
+    let parts = BundleParts(folder, platform: platform)
     report.waiting =
       try runMode == .commit
       ? parts.keep(bundle, volume, within: Self.partsLimits) : parts.rehearse(bundle, volume)

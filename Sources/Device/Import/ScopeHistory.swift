@@ -224,6 +224,27 @@ extension DeviceSession {
     }
   }
 
+  /// The path of the bundle of which a volume is a piece, if it waits here as a whole and a person has confirmed the
+  /// hub; nil: it does not wait. Throws the refusal again if no person has confirmed the
+  /// hub.
+  func waitingWhole(of manifest: Manifest, _ volume: Manifest.Volume) throws -> String? {
+    guard let found = try estrangement(), found.file == manifest.wholeFileName else { return nil }
+    let path = Paths.join(folder.waiting, found.file)
+    guard try platform.files.kind(path) == .file,
+      try workspace.reader.manifestIfSound(of: path, trust: .keys(workspace.hubKeys()))?.bundle == volume.of
+    else { return nil }
+    if isHubConfirmed { return path }
+    let words = "\(found.words) The whole bundle waits here already."
+    throw Refusal(found.code, words, hint: found.hint, keeping: .unnoted)
+  }
+
+  /// A text that changes if a refused bundle may be accepted now; nil: a person confirmed the hub, so each bundle is
+  /// tried.
+  var stateForJoining: String? {
+    if isHubConfirmed { return nil }
+    return "\(state.epoch) \(state.received) \(state.sequence) \(lost) \(migrations) \(removals)"
+  }
+
   /// Removes the kept bundle of another history and its record, unless its file is `kept`.
   func forgetEstrangement(but kept: String? = nil) throws {
     guard let found = try estrangement(), found.file != kept else { return }

@@ -116,10 +116,11 @@ extension HubWorkspace {
       if let device = try store.device(bundle.manifest.from.id) { bundle.call(sender: device.name) }
       return try merge(bundle, from: path, store, brake)
     }
-    guard let waiting = report.waiting, waiting.isComplete, case .volume(let body) = report.manifest.body else {
-      return report
-    }
-    return try BundleParts(folder, platform: platform).join(waiting, body) {
+    guard let waiting = report.waiting, case .volume(let body) = report.manifest.body else { return report }
+    if waiting.isWhole { return try take(waiting.path, store, of: nil, from: source, brake) }
+    if !waiting.isComplete { return report }
+    let state = try stateForWaiting(of: report.manifest, store)
+    return try BundleParts(folder, platform: platform).join(waiting, body, in: state) {
       try take($0, store, of: report.manifest, from: source, brake)
     }
   }
@@ -160,7 +161,8 @@ extension HubWorkspace {
     return report
   }
 
-  /// Keeps a volume until the other volumes come. A volume of an overtaken bundle is not kept.
+  /// Keeps a volume until the other volumes come. A volume of an overtaken bundle, or of a bundle that waits here as a
+  /// whole, is not kept.
   private func keep(
     _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, _ store: HubStore
   ) throws -> HubImportReport {
@@ -168,8 +170,13 @@ extension HubWorkspace {
     if let device = try store.device(manifest.from.id), volume.number <= device.merged.rawValue {
       return HubImportReport(manifest, .stale)
     }
-    let parts = BundleParts(folder, platform: platform)
     var report = HubImportReport(manifest, .part)
+    if let whole = try waitingWhole(of: manifest, volume, store) {
+      if let refusal = whole.refusal { throw refusal }
+      report.waiting = .init(wholeAt: whole.path, named: manifest.wholeFileName, parts: volume.parts)
+      return report
+    }
+    let parts = BundleParts(folder, platform: platform)
     report.waiting =
       try runMode == .commit
       ? parts.keep(bundle, volume, within: partsLimits(store)) : parts.rehearse(bundle, volume)

@@ -27,6 +27,25 @@ public struct WaitingBundle: Sendable {
   /// The bundle's name for people, and for `import --accept`.
   public var name: String { "\(device)/\(number)" }
 
+  /// The answer to a volume of this bundle; nil: the bundle can be merged now. `status` names the bundle already.
+  var refusal: Refusal? {
+    let here = "The whole bundle \(name) waits here already"
+    let status = "satchel-hub status says what to do. Another copy of this volume is not needed."
+    return switch reason {
+    case .version(let version):
+      Refusal(
+        .newerDataset, "\(here), because it needs version \(version) of the dataset.",
+        hint: "Bring the hub to that version: satchel-hub dataset apply.", keeping: .unnoted)
+    case .earlier(let merged):
+      Refusal(
+        .gap, "\(here), because bundles before it are missing. The first one is number \(merged.next).",
+        hint: status, keeping: .unnoted)
+    case .setBack: Refusal(.setBack, "\(here), because this hub was set back.", hint: status, keeping: .unnoted)
+    case .braked(let words): Refusal(.brake, "\(here). \(words)", hint: status, keeping: .unnoted)
+    case .due: nil
+    }
+  }
+
   /// The fixed word for the reason, for programs.
   public var word: String {
     switch reason {
@@ -49,12 +68,39 @@ extension HubWorkspace {
     let isSetBack = try store.setBack() != nil
     return try paths.compactMap { path in
       guard let manifest = try reader.manifestIfSound(of: path, trust: .keys(trustedKeys(store))) else { return nil }
-      let isOurs = manifest.from.id == store.identity.id
-      return WaitingBundle(
-        path: path, device: isOurs ? manifest.to.name : try known(manifest, store).from.name,
-        number: manifest.wholeNumber,
-        reason: isSetBack ? .setBack : try reason(for: manifest, store))
+      return try waitingBundle(manifest, at: path, isSetBack ? .setBack : reason(for: manifest, store), store)
     }
+  }
+
+  private func waitingBundle(
+    _ manifest: Manifest, at path: String, _ reason: WaitingBundle.Reason, _ store: HubStore
+  ) throws -> WaitingBundle {
+    let isOurs = manifest.from.id == store.identity.id
+    return WaitingBundle(
+      path: path, device: isOurs ? manifest.to.name : try known(manifest, store).from.name,
+      number: manifest.wholeNumber, reason: reason)
+  }
+
+  /// The bundle of which a volume is a piece, if it waits here as a whole. Only its beginning is read.
+  func waitingWhole(
+    of manifest: Manifest, _ volume: Manifest.Volume, _ store: HubStore
+  ) throws -> WaitingBundle? {
+    let name = HubArchive.name(
+      dataset: manifest.dataset, device: try known(manifest, store).from.name, number: volume.number,
+      bundle: volume.of)
+    let path = Paths.join(folder.waiting, name)
+    guard try platform.files.kind(path) == .file,
+      let whole = try reader.manifestIfSound(of: path, trust: .keys(trustedKeys(store))),
+      whole.bundle == volume.of, whole.from.id == manifest.from.id
+    else { return nil }
+    return try waitingBundle(whole, at: path, reason(for: whole, store), store)
+  }
+
+  /// A text that changes if a refused bundle of the sender may be accepted now, or may wait here now.
+  func stateForWaiting(of manifest: Manifest, _ store: HubStore) throws -> String {
+    let device = try store.device(manifest.from.id)
+    let waiting = try waitingBundles(of: known(manifest, store).from.name).map(\.path).joined(separator: " ")
+    return "\(device?.merged.rawValue ?? 0) \(store.dataset.version) \(waiting)"
   }
 
   private func reason(for manifest: Manifest, _ store: HubStore) throws -> WaitingBundle.Reason {

@@ -37,6 +37,8 @@ public protocol FileSystem: Sendable {
   func list(_ directory: String) throws(PlatformError) -> [String]
   /// The number of bytes that can still be written to the file system that holds the path.
   func freeBytes(_ path: String) throws(PlatformError) -> Int64
+  /// The size of the file system that holds the path, in bytes, with the room that is taken.
+  func totalBytes(_ path: String) throws(PlatformError) -> Int64
   /// The absolute path without links and `..`. A part that does not exist yet stays as it is.
   func resolved(_ path: String) throws(PlatformError) -> String
   /// The process's folder, absolute.

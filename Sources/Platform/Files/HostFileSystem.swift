@@ -31,6 +31,12 @@ public struct HostFileSystem: FileSystem {
     return Int64(info.f_bavail) * Int64(info.f_frsize)
   }
 
+  public func totalBytes(_ path: String) throws(PlatformError) -> Int64 {
+    var info = statvfs()
+    try systemCall("statvfs", path) { unsafe statvfs(path, &info) }
+    return Int64(info.f_blocks) * Int64(info.f_frsize)
+  }
+
   private func status(_ path: String) throws(PlatformError) -> stat { try place(path, for: "stat").status("stat") }
 
   public func open(_ path: String) throws(PlatformError) -> Int32 {

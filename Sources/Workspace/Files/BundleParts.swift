@@ -30,29 +30,41 @@ public struct BundleParts {
     public let missingParity: [Int64]
     /// The number of volumes that must still come. Any of the missing volumes are as good as any others.
     public let needed: Int64
-    let path: String
+    /// The folder of the pieces, or the file of the whole bundle.
+    public let path: String
+    /// Whether no piece is here, because the whole bundle already waits in `bundles/inbox/waiting`.
+    public let isWhole: Bool
     /// The size of each piece except the last.
     let pieceBytes: Int64
+    /// The number of pieces that are here.
+    private let count: Int64
 
     /// - Parameters:
     ///   - present: the numbers of the volumes that are here. Parity volumes have numbers above `parts`.
     ///   - parity: the known number of parity volumes.
     init(whole: String, parts: Int64, parity: Int64, present: Set<Int64>, path: String, pieceBytes: Int64) {
       (self.whole, self.parts, self.path, self.pieceBytes) = (whole, parts, path, pieceBytes)
+      (isWhole, count) = (false, Int64(present.count))
       missing = (1...parts).filter { !present.contains($0) }
       missingParity = parity == 0 ? [] : (1...parity).filter { !present.contains(parts + $0) }
       needed = max(0, parts - Int64(present.count))
     }
 
-    /// Whether the pieces that are here make the bundle.
-    public var isComplete: Bool { needed == 0 && !path.isEmpty }
+    /// - Parameter path: the file of the whole bundle, in `bundles/inbox/waiting`.
+    public init(wholeAt path: String, named whole: String, parts: Int64) {
+      (self.whole, self.parts, self.path, isWhole) = (whole, parts, path, true)
+      (missing, missingParity, needed, pieceBytes, count) = ([], [], 0, 0, 0)
+    }
 
-    /// The bytes of the pieces that are here.
-    var bytes: Int64 { (parts - needed) * pieceBytes }
+    /// Whether the pieces that are here make the bundle.
+    public var isComplete: Bool { needed == 0 && !path.isEmpty && !isWhole }
+
+    /// The bytes of all pieces that are here, also of pieces that are not needed. No piece is larger than `pieceBytes`.
+    var bytes: Int64 { count * pieceBytes }
   }
 
-  /// Keeps the piece of a verified volume. Throws a `Refusal` if its sender's pieces, or all pieces, take too much
-  /// room.
+  /// Keeps the piece of a verified volume, unless the pieces that are here already make the bundle. Throws a `Refusal`
+  /// if its sender's pieces, or all pieces, take too much room.
   public func keep(
     _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, within limits: BundlePartsLimits
   ) throws -> Waiting {
@@ -64,6 +76,10 @@ public struct BundleParts {
     // hold such a piece.
     let most = BundlePartsLimits.mostBytes(ofPieceIn: try bundle.file.bytes)
     guard size <= most else { throw BundleError.tooLarge("The piece that it carries", limit: most) }
+    if try platform.files.kind(place) == .directory {
+      let found = try waiting(at: place, named: bundle.manifest.wholeFileName, parts: volume.parts, piece: piece)
+      if found.isComplete { return found }
+    }
     try makeRoom(for: size, at: place, of: bundle.manifest, within: limits)
     try platform.files.makeDirectory(place, mode: 0o755)
     let fd = try platform.files.open(part)
@@ -84,9 +100,16 @@ public struct BundleParts {
   }
 
   /// Joins the pieces, and passes the whole bundle to `body`. Enough pieces must be here: missing pieces are computed
-  /// from parity pieces. The pieces are deleted if the bundle was imported, or can never be imported. They stay if the
-  /// bundle has to wait, or if `body` failed for another reason.
-  public func join<T>(_ waiting: Waiting, _ volume: Manifest.Volume, _ body: (_ path: String) throws -> T) throws -> T {
+  /// from parity pieces. The pieces are deleted if the bundle was imported, can never be imported, or waits now as a
+  /// whole. They stay if `body` failed for another reason.
+  ///
+  /// Throws the same refusal again, without joining, if the bundle was refused a short time ago.
+  /// - Parameter state: a text that changes if the result of the import may change; nil: the pieces are always joined.
+  public func join<T>(
+    _ waiting: Waiting, _ volume: Manifest.Volume, in state: String?, _ body: (_ path: String) throws -> T
+  ) throws -> T {
+    let record = RefusedJoin(of: waiting.path, in: state, platform)
+    if let refusal = try record.refusal() { throw refusal }
     let staging = try StagingFolder(in: folder.inbox, platform: platform)
     let path = staging.file(waiting.whole)
     do {
@@ -95,8 +118,12 @@ public struct BundleParts {
       try platform.files.removeTree(waiting.path)
       return result
     } catch {
-      let isHopeless = error is BundleError || (error as? Refusal)?.keeping == .quarantine
-      if isHopeless { try platform.files.removeTree(waiting.path) }
+      let refusal = error as? Refusal
+      if error is BundleError || refusal?.keeping == .quarantine || refusal?.keeping == .waiting {
+        try platform.files.removeTree(waiting.path)
+      } else if let refusal {
+        try record.note(refusal)
+      }
       throw error
     }
   }

@@ -92,16 +92,18 @@ struct Forger {
     ].compactMap(\.self) + blobs.sorted { $0.name.lexicographicallyPrecedes($1.name) }
   }
 
-  /// The only volume of a bundle of this device.
+  /// A volume of a bundle of this device: its only volume, if `changed` says nothing else.
   /// - Parameters:
   ///   - whole: the bundle's bytes.
+  ///   - piece: the piece that the volume carries; nil: the whole bundle.
   ///   - id: the bundle's id.
   ///   - changed: members that replace those of the device.
   func volume(
-    of whole: [UInt8], _ id: JSONValue, number: Int64, changed: [(name: String, value: JSONValue?)]
+    of whole: [UInt8], _ id: JSONValue, number: Int64, piece: [UInt8]? = nil,
+    changed: [(name: String, value: JSONValue?)]
   ) throws -> [UInt8] {
     try bundle { content in
-      content.part = whole
+      content.part = piece ?? whole
       let exports = ["epoch", "received", "sequence", "chain", "base", "incarnation"]
       content.manifest = exports.map { ($0, nil) }
       let members: [(String, JSONValue)] = [

@@ -13,7 +13,7 @@ final class FakeStick: Sendable {
   }
 
   private struct OpenFile {
-    /// The addresses of the file's clusters, in order.
+    /// The addresses of the file's blocks, in order.
     var clusters: [Int64] = []
     var reserved: Int64 = 0
     var position: Int64 = 0
@@ -26,20 +26,27 @@ final class FakeStick: Sendable {
     var written: Int64 = 0
   }
 
+  /// The size of a block. A cluster has one or more blocks.
   private static let clusterBytes: Int64 = 64 << 10
 
   private let folder: String
-  private let said: Int64
+  let said: Int64
   private let real: Int64
   private let manner: Manner
   private let canReserve: Bool
+  private let cluster: Int64
   private let state = Mutex(State())
 
   /// - Parameters:
   ///   - folder: the stick's folder.
   ///   - said: the size that the stick says it has, in bytes.
   ///   - real: its true size, a multiple of 64 KiB.
-  init(_ folder: String, said: Int64, real: Int64, _ manner: Manner = .drops, reserving: Bool = true) {
+  ///   - cluster: the least room of a file, a multiple of 64 KiB.
+  init(
+    _ folder: String, said: Int64, real: Int64, _ manner: Manner = .drops, reserving: Bool = true,
+    cluster: Int64 = 64 << 10
+  ) {
+    self.cluster = cluster
     (self.folder, self.said, self.real, self.manner, canReserve) = (folder, said, real, manner, reserving)
   }
 
@@ -47,8 +54,12 @@ final class FakeStick: Sendable {
 
   var free: Int64 {
     state.withLock { state in
-      said - state.files.values.reduce(0) { $0 + $1.reserved + Int64($1.clusters.count) * Self.clusterBytes }
+      free(state)
     }
+  }
+
+  private func free(_ state: State) -> Int64 {
+    said - state.files.values.reduce(0) { $0 + $1.reserved + Int64($1.clusters.count) * Self.clusterBytes }
   }
 
   /// The number of bytes that were written to new files.
@@ -63,22 +74,25 @@ final class FakeStick: Sendable {
     state.withLock { state in
       guard state.files[fd] != nil else { return nil }
       guard canReserve else { return false }
-      state.files[fd]?.reserved += bytes
-      state.next += bytes
+      let room = (bytes + cluster - 1) / cluster * cluster
+      state.files[fd]?.reserved += room
+      state.next += room
       return true
     }
   }
 
-  func write(_ fd: Int32, _ bytes: [UInt8]) {
+  /// Returns false if the stick says that it is full.
+  func write(_ fd: Int32, _ bytes: [UInt8]) -> Bool {
     state.withLock { state in
-      guard var file = state.files[fd] else { return }
+      guard var file = state.files[fd] else { return true }
       state.written += Int64(bytes.count)
       var rest = bytes[...]
       while !rest.isEmpty {
         let (cluster, offset) = file.position.quotientAndRemainder(dividingBy: Self.clusterBytes)
         if Int(cluster) == file.clusters.count {
-          file.clusters.append(state.next)
-          state.next += Self.clusterBytes
+          guard free(state) >= self.cluster else { return false }
+          file.clusters += stride(from: state.next, to: state.next + self.cluster, by: Int(Self.clusterBytes))
+          state.next += self.cluster
         }
         let part = rest.prefix(Int(Self.clusterBytes - offset))
         if let address = place(of: file.clusters[Int(cluster)]) {
@@ -90,6 +104,7 @@ final class FakeStick: Sendable {
         rest = rest.dropFirst(part.count)
       }
       state.files[fd] = file
+      return true
     }
   }
 

@@ -131,6 +131,12 @@ struct TroubledFiles: FileSystem {
     return try size - used(in: path)
   }
 
+  func totalBytes(_ path: String) throws(PlatformError) -> Int64 {
+    if let fake, fake.holds(path) { return fake.said }
+    if let size = sticks[path] { return size }
+    return try host.totalBytes(path)
+  }
+
   private func used(in folder: String) throws(PlatformError) -> Int64 {
     var bytes: Int64 = 0
     for name in try host.list(folder) {
@@ -157,7 +163,7 @@ struct TroubledFiles: FileSystem {
   }
   func write(_ fd: Int32, _ bytes: [UInt8]) throws(PlatformError) {
     try fault?.step("write", "a file")
-    fake?.write(fd, bytes)
+    if fake?.write(fd, bytes) == false { throw .noSpace(path: "a file") }
     try host.write(fd, bytes)
   }
   func sync(_ fd: Int32) throws(PlatformError) {

@@ -27,10 +27,12 @@ struct FalseSizeTests {
   }
 
   private func stick(
-    said: Int64 = 512, real: Int64, _ manner: FakeStick.Manner = .drops, reserving: Bool = true, type: String = "vfat"
+    said: Int64 = 512, real: Int64, _ manner: FakeStick.Manner = .drops, reserving: Bool = true, type: String = "vfat",
+    cluster: Int64 = 64 << 10
   ) throws -> FakeStick {
     let fake = FakeStick(
-      camp.path("stick"), said: said * Self.mebibyte, real: real * Self.mebibyte, manner, reserving: reserving)
+      camp.path("stick"), said: said * Self.mebibyte, real: real * Self.mebibyte, manner, reserving: reserving,
+      cluster: cluster)
     try plugIn(fake, type: type)
     return fake
   }
@@ -86,6 +88,33 @@ struct FalseSizeTests {
     let second = camp.hub("sync", camp.path("stick"))
     #expect(second.code == 0 && !second.out.contains("The stick was tested."), "\(second)")
     #expect(fake.written - written < Self.mebibyte)
+  }
+
+  @Test("a stick that got its record in a copy of another stick's files is tested, and so is one without a size in it")
+  func copied() throws {
+    _ = try stick(real: 512)
+    #expect(camp.device("tablet", "sync", camp.path("stick")).out.contains("The stick was tested."))
+    _ = try stick(said: 400, real: 400)
+    let second = camp.hub("sync", camp.path("stick"))
+    #expect(second.code == 0 && second.out.contains("The stick was tested."), "\(second)")
+    let record = String(decoding: try camp.read("stick/SATCHEL/checked.txt"), as: UTF8.self)
+    #expect(record.contains("Size of the tested stick: \(400 * Self.mebibyte) bytes."), "\(record)")
+    try camp.write("stick/SATCHEL/checked.txt", "Test data over 64 of 256 MiB of free room came back.\r\n")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'mine too' WHERE id = 'r1'")
+    #expect(camp.device("tablet", "sync", camp.path("stick")).out.contains("The stick was tested."))
+  }
+
+  @Test("large clusters change neither the distances of the markers nor the end of the test")
+  func largeClusters() throws {
+    _ = try stick(real: 128, .wraps, type: "exfat", cluster: 8 * Self.mebibyte)
+    #expect(camp.device("tablet", "sync", camp.path("stick")).code == 1)
+    // Two markers take almost all room of this stick.
+    for reserving in [true, false] {
+      _ = try stick(said: 80, real: 80, reserving: reserving, type: "exfat", cluster: 32 * Self.mebibyte)
+      try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'mine \(reserving)' WHERE id = 'r1'")
+      let outcome = camp.device("tablet", "sync", camp.path("stick"))
+      #expect(outcome.code == 0, "\(outcome)")
+    }
   }
 
   @Test("a file system that cannot reserve room is tested as far as a bounded number of bytes reaches")

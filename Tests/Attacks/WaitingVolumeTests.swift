@@ -1,0 +1,107 @@
+import SatchelHub
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+import TestSupport
+import Testing
+
+/// Volumes of bundles that are complete and cannot be merged: whoever can sign can make any number of small volumes.
+@Suite("Further volumes of a bundle that waits")
+struct WaitingVolumeTests {
+  private let lab: AttackFixture
+
+  init() throws { lab = try AttackFixture() }
+
+  private static let id: JSONValue = "0d6a9f4e-3c1b-4a52-9a7e-5b0f6c2d1e42"
+
+  /// A bundle that waits, cut into a large piece and a piece of one byte.
+  private struct Cut {
+    let forger: Forger
+    let whole: [UInt8]
+    let number: Int64
+
+    /// Signs a new volume.
+    func volume(_ part: Int64) throws -> [UInt8] {
+      let piece = part == 2 ? whole.suffix(1) : whole.dropLast()
+      return try forger.volume(
+        of: whole, id, number: number, piece: Array(piece),
+        changed: [(name: "part", value: .integer(part)), (name: "parts", value: 2)])
+    }
+  }
+
+  private func cut(later: Int64, _ fill: (inout Forger.Content) -> Void) throws -> Cut {
+    let forger = try lab.forger
+    let whole = try forger.bundle(later: later) { content in
+      content.set("bundle", Self.id)
+      fill(&content)
+    }
+    return Cut(forger: forger, whole: whole, number: forger.sequence + later)
+  }
+
+  private func files(in folder: String) throws -> [String] {
+    try lab.platform.files.kind(folder) == nil ? [] : lab.platform.files.list(folder)
+  }
+
+  /// The folders of pieces.
+  private var pieces: [String] { get throws { try files(in: Paths.join(lab.hub.folder.inbox, "parts")) } }
+  private var waiting: [String] { get throws { try files(in: lab.hub.folder.waiting) } }
+
+  @Test("a bundle that waits is joined once: its pieces go, and further volumes get the same answer")
+  func joinedOnce() throws {
+    let base = try lab.forger.sequence + 1
+    let cut = try cut(later: 2) { $0.set("base", .integer(base)) }
+    #expect(try lab.refusal(of: cut.volume(1)) == nil)
+    #expect(try pieces.count == 1)
+    #expect(try lab.refusal(of: cut.volume(2)) == "gap")
+    #expect(try waiting.count == 1 && pieces == [])
+    for part in [2, 1, 2] as [Int64] {
+      let error = try #require(try lab.error(of: cut.volume(part)))
+      #expect(error.reason == "gap" && error.message.contains("waits here already"), "\(error)")
+      #expect(try waiting.count == 1 && pieces == [])
+    }
+    let status = lab.tool("status").out
+    #expect(status.contains("earlier bundles of its device are missing") && !status.contains("volumes are here"))
+    // After the missing bundle came, any volume is enough to merge the bundle that waits.
+    #expect(try lab.refusal(of: lab.forger.bundle()) == nil)
+    #expect(try lab.refusal(of: cut.volume(2)) == nil)
+    #expect(try waiting == [])
+    #expect(try lab.atHub("SELECT merged FROM satchel_devices WHERE name = 'evil'") == ["\(cut.number)"])
+  }
+
+  @Test("a complete bundle for which there is no room is not joined by each further volume")
+  func noRoom() throws {
+    for later in Int64(2)...9 {
+      #expect(try lab.refusal(of: lab.forger.bundle(later: later) { $0.set("version", 99) }) == "newer-dataset")
+    }
+    let cut = try cut(later: 10) { $0.set("version", 99) }
+    #expect(try lab.refusal(of: cut.volume(1)) == nil)
+    let first = try #require(try lab.error(of: cut.volume(2)) as? Refusal)
+    #expect(first.message.contains("8 of evil wait already") && first.keeping == .inPlace, "\(first)")
+    #expect(lab.tool("status").out.contains("enough volumes are here"))
+    // The same answer comes without a join.
+    let second = try #require(try lab.error(of: cut.volume(2)) as? Refusal)
+    #expect(second.message == first.message && second.code == first.code && second.keeping == .unnoted, "\(second)")
+    lab.clock.advance(by: 11 * 60_000)
+    #expect((try lab.error(of: cut.volume(2)) as? Refusal)?.keeping == .inPlace)
+    // One of the bundles that wait has gone, so the pieces are joined at once.
+    try lab.platform.files.remove(Paths.join(lab.hub.folder.waiting, try #require(try waiting.first)))
+    #expect(try lab.refusal(of: cut.volume(2)) == "newer-dataset")
+    #expect(try waiting.count == 8 && pieces == [])
+  }
+
+  @Test("pieces that a complete bundle does not need are not kept")
+  func surplus() throws {
+    for later in Int64(2)...9 {
+      #expect(try lab.refusal(of: lab.forger.bundle(later: later) { $0.set("version", 99) }) == "newer-dataset")
+    }
+    let cut = try cut(later: 10) { $0.set("version", 99) }
+    for part in [1, 2] as [Int64] { _ = try lab.refusal(of: cut.volume(part)) }
+    let parity = try cut.forger.volume(
+      of: cut.whole, Self.id, number: cut.number, piece: Array(cut.whole.dropLast()),
+      changed: [(name: "part", value: 3), (name: "parts", value: 2), (name: "parity", value: 1)])
+    #expect(try lab.refusal(of: parity) == "newer-dataset")
+    let folder = try #require(try pieces.first)
+    let kept = try files(in: Paths.join(Paths.join(lab.hub.folder.inbox, "parts"), folder))
+    #expect(kept.filter { Int64($0) != nil } == ["1", "2"])
+  }
+}
