@@ -12,13 +12,13 @@ struct ScopeRules {
 
   func table(_ name: Name) -> TrackedTable? { tables.first { $0.name == name } }
 
-  /// SQL for the stable numbers of the rows that a user may see.
-  func visibleNumbersSQL(_ table: TrackedTable) -> String {
+  /// SQL for the stable numbers of the rows that meet a condition.
+  func numbersSQL(_ table: TrackedTable, _ condition: String) -> String {
     let names = RowNumbers.names(table)
     return """
       \(visibleRowsCTE(above: table))
       SELECT numbers.\(names.number)
-      FROM (SELECT \(names.key.joined(separator: ", ")) FROM \(quoted(table.name)) WHERE \(visible(table))) AS seen
+      FROM (SELECT \(names.key.joined(separator: ", ")) FROM \(quoted(table.name)) WHERE \(condition)) AS seen
       JOIN \(names.table) AS numbers ON \(names.key.map { "numbers.\($0) = seen.\($0)" }.joined(separator: " AND "))
       """
   }
