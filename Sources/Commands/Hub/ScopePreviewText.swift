@@ -59,7 +59,9 @@ struct ScopePreviewText {
     var text: TerminalText = "No user gets or loses rows.\n"
     if preview.given > 0 || preview.taken > 0 {
       var table = TextTable(["TABLE", .right("ROWS GIVEN"), .right("TAKEN")])
-      for entry in preview.tables where entry.given > 0 || entry.taken > 0 { table.add([entry.table.text, "\(entry.given)", "\(entry.taken)"]) }
+      for entry in preview.tables where entry.given > 0 || entry.taken > 0 {
+        table.add([entry.table.text, "\(entry.given)", "\(entry.taken)"])
+      }
       text = table.text(width: nil)
     }
     for entry in preview.tables where entry.readOnly > 0 {

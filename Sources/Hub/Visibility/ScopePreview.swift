@@ -89,7 +89,8 @@ final class ScopeCensus {
     self.store = store
     let rules = ScopeRules(dataset: store.dataset, tables: store.tables)
     usesName = try store.tables.contains { table in
-      let (kept, _) = try store.prepared(rule: rules.findingSQL(table, asking: [rules.visible(table), rules.writable(table)]))
+      let conditions = [rules.visible(table), rules.writable(table)]
+      let (kept, _) = try store.prepared(rule: rules.findingSQL(table, asking: conditions))
       return kept.statement.parameterNames.contains { $0 == "user" }
     }
   }

@@ -52,7 +52,9 @@ extension ScopeRules {
       "EXISTS (SELECT 1 FROM \(name) WHERE \(Self.isAbove(name, key, way)) AND \(namesParent(table)))"
     }
     let isNamed = ways.joined(separator: " OR ")
-    guard let climb else { return "EXISTS (WITH RECURSIVE \(above(table)) SELECT 1 FROM satchel_above WHERE \(isNamed))" }
+    guard let climb else {
+      return "EXISTS (WITH RECURSIVE \(above(table)) SELECT 1 FROM satchel_above WHERE \(isNamed))"
+    }
     return """
       (WITH RECURSIVE \(above(table, limit: "LIMIT \(climb.rows)"))
         SELECT max(\(isNamed)) OR count(*) >= \(climb.rows) FROM satchel_above)

@@ -205,8 +205,9 @@ struct ConsolePagesTests {
     let fixture = try quarrel([("p1", "Ida")])
     let camp = fixture.camp
     try camp.makeFolder("hub/files/faces")
-    let png: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0]
-    try Data(png).write(to: URL(fileURLWithPath: camp.path("hub/files/faces/p1.png")))
+    let start: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]
+    try Data(start + [0, 0, 0, 1, 0, 0, 0, 1]).write(to: URL(fileURLWithPath: camp.path("hub/files/faces/p1.png")))
+    try Data(start + [0, 1, 0, 0, 0, 1, 0, 0]).write(to: URL(fileURLWithPath: camp.path("hub/files/huge.png")))
     try camp.write("hub/files/page.png", "<script>alert(1)</script>")
     try camp.inBrowser { browser throws in
       let row = browser.get("/row?table=people&key=p1").text
@@ -214,7 +215,7 @@ struct ConsolePagesTests {
       let picture = browser.get("/file?path=faces%2Fp1.png")
       #expect(picture.status == 200 && picture.header("Content-Type") == "image/png")
       #expect(picture.headers.contains("nosniff") && picture.headers.contains("default-src 'none'"))
-      for path in ["page.png", "none.png", "..%2Fsatchel.json", "%2Fetc%2Fpasswd", "faces"] {
+      for path in ["page.png", "huge.png", "none.png", "..%2Fsatchel.json", "%2Fetc%2Fpasswd", "faces"] {
         #expect(browser.get("/file?path=\(path)").status == 404, "\(path)")
       }
     }
@@ -235,6 +236,22 @@ struct ConsolePagesTests {
       for words in ["<dt>age</dt><dd>3</dd>", ">ann</a>", ">ben</a>", "age: 1 -&gt; 3", "at the hub", "update/update"] {
         #expect(row.contains(words), "\(words) in \(row)")
       }
+    }
+  }
+
+  @Test("with many users, the page of a row says how many of them were looked at")
+  func manyUsers() throws {
+    let camp = try CommandLineFixture()
+    try camp.open()
+    try camp.sql("office.sqlite", "INSERT INTO sites VALUES ('peak', 'Peak', 99)")
+    let users = (1...100).map { "u\($0),2\n" }.joined()
+    try camp.write("team.csv", "user,tier\n\(users)")
+    #expect(camp.hub("user", "import", camp.path("team.csv")).code == 0)
+    try camp.inBrowser { browser throws in
+      let hidden = browser.get("/row?table=sites&key=peak").text
+      #expect(hidden.contains("None of the first 100 of 102 users sees it."), "\(hidden)")
+      let seen = browser.get("/row?table=sites&key=lake").text
+      #expect(seen.contains("Only the first 100 of 102 users were looked at."), "\(seen)")
     }
   }
 

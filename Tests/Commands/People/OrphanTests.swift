@@ -140,7 +140,8 @@ struct OrphanTests {
 
   @Test("rows that name themselves or each other, and no parent, are hidden with all rows below them")
   func circles() throws {
-    let camp = try openTree("(1, 1, NULL), (2, 3, NULL), (3, 2, NULL), (4, 3, 1), (5, 6, 1), (6, 5, NULL), (7, 6, NULL)")
+    let camp = try openTree(
+      "(1, 1, NULL), (2, 3, NULL), (3, 2, NULL), (4, 3, 1), (5, 6, 1), (6, 5, NULL), (7, 6, NULL)")
     #expect(try parts(camp) == "5,6,7")
     let why = camp.hub("scope", "explain", "ann", "parts", "1").out
     #expect(why.contains("no   it, or a row of parts above it, names a row of sites"), "\(why)")
@@ -167,7 +168,7 @@ struct OrphanTests {
     let camp = try openTree("(1, NULL, 1)")
     try camp.sql(
       "tablet/data.sqlite",
-      "INSERT INTO parts VALUES (2, 2, NULL); INSERT INTO parts VALUES (3, 1, NULL); INSERT INTO parts VALUES (4, 4, 1)")
+      "INSERT INTO parts VALUES (2, 2, NULL), (3, 1, NULL), (4, 4, 1)")
     camp.deliver("tablet", 1)
     #expect(try parts(camp, "office.sqlite") == "1,3,4")
     let found = try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue ?? []
