@@ -86,8 +86,8 @@ struct ScopePreviewText {
   }
 
   private static let lateWork: TerminalText = """
-    Changes to rows that are taken away, or that users may no longer change, may still come from these devices: each becomes a conflict, unless the table \
-    has "late": "accept".
+    Changes to rows that are taken away, or that users may no longer change, may still come from these devices: \
+    each becomes a conflict, unless the table has "late": "accept".
 
     """
 }
