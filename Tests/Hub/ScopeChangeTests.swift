@@ -1,4 +1,6 @@
 import Foundation
+import SatchelCapture
+import SatchelDataset
 import SatchelSQLite
 import SatchelValues
 import TestSupport
@@ -95,18 +97,48 @@ struct ScopeHistory {
     return tally
   }
 
-  /// For each table whose rules hide them, the rows that name no row above them. Found without the rules' own SQL.
+  /// For each table whose rules hide them, the rows that name no parent, and have no row above them in their own tree
+  /// that names one. Found without the rules' own SQL.
   private func hiddenOrphans(_ store: HubStore) throws -> [RowSet] {
     try store.tables.enumerated().map { place, table in
       var orphans = RowSet()
-      let above = table.parentKeys(in: store.dataset)
-      guard table.rules.orphans == .hidden, !above.isEmpty else { return orphans }
-      try store.database.each(table.allRowsSQL) {
-        let row = Row($0.values(from: 0, count: table.schema.columns.count))
-        guard (above + table.treeKeys).allSatisfy({ $0.columns.contains { row[$0].isNull } }) else { return }
+      let parents = table.parentKeys(in: store.dataset)
+      guard table.rules.orphans == .hidden, !parents.isEmpty else { return orphans }
+      let rows = try store.database.all(table.allRowsSQL) {
+        Row($0.values(from: 0, count: table.schema.columns.count))
+      }
+      var named = rows.map { row in parents.contains { key in key.columns.allSatisfy { !row[$0].isNull } } }
+      var isGrowing = true
+      while isGrowing {
+        isGrowing = false
+        for child in rows.indices where !named[child] {
+          named[child] = rows.indices.contains { named[$0] && Self.refers(rows[child], to: rows[$0], table) }
+          if named[child] { isGrowing = true }
+        }
+      }
+      for (row, isNamed) in zip(rows, named) where !isNamed {
         if let number = try store.numbers[place].number(of: table.schema.key(of: row)) { orphans.insert(number) }
       }
       return orphans
+    }
+  }
+
+  /// Whether a row may refer to another row of its tree. SQLite takes some values for equal that are only similar.
+  private static func refers(_ row: Row, to other: Row, _ table: TrackedTable) -> Bool {
+    func text(_ value: Value) -> String {
+      let text =
+        switch value {
+        case .integer(let number): String(number)
+        case .text(let bytes): String(decoding: bytes, as: UTF8.self)
+        default: "\(value)"
+        }
+      return String(text.lowercased().drop { $0 == "0" })
+    }
+    return table.treeKeys.contains { key in
+      zip(key.columns, key.parentColumns).allSatisfy { own, parent in
+        guard let parent = table.schema.position(of: parent) else { return false }
+        return !row[own].isNull && !other[parent].isNull && text(row[own]) == text(other[parent])
+      }
     }
   }
 

@@ -113,17 +113,20 @@ extension ConsoleSite {
   private static func viewers(_ history: RowHistory, _ hub: HubWorkspace) throws -> Markup {
     if history.row == nil { return "<p>A row that is gone is seen by no one.</p>" }
     let found = try hub.viewers(of: history.table, history.key, limit: mostUsers)
-    if found.isEmpty { return "<p>No user sees it.</p>" }
+    let first = "the first \(Words.grouped(found.evaluated)) of \(Words.grouped(found.users)) users"
+    let isPart = found.evaluated < found.users
+    if found.viewers.isEmpty { return isPart ? "<p>None of \(first) sees it.</p>" : "<p>No user sees it.</p>" }
     let key = percentEncoded(String(decoding: canonicalKey(history.key), as: UTF8.self))
     let row = "&table=\(percentEncoded(history.table.text))&key=\(key)"
-    let items = found.map { viewer -> Markup in
+    let items = found.viewers.map { viewer -> Markup in
       """
       <li><a href="scopes?user=\(percentEncoded(viewer.user))\(row)">\
       \(viewer.user)</a>\(viewer.mayWrite ? "" : " (may not change it)")</li>
 
       """
     }
-    return "<ul>\n\(items)</ul>\n"
+    let rest: Markup = isPart ? "<p>Only \(first) were looked at.</p>\n" : ""
+    return "<ul>\n\(items)</ul>\n\(rest)"
   }
 
   private static func conflicts(_ history: RowHistory) -> Markup {

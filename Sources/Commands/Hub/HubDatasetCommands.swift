@@ -53,7 +53,7 @@ extension HubTool {
 
         With --migrated, the app's own tool has changed the hub's tables already. Then the migration is not run here. \
         It is recorded for the devices. The tables must be as the new definition demands. Rows that users get and lose \
-        are not counted then.
+        are not counted then, so at a terminal the command always asks.
         """,
       arguments: [ArgumentSpec("FILE", help: "the new definition (JSON), with the next version number")],
       options: [
@@ -77,17 +77,21 @@ extension HubTool {
         try files.read(command.path($0), limit: Migration.maximumBytes + 1)
       }
       let state: HubTables = command.flag("migrated") ? .migrated : .former
+      if state == .migrated { try Confirmation.ask("\(notCounted) Go on?", command, context) }
       let counted = try state == .former ? rehearsed(source, script, command, context) : nil
       let report = try open(command, context).applyDataset(
         source, migration: script, to: state, counting: counted == nil ? .counted : .skipped)
       let effect =
         try counted ?? report.preview.map { try ScopePreviewText(asking: $0.ofMovedDevices, command, context) }
       var answer = Answer(
-        text(report, effect?.answer ?? "", isDone: !command.dryRun), members(report))
+        text(report, effect?.answer ?? "\(notCounted)\n", isDone: !command.dryRun), members(report))
       answer.members.append(.init(name: "effect", value: effect?.json ?? .null))
       return answer
     }
   }
+
+  private static let notCounted: TerminalText =
+    "The effect on users was not counted, because the tables were changed before."
 
   /// Shows the effect on users, and asks if they lose rows. For this, the step is taken and rolled back. Returns nil
   /// if there is no question.

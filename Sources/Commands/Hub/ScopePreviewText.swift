@@ -9,18 +9,25 @@ struct ScopePreviewText {
   /// Whether the words were shown with a question already.
   private let wasShown: Bool
 
-  /// Shows the effect, and asks the person at the terminal if rows are taken.
+  /// Shows the effect, and asks the person at the terminal if users lose rows or rights.
   ///
   /// Throws a `WorkspaceError` if the answer is not yes.
   init(asking preview: ScopePreview, _ command: ParsedCommand, _ context: CommandContext) throws {
     self.preview = preview
     words = Self.text(preview, now: context.platform.clock.milliseconds())
-    wasShown = preview.taken > 0 && Confirmation.isAsked(command, context)
+    wasShown = (preview.taken > 0 || preview.readOnly > 0) && Confirmation.isAsked(command, context)
     if wasShown {
       context.console.warn(words)
-      try Confirmation.ask(
-        "This takes \(Words.count(preview.taken, "row")) away, from the next bundle on. Go on?", command, context)
+      try Confirmation.ask(Self.question(preview), command, context)
     }
+  }
+
+  private static func question(_ preview: ScopePreview) -> TerminalText {
+    let taken: TerminalText = "takes \(Words.count(preview.taken, "row")) away"
+    let rights: TerminalText = "ends the right to change \(Words.count(preview.readOnly, "row"))"
+    let effect: TerminalText =
+      preview.readOnly == 0 ? taken : preview.taken == 0 ? rights : "\(taken) and \(rights)"
+    return "This \(effect), from the next bundle on. Go on?"
   }
 
   /// The words for the answer. Empty if they were shown with the question.
@@ -32,14 +39,17 @@ struct ScopePreviewText {
         preview.tables.map {
           .init(
             name: $0.table.text,
-            value: ["given": .integer(Int64($0.given)), "taken": .integer(Int64($0.taken))])
+            value: [
+              "given": .integer(Int64($0.given)), "taken": .integer(Int64($0.taken)),
+              "read_only": .integer(Int64($0.readOnly)),
+            ])
         }),
       "devices": .array(
         preview.devices.map {
           [
             "device": .string($0.name), "user": .string($0.user), "given": .integer(Int64($0.given)),
-            "taken": .integer(Int64($0.taken)), "last_contact": .time($0.lastContact),
-            "unsent": .bool($0.mayHaveUnsentWork),
+            "taken": .integer(Int64($0.taken)), "read_only": .integer(Int64($0.readOnly)),
+            "last_contact": .time($0.lastContact), "unsent": .bool($0.mayHaveUnsentWork),
           ]
         }),
     ]
@@ -47,10 +57,15 @@ struct ScopePreviewText {
 
   private static func text(_ preview: ScopePreview, now: Int64) -> TerminalText {
     var text: TerminalText = "No user gets or loses rows.\n"
-    if !preview.tables.isEmpty {
+    if preview.given > 0 || preview.taken > 0 {
       var table = TextTable(["TABLE", .right("ROWS GIVEN"), .right("TAKEN")])
-      for entry in preview.tables { table.add([entry.table.text, "\(entry.given)", "\(entry.taken)"]) }
+      for entry in preview.tables where entry.given > 0 || entry.taken > 0 {
+        table.add([entry.table.text, "\(entry.given)", "\(entry.taken)"])
+      }
       text = table.text(width: nil)
+    }
+    for entry in preview.tables where entry.readOnly > 0 {
+      text += "Users may no longer change \(Words.count(entry.readOnly, "row")) of \(entry.table) that they see.\n"
     }
     if preview.devices.isEmpty { return text }
     var table = TextTable([
@@ -63,12 +78,16 @@ struct ScopePreviewText {
       ])
     }
     text += table.text(width: nil)
-    return text + (preview.devices.contains { $0.taken > 0 && $0.mayHaveUnsentWork } ? lateWork : "")
+    return text + (preview.devices.contains(where: mayConflict) ? lateWork : "")
+  }
+
+  private static func mayConflict(_ device: ScopePreview.Device) -> Bool {
+    (device.taken > 0 || device.readOnly > 0) && device.mayHaveUnsentWork
   }
 
   private static let lateWork: TerminalText = """
-    Changes to rows that are taken away may still come from these devices: each becomes a conflict, unless the table \
-    has "late": "accept".
+    Changes to rows that are taken away, or that users may no longer change, may still come from these devices: \
+    each becomes a conflict, unless the table has "late": "accept".
 
     """
 }

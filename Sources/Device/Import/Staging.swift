@@ -32,10 +32,10 @@ extension DeviceWorkspace {
       }
       return StagedBundle(manifest: bundle.manifest, waiting: nil)
     }
-    guard let waiting = staged.waiting, waiting.isComplete, case .volume(let body) = staged.manifest.body else {
-      return staged
-    }
-    return try BundleParts(folder, platform: platform).join(waiting, body) {
+    guard let waiting = staged.waiting, case .volume(let body) = staged.manifest.body else { return staged }
+    if waiting.isWhole { return try stage(waiting.path, fingerprint, session, of: nil) }
+    if !waiting.isComplete { return staged }
+    return try BundleParts(folder, platform: platform).join(waiting, body, in: session?.stateForJoining) {
       try stage($0, fingerprint, session, of: staged.manifest)
     }
   }

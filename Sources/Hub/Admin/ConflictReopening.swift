@@ -8,6 +8,8 @@ import SatchelWorkspace
 public struct ReopenedConflicts: Sendable {
   /// The conflicts that are open again.
   public let conflicts: [ConflictRecord]
+  /// The mark of these conflicts and of their decisions.
+  public let mark: ConflictSetMark
   /// Rows that have the values from before the decisions again, by table.
   public let rows: [(table: Name, count: Int)]
   /// The number of rows that keep a value of a decision: others changed them since, or other rows depend on them.
@@ -36,14 +38,22 @@ extension HubWorkspace {
   }
 
   /// Takes back all decisions that were made at the hub at this time or later, in the same way.
-  /// - Parameter time: in milliseconds since 1970.
-  public func reopen(decidedSince time: Int64) throws -> ReopenedConflicts {
+  /// - Parameters:
+  ///   - time: in milliseconds since 1970.
+  ///   - expected: the mark of the decisions that the person saw. If there are others now, nothing is taken back. nil:
+  ///     all decisions are taken back.
+  public func reopen(decidedSince time: Int64, expected: ConflictSetMark? = nil) throws -> ReopenedConflicts {
     try applying { store in
       let decided = try ConflictTable.decided(by: Self.hubUser, since: time, in: store.database)
       if decided.isEmpty {
         throw WorkspaceError(
           .notDecided, "No conflict was decided here since \(platform.clock.localText(milliseconds: time)).",
           hint: "`conflicts list --all` shows the decided ones, and `conflicts show ID` the time of a decision.")
+      }
+      if let expected, expected != ConflictSetMark(ofDecided: decided) {
+        throw WorkspaceError(
+          .otherConflicts, "These are not the decisions that you saw: there are \(decided.count) now.",
+          hint: "Nothing was taken back. Look again.")
       }
       return try reopen(decided, store)
     }
@@ -56,7 +66,7 @@ extension HubWorkspace {
     try revert.run(rows)
     for conflict in decided { try ConflictTable.reopen(conflict, in: store.database) }
     return ReopenedConflicts(
-      conflicts: decided.map(\.record),
+      conflicts: decided.map(\.record), mark: ConflictSetMark(ofDecided: decided),
       rows: zip(store.tables, revert.counts).filter { $0.1 > 0 }.map { ($0.0.name, $0.1) }, left: revert.left,
       forgotten: forgotten)
   }

@@ -186,10 +186,11 @@ final class FormerRights {
     }
   }
 
-  /// Whether the write rule at an emission lets the user make a row with these values. The rows above it are not
-  /// checked. If the result at that time is unknown, the user's present attributes and the present tables decide.
+  /// Whether the write rule at an emission lets the user make a row with these values. The rows above it are
+  /// checked only for a parent. If the result at that time is unknown, the user's present attributes and the present
+  /// tables decide.
   private func couldMake(_ row: Row, in place: Int, at emission: Emission) throws -> Bool {
-    guard let write = try writeRule(of: place, at: emission), !scope.rules.hides(row, of: store.tables[place]) else {
+    guard let write = try writeRule(of: place, at: emission), try !scope.hidesOrphan(row, in: place) else {
       return false
     }
     let rule: String?

@@ -11,17 +11,22 @@ public struct AttachedImage: Sendable {
   /// The largest file that is shown as a picture.
   public static let mostBytes: Int64 = 4 << 20
 
-  /// nil: the bytes do not begin as a picture in a known format does.
+  /// nil: the bytes do not begin as a picture in a known format does, or the picture has too many pixels.
   init?(_ bytes: [UInt8]) {
-    let beginnings: [(String, [UInt8])] = [
-      ("image/png", [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]), ("image/jpeg", [0xff, 0xd8, 0xff]),
-      ("image/gif", Array("GIF8".utf8)),
-    ]
-    let isWebP = bytes.starts(with: "RIFF".utf8) && bytes.dropFirst(8).starts(with: "WEBP".utf8)
-    guard let type = isWebP ? "image/webp" : beginnings.first(where: { bytes.starts(with: $0.1) })?.0 else {
+    let found: (type: String, size: PictureSize?)
+    if bytes.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) {
+      found = ("image/png", PictureSize(png: bytes))
+    } else if bytes.starts(with: [0xff, 0xd8, 0xff]) {
+      found = ("image/jpeg", PictureSize(jpeg: bytes))
+    } else if bytes.starts(with: "GIF8".utf8) {
+      found = ("image/gif", PictureSize(gif: bytes))
+    } else if bytes.starts(with: "RIFF".utf8), bytes.dropFirst(8).starts(with: "WEBP".utf8) {
+      found = ("image/webp", PictureSize(webP: bytes))
+    } else {
       return nil
     }
-    (self.type, self.bytes) = (type, bytes)
+    guard let size = found.size, size.isShown else { return nil }
+    (type, self.bytes) = (found.type, bytes)
   }
 }
 
@@ -38,7 +43,8 @@ extension HubWorkspace {
     return nil
   }
 
-  /// The picture at this path below `files/`; nil: there is no file, it is too large, or it is no picture.
+  /// The picture at this path below `files/`; nil: there is no file, its bytes or its pixels
+  /// are too many, or it is no picture.
   public func image(at path: AttachmentPath) throws -> AttachedImage? {
     guard let bytes = try sizeOfFile(at: path), bytes <= AttachedImage.mostBytes else { return nil }
     let file = Paths.join(folder.attached, path.text)

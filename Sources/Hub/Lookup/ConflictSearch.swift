@@ -19,6 +19,7 @@ public struct ConflictList: Sendable {
 /// The conflicts of a decision about many, in numbers.
 public struct ConflictCounts: Sendable {
   public let counts: [ConflictCount]
+  public let mark: ConflictSetMark
   /// The number of conflicts. A unit counts once.
   public var total: Int64 { counts.reduce(0) { $0 + $1.count } }
 }
@@ -39,7 +40,9 @@ extension HubWorkspace {
   /// The numbers of conflicts of a filter.
   public func countConflicts(_ filter: ConflictFilter) throws -> ConflictCounts {
     let store = try store()
-    return ConflictCounts(counts: try ConflictTable.counts(filter, store.tables, in: store.database))
+    return ConflictCounts(
+      counts: try ConflictTable.counts(filter, store.tables, in: store.database),
+      mark: ConflictSetMark(of: try ConflictTable.ids(filter, store.tables, in: store.database)))
   }
 
   /// The conflict that follows a conflict in the list of a filter, and how many others the list has.
@@ -52,19 +55,19 @@ extension HubWorkspace {
 
   /// Decides by a policy the conflicts of a filter, as `resolveAll(_:table:note:)` does. A conflict that must be
   /// decided by itself is left.
-  /// - Parameter expected: the number of conflicts that the person saw. If there are more or fewer now, nothing is
+  /// - Parameter expected: the mark of the conflicts that the person saw. If the filter finds others now, nothing is
   ///   decided.
-  public func resolveAll(_ policy: Policy, _ filter: ConflictFilter, expected: Int64, note: String?) throws
+  public func resolveAll(_ policy: Policy, _ filter: ConflictFilter, expected: ConflictSetMark, note: String?) throws
     -> ResolvedAll
   {
     try applying { store in
-      let total = try ConflictTable.count(filter, store.tables, in: store.database)
-      guard total == expected else {
+      let ids = try ConflictTable.ids(filter, store.tables, in: store.database)
+      guard ConflictSetMark(of: ids) == expected else {
+        let total = try ConflictTable.count(filter, store.tables, in: store.database)
         throw WorkspaceError(
-          .otherConflicts, "There were \(expected) conflicts when you looked, and there are \(total) now.",
+          .otherConflicts, "These are not the conflicts that you saw: there are \(total) now.",
           hint: "Nothing was decided. Go back to the list, and look again.")
       }
-      let ids = try ConflictTable.ids(filter, store.tables, in: store.database)
       let units = try ConflictTable.list([.open, .held], in: store.database).units.filter { unit in
         unit.members.contains { ids.contains($0.record.id) }
       }

@@ -19,6 +19,15 @@ public struct RowViewer: Sendable {
   public let mayWrite: Bool
 }
 
+/// The users who see a row, among the first users of the hub.
+public struct RowViewers: Sendable {
+  public let viewers: [RowViewer]
+  /// The number of users whose rights were evaluated.
+  public let evaluated: Int
+  /// The number of all users.
+  public let users: Int
+}
+
 extension HubWorkspace {
   /// The tables of the dataset with their numbers of rows.
   public func tables() throws -> [(table: Name, rows: Int64)] {
@@ -71,14 +80,16 @@ extension HubWorkspace {
   }
 
   /// The users who see a row now.
-  /// - Parameter limit: the most users to ask about.
-  public func viewers(of table: Name, _ key: RowKey, limit: Int) throws -> [RowViewer] {
+  /// - Parameter limit: the most users whose rights are evaluated.
+  public func viewers(of table: Name, _ key: RowKey, limit: Int) throws -> RowViewers {
     try changing { store in
       guard let place = store.place(of: table) else { throw Self.noTable(table.text, store) }
-      return try store.users().prefix(limit).compactMap { user in
+      let users = try store.users()
+      let viewers = try users.prefix(limit).compactMap { user -> RowViewer? in
         guard let found = try ScopeStore(store, user: user).find(key, in: place), found.maySee else { return nil }
         return RowViewer(user: user.name, mayWrite: found.mayWrite)
       }
+      return RowViewers(viewers: viewers, evaluated: min(limit, users.count), users: users.count)
     }
   }
 }

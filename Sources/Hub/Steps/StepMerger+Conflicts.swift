@@ -57,8 +57,8 @@ extension StepMerger {
   }
 
   /// Says why the user may not make a row as it is.
-  func words(forbidding row: Row?, in place: Int) -> String {
-    guard let row, scope.rules.hides(row, of: store.tables[place]) else {
+  func words(forbidding row: Row?, in place: Int) throws -> String {
+    guard let row, try scope.hidesOrphan(row, in: place) else {
       return "The user may not make this row as it is."
     }
     return "The row names no parent, so no user would see it. It needs a parent."

@@ -79,7 +79,7 @@ final class DeepTree: RowFollower {
     let climb = try climb(from: key)
     // A deeper tree must be read again each time that it is forgotten, so it is forgotten less often.
     limit = max(Self.mostRows, 2 * climb.rows.count)
-    let hidden = climb.spread(from: climb.rows.indices.filter { climb.rows[$0].isHidden })
+    let hidden = climb.hidden
     // Rows below a missing row are hidden until the missing row comes, which may be soon. So they are not remembered.
     let lost = climb.spread(from: climb.rows.indices.filter { climb.rows[$0].isLost && !hidden[$0] })
     remember(climb, hidden: hidden, lost: lost)
@@ -93,6 +93,8 @@ final class DeepTree: RowFollower {
     let key: RowKey
     /// Whether the row is hidden, even if rows above it are unknown.
     var isHidden: Bool
+    /// Whether the row, or a remembered row above it, names a parent in another table, or whether it needs none.
+    var isNamed = false
     /// Whether the row is missing, or refers to a row that is missing or has no key.
     var isLost = false
     var parents: [RowKey] = []
@@ -103,6 +105,14 @@ final class DeepTree: RowFollower {
     var rows: [Climbed] = []
     /// For each row, the positions of the rows that refer to it.
     var children: [[Int]] = []
+
+    /// For each row, whether it is hidden. A row is hidden too if no row above it names a parent, as in a circle. If a
+    /// row above it is missing, that is not known yet.
+    var hidden: [Bool] {
+      let named = spread(from: rows.indices.filter { rows[$0].isNamed })
+      let lost = spread(from: rows.indices.filter { rows[$0].isLost })
+      return spread(from: rows.indices.filter { rows[$0].isHidden || !named[$0] && !lost[$0] })
+    }
 
     /// For each row, whether it is in `first` or below a row in `first`.
     func spread(from first: [Int]) -> [Bool] {
@@ -127,7 +137,7 @@ final class DeepTree: RowFollower {
       var row = try read(keys[next])
       for parent in row.parents {
         if let answer = known(parent) {
-          if !answer.isSeen { row.isHidden = true }
+          if answer.isSeen { row.isNamed = true } else { row.isHidden = true }
           continue
         }
         let position = positions[parent] ?? keys.count
@@ -149,10 +159,11 @@ final class DeepTree: RowFollower {
     defer { stepUp.statement.reset() }
     for (parameter, value) in zip(keyParameters, key.values) { try stepUp.statement.bind(value, at: parameter) }
     guard try stepUp.statement.step() else { return Climbed(key: key, isHidden: false, isLost: true) }
-    var row = Climbed(key: key, isHidden: stepUp.statement.integer(0) == 0)
+    var row = Climbed(
+      key: key, isHidden: stepUp.statement.integer(0) == 0, isNamed: stepUp.statement.integer(1) != 0)
     let width = schema.key.count
     for way in 0..<ways {
-      let first = 1 + way * (width + 1)
+      let first = 2 + way * (width + 1)
       guard stepUp.statement.integer(first) != 0 else { continue }
       let parent = stepUp.statement.values(from: first + 1, count: width)
       if parent.contains(where: \.isNull) { row.isLost = true } else { row.parents.append(RowKey(parent)) }

@@ -20,7 +20,7 @@ extension ScopeStore {
   }
 
   /// The version of the evaluation. It must change if the same rules get another meaning.
-  private static let evaluation = Array("scope 1".utf8)
+  private static let evaluation = Array("scope 2".utf8)
 
   private func hasNamelessRows(_ place: Int) throws -> Bool {
     let table = store.tables[place]

@@ -67,7 +67,9 @@ extension ScopeStore {
         switch condition.subject {
         case .row: table.rules.visible.map { "visible: \($0)" } ?? "visible: every row"
         case .parents(let references, let orphans): Self.words(references, orphans)
-        case .named(let tables): "it names a row of \(tables.map(\.text).joined(separator: " or "))"
+        case .named(let tables):
+          (table.treeKeys.isEmpty ? "it names" : "it, or a row of \(table.name) above it, names")
+            + " a row of \(tables.map(\.text).joined(separator: " or "))"
         case .tree: "every row of \(table.name) above it is visible"
         }
       return .init(words: words, holds: try question({ _ in condition.sql }, in: place).holds(for: key))

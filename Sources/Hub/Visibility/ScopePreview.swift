@@ -9,6 +9,10 @@ public struct ScopePreview: Sendable {
     public let table: Name
     public var given: Int
     public var taken: Int
+    /// The number of rows that users still see and may no longer change.
+    public var readOnly: Int
+
+    var isEmpty: Bool { given == 0 && taken == 0 && readOnly == 0 }
   }
 
   public struct Device: Sendable {
@@ -17,77 +21,89 @@ public struct ScopePreview: Sendable {
     public let user: String
     public let given: Int
     public let taken: Int
+    /// The number of rows that the user still sees and may no longer change.
+    public let readOnly: Int
     /// The time of the last contact, in milliseconds since 1970. nil if the hub never had a bundle of the device.
     public let lastContact: Int64?
     /// Whether the device may have changes that the hub does not have yet. No hub can know that there are none.
     public let mayHaveUnsentWork: Bool
   }
 
-  /// The tables in which rows are given or taken, in the order of the dataset.
+  /// The tables in which rows are given, taken or no longer changed, in the order of the dataset.
   public private(set) var tables: [Table] = []
   public private(set) var devices: [Device] = []
 
   public var given: Int { tables.reduce(0) { $0 + $1.given } }
   public var taken: Int { tables.reduce(0) { $0 + $1.taken } }
 
-  /// The same, with only the devices that get or lose rows.
+  public var readOnly: Int { tables.reduce(0) { $0 + $1.readOnly } }
+
+  /// The same, with only the devices whose rows or rights change.
   public var ofMovedDevices: ScopePreview {
     var preview = self
-    preview.devices = devices.filter { $0.given > 0 || $0.taken > 0 }
+    preview.devices = devices.filter { $0.given > 0 || $0.taken > 0 || $0.readOnly > 0 }
     return preview
   }
 
   /// - Parameters:
-  ///   - changes: for each user, the rows that the user sees before the change and after it, by table, and the user's
-  ///     devices.
+  ///   - changes: for each user, the user's rights before the change and after it, and the user's devices.
   ///   - names: the order of the tables.
-  init(_ changes: [(before: VisibleRows, after: VisibleRows, devices: [EnrolledDevice])], tables names: [Name]) {
-    var totals: [Name: (given: Int, taken: Int)] = [:]
+  init(_ changes: [(before: UserRows, after: UserRows, devices: [EnrolledDevice])], tables names: [Name]) {
+    var totals = Dictionary(names.map { ($0, Table(table: $0, given: 0, taken: 0, readOnly: 0)) }) { first, _ in first }
     for (before, after, devices) in changes {
-      var (given, taken) = (0, 0)
-      for name in Set(before.keys).union(after.keys) {
-        let (old, new) = (before[name] ?? RowSet(), after[name] ?? RowSet())
-        let difference = (new.subtracting(old).count, old.subtracting(new).count)
-        totals[name, default: (0, 0)].given += difference.0
-        totals[name, default: (0, 0)].taken += difference.1
-        (given, taken) = (given + difference.0, taken + difference.1)
+      var sum = (given: 0, taken: 0, readOnly: 0)
+      for name in Set(before.seen.keys).union(after.seen.keys) {
+        let (old, new) = (before.seen[name] ?? RowSet(), after.seen[name] ?? RowSet())
+        let (given, taken) = (new.subtracting(old).count, old.subtracting(new).count)
+        let lost = (before.writable[name] ?? RowSet()).subtracting(after.writable[name] ?? RowSet())
+        // Rows that are taken away are counted already.
+        let readOnly = lost.intersection(new).count
+        totals[name]?.given += given
+        totals[name]?.taken += taken
+        totals[name]?.readOnly += readOnly
+        sum = (sum.given + given, sum.taken + taken, sum.readOnly + readOnly)
       }
       self.devices += devices.map {
         Device(
-          name: $0.name, user: $0.user, given: given, taken: taken, lastContact: $0.heard,
-          mayHaveUnsentWork: $0.mayHaveUnsentWork)
+          name: $0.name, user: $0.user, given: sum.given, taken: sum.taken, readOnly: sum.readOnly,
+          lastContact: $0.heard, mayHaveUnsentWork: $0.mayHaveUnsentWork)
       }
     }
-    tables = names.compactMap { name in
-      guard let total = totals[name], total != (0, 0) else { return nil }
-      return Table(table: name, given: total.given, taken: total.taken)
-    }
+    tables = names.compactMap { totals[$0] }.filter { !$0.isEmpty }
   }
 }
 
-/// The visible rows of one user, by table.
-typealias VisibleRows = [Name: RowSet]
+/// The rows that one user may see and change, by table.
+struct UserRows {
+  var seen: [Name: RowSet] = [:]
+  var writable: [Name: RowSet] = [:]
+}
 
-/// Evaluates what users see. If the rules cannot distinguish two users, their rows are evaluated once.
+/// Evaluates what users see and may change. If the rules cannot distinguish two users, their rows are evaluated once.
 final class ScopeCensus {
   private let store: HubStore
   private let usesName: Bool
-  private var known: [String: VisibleRows] = [:]
+  private var known: [String: UserRows] = [:]
 
   init(_ store: HubStore) throws {
     self.store = store
     let rules = ScopeRules(dataset: store.dataset, tables: store.tables)
     usesName = try store.tables.contains { table in
-      let (kept, _) = try store.prepared(rule: rules.ofRowSQL(table, rules.visible(table)))
+      let conditions = [rules.visible(table), rules.writable(table)]
+      let (kept, _) = try store.prepared(rule: rules.findingSQL(table, asking: conditions))
       return kept.statement.parameterNames.contains { $0 == "user" }
     }
   }
 
-  func rows(of user: User) throws -> VisibleRows {
+  func rows(of user: User) throws -> UserRows {
     let key = "\(usesName ? user.name : "")\u{0}\(String(decoding: FieldsCoding.json(user.attributes), as: UTF8.self))"
     if let rows = known[key] { return rows }
-    let sets = try ScopeStore(store, user: user).visibleFromAbove()
-    let rows = Dictionary(uniqueKeysWithValues: zip(store.tables.map(\.name), sets))
+    let scope = ScopeStore(store, user: user)
+    let seen = try scope.visibleFromAbove()
+    let names = store.tables.map(\.name)
+    let rows = UserRows(
+      seen: Dictionary(uniqueKeysWithValues: zip(names, seen)),
+      writable: Dictionary(uniqueKeysWithValues: zip(names, try scope.writable(among: seen))))
     known[key] = rows
     return rows
   }
@@ -133,8 +149,8 @@ extension HubWorkspace {
         let census = try ScopeCensus(store)
         let changes = try changes(store).map { before, after, devices in
           let isSame = before.name == after.name && before.attributes == after.attributes
-          let rows = try isSame ? [:] : census.rows(of: before)
-          return (rows, try isSame ? [:] : census.rows(of: after), devices)
+          let rows = try isSame ? UserRows() : census.rows(of: before)
+          return (rows, try isSame ? rows : census.rows(of: after), devices)
         }
         return ScopePreview(changes, tables: store.tables.map(\.name))
       }
@@ -149,7 +165,7 @@ public enum ScopeCounting: Sendable {
 
 /// The users who have devices, and what they see before a new version of the dataset.
 struct ScopesBefore {
-  private let users: [(user: User, rows: VisibleRows, devices: [EnrolledDevice])]
+  private let users: [(user: User, rows: UserRows, devices: [EnrolledDevice])]
   private let tables: [Name]
 
   init(_ store: HubStore) throws {

@@ -12,13 +12,13 @@ struct ScopeRules {
 
   func table(_ name: Name) -> TrackedTable? { tables.first { $0.name == name } }
 
-  /// SQL for the stable numbers of the rows that a user may see.
-  func visibleNumbersSQL(_ table: TrackedTable) -> String {
+  /// SQL for the stable numbers of the rows that meet a condition.
+  func numbersSQL(_ table: TrackedTable, _ condition: String) -> String {
     let names = RowNumbers.names(table)
     return """
       \(visibleRowsCTE(above: table))
       SELECT numbers.\(names.number)
-      FROM (SELECT \(names.key.joined(separator: ", ")) FROM \(quoted(table.name)) WHERE \(visible(table))) AS seen
+      FROM (SELECT \(names.key.joined(separator: ", ")) FROM \(quoted(table.name)) WHERE \(condition)) AS seen
       JOIN \(names.table) AS numbers ON \(names.key.map { "numbers.\($0) = seen.\($0)" }.joined(separator: " AND "))
       """
   }
@@ -112,7 +112,7 @@ struct ScopeRules {
       /// The row's parents in other tables: any of them, or the named parent. The rule says whether the condition also
       /// holds for a row that names none of them.
       case parents([Reference], orphans: OrphanRule)
-      /// The row names a row above it, in any of these tables.
+      /// The row names a row of any of these tables. In a tree, one of its rows above it may name that row.
       case named([Name])
       /// The rows of its own table above it.
       case tree
@@ -133,8 +133,12 @@ struct ScopeRules {
   func conditions(of table: TrackedTable) -> [Condition] { conditionsBesideTree(table) + treeCondition(table) }
 
   private func conditionsBesideTree(_ table: TrackedTable) -> [Condition] {
+    conditionsOfRowAlone(table) + namedConditions(table)
+  }
+
+  /// The conditions for which no row above the row in its own tree is read.
+  func conditionsOfRowAlone(_ table: TrackedTable) -> [Condition] {
     [Condition(subject: .row, sql: table.rules.visible.map { "(\($0)\n)" } ?? "1")] + parentConditions(table)
-      + namedConditions(table)
   }
 
   /// For each parent, the user must see the parent row, or there must be no parent row. If the rule says so, one
@@ -159,29 +163,34 @@ struct ScopeRules {
     ]
   }
 
-  /// Whether no user sees the rows of a table that name no row above them. A row that names a row above it in its own
-  /// tree only is no such row.
+  /// Whether no user sees the rows of a table that name no parent in another table. In a tree, it is enough that a row
+  /// above the row names one.
   func hidesOrphans(_ table: TrackedTable) -> Bool {
     table.rules.orphans == .hidden && !table.parentKeys(in: dataset).isEmpty
   }
 
-  /// Whether a row names no row above it, and the rules hide such rows from every user.
-  func hides(_ row: Row, of table: TrackedTable) -> Bool {
-    let keys = table.parentKeys(in: dataset) + table.treeKeys
-    return hidesOrphans(table) && keys.allSatisfy { $0.columns.contains { row[$0].isNull } }
+  /// Whether a row itself names a parent in another table.
+  func namesParent(_ row: Row, of table: TrackedTable) -> Bool {
+    table.parentKeys(in: dataset).contains { key in key.columns.allSatisfy { !row[$0].isNull } }
   }
 
-  /// The condition that a row names any row above it, if the rules hide rows that name none and if the conditions of
-  /// the parents let such rows pass.
-  private func namedConditions(_ table: TrackedTable) -> [Condition] {
-    let keys = table.parentKeys(in: dataset) + table.treeKeys
-    guard hidesOrphans(table), keys.count > 1 else { return [] }
-    let isNamed = keys.map { key in
+  /// The condition that the row itself names a parent in another table.
+  func namesParent(_ table: TrackedTable) -> String {
+    let isNamed = table.parentKeys(in: dataset).map { key in
       "(\(Self.all(key.columns.map { "\(quoted(table.name)).\(quoted(table.schema.columns[$0])) IS NOT NULL" })))"
     }
+    return "(\(isNamed.joined(separator: " OR ")))"
+  }
+
+  /// The condition that a row names a parent, if the rules hide rows that name none and if the conditions of the
+  /// parents let such rows pass.
+  private func namedConditions(_ table: TrackedTable) -> [Condition] {
+    let keys = table.parentKeys(in: dataset)
+    guard hidesOrphans(table), keys.count + table.treeKeys.count > 1 else { return [] }
     var names: [Name] = []
     for key in keys where !names.contains(key.parent) { names.append(key.parent) }
-    return [Condition(subject: .named(names), sql: "(\(isNamed.joined(separator: " OR ")))")]
+    let isNamed = table.treeKeys.isEmpty ? namesParent(table) : "(\(namesParent(table)) OR \(namedAbove(table)))"
+    return [Condition(subject: .named(names), sql: isNamed)]
   }
 
   private struct NamedParent {

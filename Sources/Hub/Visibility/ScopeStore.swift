@@ -104,9 +104,24 @@ final class ScopeStore {
   func visible() throws -> [RowSet] { try store.tables.indices.map(visible) }
 
   /// The numbers of the rows of one table that the user may see.
-  func visible(in place: Int) throws -> RowSet {
+  func visible(in place: Int) throws -> RowSet { try numbers(in: place, rules.visible) }
+
+  /// The numbers of the rows that the user may change, a set for each table.
+  /// - Parameter seen: the rows that the user may see.
+  func writable(among seen: [RowSet]) throws -> [RowSet] {
+    try store.tables.indices.map { place in
+      switch store.tables[place].rules.write {
+      case .visible: seen[place]
+      case .none: RowSet()
+      case .expression: try numbers(in: place, rules.writable)
+      }
+    }
+  }
+
+  private func numbers(in place: Int, _ condition: (TrackedTable) -> String) throws -> RowSet {
     try prepareForTrees()
-    let (kept, _) = try prepare(rules.visibleNumbersSQL(store.tables[place]))
+    let table = store.tables[place]
+    let (kept, _) = try prepare(rules.numbersSQL(table, condition(table)))
     var set = RowSet()
     try store.askingRules(of: store.tables[place].name) { limit in
       while try kept.statement.step() {

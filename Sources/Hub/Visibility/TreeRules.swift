@@ -43,6 +43,24 @@ extension ScopeRules {
       """
   }
 
+  /// For a table that is a tree and hides rows without a parent: the condition that a row above the row names a parent
+  /// in another table. A circle of rows, or a row that names itself, has no such row. A climb that was cut off
+  /// decides nothing: then the condition of the tree is cut off too, and the scope decides.
+  func namedAbove(_ table: TrackedTable) -> String {
+    let name = quoted(table.name)
+    let ways = table.treeKeys.enumerated().map { way, key in
+      "EXISTS (SELECT 1 FROM \(name) WHERE \(Self.isAbove(name, key, way)) AND \(namesParent(table)))"
+    }
+    let isNamed = ways.joined(separator: " OR ")
+    guard let climb else {
+      return "EXISTS (WITH RECURSIVE \(above(table)) SELECT 1 FROM satchel_above WHERE \(isNamed))"
+    }
+    return """
+      (WITH RECURSIVE \(above(table, limit: "LIMIT \(climb.rows)"))
+        SELECT max(\(isNamed)) OR count(*) >= \(climb.rows) FROM satchel_above)
+      """
+  }
+
   /// SQL for the rows above the row. Each reference has columns of its own. In shared columns, the values of several
   /// references would be compared by the type of one reference.
   private func above(_ table: TrackedTable, limit: String = "") -> String {
@@ -93,13 +111,18 @@ extension ScopeRules {
 
   /// SQL for one step up a tree from the row with the key `:satchel_1`, `:satchel_2`, ....
   ///
-  /// The first column says whether nothing hides the row itself. Then, for each reference of the tree, come whether the
-  /// reference names a row, and the key of that row.
+  /// The first column says whether nothing hides the row itself. The second column says whether the row names a parent
+  /// in another table, or needs none. Then, for each reference of the tree, come whether the reference names a row, and
+  /// the key of that row.
   func stepUpSQL(_ table: TrackedTable) -> String {
     let name = quoted(table.name)
     let key = table.schema.key.map { quoted(table.schema.columns[$0]) }
     let isOwn = Self.all(key.map { "satchel_own.\($0) = \(name).\($0)" })
-    var columns = ["EXISTS (SELECT 1 FROM \(rowsBesideTreeName(table)) AS satchel_own WHERE \(isOwn))"]
+    let alone = Self.all(conditionsOfRowAlone(table).map(\.sql))
+    var columns = [
+      "EXISTS (SELECT 1 FROM (SELECT * FROM \(name) WHERE \(alone)) AS satchel_own WHERE \(isOwn))",
+      hidesOrphans(table) ? namesParent(table) : "1",
+    ]
     var joins: [String] = []
     for (way, reference) in table.treeKeys.enumerated() {
       let own = reference.columns.map { "\(name).\(quoted(table.schema.columns[$0]))" }

@@ -114,8 +114,11 @@ struct ConsolePagesTests {
       try fixture.sql("office", "UPDATE people SET age = 9 WHERE id = '\(try #require(name))'")
       let left = browser.get("/decide?policy=device\(two)").text
       #expect(left.contains("1 conflict will be decided, and 1 left as they are:"), "\(left)")
-      let form = ["policy": "device", "count": "1", "id": ids[1], "note": "by phone"]
-      #expect(browser.post("/conflicts", form.merging(["count": "2"]) { $1 }).status == 409)
+      let seen = browser.get("/decide?policy=device&id=\(ids[1])").setMark
+      let form = ["policy": "device", "seen": seen, "id": ids[1], "note": "by phone"]
+      // One conflict as well, but another one.
+      let other = browser.get("/decide?policy=device&id=\(ids[0])").setMark
+      #expect(browser.post("/conflicts", form.merging(["seen": other]) { $1 }).status == 409)
       #expect(browser.post("/conflicts", form).text.contains("1 conflict decided by the rule device"))
       #expect(try fixture.rows("office", "SELECT count(*) FROM people WHERE age = 2") == "1")
       #expect(try fixture.camp.conflictIDs().count == 3)
@@ -127,17 +130,18 @@ struct ConsolePagesTests {
     let fixture = try quarrel(Self.three)
     let ages = { try fixture.rows("office", "SELECT group_concat(age) FROM people") }
     try fixture.camp.inBrowser { browser throws in
-      let form = ["policy": "device", "table": "people", "all": "1", "count": "3"]
+      let seen = browser.get("/decide?policy=device&table=people&all=1").setMark
+      let form = ["policy": "device", "table": "people", "all": "1", "seen": seen]
       let done = browser.post("/conflicts", form).text
       #expect(try ages() == "2,2,2")
       let since = try #require(
         done.components(separatedBy: "reopen?since=").dropFirst().first?.prefix { $0.isNumber })
-      let page = browser.get("/reopen?since=\(since)").text
-      #expect(page.contains("Take back 3 decisions") && page.contains("people 3"), "\(page)")
+      let page = browser.get("/reopen?since=\(since)")
+      #expect(page.text.contains("Take back 3 decisions") && page.text.contains("people 3"), "\(page.text)")
       #expect(try ages() == "2,2,2")
-      let back = ["since": String(since), "count": "3"]
-      #expect(
-        browser.post("/reopen", back.merging(["count": "2"]) { $1 }).text.contains("The number of decisions changed"))
+      let back = ["since": String(since), "seen": page.setMark]
+      let other = browser.post("/reopen", back.merging(["seen": seen]) { $1 })
+      #expect(other.status == 409 && other.text.contains("not the decisions that you saw"))
       #expect(browser.post("/reopen", back).text.contains("3 conflicts open again"))
       #expect(try ages() == "3,3,3")
       #expect(browser.get("/reopen?since=\(since)").status == 409)
@@ -201,8 +205,9 @@ struct ConsolePagesTests {
     let fixture = try quarrel([("p1", "Ida")])
     let camp = fixture.camp
     try camp.makeFolder("hub/files/faces")
-    let png: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0]
-    try Data(png).write(to: URL(fileURLWithPath: camp.path("hub/files/faces/p1.png")))
+    let start: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]
+    try Data(start + [0, 0, 0, 1, 0, 0, 0, 1]).write(to: URL(fileURLWithPath: camp.path("hub/files/faces/p1.png")))
+    try Data(start + [0, 1, 0, 0, 0, 1, 0, 0]).write(to: URL(fileURLWithPath: camp.path("hub/files/huge.png")))
     try camp.write("hub/files/page.png", "<script>alert(1)</script>")
     try camp.inBrowser { browser throws in
       let row = browser.get("/row?table=people&key=p1").text
@@ -210,7 +215,7 @@ struct ConsolePagesTests {
       let picture = browser.get("/file?path=faces%2Fp1.png")
       #expect(picture.status == 200 && picture.header("Content-Type") == "image/png")
       #expect(picture.headers.contains("nosniff") && picture.headers.contains("default-src 'none'"))
-      for path in ["page.png", "none.png", "..%2Fsatchel.json", "%2Fetc%2Fpasswd", "faces"] {
+      for path in ["page.png", "huge.png", "none.png", "..%2Fsatchel.json", "%2Fetc%2Fpasswd", "faces"] {
         #expect(browser.get("/file?path=\(path)").status == 404, "\(path)")
       }
     }
@@ -231,6 +236,22 @@ struct ConsolePagesTests {
       for words in ["<dt>age</dt><dd>3</dd>", ">ann</a>", ">ben</a>", "age: 1 -&gt; 3", "at the hub", "update/update"] {
         #expect(row.contains(words), "\(words) in \(row)")
       }
+    }
+  }
+
+  @Test("with many users, the page of a row says how many of them were looked at")
+  func manyUsers() throws {
+    let camp = try CommandLineFixture()
+    try camp.open()
+    try camp.sql("office.sqlite", "INSERT INTO sites VALUES ('peak', 'Peak', 99)")
+    let users = (1...100).map { "u\($0),2\n" }.joined()
+    try camp.write("team.csv", "user,tier\n\(users)")
+    #expect(camp.hub("user", "import", camp.path("team.csv")).code == 0)
+    try camp.inBrowser { browser throws in
+      let hidden = browser.get("/row?table=sites&key=peak").text
+      #expect(hidden.contains("None of the first 100 of 102 users sees it."), "\(hidden)")
+      let seen = browser.get("/row?table=sites&key=lake").text
+      #expect(seen.contains("Only the first 100 of 102 users were looked at."), "\(seen)")
     }
   }
 

@@ -46,6 +46,17 @@ struct ConsolePartsTests {
     #expect(GeometryPicture([.init(style: "hub", geometry: Geometry(.point, .xy, .positions([])))]) == nil)
   }
 
+  @Test("empty parts and rings of a geometry take no room in its picture")
+  func emptyParts() throws {
+    let point = Geometry(.point, .xy, .positions([Position(x: 1, y: 1)]))
+    let line = Geometry(.lineString, .xy, .positions([]))
+    let rings = Geometry(.polygon, .xy, .rings(Array(repeating: [], count: 50_000)))
+    let parts = Array(repeating: line, count: 50_000) + [rings, point]
+    let all = Geometry(.geometryCollection, .xy, .parts(parts))
+    let text = try #require(GeometryPicture([.init(style: "hub", geometry: all)])).markup(label: "").text
+    #expect(text.utf8.count < 3_000 && text.contains("<circle") && !text.contains("<path"))
+  }
+
   @Test("numbers have commas between their thousands")
   func numbers() {
     #expect(Words.grouped(0) == "0" && Words.grouped(999) == "999" && Words.grouped(1_000) == "1,000")

@@ -36,7 +36,12 @@ extension CommandLineFixture {
 
 extension Browser.Answer {
   /// The mark of the row that the page of a conflict shows.
-  var rowMark: String {
-    String(text.components(separatedBy: "name=\"row\" value=\"").last?.prefix { $0 != "\"" } ?? "")
+  var rowMark: String { hidden("row") }
+
+  /// The mark of the conflicts that a page about many shows.
+  var setMark: String { hidden("seen") }
+
+  private func hidden(_ field: String) -> String {
+    String(text.components(separatedBy: "name=\"\(field)\" value=\"").last?.prefix { $0 != "\"" } ?? "")
   }
 }

@@ -309,9 +309,10 @@ struct ConsoleTests {
         #expect(page.status == 200 && page.text.utf8.count <= 20_000, "\(path): \(page.text.utf8.count)")
       }
       let all = ["policy": "device", "table": "reviews", "note": "all theirs", "all": "1"]
-      #expect(browser.post("/conflicts", all).text.contains("the field count is empty"))
-      #expect(browser.post("/conflicts", all.merging(["count": "9999"]) { $1 }).text.contains("there are 10000 now"))
-      let done = browser.post("/conflicts", all.merging(["count": "10000"]) { $1 })
+      #expect(browser.post("/conflicts", all).text.contains("the field seen is empty"))
+      #expect(browser.post("/conflicts", all.merging(["seen": "0"]) { $1 }).text.contains("there are 10000 now"))
+      let seen = browser.get("/decide?all=1&policy=device&table=reviews").setMark
+      let done = browser.post("/conflicts", all.merging(["seen": seen]) { $1 })
       #expect(done.text.contains("10000 conflicts decided by the rule device"))
       #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM reviews WHERE words = 'tablet'") == "10000")
     }

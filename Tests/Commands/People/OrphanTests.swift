@@ -100,8 +100,8 @@ struct OrphanTests {
     #expect(try seen(camp) == "acd")
   }
 
-  @Test("a row of a tree that names a row above it in the tree alone is not without a parent")
-  func trees() throws {
+  /// A hub over a tree whose rows also name sites, with the tablet of a user who sees the first site alone.
+  private func openTree(_ parts: String) throws -> CommandLineFixture {
     let camp = try CommandLineFixture()
     try camp.sql(
       "office.sqlite",
@@ -110,7 +110,7 @@ struct OrphanTests {
       CREATE TABLE parts (
         id INTEGER PRIMARY KEY, inside INTEGER REFERENCES parts (id), site INTEGER REFERENCES sites (id));
       INSERT INTO sites VALUES (1, 1), (2, 2);
-      INSERT INTO parts VALUES (1, NULL, 1), (2, 1, NULL), (3, NULL, NULL), (4, 3, NULL), (5, 3, 1), (6, NULL, 2);
+      INSERT INTO parts VALUES \(parts);
       """)
     try camp.writeExactly(
       "camp.json",
@@ -122,11 +122,58 @@ struct OrphanTests {
     camp.makeHub("hub", over: "office.sqlite")
     camp.hub("user", "add", "ann", "tier=1")
     camp.provision("tablet")
-    let parts = "SELECT group_concat(id) FROM (SELECT id FROM parts ORDER BY id)"
-    #expect(try camp.rows("tablet/data.sqlite", parts) == "1,2")
+    return camp
+  }
+
+  private func parts(_ camp: CommandLineFixture, _ database: String = "tablet/data.sqlite") throws -> String {
+    try camp.rows(database, "SELECT group_concat(id) FROM (SELECT id FROM parts ORDER BY id)")
+  }
+
+  @Test("a row of a tree that names a row above it in the tree alone is not without a parent")
+  func trees() throws {
+    let camp = try openTree("(1, NULL, 1), (2, 1, NULL), (3, NULL, NULL), (4, 3, NULL), (5, 3, 1), (6, NULL, 2)")
+    #expect(try parts(camp) == "1,2")
     try camp.sql("office.sqlite", "UPDATE parts SET site = 1 WHERE id = 3; UPDATE parts SET inside = NULL WHERE id = 2")
     camp.answer("tablet", 2)
-    #expect(try camp.rows("tablet/data.sqlite", parts) == "1,3,4,5")
+    #expect(try parts(camp) == "1,3,4,5")
+  }
+
+  @Test("rows that name themselves or each other, and no parent, are hidden with all rows below them")
+  func circles() throws {
+    let camp = try openTree(
+      "(1, 1, NULL), (2, 3, NULL), (3, 2, NULL), (4, 3, 1), (5, 6, 1), (6, 5, NULL), (7, 6, NULL)")
+    #expect(try parts(camp) == "5,6,7")
+    let why = camp.hub("scope", "explain", "ann", "parts", "1").out
+    #expect(why.contains("no   it, or a row of parts above it, names a row of sites"), "\(why)")
+    try camp.sql("office.sqlite", "UPDATE parts SET site = 1 WHERE id = 2; UPDATE parts SET site = NULL WHERE id = 5")
+    camp.answer("tablet", 2)
+    #expect(try parts(camp) == "2,3,4")
+  }
+
+  @Test("a long circle without a parent is hidden, and seen when one of its rows gets a parent")
+  func longCircle() throws {
+    let circle = (1...60).map { "(\($0), \($0 % 60 + 1), NULL)" }.joined(separator: ", ")
+    let camp = try openTree(circle)
+    let count = "SELECT count(*) FROM parts"
+    #expect(try camp.rows("tablet/data.sqlite", count) == "0")
+    try camp.sql("office.sqlite", "UPDATE parts SET site = 1 WHERE id = 30")
+    camp.answer("tablet", 2)
+    #expect(try camp.rows("tablet/data.sqlite", count) == "60")
+    try camp.sql("office.sqlite", "UPDATE parts SET site = NULL WHERE id = 30")
+    #expect(camp.hub("scope", "explain", "ann", "parts", "1").out.contains("not to be seen"))
+  }
+
+  @Test("a device's new row that names itself and no parent is a conflict, like any row without a parent")
+  func newCircle() throws {
+    let camp = try openTree("(1, NULL, 1)")
+    try camp.sql(
+      "tablet/data.sqlite",
+      "INSERT INTO parts VALUES (2, 2, NULL), (3, 1, NULL), (4, 4, 1)")
+    camp.deliver("tablet", 1)
+    #expect(try parts(camp, "office.sqlite") == "1,3,4")
+    let found = try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue ?? []
+    #expect(found.count == 1 && found.first?["kind"]?.stringValue == "forbidden", "\(found)")
+    #expect(found.first?["note"]?.stringValue?.contains("names no parent") == true, "\(found)")
   }
 
   @Test("init says what becomes of them, which tables everybody sees, and which rules read whole tables")

@@ -74,4 +74,19 @@ struct ScopePreviewTests {
     #expect(camp.hub("dataset", "apply", camp.path("next.json"), answers: ["y"], interactive: true).code == 0)
     #expect(try camp.hub("dataset", "show", "--json").json["version"]?.integerValue == 2)
   }
+
+  @Test("rows that users may no longer change are counted, and a person at the terminal is asked")
+  func rights() throws {
+    let next = CommandLineFixture.definition
+      .replacing("\"version\": 1", with: "\"version\": 2").replacing("author = :user", with: "0")
+    try camp.write("next.json", next)
+    let asked = camp.hub("dataset", "apply", camp.path("next.json"), answers: ["n"], interactive: true)
+    #expect(asked.code != 0 && asked.transcript.contains("This ends the right to change 2 rows"), "\(asked.transcript)")
+    #expect(asked.transcript.contains("Users may no longer change 2 rows of reviews that they see."))
+    #expect(asked.transcript.contains("may still come from these devices"), "\(asked.transcript)")
+    let rehearsed = try effect(camp.hub("dataset", "apply", camp.path("next.json"), "--dry-run", "--json"))
+    #expect(rehearsed["rows"]?["reviews"]?["read_only"]?.integerValue == 2)
+    #expect(rehearsed["rows"]?["reviews"]?["taken"]?.integerValue == 0 && rehearsed["rows"]?["sites"] == nil)
+    #expect(rehearsed["devices"]?.arrayValue?.map { $0["read_only"]?.integerValue } == [1, 1])
+  }
 }

@@ -25,6 +25,7 @@ struct MigratedHubTests {
     let applied = try migrate(VersionTests.migration)
     #expect(applied.code == 0, "\(applied.transcript)")
     #expect(applied.out.contains("calls the column words now text"), "\(applied.out)")
+    #expect(applied.out.contains("The effect on users was not counted"), "\(applied.out)")
     #expect(try camp.office("SELECT id, reviewed FROM sites ORDER BY id") == "cave|1\nhill|0\nlake|1")
     let late = camp.camp.hub("import", camp.camp.path("phone/bundles/outbox/camp-phone-hub-1.satchel"))
     #expect(late.code == 0, "\(late.transcript)")
@@ -34,6 +35,21 @@ struct MigratedHubTests {
     #expect(try camp.tablet("SELECT id, reviewed FROM sites ORDER BY id") == "hill|0\nlake|1")
     try camp.settle("phone", sites: "tier <= 2")
     #expect(try camp.office("SELECT count(*) FROM satchel_conflicts") == "0")
+  }
+
+  @Test("a person at the terminal is always asked, because the effect on users is not counted")
+  func asked() throws {
+    try camp.write("office", VersionTests.migration)
+    try camp.camp.write("next.json", VersionTests.definition(2))
+    try camp.camp.write("next.sql", VersionTests.migration)
+    let (definition, migration) = (camp.camp.path("next.json"), camp.camp.path("next.sql"))
+    let left = camp.camp.hub(
+      "dataset", "apply", definition, "--migration", migration, "--migrated", answers: ["n"], interactive: true)
+    #expect(left.code != 0 && left.transcript.contains("not counted"), "\(left.transcript)")
+    #expect(try camp.camp.hub("dataset", "show", "--json").json["version"]?.integerValue == 1)
+    let done = camp.camp.hub(
+      "dataset", "apply", definition, "--migration", migration, "--migrated", "--yes", interactive: true)
+    #expect(done.code == 0, "\(done.transcript)")
   }
 
   /// The SQL of a tool that creates a table again to change a column, as Django and Alembic do for SQLite.

@@ -94,7 +94,7 @@ extension ConsoleSite {
       <h2>What will happen</h2>
       <p class="notice"><strong>The rule: \(rule.words).</strong> \(rule.effect)</p>
       \(counts.markup(caption: "The conflicts"))
-      \(try trial(rule, query, found.total))
+      \(try trial(rule, query, found))
       <h2>How to undo it</h2>
       <p>The page after the decision takes all of them back, and the page of each conflict takes one back. So does
       <code>satchel-hub conflicts reopen</code> later. The rows then get their values from before, except values that
@@ -102,7 +102,7 @@ extension ConsoleSite {
       <form method="post" action="conflicts">
       \(query.hidden)\(subjects.map { "\($0)" as Markup } ?? "<input type=\"hidden\" name=\"all\" value=\"1\">")
       <input type="hidden" name="policy" value="\(rule.rawValue)">
-      <input type="hidden" name="count" value="\(found.total)">
+      <input type="hidden" name="seen" value="\(found.mark.text)">
       <p><label for="note">Reason, for later readers</label><br>
       <input id="note" name="note" maxlength="500" size="50"></p>
       <div class="bar"><button class="main">Decide \(Words.grouped(found.total)) now: \(rule.words)</button>
@@ -112,14 +112,14 @@ extension ConsoleSite {
   }
 
   /// Tries the decision out, in a transaction that is rolled back.
-  private func trial(_ rule: DecisionRule, _ query: ConflictQuery, _ total: Int64) throws -> Markup {
+  private func trial(_ rule: DecisionRule, _ query: ConflictQuery, _ found: ConflictCounts) throws -> Markup {
     let rest: Markup = """
       <p>A conflict is left as it is if its row was changed since, if its user may not make the change, or if the rule
       does not fit it. The next page names each of them.</p>
       """
-    if total > Self.mostTried { return rest }
+    if found.total > Self.mostTried { return rest }
     let hub = try HubWorkspace.open(command.directory, platform: context.platform, runMode: .dryRun)
-    let result = try hub.resolveAll(rule.policy, query.filter, expected: total, note: nil)
+    let result = try hub.resolveAll(rule.policy, query.filter, expected: found.mark, note: nil)
     return """
       <p>\(Words.count(result.resolved.count, "conflict")) will be decided\
       \(result.left.isEmpty ? "." : ", and \(result.left.count) left as they are:")</p>
@@ -141,13 +141,13 @@ extension ConsoleSite {
       "<ul>\n\(Array(items))</ul>\n\(more > 0 ? "<p>And \(more) more, in the list of conflicts.</p>" as Markup : "")"
   }
 
-  /// Decides many conflicts by a rule, if they are still as many as the person saw.
+  /// Decides many conflicts by a rule, if they are still the conflicts that the person saw.
   func decideMany(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     let rule = try request.rule
-    guard let count = Int64(try request.needed("count")) else { throw UsageError("the field count is no number") }
+    let seen = ConflictSetMark(try request.needed("seen"))
     let query = try chosen(request, hub)
     let start = now
-    let result = try hub.resolveAll(rule.policy, query.filter, expected: count, note: request.filled("note"))
+    let result = try hub.resolveAll(rule.policy, query.filter, expected: seen, note: request.filled("note"))
     let rest: Markup =
       result.left.isEmpty
       ? "" : "<p>\(Words.count(result.left.count, "conflict")) left, because:</p>\n\(Self.list(result.left))"

@@ -76,8 +76,10 @@ struct GeometryPicture {
         text += "\(number == 0 ? "M" : "L")\(point.x) \(point.y)"
       }
       left -= shown.count
-      text += end
+      // Lines without any place in the picture are left out. There may be millions of them.
+      if !shown.isEmpty { text += end }
     }
+    if text.isEmpty { return "" }
     return "<path class=\"shape\" d=\"\(text)\"/>"
   }
 

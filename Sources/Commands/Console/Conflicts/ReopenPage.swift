@@ -22,7 +22,7 @@ extension ConsoleSite {
       <p class="notice">\(Words.count(count, "conflict")), decided at the hub since \(local(time)), will be open
       again. \(Self.words(report))</p>
       <form method="post" action="reopen">
-      <input type="hidden" name="since" value="\(time)"><input type="hidden" name="count" value="\(count)">
+      <input type="hidden" name="since" value="\(time)"><input type="hidden" name="seen" value="\(report.mark.text)">
       <div class="bar"><button class="main">Take back \(Words.grouped(count)) now</button>
       <a class="button" href="conflicts">Leave them decided</a></div>
       </form>
@@ -39,21 +39,14 @@ extension ConsoleSite {
     return words
   }
 
-  /// Takes back one decision, or all decisions since a time if they are as many as the person saw.
+  /// Takes back one decision, or all decisions since a time if they are the decisions that the person saw.
   func reopen(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     if let id = request.filled("id") {
       _ = try hub.reopen(id)
       return .seeOther("conflict?id=\(percentEncoded(id))")
     }
     let time = try since(request)
-    let rehearsal = try HubWorkspace.open(command.directory, platform: context.platform, runMode: .dryRun)
-    let found = try rehearsal.reopen(decidedSince: time).conflicts.count
-    guard try request.needed("count") == String(found) else {
-      throw WorkspaceError(
-        .otherConflicts, "The number of decisions changed: there are \(found) now.",
-        hint: "Nothing was taken back. Look again.")
-    }
-    let report = try hub.reopen(decidedSince: time)
+    let report = try hub.reopen(decidedSince: time, expected: ConflictSetMark(request.needed("seen")))
     return Self.frame(
       "Taken back",
       """
