@@ -98,7 +98,10 @@ struct WaitingVolumeTests {
     for part in [1, 2] as [Int64] { _ = try lab.refusal(of: cut.volume(part)) }
     let parity = try cut.forger.volume(
       of: cut.whole, Self.id, number: cut.number, piece: Array(cut.whole.dropLast()),
-      changed: [(name: "part", value: 3), (name: "parts", value: 2), (name: "parity", value: 1)])
+      changed: [
+        (name: "part", value: 3), (name: "parts", value: 2), (name: "parity", value: 1),
+        (name: "critical", value: ["parity"]),
+      ])
     #expect(try lab.refusal(of: parity) == "newer-dataset")
     let folder = try #require(try pieces.first)
     let kept = try files(in: Paths.join(Paths.join(lab.hub.folder.inbox, "parts"), folder))

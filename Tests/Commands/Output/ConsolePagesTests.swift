@@ -101,7 +101,7 @@ struct ConsolePagesTests {
       let two = ids.prefix(2).map { "&id=\($0)" }.joined()
       let page = browser.get("/decide?policy=device\(two)").text
       for words in [
-        "Decide 2 conflicts", "2 conflicts will be decided.", "How to undo it", "name=\"count\" value=\"2\"",
+        "Decide 2 conflicts", "2 conflicts will be decided.", "How to undo it", "name=\"seen\"",
       ] {
         #expect(page.contains(words), "\(words) in \(page)")
       }

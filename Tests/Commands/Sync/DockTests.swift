@@ -401,7 +401,7 @@ struct DockTests {
   @Test("a bundle in volumes comes to the tablet, in any order")
   func volumes() throws {
     give()
-    let photo = (0..<3000).map { _ in String(UInt64.random(in: 0 ... .max), radix: 16) }.joined()
+    let photo = (0..<12_000).map { _ in String(UInt64.random(in: 0 ... .max), radix: 16) }.joined()
     try camp.sql("office.sqlite", "UPDATE sites SET name = '\(photo)' WHERE id = 'lake'")
     let emitted = camp.hub(
       "emit", "--device", "tablet", "--volume-size", "64K", "--to", camp.path("stick"), "--plain-folder")
