@@ -188,6 +188,8 @@ struct JSONDocumentTests {
       default: try season.hub("conflicts", "resolve", "--all", "--policy", "device")
       }
     }
+    try season.hub("conflicts", "reopen", "--decided-since", "2020-01-01")
+    try season.hub("conflicts", "resolve", "--all", "--policy", "device")
     try season.hub("conflicts", "export")
     try season.device("tablet", "conflicts", "export")
   }
