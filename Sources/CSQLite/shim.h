@@ -1,4 +1,4 @@
-// Swift cannot import function-like macros and variadic functions. Each one that we need has a plain function here.
+// Swift cannot import function-like macros and variadic functions. The needed ones have plain functions here.
 #ifndef SATCHEL_CSQLITE_SHIM_H
 #define SATCHEL_CSQLITE_SHIM_H
 

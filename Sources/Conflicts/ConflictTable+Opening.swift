@@ -4,6 +4,19 @@ import SatchelValues
 
 /// Waiting changes and taken back decisions that a person must decide from now on.
 extension ConflictTable {
+  /// The conflicts that this person decided at this time or later, in the order of the decisions.
+  /// - Parameter time: in milliseconds since 1970.
+  public static func decided(
+    by user: String, since time: Int64, in database: borrowing Database
+  ) throws -> [StoredConflict] {
+    try database.all(
+      """
+      SELECT \(columns) FROM satchel_conflicts
+      WHERE state = 'resolved' AND decided_by = :user AND decided_at >= :time ORDER BY decided_at, id
+      """, ["user": .string(user), "time": .integer(time)]
+    ) { try stored($0) }
+  }
+
   /// Opens a decided conflict again. The note keeps the former decision.
   public static func reopen(_ conflict: StoredConflict, in database: borrowing Database) throws {
     guard let decision = conflict.decision else { return }

@@ -130,19 +130,6 @@ extension ConflictTable {
     return first
   }
 
-  /// The conflicts that this person decided at this time or later, in the order of the decisions.
-  /// - Parameter time: in milliseconds since 1970.
-  public static func decided(
-    by user: String, since time: Int64, in database: borrowing Database
-  ) throws -> [StoredConflict] {
-    try database.all(
-      """
-      SELECT \(columns) FROM satchel_conflicts
-      WHERE state = 'resolved' AND decided_by = :user AND decided_at >= :time ORDER BY decided_at, id
-      """, ["user": .string(user), "time": .integer(time)]
-    ) { try stored($0) }
-  }
-
   /// The conflict with this id; nil: there is none.
   public static func conflict(_ id: ConflictID, in database: borrowing Database) throws -> StoredConflict? {
     try database.first(

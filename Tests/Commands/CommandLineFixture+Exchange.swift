@@ -45,6 +45,13 @@ extension CommandLineFixture {
     return try #require(try emitted.json["emissions"]?.arrayValue?.first?["file"]?.stringValue)
   }
 
+  /// A hub and its devices, an empty stick, and a change on the tablet that the hub does not have.
+  func openBesideStick() throws {
+    try open()
+    try makeFolder("stick")
+    try sql("tablet/data.sqlite", "UPDATE reviews SET words = 'mine' WHERE id = 'r1'")
+  }
+
   /// The device exports, and the hub imports the bundle.
   func deliver(_ device: String, to hub: String = "hub") throws {
     run(hub: hub, ["import", try export(device)])

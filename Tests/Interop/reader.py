@@ -609,7 +609,8 @@ def check_version(manifest):
     must(take(manifest, "format", count_from_1) == 1, f"format: {NEWER}")
     critical = take(manifest, "critical", lambda names: names if isinstance(names, list) else refuse("no array"))
     must(all(isinstance(name, str) for name in critical), "critical: no texts")
-    must(set(critical) <= {"keys", "continues", "attachments", "state", "unseen", "names", "units", "parity"}, f"critical: {NEWER}")
+    known = {"keys", "continues", "attachments", "state", "unseen", "names", "units", "parity"}
+    must(set(critical) <= known, f"critical: {NEWER}")
     must(len(critical) == len(set(critical)), "critical: a name twice")
     kind = take(manifest, "kind", lambda name: name if isinstance(name, str) else refuse("no text"))
     must(kind in MEMBERS, f"kind: {NEWER}")

@@ -86,7 +86,11 @@ def wrongs(kind, path, item):
     if kind in ("change", "conflict") and path[0] in ROWS and len(path) > 1:
         return WRONG_VALUES if len(path) == 2 else [True, "!"]
     is_of_columns = kind == "dataset" and ("references" in path or name == "key")
-    wrong = [True] + [GONE] * (not is_of_columns) * (isinstance(path[-1], str) and (kind == "manifest" and name not in ("proof", "doctor") if len(path) > 1 else name not in OPTIONAL and (kind, name) != ("attachment", "was")))
+    if len(path) > 1:
+        is_needed = kind == "manifest" and name not in ("proof", "doctor")
+    else:
+        is_needed = name not in OPTIONAL and (kind, name) != ("attachment", "was")
+    wrong = [True] + [GONE] * (not is_of_columns and isinstance(path[-1], str) and is_needed)
     if isinstance(item, bool):
         return ["true", 1, [], None]
     if isinstance(item, int):

@@ -151,7 +151,7 @@ extension DeviceTool {
 
   /// Faults of a database that a repair of the copy removes.
   private static let waysOut: Set<Reason> = [
-    .olderDatabase, .damaged, .notCaptured, .replaced, .databaseLost, .missingTable, .corrupt,
+    .olderDatabase, .damaged, .notCaptured, .replaced, .databaseLost, .missingTable,
   ]
 
   private static func text(_ report: DockReport<DockWork>, _ command: ParsedCommand) -> TerminalText {

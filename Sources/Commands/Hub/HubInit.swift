@@ -11,7 +11,7 @@ extension HubTool {
         Makes the folder DIR with the hub's keys, and adds triggers to the database that record every change. It \
         stays in its place, and its tables stay as they are. Everything that Satchel adds has a name that begins with \
         satchel_. If the definition does not say who sees rows that name no parent, the hub's definition gets \
-        "orphans": "hidden": nobody sees them. Prints for each table how its rules are understood.
+        "orphans": "hidden": no user sees them. Prints for each table how its rules are understood.
         """,
       arguments: [ArgumentSpec("DIR", help: "the folder to make")],
       options: [

@@ -10,7 +10,7 @@ enum Volumes {
       help: "in pieces of at most SIZE, such as 4095M for a FAT stick; any order, any sticks"),
     OptionSpec(
       "parity", kind: .value("SHARE"),
-      help: "so many extra volumes, such as 20% or 2: each can replace any one that is lost"),
+      help: "so many extra volumes, such as 20% or 2: each can replace any lost volume"),
   ]
 
   /// The words about a volume that was kept.

@@ -61,18 +61,16 @@ extension DeviceSession {
   }
 
   /// Keeps a copy of the database for people to examine. nil: in a dry run.
-  func keepCopy(before number: EmissionNumber) throws -> String? {
-    if workspace.runMode == .dryRun { return nil }
-    let path = Paths.join(folder.former, "data-before-\(number).sqlite")
-    try folder.keep(database, at: path, platform.files)
-    return path
-  }
+  func keepCopy(before number: EmissionNumber) throws -> String? { try keepCopy(named: "data-before-\(number).sqlite") }
 
   /// Keeps a copy of the database as it is before a repair drops tables. Returns its path. nil in a dry run.
   func keepCopyBeforeRepair() throws -> String? {
+    try keepCopy(named: "data-before-repair-\(UTCTime.fileName(milliseconds: platform.clock.milliseconds())).sqlite")
+  }
+
+  private func keepCopy(named name: String) throws -> String? {
     if workspace.runMode == .dryRun { return nil }
-    let time = UTCTime.fileName(milliseconds: platform.clock.milliseconds())
-    let path = Paths.join(folder.former, "data-before-repair-\(time).sqlite")
+    let path = Paths.join(folder.former, name)
     try folder.keep(database, at: path, platform.files)
     return path
   }

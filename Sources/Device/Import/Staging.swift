@@ -32,12 +32,9 @@ extension DeviceWorkspace {
       }
       return StagedBundle(manifest: bundle.manifest, waiting: nil)
     }
-    guard let waiting = staged.waiting, case .volume(let body) = staged.manifest.body else { return staged }
-    if waiting.isWhole { return try stage(waiting.path, fingerprint, session, of: nil) }
-    if !waiting.isComplete { return staged }
-    return try BundleParts(folder, platform: platform).join(waiting, body, in: session?.stateForJoining) {
-      try stage($0, fingerprint, session, of: staged.manifest)
-    }
+    return try completing(staged.manifest, staged.waiting, session) { path, volume in
+      try stage(path, fingerprint, session, of: volume)
+    } ?? staged
   }
 
   /// The bundles that wait to be applied, in the order of their numbers.

@@ -35,7 +35,8 @@ struct LostTables {
   /// Throws a `WorkspaceError` if no full bundle of the present version of the dataset is in the archive.
   func makeAgain(_ report: inout DoctorReport) throws {
     let bundles = try ArchivedBundles(session)
-    let number = try lastFullBundle(bundles)
+    let numbers = try session.stand().numbers
+    let number = try numbers[bundles.lastFull(of: numbers)]
     let bundle = try bundles.emission(number)
     try checkVersion(bundle.manifest.version)
     guard let snapshot = try Snapshot.open(holdingItsOwnTables: bundle) else {
@@ -83,13 +84,6 @@ struct LostTables {
       throw ArchivedBundles.incomplete("the hub's bundle \(number) has no table \(name)")
     }
     for declaration in declarations { try session.database.execute(declaration) }
-  }
-
-  private func lastFullBundle(_ bundles: ArchivedBundles) throws -> Int64 {
-    guard let number = try session.stand().numbers.last(where: { try bundles.extent(of: $0) == .full }) else {
-      throw ArchivedBundles.incomplete("the last full bundle from the hub is missing")
-    }
-    return number
   }
 
   private func checkVersion(_ version: Int64) throws {

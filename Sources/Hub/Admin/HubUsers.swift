@@ -50,7 +50,7 @@ extension HubWorkspace {
     }
   }
 
-  /// The users of a list, and those that the hub has already. A user who is listed twice comes once.
+  /// The users of a list, and those that the hub has already. A user in two lines comes once.
   static func readUsers(_ rows: [[String]], _ store: HubStore) throws -> [(known: User?, user: User)] {
     guard let header = rows.first, header.count > 0 else { throw badTable(1, "it has no header") }
     var found: [(known: User?, user: User)] = []

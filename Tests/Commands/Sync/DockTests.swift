@@ -161,6 +161,23 @@ struct DockTests {
 
   // MARK: writes meanwhile, and crashes
 
+  /// Runs `check` after a dock in which one change of a file failed, for each such change, each time in a copy of this
+  /// world.
+  private func afterEachFault(_ check: (_ other: CommandLineFixture, _ number: Int) throws -> Void) throws {
+    var number = 1
+    while true {
+      let other = try CommandLineFixture(copyOf: camp)
+      let fault = TroubledFiles.Fault(at: number)
+      other.platform = Platform(files: TroubledFiles(fault: fault), clock: SystemClock(), random: SystemRandom())
+      dock(in: other)
+      other.platform = .real
+      try check(other, number)
+      if !fault.wasReached { break }
+      number += 1
+    }
+    #expect(number > 20)
+  }
+
   /// Runs a dock while the app writes to the tablet's database.
   private func dockWhileWriting(_ sql: String) -> CommandLineFixture.Outcome {
     var files = TroubledFiles()
@@ -200,13 +217,7 @@ struct DockTests {
     let bundle = camp.path("hub/bundles/outbox/camp-hub-tablet-2.satchel")
     #expect(camp.device("tablet", "import", "--stage", bundle).code == 0)
     try writeIntoLog("UPDATE reviews SET stars = 1 WHERE id = 'r1'")
-    var number = 1
-    while true {
-      let other = try CommandLineFixture(copyOf: camp)
-      let fault = TroubledFiles.Fault(at: number)
-      other.platform = Platform(files: TroubledFiles(fault: fault), clock: SystemClock(), random: SystemRandom())
-      dock(in: other)
-      other.platform = .real
+    try afterEachFault { other, number in
       let card = try other.rows(Self.database, "SELECT stars FROM reviews WHERE id = 'r1'")
       #expect(card == "1", "after call \(number)")
       #expect(try other.rows(Self.database, "PRAGMA integrity_check") == "ok", "after call \(number)")
@@ -218,10 +229,7 @@ struct DockTests {
       #expect(imported.code == 0, "after call \(number): \(imported.transcript)")
       #expect(try other.rows("office.sqlite", "SELECT stars, words FROM reviews WHERE id = 'r1'") == "1|after")
       #expect(try other.rows(Self.database, "SELECT name FROM sites WHERE id = 'lake'") == "Big lake")
-      if !fault.wasReached { break }
-      number += 1
     }
-    #expect(number > 20)
   }
 
   // MARK: tablets that are lost, restored or others
@@ -317,13 +325,7 @@ struct DockTests {
     #expect(camp.hub("device", "set", "tablet", "--user", "ben", "--yes").code == 0)
     let bundle = try camp.emit("tablet")
     #expect(camp.device("tablet", "import", "--stage", bundle).code == 0)
-    var number = 1
-    while true {
-      let other = try CommandLineFixture(copyOf: camp)
-      let fault = TroubledFiles.Fault(at: number)
-      other.platform = Platform(files: TroubledFiles(fault: fault), clock: SystemClock(), random: SystemRandom())
-      dock(in: other)
-      other.platform = .real
+    try afterEachFault { other, number in
       let docked = dock(in: other)
       #expect(docked.code == 0, "after call \(number): \(docked.transcript)")
       for _ in 0..<2 {
@@ -332,10 +334,7 @@ struct DockTests {
       }
       let atHub = try other.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'")
       #expect(atHub == "of ann", "after call \(number)")
-      if !fault.wasReached { break }
-      number += 1
     }
-    #expect(number > 20)
   }
 
   @Test("a damaged database is refused and stays where it is")

@@ -9,9 +9,7 @@ struct FalseSizeTests {
 
   init() throws {
     camp = try CommandLineFixture()
-    try camp.open()
-    try camp.makeFolder("stick")
-    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'mine' WHERE id = 'r1'")
+    try camp.openBesideStick()
   }
 
   private static let mebibyte: Int64 = 1 << 20

@@ -9,9 +9,7 @@ struct MediumTests {
 
   init() throws {
     camp = try CommandLineFixture()
-    try camp.open()
-    try camp.makeFolder("stick")
-    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'mine' WHERE id = 'r1'")
+    try camp.openBesideStick()
   }
 
   private static let bundle = "stick/SATCHEL/camp/hub/tablet/camp-tablet-hub-1.satchel"

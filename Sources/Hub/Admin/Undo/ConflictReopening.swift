@@ -81,12 +81,8 @@ extension HubStore {
   ) throws -> (rows: [RevertedRow], forgotten: Int) {
     let known = try identity.logFrom > .zero ? timeOfFirstChange(after: identity.logFrom) ?? .max : .min
     var forgotten = 0
-    struct ChangedRow: Hashable {
-      let place: Int
-      let key: RowKey
-    }
-    var order: [ChangedRow] = []
-    var found: [ChangedRow: [LogEntry]] = [:]
+    var order: [RowInTable] = []
+    var times: [RowInTable: Set<Int64>] = [:]
     for conflict in conflicts {
       guard let decision = conflict.decision, decision.by == user else { continue }
       guard let place = place(of: conflict.record.table), decision.at >= known else {
@@ -97,29 +93,31 @@ extension HubStore {
       let schema = tables[place].schema
       let record = try conflict.record.present(in: schema, database)
       for key in [record.key, record.rivalKey(in: schema)].compactMap(\.self) {
-        let entries = try entries(ofDecisionAt: decision.at, by: user, in: past(of: key, in: place))
-        if entries.isEmpty { continue }
-        let row = ChangedRow(place: place, key: key)
-        if found[row] == nil { order.append(row) }
-        found[row, default: []] += entries
+        let row = RowInTable(table: schema.name, key: key)
+        if times[row] == nil { order.append(row) }
+        times[row, default: []].insert(decision.at)
       }
     }
-    let rows = order.map { row in
-      let entries = found[row, default: []].sorted { $0.cursor < $1.cursor }
-      return RevertedRow(place: row.place, key: row.key, entries: entries, bundles: [])
+    let rows = try order.compactMap { row -> RevertedRow? in
+      guard let place = place(of: row.table) else { return nil }
+      let entries = try entries(ofDecisionsAt: times[row, default: []], by: user, in: past(of: row.key, in: place))
+      return entries.isEmpty ? nil : RevertedRow(place: place, key: row.key, entries: entries, bundles: [])
     }
     return (rows, forgotten)
   }
 
+  /// The entries of decisions that were made at these times, oldest first.
   private func entries(
-    ofDecisionAt time: Int64, by user: String, in past: RowNumbers.Entry?
+    ofDecisionsAt times: Set<Int64>, by user: String, in past: RowNumbers.Entry?
   ) throws -> [LogEntry] {
     var entries: [LogEntry] = []
     // The newest entry of a forgotten history stays, because it holds the hub's cursor.
     try eachChange(of: past, after: identity.logFrom) { entry in
-      if entry.at == time, entry.device == nil, entry.bundle == nil, entry.user == user { entries.append(entry) }
+      if times.contains(entry.at), entry.device == nil, entry.bundle == nil, entry.user == user {
+        entries.append(entry)
+      }
       return .more
     }
-    return entries
+    return entries.reversed()
   }
 }

@@ -78,6 +78,14 @@ struct ArchivedBundles {
     try scope(of: manifest(ofEmission: number)).extent
   }
 
+  /// The place of the last full bundle among these bundles from the hub. Throws a `WorkspaceError` if there is none.
+  func lastFull(of numbers: [Int64]) throws -> Int {
+    guard let place = try numbers.lastIndex(where: { try extent(of: $0) == .full }) else {
+      throw Self.incomplete("the last full bundle from the hub is missing")
+    }
+    return place
+  }
+
   private func manifest(ofEmission number: Int64) throws -> Manifest {
     do {
       let path = session.archive.path(session.incomingPrefix, number)

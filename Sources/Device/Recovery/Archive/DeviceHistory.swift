@@ -59,11 +59,8 @@ final class DeviceHistory {
 
   private func replay(_ target: Stand) throws {
     let numbers = target.numbers
-    guard let first = try numbers.lastIndex(where: { try bundles.extent(of: $0) == .full }) else {
-      throw ArchivedBundles.incomplete("the last full bundle from the hub is missing")
-    }
     var stand = EmissionNumber.zero
-    for number in numbers[first...] {
+    for number in try numbers[bundles.lastFull(of: numbers)...] {
       let bundle = try bundles.emission(number)
       let scope = try bundles.scope(of: bundle.manifest)
       guard scope.extent == .full || scope.after <= stand else {
