@@ -179,23 +179,10 @@ extension DeviceWorkspace {
       if scope.extent == .full, let fault = try session.database.brokenPage() { throw SQLiteError(corrupt: fault) }
       return try session.importScope(bundle, scope, from: path)
     }
-    return try completing(report.manifest, report.waiting, session) { path, volume in
+    let parts = BundleParts(folder, platform: platform)
+    return try parts.whole(of: report.manifest, report.waiting, in: session?.stateForJoining) { path, volume in
       try take(path, fingerprint: fingerprint, session, damaged, of: volume, lost)
     } ?? report
-  }
-
-  /// Passes the whole bundle to `body` if a volume completed it, with this volume. If the whole bundle waits here as
-  /// one file, `body` gets no volume. Returns nil if other volumes must come first, or if the bundle came in one file.
-  func completing<T>(
-    _ manifest: Manifest, _ waiting: BundleParts.Waiting?, _ session: DeviceSession?,
-    _ body: (_ path: String, _ volume: Manifest?) throws -> T
-  ) throws -> T? {
-    guard let waiting, case .volume(let volume) = manifest.body else { return nil }
-    if waiting.isWhole { return try body(waiting.path, nil) }
-    if !waiting.isComplete { return nil }
-    return try BundleParts(folder, platform: platform).join(waiting, volume, in: session?.stateForJoining) {
-      try body($0, manifest)
-    }
   }
 
   /// Keeps a volume until the other volumes come, unless the whole bundle was imported before, or waits here.

@@ -32,7 +32,8 @@ extension DeviceWorkspace {
       }
       return StagedBundle(manifest: bundle.manifest, waiting: nil)
     }
-    return try completing(staged.manifest, staged.waiting, session) { path, volume in
+    let parts = BundleParts(folder, platform: platform)
+    return try parts.whole(of: staged.manifest, staged.waiting, in: session?.stateForJoining) { path, volume in
       try stage(path, fingerprint, session, of: volume)
     } ?? staged
   }

@@ -116,13 +116,10 @@ extension HubWorkspace {
       if let device = try store.device(bundle.manifest.from.id) { bundle.call(sender: device.name) }
       return try merge(bundle, from: path, store, brake)
     }
-    guard let waiting = report.waiting, case .volume(let body) = report.manifest.body else { return report }
-    if waiting.isWhole { return try take(waiting.path, store, of: nil, from: source, brake) }
-    if !waiting.isComplete { return report }
-    let state = try stateForWaiting(of: report.manifest, store)
-    return try BundleParts(folder, platform: platform).join(waiting, body, in: state) {
-      try take($0, store, of: report.manifest, from: source, brake)
-    }
+    let (manifest, parts) = (report.manifest, BundleParts(folder, platform: platform))
+    return try parts.whole(of: manifest, report.waiting, in: stateForWaiting(of: manifest, store)) { path, volume in
+      try take(path, store, of: volume, from: source, brake)
+    } ?? report
   }
 
   private func merge(

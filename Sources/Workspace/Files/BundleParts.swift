@@ -99,13 +99,28 @@ public struct BundleParts {
       pieceBytes: 0)
   }
 
+  /// Passes the whole bundle to `body` if a volume completed it, with the manifest of this volume. If the whole bundle
+  /// waits here as one file, `body` gets no manifest. Returns nil if other volumes must come first, or if this is not
+  /// the manifest of a volume.
+  /// - Parameters:
+  ///   - waiting: the result of `keep` for the volume; nil: it was not kept.
+  ///   - state: a text that changes if the result of the import may change; nil: the pieces are always joined.
+  public func whole<T>(
+    of manifest: Manifest, _ waiting: Waiting?, in state: @autoclosure () throws -> String?,
+    _ body: (_ path: String, _ volume: Manifest?) throws -> T
+  ) throws -> T? {
+    guard let waiting, case .volume(let volume) = manifest.body else { return nil }
+    if waiting.isWhole { return try body(waiting.path, nil) }
+    if !waiting.isComplete { return nil }
+    return try join(waiting, volume, in: state()) { try body($0, manifest) }
+  }
+
   /// Joins the pieces, and passes the whole bundle to `body`. Enough pieces must be here: missing pieces are computed
   /// from parity pieces. The pieces are deleted if the bundle was imported, can never be imported, or waits now as a
   /// whole. They stay if `body` failed for another reason.
   ///
   /// Throws the same refusal again, without joining, if the bundle was refused a short time ago.
-  /// - Parameter state: a text that changes if the result of the import may change; nil: the pieces are always joined.
-  public func join<T>(
+  private func join<T>(
     _ waiting: Waiting, _ volume: Manifest.Volume, in state: String?, _ body: (_ path: String) throws -> T
   ) throws -> T {
     let record = RefusedJoin(of: waiting.path, in: state, platform)
