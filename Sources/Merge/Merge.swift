@@ -17,7 +17,7 @@ public struct MergeResult: Hashable, Sendable {
 ///
 /// The function is pure and total: equal inputs give equal results. A column whose value loses is in the disagreement.
 /// Equal changes never disagree, except if a counter cannot hold their sum. Changes of different columns disagree only
-/// if the table merges whole rows.
+/// if the table merges whole rows and neither change contains the other.
 /// - Parameters:
 ///   - hub: the present row; nil if it is missing.
 ///   - others: the changes of everyone but the device since the device saw the row.
@@ -44,13 +44,44 @@ public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: Oth
     return MergeResult(row: isDeleted(hub, by: rules) ? hub : marked(hub, like: was, by: rules))
   case (.update, nil): return gone(at: stamp, others, by: rules)
   case (.update(let changes), let hub?):
-    let newest = max(others.newest, others.columns.values.max() ?? .zero)
-    let meetings = changes.map { change in
-      let met = rules.grain == .column ? others.columns[change.column] : others.isEmpty ? nil : newest
-      return Meeting(column: change.column, was: change.was, value: change.value, others: met)
+    if rules.grain == .row { return mergeWhole(changes, at: stamp, onto: hub, others, by: rules) }
+    let meetings = changes.map {
+      Meeting(column: $0.column, was: $0.was, value: $0.value, others: others.columns[$0.column])
     }
     return meet(.updateUpdate, meetings, at: stamp, onto: hub, others, by: rules)
   }
+}
+
+/// Merges an update of a row that wins or loses as a whole.
+///
+/// A change has only the columns that its device wrote. So a policy can give the row to one side only if that side
+/// wrote all that the other side wrote. Otherwise the result would be a row that neither side wrote, and a person
+/// decides. Under `newest` a loser that wrote more is open too: if the later change had arrived last, the same would be
+/// open.
+private func mergeWhole(
+  _ changes: [ColumnChange], at stamp: Stamp, onto hub: Row, _ others: OthersChanges, by rules: MergeRules
+) -> MergeResult {
+  let values = Dictionary(uniqueKeysWithValues: changes.map { ($0.column, $0.value) })
+  let isByPolicies = others.judge == .policies
+  let theirs = isByPolicies ? Set(others.columns.keys) : others.disputed
+  let agrees = isByPolicies && !others.presence && theirs.allSatisfy { hub[$0] == values[$0] }
+  let newest = max(others.newest, others.columns.values.max() ?? .zero)
+  let meetings = changes.map {
+    Meeting(column: $0.column, was: $0.was, value: $0.value, others: others.isEmpty || agrees ? nil : newest)
+  }
+  let result = meet(.updateUpdate, meetings, at: stamp, onto: hub, others, by: rules)
+  // Stamps alone do not show what each side wrote.
+  guard isByPolicies || !theirs.isEmpty, let disagreement = result.disagreement, disagreement.state == .settled
+  else { return result }
+  let isWhole =
+    disagreement.winners.values.contains(.device)
+    ? theirs.allSatisfy { values[$0] != nil }
+    : rules.table != .newest || values.keys.allSatisfy { theirs.contains($0) }
+  if isWhole { return result }
+  return MergeResult(
+    row: hub,
+    disagreement: Disagreement(
+      kind: .updateUpdate, state: .open, winners: disagreement.winners.mapValues { _ in .hub }))
 }
 
 /// One column of a device's change, which meets the hub's row.

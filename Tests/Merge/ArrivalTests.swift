@@ -1,3 +1,4 @@
+import SatchelDataset
 import SatchelMerge
 import SatchelValues
 import Testing
@@ -8,7 +9,7 @@ struct ArrivalTests {
   private static let base = r(1, 2)
 
   /// The row that each device leaves; nil: it deletes the row.
-  private static let outcomes: [Row?] = [r(7, 2), r(9, 2), r(1, 7), r(7, 7), r(9, 9), nil]
+  private static let outcomes: [Row?] = [r(7, 2), r(9, 2), r(1, 7), r(7, 7), r(9, 7), r(9, 9), nil]
 
   private struct Arrival {
     var row: Row? = ArrivalTests.base
@@ -32,17 +33,29 @@ struct ArrivalTests {
 
   @Test("the row is the same, or a person decides in both orders", arguments: outcomes, outcomes)
   func alike(first: Row?, second: Row?) throws {
-    // If rows are merged as a whole, an update keeps the columns that it did not write.
-    let grains = first == nil || second == nil ? ["column", "row"] : ["column"]
-    for grain in grains {
+    for grain in ["column", "row"] {
       let rules = rules(.newest, #", "merge": "\#(grain)""#)
       var (forth, back) = (Arrival(), Arrival())
       try forth.take(first, at: Stamp(10), by: rules)
       try forth.take(second, at: Stamp(20), by: rules)
       try back.take(second, at: Stamp(20), by: rules)
       try back.take(first, at: Stamp(10), by: rules)
-      #expect(forth.isOpen == back.isOpen)
-      if !forth.isOpen { #expect(forth.row == back.row) }
+      #expect(forth.isOpen == back.isOpen, "\(grain)")
+      if !forth.isOpen { #expect(forth.row == back.row, "\(grain)") }
+    }
+  }
+
+  @Test("a row that counts as a whole is never mixed of two devices' rows by a policy", arguments: Policy.allCases)
+  func neverMixed(policy: Policy) throws {
+    let rules = rules(policy, #", "merge": "row""#)
+    for first in Self.outcomes {
+      for second in Self.outcomes {
+        var arrival = Arrival()
+        try arrival.take(first, at: Stamp(10), by: rules)
+        try arrival.take(second, at: Stamp(20), by: rules)
+        let written = [Self.base, first, second]
+        #expect(written.contains(arrival.row), "\(String(describing: first)), \(String(describing: second))")
+      }
     }
   }
 }

@@ -59,9 +59,16 @@ import Testing
       "the hub changes a, the device b; the row counts as a whole", .manual, rest: #", "merge": "row""#, base: r(1, 2),
       hub: r(9, 2), mine: r(1, 7), gives: r(9, 2), (.updateUpdate, .open), "b hub"),
     Ordering(
-      "the hub changes a, the device b; the row counts as a whole, and the device wins", .device,
+      "the hub changes a, the device b; the row counts as a whole, and no policy mixes them", .device,
       rest: #", "merge": "row""#,
-      base: r(1, 2), hub: r(9, 2), mine: r(1, 7), gives: r(9, 7), (.updateUpdate, .settled), "b device"),
+      base: r(1, 2), hub: r(9, 2), mine: r(1, 7), gives: r(9, 2), (.updateUpdate, .open), "b hub"),
+    Ordering(
+      "the hub changes a, the device both; the row counts as a whole, and the device wins", .device,
+      rest: #", "merge": "row""#, base: r(1, 2), hub: r(9, 2), mine: r(5, 7), gives: r(5, 7),
+      (.updateUpdate, .settled), "a device, b device"),
+    Ordering(
+      "the device makes the hub's change and one more; the row counts as a whole", .manual, rest: #", "merge": "row""#,
+      base: r(1, 2), hub: r(9, 2), mine: r(9, 7), gives: r(9, 7)),
     Ordering(
       "the device changes b alone; the row counts as a whole", .manual, rest: #", "merge": "row""#, base: r(1, 2),
       hub: r(1, 2), mine: r(1, 7), gives: r(1, 7)),

@@ -109,7 +109,7 @@ class Check:
 
     def older_values(self):
         """No value is back after a writer that knew it wrote over it, unless a conflict says so."""
-        if self.hub.policy != "manual":
+        if self.hub.policy not in ("manual", "hub"):
             return  # with another policy an older write may win
         for device in self.devices:
             merged = self.hub.merged(device.identity)
@@ -133,13 +133,16 @@ class Check:
                 )
 
     def later_values(self):
-        """With the policy "newest", no value stands that is older than one that lost against it."""
+        """With the policy "newest", no value counts that is older than one that lost against it."""
         for conflict in self.hub.conflicts if self.hub.policy == "newest" else ():
             key, row = conflict.step.key, self.hub.rows.get(conflict.step.key)
             if row is None or conflict.kind != "update/update" or not key.startswith("k"):
                 continue
             for column, value in conflict.step.new.items():
-                is_older = self.hub.in_force[key, column] < conflict.step.stamp and row[column] != value
+                # Rows that count as a whole are compared by their newest values.
+                compared = PLAIN if self.hub.grain == "row" else [column]
+                stamp = max(self.hub.in_force[key, c] for c in compared)
+                is_older = stamp < conflict.step.stamp and row[column] != value
                 demand(column == COUNTER or not is_older, lambda: f"{key}.{column} is older than {value}")
 
     def counters(self):

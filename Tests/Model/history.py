@@ -19,6 +19,8 @@ class History:
         self.random = random.Random(seed)
         self.rules, self.world = rules, World()
         self.policy = self.random.choice(["manual", "device", "newest"])
+        if self.policy == "manual" and random.Random(f"policy {seed}").random() < 0.3:
+            self.policy = "hub"
         self.grain = self.random.choice(["column", "column", "row"])
         self.hub = Hub(self.world, rules, self.policy, self.grain)
         self.world.users = {name: User(hidden) for hidden, name in enumerate(["ana", "ben", "cleo", "dan"])}

@@ -1,6 +1,7 @@
 """How the hub merges one step of a device into its rows."""
 
 from copies import Both, Delivered, apart_from_kin
+from rebase import is_mixed
 from steps import COLUMNS, COUNTER, PARENT, UNKNOWN
 
 
@@ -215,6 +216,11 @@ class StepMerger:
         if row is None:
             return self.conflict("update/delete", step)
         merged, taken, met, lost = dict(row), [], [], []
+        others = columns - {COUNTER}
+        by_rows = self.hub.grain == "row" and (self.disputed or self.cursor_for(step.key) is not None)
+        if by_rows and not is_presence and all(step.new.get(c, UNKNOWN) == row[c] for c in others):
+            columns = set()  # the step has all that others wrote
+        is_open = bool(by_rows and columns and self.is_mixed(step, others))
         for column, value in step.new.items():
             if column == COUNTER and step.was[column] != UNKNOWN:
                 merged[column] += value - step.was[column]
@@ -224,7 +230,7 @@ class StepMerger:
             elif not self.is_met(step, column, columns):
                 merged[column] = value
                 taken.append(column)
-            elif self.wins(step, column):
+            elif not is_open and self.wins(step, column, others):
                 merged[column] = value
                 taken.append(column)
                 met.append(column)
@@ -232,9 +238,14 @@ class StepMerger:
                 met.append(column)
                 lost.append(column)
         if met:
-            self.conflict("update/update", step, row, is_owed=bool(lost))
+            self.conflict("undecided" if is_open else "update/update", step, row, is_owed=bool(lost))
         if taken:
             self.commit(step, merged, taken)
+
+    def is_mixed(self, step, others):
+        """Returns whether the row of the winner is not known as a whole: a person then decides."""
+        written = set(step.new) - {COUNTER}
+        return is_mixed(self.hub.policy, written, others, self.wins(step, PARENT, others))
 
     def is_met(self, step, column, columns):
         """Returns whether others changed the column, or the row, if rows are merged as a whole."""
@@ -242,7 +253,7 @@ class StepMerger:
             return bool(columns)
         return column in columns or step.was[column] == UNKNOWN
 
-    def wins(self, step, column):
+    def wins(self, step, column, others=()):
         """Returns whether the device's value wins in a column that others have changed too."""
         if column == COUNTER:
             return False  # it is unknown which part of the counter is in both
@@ -250,5 +261,6 @@ class StepMerger:
         if self.cursor_for(step.key) is None and not is_disputed:
             return step.stamp > self.hub.stamps.get((step.key, column), 0)
         if self.hub.policy == "newest" and self.hub.rules.hold("later"):
-            return step.stamp > self.hub.stamps.get((step.key, column), 0)
-        return self.hub.policy != "manual"
+            columns = others or {column} if self.hub.grain == "row" else {column}
+            return step.stamp > max(self.hub.stamps.get((step.key, c), 0) for c in columns)
+        return self.hub.policy == "device"

@@ -1,6 +1,6 @@
 """A device's pending changes of one row, replayed on the row that came from the hub."""
 
-from steps import COUNTER, UNKNOWN, Conflict, PreImage
+from steps import COLUMNS, COUNTER, PLAIN, UNKNOWN, Conflict, PreImage
 
 
 def keep_delete(device, images, step):
@@ -17,7 +17,18 @@ def wins(device, step, stamp):
     """Returns whether a pending change wins against a change with `stamp` that the device had not seen."""
     if device.policy == "newest" and device.rules.hold("later"):
         return step.stamp > stamp
-    return device.policy != "manual"
+    return device.policy == "device"
+
+
+def is_mixed(policy, written, others, is_won):
+    """Returns whether no policy may decide between two writers of one row that counts as a whole.
+
+    The winner must have written all that the loser wrote. Otherwise the result would be a row that no one wrote. The
+    same holds for both orders of arrival.
+    """
+    if is_won:
+        return not others <= written
+    return policy == "newest" and not written <= others
 
 
 class Rebase:
@@ -65,13 +76,17 @@ class Rebase:
         if self.row is None:
             return self.conflict("update/delete", step)
         row, is_lost = dict(self.row), False
+        agrees = self.device.grain == "row" and self.agrees(step)
+        is_mixed = self.device.grain == "row" and not agrees and self.is_mixed(step)
         for column, value in step.new.items():
             if column == COUNTER:
                 if step.was[column] == UNKNOWN:
                     is_lost = True
                 else:
                     row[column] += value - step.was[column]
-            elif not self.changed_by_others(column) or self.incoming[column] == value or self.wins(step, column):
+            elif agrees or not self.changed_by_others(column) or self.incoming[column] == value:
+                row[column] = value
+            elif self.wins(step, column) and not is_mixed:
                 row[column] = value
             else:
                 is_lost = True
@@ -79,8 +94,23 @@ class Rebase:
             self.conflict("update/update", step)
         self.row = row
 
+    def others(self):
+        """Returns the columns that others changed, as the values show."""
+        if self.base is None or self.incoming is None:
+            return set()
+        return {c for c in COLUMNS if c != COUNTER and self.base[c] != self.incoming[c]}
+
+    def agrees(self, step):
+        """Returns whether the step has all that others wrote, with equal values."""
+        return self.base is not None and all(step.new.get(c, UNKNOWN) == self.incoming[c] for c in self.others())
+
+    def is_mixed(self, step):
+        """Returns whether the row of the winner is not known as a whole: a person then decides."""
+        return is_mixed(self.device.policy, set(step.new) - {COUNTER}, self.others(), self.wins(step, PLAIN[0]))
+
     def wins(self, step, column):
-        return wins(self.device, step, self.stamps.get(column, 0))
+        columns = self.others() or {column} if self.device.grain == "row" else {column}
+        return wins(self.device, step, max(self.stamps.get(c, 0) for c in columns))
 
     @staticmethod
     def replay(device, step, stamps):

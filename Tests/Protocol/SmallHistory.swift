@@ -21,9 +21,18 @@ struct SmallSchedule: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let events: [SmallEvent]
 
-  /// The number of writes of each device.
-  var writes: [Int] {
-    (0..<2).map { device in events.count { $0 == .write(device) } }
+  /// All words of a device's writes. After a delete only an insert writes anything, until an emission may bring the row
+  /// back.
+  func words(of device: Int) -> [[SmallWrite]] {
+    var words: [(writes: [SmallWrite], isGone: Bool)] = [([], false)]
+    for event in events {
+      if event == .answer(device) { words = words.map { ($0.writes, false) } }
+      guard event == .write(device) else { continue }
+      words = words.flatMap { word in
+        (word.isGone ? [.make] : SmallWrite.allCases).map { (word.writes + [$0], $0 == .delete) }
+      }
+    }
+    return words.map(\.writes)
   }
 
   init(_ name: String, _ events: [SmallEvent]) {
@@ -65,24 +74,34 @@ struct SmallSchedule: Sendable, CustomTestStringConvertible {
   ]
 
   /// All orders with this many writes and ways of a stick. Orders that differ only by exchanging the devices count
-  /// once. So do orders that differ only in the order of two events on different replicas.
+  /// once. So do orders that differ only in the order of two events on different replicas, and orders that differ only
+  /// by ways on which the stick carries nothing new.
   static func all(depth: Int) -> [SmallSchedule] {
     let words = ["a", "b", "DA", "DB", "UA", "UB"]
     var found: [SmallSchedule] = []
     func extend(_ prefix: [String]) {
       if prefix.count == depth {
-        if prefix.contains("b") { found.append(SmallSchedule("all", words: prefix.joined(separator: " "))) }
+        // In the end both devices deliver in any case.
+        let isNew = prefix.contains("b") && prefix.last?.first != "U"
+        if isNew { found.append(SmallSchedule("all", words: prefix.joined(separator: " "))) }
         return
       }
-      for word in words {
-        // The first event is a write of A. The same way twice carries nothing new.
-        if prefix.isEmpty ? word != "a" : prefix.last == word && word.count > 1 { continue }
+      for word in words where prefix.isEmpty ? word == "a" : carriesNews(word, after: prefix) {
         if let last = prefix.last, word < last, !touchOneReplica(last, word) { continue }
         extend(prefix + [word])
       }
     }
     extend([])
     return found
+  }
+
+  /// Whether a stick carries something new on its way `word`: down, what a device delivered since this way was last
+  /// taken; up, what the device wrote, or that it has a newer emission.
+  private static func carriesNews(_ word: String, after prefix: [String]) -> Bool {
+    guard word.count > 1, let device = word.last else { return true }
+    let since = prefix.lastIndex(of: word).map { prefix[($0 + 1)...] } ?? prefix[...]
+    if word.hasPrefix("D") { return since.contains { $0.hasPrefix("U") } }
+    return since.contains("D\(device)") || since.contains(device.lowercased())
   }
 
   private static func touchOneReplica(_ one: String, _ other: String) -> Bool {
@@ -96,9 +115,4 @@ enum SmallWrite: String, CaseIterable {
   case delete = "X"
   /// It inserts the row, for the first time or again.
   case make = "I"
-
-  /// All words of this many writes.
-  static func words(of length: Int) -> [[SmallWrite]] {
-    length == 0 ? [[]] : words(of: length - 1).flatMap { word in allCases.map { word + [$0] } }
-  }
 }

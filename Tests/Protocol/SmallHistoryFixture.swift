@@ -82,9 +82,8 @@ final class SmallHistoryFixture {
   /// Plays a schedule with all words, and returns the faults.
   func play(_ schedule: SmallSchedule) throws -> [String] {
     played += 1
-    let counts = schedule.writes
-    let words = SmallWrite.words(of: counts[0]).flatMap { first in
-      SmallWrite.words(of: counts[1]).map { second in
+    let words = schedule.words(of: 0).flatMap { first in
+      schedule.words(of: 1).map { second in
         let name = [first, second].map { $0.map(\.rawValue).joined() }.joined(separator: "-")
         return (id: "\(played) \(name)", words: [first, second])
       }
