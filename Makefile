@@ -85,6 +85,7 @@ lint:
 	scripts/check-layers.sh --self-test
 	scripts/check-english.py
 	scripts/check-english.py --self-test
+	scripts/plant.py --check
 
 format:
 	$(SWIFT) format --in-place --recursive Sources Tests examples Package.swift

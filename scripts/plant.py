@@ -3,6 +3,7 @@
 lets it hunt for each of them.
 
     scripts/plant.py [NAME ...]        all of them, or those that are named
+    scripts/plant.py --check           looks whether each mistake has its place in the code, and plants nothing
 
 A mistake with "tests" is looked for by these tests, in a build for debugging: what it does, no season shows. A rare one
 has "first", the season with which the hunt begins.
@@ -39,19 +40,25 @@ def texts():
     yield "Package.swift", (root / "Package.swift").read_bytes()
 
 
-def plant(mistakes):
-    """Makes the copy. A file that is as it should be is left alone, so that it is not built again."""
+def planted(mistakes):
+    """Every file of the copy, with all mistakes in it. Ends with an error where a mistake has no place."""
     files = dict(texts())
     files["Sources/Values/Planted.swift"] = SWITCH.encode()
     for mistake in mistakes:
         text = files[mistake["file"]].decode()
         for edit in mistake["edits"]:
             if text.count(edit["right"]) != 1:
-                sys.exit(f'{mistake["name"]}: its place in {mistake["file"]} is not there, or there more than once')
+                sys.exit(f'{mistake["name"]}: its place in {mistake["file"]} is missing, or there more than once')
             text = text.replace(edit["right"], edit["wrong"])
         if mistake["edits"] and "import SatchelValues" not in text and "/Values/" not in mistake["file"]:
             text = "import SatchelValues\n" + text
         files[mistake["file"]] = text.encode()
+    return files
+
+
+def plant(mistakes):
+    """Makes the copy. A file that is as it should be is left alone, so that it is not built again."""
+    files = planted(mistakes)
     for path in copy.rglob("*"):
         if path.is_file() and str(path.relative_to(copy)) not in files:
             path.unlink()
@@ -90,6 +97,9 @@ def test(name, environment):
 
 def main():
     every = json.loads((root / "Tests/Planted/mistakes.json").read_text())
+    if sys.argv[1:] == ["--check"]:
+        planted(every)
+        return
     plant(every)
     names = sys.argv[1:] or [mistake["name"] for mistake in every]
     chosen = [mistake for mistake in every if mistake["name"] in names]
