@@ -745,6 +745,8 @@ def scope_members(manifest):
         shown.append(("former", take(manifest, "former", former)))
     if manifest.get("collected"):
         shown.append(("collected", take(manifest, "collected", digests)))
+    if manifest.get("known"):
+        shown.append(("known", take(manifest, "known", digests)))
     if manifest.get("compare"):
         shown.append(("compare", take(manifest, "compare", questions)))
     if manifest["extent"] == "full":

@@ -20,7 +20,9 @@ class Device:
         self.received, self.digest, self.epoch = 0, None, None  # the emission that it has
         self.sent, self.archive = {}, {}  # exports by sequence; emissions that were imported, by digest
         self.known = {}  # the rows as the archive tells them
-        self.requested = None  # (acknowledged, epoch) of a hub that lacks exports: they are delivered again
+        self.lost = set()  # digests of emissions that the hub lacks
+        self.is_estranged = False  # whether it refused a bundle that does not follow its own
+        self.requested = None  # the exports that a hub has which lacks later ones: they are delivered again
         self.conflicts, self.is_lost = [], False
         self.heard, self.has_left = 0, False  # when its last emission was made; whether it left a hub that was lost
         self.duties, self.added, self.overwrote = {}, [], []  # what the check holds the protocol to
@@ -108,9 +110,23 @@ class Device:
         self.sent[self.sequence] = export
         return export
 
-    def brought(self, epoch=None):
-        """Returns the emissions of former epochs, for a hub that may have lost them."""
-        return tuple(e for e in self.archive.values() if e.epoch != (epoch or self.epoch))
+    def brought(self):
+        """Returns the emissions of former epochs that the hub lacks."""
+        return tuple(e for e in self.archive.values() if e.digest in self.lost)
+
+    def note_lost(self, emission):
+        """Notes the emissions of earlier epochs that the hub lacks: those after the newest that it made itself."""
+        if emission.epoch == self.epoch:
+            self.lost -= emission.collected
+            return
+        ends = emission.known if self.rules.hold("past") else emission.known | emission.collected
+        for digest in sorted(self.archive, reverse=True):
+            if self.archive[digest].epoch == emission.epoch:
+                continue
+            if digest in ends:
+                break
+            if digest not in emission.collected:
+                self.lost.add(digest)
 
     def deliver(self):
         """Returns the bundles that the courier takes."""
@@ -119,13 +135,13 @@ class Device:
         if self.is_lost:
             newest = max(self.archive)
             return [Proof(self.identity, self.archive[newest])]
-        if self.requested:
-            merged, epoch = self.requested
-            missing = self.files(merged, self.sequence, self.brought(epoch))
+        if self.requested is not None:
+            missing = self.files(self.requested, self.sequence, self.brought())
             if missing:
                 # That hub may never come back, so the newest export goes along for any other hub.
                 return [*missing, self.export()]
-        return [*self.files(self.acknowledged, self.sealed, ()), self.export()]
+        proof = [Proof(self.identity, self.archive[max(self.archive)])] if self.is_estranged and self.archive else []
+        return [*proof, *self.files(self.acknowledged, self.sealed, ()), self.export()]
 
     def files(self, after, last, brought):
         """Returns the exports in a range. Those from before the folder was copied are this device's too."""
@@ -149,8 +165,9 @@ class Device:
         if self.is_lost:
             return self.rebuild(emission)
         if self.epoch is not None and not self.follows(emission):
+            self.is_estranged = True
             return
-        self.requested = None
+        self.requested, self.is_estranged = None, False
         is_new_epoch = emission.epoch != self.epoch
         if self.world.has_unseen and self.epoch is not None:
             find_unseen(self, emission)
@@ -177,7 +194,8 @@ class Device:
             if self.epoch not in emission.former or not emission.is_full:
                 return False
             if not acknowledges:
-                self.requested = (emission.acknowledged, emission.epoch)
+                self.requested = emission.acknowledged
+                self.note_lost(emission)
             return acknowledges
         if emission.number <= self.received:
             return False
@@ -222,6 +240,7 @@ class Device:
                 self.set_row(key, row)
 
     def note_stand(self, emission):
+        self.note_lost(emission)
         self.received, self.digest, self.epoch = emission.number, emission.digest, emission.epoch
         self.archive[emission.digest], self.heard = emission, emission.time
         for _, stamps in emission.rows.values():
@@ -236,6 +255,7 @@ class Device:
         self.sequence = self.acknowledged = self.received = 0
         self.digest = self.epoch = self.requested = None
         self.sent, self.archive, self.known, self.conflicts, self.overwrote = {}, {}, {}, [], []
+        self.lost, self.is_estranged = set(), False
         self.has_left = True
 
     def join(self, emission):

@@ -91,8 +91,10 @@ class Hub:
         self.reported = {}  # conflicts that devices found, each once
         self.epoch, self.former, self.epoch_cursor = world.new_digest(), (), 0
         self.other_epochs = []  # epochs that devices are in and that these files do not know
-        self.made = set()  # digests of all emissions of this history
+        self.made = set()  # digests of all emissions of this history, and of those that came back
+        self.own = set()  # those that these files show as made here
         self.is_set_back = False
+        self.proofs = []  # emissions that proved it; they wait for the next epoch
         self.lost_time = LostTime()
         self.held_values = set()  # every value that ever stood in a row of this history
         self.known_values = set()  # values that a writer had seen and wrote over
@@ -238,8 +240,11 @@ class Hub:
         if emission.digest in self.made:
             if emission.epoch == self.epoch:
                 self.record(proof.device).declared[emission.number] = emission.digest
+        elif emission.epoch in self.former:
+            self.lost_time.take(emission)
         elif self.rules.hold("proof"):
             self.note_set_back(emission.epoch)
+            self.proofs.append(emission)
 
     def note_set_back(self, epoch):
         self.is_set_back = True
@@ -314,11 +319,13 @@ class Hub:
         stands = device.declared | {n: sent.digest for n, sent in device.emissions.items()}
         epoch = (self.epoch, self.former)
         place = (device.number, digest, device.proved, stands)
-        content = (self.merged(device_id), is_full, rows, was, self.world.time)
+        came = frozenset(self.made | self.lost_time.emissions.keys())
+        content = (self.merged(device_id), is_full, rows, was, self.world.time, came, frozenset(self.own))
         emission = Emission(device_id, device.user, *epoch, *place, *content)
         device.emissions[device.number] = Sent(self.cursor, seen, digest, device.user)
         device.owed = {k: n or device.number for k, n in device.owed.items()}
         self.made.add(digest)
+        self.own.add(digest)
         return emission
 
     def rows_held(self, device, key):
@@ -363,6 +370,9 @@ class Hub:
         self.epoch, self.epoch_cursor = self.world.new_digest(), self.cursor
         self.other_epochs, self.is_set_back = [], False
         self.lost_time.begin()
+        for emission in self.proofs:
+            self.lost_time.take(emission)
+        self.proofs = []
         for device in self.devices.values():
             device.former |= {sent.digest: Known(sent.cursor, self.cursor) for sent in device.emissions.values()}
             device.emissions, device.declared, device.proved = {}, {}, None

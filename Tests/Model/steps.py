@@ -103,3 +103,5 @@ class Emission:
     rows: dict
     was: dict  # key -> {number of an emission that the device may have: the row that it then has}
     time: int = 0  # when it was made
+    collected: frozenset = frozenset()  # emissions of earlier epochs that the hub has, by their digests
+    known: frozenset = frozenset()  # those of them that the hub knows to have made

@@ -176,8 +176,11 @@ public struct Manifest: Hashable, Sendable {
     /// The hub's epochs before this one, in the order of their text; nil: the bundle was made by a version that did not
     /// name them.
     public var former: [Epoch]?
-    /// Digests of emissions of earlier histories. The files of these emissions have come to the hub.
+    /// Digests of emissions of earlier epochs that the hub has. The device need not bring their files.
     public var collected: [Digest] = []
+    /// Digests of emissions of earlier epochs that the hub knows to have made. It has everything that it made before
+    /// them. If an emission is in `collected` alone, the hub has its file, and may lack older ones.
+    public var known: [Digest] = []
     /// The sums whose rows the hub requests one by one, in the device's next bundle.
     public var compare: [StateEntry.Question] = []
 

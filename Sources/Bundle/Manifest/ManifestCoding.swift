@@ -205,6 +205,7 @@ extension Manifest.Scope {
     follows = try fields.follows()
     former = try fields.formerEpochs()
     collected = try fields.digests("collected")
+    known = try fields.digests("known")
     compare = try fields.questions()
   }
 }

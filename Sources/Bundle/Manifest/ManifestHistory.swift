@@ -86,6 +86,7 @@ extension Manifest.Scope {
     }
     if let former { members.append(.init(name: "former", value: .array(former.map { .string($0.text) }))) }
     if !collected.isEmpty { members.append(.init(name: "collected", value: collected.json)) }
+    if !known.isEmpty { members.append(.init(name: "known", value: known.json)) }
     if !compare.isEmpty { members.append(.init(name: "compare", value: .array(compare.map(\.json)))) }
     return members
   }

@@ -233,6 +233,15 @@ extension HubTool {
     var text: TerminalText =
       "The lost work is back, as far as the devices have it: \(Words.count(report.rows, "row")) changed, "
     text += "\(Words.count(report.kept, "older value")) kept as settled conflicts.\n"
+    if report.counts > 0 {
+      text +=
+        """
+        \(report.counts == 1 ? "1 row has a counter or a list" : "\(report.counts) rows have counters or lists") with \
+        another value than in the lost time: the office's own changes of that time are missing there. Check the \
+        values: satchel-hub conflicts --settled
+
+        """
+    }
     if report.gone > 0 {
       text += "\(Words.count(report.gone, "row")) may have been deleted in the lost time: satchel-hub conflicts\n"
     }
@@ -254,7 +263,7 @@ extension HubTool {
   static func json(_ report: RecoveryReport) -> JSONValue {
     [
       "bundles": .integer(Int64(report.emissions)), "rows": .integer(Int64(report.rows)),
-      "kept": .integer(Int64(report.kept)),
+      "kept": .integer(Int64(report.kept)), "counts": .integer(Int64(report.counts)),
       "gone": .integer(Int64(report.gone)), "abandoned": .integer(Int64(report.abandoned)),
       "unreadable": .integer(Int64(report.unreadable)),
     ]

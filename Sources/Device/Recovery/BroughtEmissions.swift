@@ -10,20 +10,24 @@ import SatchelWorkspace
 /// A hub that was restored or set back lacks the bundles that it had sent in the lost time. The devices still have
 /// these bundles, with the hub's signature.
 extension DeviceSession {
-  /// Records the emissions of the ending epoch that the hub does not have: those after the newest emission that it
-  /// names. The caller holds the transaction.
+  /// Records the emissions of earlier epochs that the hub does not have: those after the newest emission that the hub
+  /// knows to have made. The caller holds the transaction.
+  ///
+  /// An emission whose file alone has come to the hub is no end: it proved that the hub was set back, and older ones
+  /// may be missing there.
   func noteBrought(to scope: Manifest.Scope) throws {
+    let known = Set(scope.known)
     let collected = Set(scope.collected)
     var lost: [(number: Int64, digest: Digest)] = []
-    for number in try archive.numbers(incomingPrefix).reversed() {
-      let path = archive.path(incomingPrefix, number)
+    for (number, path) in try archive.withFormer(incomingPrefix).reversed() {
+      if lost.count == Manifest.Changes.mostBrought { break }
       guard let identity = try workspace.reader.identityIfSound(of: path, trust: .keys(workspace.hubKeys())),
         case .scope(let archived) = identity.manifest.body, archived.epoch != scope.epoch
       else { continue }
-      if collected.contains(identity.digest) { break }
-      lost.append((number, identity.digest))
+      if known.contains(identity.digest) { break }
+      if !collected.contains(identity.digest) { lost.append((number, identity.digest)) }
     }
-    for emission in lost.prefix(Manifest.Changes.mostBrought) {
+    for emission in lost {
       try BroughtEmissionTable.add(
         emission.digest, emission.number, file: "\(incomingPrefix)\(emission.number).satchel", in: database)
     }

@@ -175,6 +175,7 @@ extension HubWorkspace {
     scope.follows = try store.follows(plan)
     scope.former = try store.identity.knowsFormerEpochs ? store.formerEpochs() : nil
     scope.collected = try store.collected(from: plan.device.id)
+    scope.known = try store.knownEmissions(for: plan.device)
     scope.compare = plan.device.understands.contains(.state) ? try store.questions(for: plan.device.id) : []
     var manifest = Manifest(
       bundle: platform.random.identifier(), dataset: store.dataset.name, version: store.dataset.version,

@@ -16,6 +16,9 @@ public struct RecoveryReport: Sendable {
   public var rows = 0
   /// The number of settled conflicts that keep a value beside a newer value.
   public var kept = 0
+  /// The number of rows with a counter or a set that had another value in the lost time. The hub's own changes of that
+  /// time are missing in it.
+  public var counts = 0
   /// The number of rows that a device lost in the lost time. A person checks them.
   public var gone = 0
   /// The number of changes that waited for rows which no device delivered again.
@@ -167,15 +170,21 @@ private final class Recovery {
     let key = store.rows[place].schema.key(of: row)
     let hub = try store.rows[place].row(key)
     let past = try store.past(of: key, in: place)
+    let isNewest = try past.map { try !isSeen($0.number, in: place) } ?? true
     if let past { try noteSeen(past.number, in: place) }
     guard let hub else { return try bringBack(row, key, at: stamp, past, in: place, words) }
     if hub == row { return }
     var changes: [ColumnChange] = []
     var kept: [Int: Winner] = [:]
+    var hasCount = false
     let present = try knownValues(of: past, in: place)
-    for column in row.values.indices
-    where hub[column] != row[column] && !store.rows[place].rules.countsDifferences(of: column) {
-      if present.columns.contains(column) {
+    for column in row.values.indices where hub[column] != row[column] {
+      if store.rows[place].rules.countsDifferences(of: column) {
+        // The devices deliver their own changes of it again, so an older value is one of many that it had on the way.
+        if !isNewest || present.values[column, default: []].contains(row[column]) { continue }
+        kept[column] = .hub
+        hasCount = true
+      } else if present.columns.contains(column) {
         if !present.values[column, default: []].contains(row[column]) { kept[column] = .hub }
       } else {
         changes.append(ColumnChange(column: column, was: hub[column], value: row[column]))
@@ -184,6 +193,7 @@ private final class Recovery {
     if !changes.isEmpty, try !write(.update(changes), key, over: hub, at: stamp, past, in: place) {
       for change in changes { kept[change.column] = .hub }
     }
+    if hasCount { report.counts += 1 }
     if !kept.isEmpty {
       let lost = kept.keys.sorted().map { ColumnChange(column: $0, was: hub[$0], value: row[$0]) }
       try note(
@@ -260,6 +270,14 @@ private final class Recovery {
       ["place": .integer(Int64(place)), "row": .integer(number)])
   }
 
+  /// Whether a newer emission of the lost time has the row.
+  private func isSeen(_ number: Int64, in place: Int) throws -> Bool {
+    try store.database.first(
+      "SELECT 1 FROM temp.satchel_recovered WHERE place = :place AND row = :row",
+      ["place": .integer(Int64(place)), "row": .integer(number)]
+    ) { _ in true } ?? false
+  }
+
   /// Records a conflict about a row that the device lost in the lost time. A deletion looks the same as a row that left
   /// the scope, so a person checks it. No conflict is necessary in three cases. A newer emission has the row, or the
   /// user does not see the row now, or the row was written since.
@@ -267,11 +285,7 @@ private final class Recovery {
     guard let row = try store.rows[place].row(key), let past = try store.past(of: key, in: place), let scope,
       try scope.maySee(key, in: place), past.cursor ?? .zero <= store.identity.epochCursor
     else { return }
-    let isSeen = try store.database.first(
-      "SELECT 1 FROM temp.satchel_recovered WHERE place = :place AND row = :row",
-      ["place": .integer(Int64(place)), "row": .integer(past.number)]
-    ) { _ in true }
-    if isSeen == true { return }
+    if try isSeen(past.number, in: place) { return }
     try noteSeen(past.number, in: place)
     try note(
       Disagreement(kind: .deleteUpdate, state: .open), .delete(was: row), key, at: past.stamp, row, in: place,

@@ -39,6 +39,14 @@ public struct BundleArchive: Sendable {
   /// The numbers of the files here that are named `prefix`, a number and `.satchel`, in order.
   public func numbers(_ prefix: String) throws -> [Int64] { try Self.numbers(prefix, in: folder.archive, files) }
 
+  /// The files that are named `prefix`, a number and `.satchel`, here and among the bundles of earlier epochs. They are
+  /// in the order of their numbers.
+  public func withFormer(_ prefix: String) throws -> [(number: Int64, path: String)] {
+    try [folder.former, folder.archive].flatMap { place in
+      try Self.numbers(prefix, in: place, files).map { ($0, Paths.join(place, "\(prefix)\($0).satchel")) }
+    }.sorted { $0.0 < $1.0 }
+  }
+
   public func path(_ prefix: String, _ number: Int64) -> String {
     Paths.join(folder.archive, "\(prefix)\(number).satchel")
   }

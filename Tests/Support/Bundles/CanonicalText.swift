@@ -107,7 +107,7 @@ private func scopeLines(_ scope: Manifest.Scope) -> [String] {
     "\(text(question.table.text)) \(question.sums.map { "\($0)" }.joined(separator: " "))"
   }
   return lines + list("former", former) + list("collected", scope.collected.map(\.hexadecimal))
-    + list("compare", questions)
+    + list("known", scope.known.map(\.hexadecimal)) + list("compare", questions)
 }
 
 /// A member that may be missing; it is missing if it is empty.

@@ -119,6 +119,28 @@ extension HubStore {
     ) { Digest(hexadecimal: $0.text(0)) }.compactMap(\.self)
   }
 
+  /// The digests of emissions of earlier epochs that this hub knows to have made for a device. The hub has everything
+  /// that it made before them. It has only the files of the other emissions that came.
+  func knownEmissions(for device: EnrolledDevice) throws -> [Digest] {
+    try database.all(
+      """
+      SELECT digest FROM satchel_emissions WHERE device = :device AND digest IS NOT NULL AND number < :first
+      UNION
+      SELECT lost.digest
+      FROM satchel_lost_emissions AS lost JOIN satchel_ledger AS made
+        ON made.peer = :peer AND made.kind = 'scope' AND made.direction = 'out' AND made.number = lost.number
+          AND made.digest = lost.digest
+      WHERE lost.device = :device
+      ORDER BY 1
+      LIMIT :most
+      """,
+      [
+        "device": .string(device.id.text), "first": .integer(identity.firstEmission.rawValue),
+        "peer": .string(device.name), "most": .integer(Int64(Manifest.Changes.mostBrought)),
+      ]
+    ) { Digest(hexadecimal: $0.text(0)) }.compactMap(\.self)
+  }
+
   /// Whether a device brought an emission that arrived, and does not know yet that it arrived.
   func mustTellCollected(_ device: ReplicaID) throws -> Bool {
     try database.first(

@@ -1,0 +1,113 @@
+import Foundation
+import SatchelPlatform
+import Testing
+
+/// The hub's files are put back from a copy, and its devices have bundles of the time that it lost.
+@Suite("The time that a hub lost")
+struct LostTimeTests {
+  private let camp: CommandLineFixture
+  private let office = "office.sqlite"
+  private let tablet = "tablet/data.sqlite"
+
+  init() throws { camp = try CommandLineFixture() }
+
+  private func keepCopy() throws {
+    try camp.copy("hub", to: "kept")
+    try camp.copy(office, to: "kept.sqlite")
+  }
+
+  private func putBack() throws {
+    for name in ["hub", office] { try camp.remove(name) }
+    try camp.copy("kept", to: "hub")
+    try camp.copy("kept.sqlite", to: office)
+  }
+
+  /// The hub emits first, so the tablet refuses that bundle, and carries the proof.
+  private func learnOfIt() throws {
+    camp.hub("sync", camp.path("stick"))
+    #expect(camp.device("tablet", "sync", camp.path("stick")).code != 0)
+    #expect(camp.hub("sync", camp.path("stick")).error.contains("set back"))
+    let begun = camp.hub("restore", "--in-place", "--yes")
+    #expect(begun.code == 0, "\(begun.error)")
+  }
+
+  private func sites(_ database: String) throws -> String {
+    try camp.rows(database, "SELECT group_concat(id, ' ') FROM (SELECT id FROM sites ORDER BY id)")
+  }
+
+  @Test("all emissions of the lost time come back, also those older than the proof of the loss")
+  func severalEmissions() throws {
+    try camp.open()
+    try camp.carry("tablet", rounds: 2)
+    try keepCopy()
+    for number in 1...3 {
+      try camp.sql(office, "INSERT INTO sites VALUES ('office-\(number)', 'of the lost time', 1)")
+      try camp.carry("tablet", rounds: 2)
+    }
+    try putBack()
+    try camp.sql(office, "INSERT INTO sites VALUES ('new', 'of the other time', 1)")
+    try learnOfIt()
+    try camp.carry("tablet", rounds: 4)
+    #expect(try sites(tablet) == "hill lake new office-1 office-2 office-3")
+    #expect(try sites(office) == "cave hill lake new office-1 office-2 office-3")
+    #expect(camp.hub("status").out.contains("Recovers") == false)
+    #expect(camp.hub("doctor").code == 0)
+    #expect(camp.device("tablet", "doctor").code == 0)
+  }
+
+  @Test("emissions of a lost time come back also after the hub is put back a second time")
+  func twice() throws {
+    try camp.open()
+    try camp.carry("tablet", rounds: 2)
+    try camp.carry("phone", rounds: 2)
+    try keepCopy()
+    try camp.sql(office, "INSERT INTO sites VALUES ('office-1', 'of the lost time', 1)")
+    try camp.carry("tablet", rounds: 2)
+    try putBack()
+    try learnOfIt()
+    // The phone stays away, so the hub does not merge what came back before it is put back again.
+    try camp.carry("tablet", rounds: 3)
+    #expect(try sites(office) == "cave hill lake")
+    try putBack()
+    try learnOfIt()
+    for _ in 1...3 { for device in ["tablet", "phone"] { try camp.carry(device) } }
+    #expect(try sites(office) == "cave hill lake office-1")
+    #expect(try sites(tablet) == "hill lake office-1")
+  }
+
+  @Test("the hub's own changes of counters and sets are not in the row, but in a conflict, and the report says so")
+  func counters() throws {
+    try camp.open(
+      """
+      CREATE TABLE counts (id TEXT PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0, tags TEXT);
+      INSERT INTO counts VALUES ('one', 0, '[]'), ('two', 0, '[]');
+      """,
+      CommandLineFixture.definition(
+        #"{ "counts": { "conflict": "manual", "columns": { "n": "sum", "tags": "union" } } }"#),
+      devices: ["tablet"])
+    try camp.carry("tablet", rounds: 2)
+    try keepCopy()
+    try camp.sql(office, #"UPDATE counts SET n = n + 10, tags = '["office"]' WHERE id = 'one'"#)
+    try camp.carry("tablet", rounds: 2)
+    try camp.sql(tablet, "UPDATE counts SET n = n + 5 WHERE id = 'two'")
+    try camp.carry("tablet", rounds: 2)
+    try putBack()
+    try learnOfIt()
+    let stick = camp.path("stick")
+    var said = ""
+    for _ in 1...4 {
+      camp.device("tablet", "sync", stick)
+      said += camp.hub("sync", stick).out
+    }
+    camp.device("tablet", "sync", stick)
+    #expect(said.contains("1 row has a counter or a list"), "\(said)")
+    let counts = "SELECT id, n, tags FROM counts ORDER BY id"
+    #expect(try camp.rows(office, counts) == "one|0|[]\ntwo|5|[]")
+    #expect(try camp.rows(tablet, counts) == camp.rows(office, counts))
+    // A change that a device delivered again counts once, and is no conflict.
+    let conflicts = "SELECT key, state, device_values FROM satchel_conflicts"
+    let kept = try camp.rows(office, conflicts)
+    #expect(kept.hasPrefix(#"["one"]|settled|"#) && !kept.contains("\n"), "\(kept)")
+    #expect(kept.contains("10") && kept.contains("office"), "\(kept)")
+  }
+}
