@@ -13,7 +13,7 @@ TEXTS = {
     "tomb": "The hub remembers the delete of a row that it never had.",
     "held": "An insert that meets an equal row is nothing new, but the device is sent that row from now on.",
     "lost": "Devices bring back the emissions that the hub made in the lost time.",
-    "past": "A device brings also emissions that are older than one whose file alone has come to the hub.",
+    "past": "A device also brings the emissions that are older than a proof which has come to the hub.",
     "finish": "Emissions of the lost time are merged after all devices have delivered again.",
     "intent": "A pending delete stays pending if the row leaves the device in another way.",
     "phantom": "A delete that stays pending of a row that is gone leaves no insert in an earlier generation.",
