@@ -137,7 +137,8 @@ struct ReferenceHistory {
   private mutating func compare(_ table: Name, _ row: Row, _ sql: String) throws {
     let isFound = try store.tableWithChildren(of: row, becoming: nil, in: place(table)) != nil
     let isThere = try store.database.first(
-      sql, ["first": row.values[0], "second": row.values[1], "third": row.values[2]]) { _ in true }
+      sql, ["first": row.values[0], "second": row.values[1], "third": row.values[2]]
+    ) { _ in true }
     #expect(isFound == (isThere != nil), "seed \(seed), \(table) \(row)")
     if isFound { found += 1 } else { absent += 1 }
   }

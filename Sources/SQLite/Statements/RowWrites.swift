@@ -38,7 +38,7 @@ public final class RowWrites {
   public private(set) var transaction: Int?
   private var lastTransaction = 0
 
-  /// Whether writes are reported. Most databases need no report.
+  /// Whether writes are reported. A database without references needs no report.
   public private(set) var isOn = false
 
   /// Begins to report writes. A savepoint that is open now must not be taken back.
