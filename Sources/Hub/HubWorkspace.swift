@@ -15,6 +15,8 @@ public struct HubWorkspace: Sendable {
   let platform: Platform
   /// How many changes of one device may wait.
   var mostHeld = HubWorkspace.usualMostHeld
+  /// The number of changes of one row that a bundle may have. No such row is refused.
+  var mostSteps = StepLimit.usual
   /// With `dryRun`, commands report what they would do, and change nothing.
   let runMode: RunMode
 

@@ -4,52 +4,99 @@ import SatchelValues
 
 /// Looks for rows along one foreign key, with one statement. The statement is prepared at its first use, because the
 /// parent table may not exist.
+///
+/// If the app's schema has no index for the lookup, each lookup reads the whole table. So after some lookups in one
+/// transaction, this type makes a `ReferenceIndex` for the rest of the transaction.
 public final class ReferenceLookup {
   public let key: ForeignKey
   /// The table with the foreign key.
   public let child: Name
   private let sql: String
   private var prepared: KeptStatement?
+  /// nil: no table of the dataset is read, so its writes are not reported.
+  private let lookup: LookupColumns?
+  /// The row that each lookup leaves out.
+  private let own: ReferenceIndex.OwnRow
+  /// The transaction of the index, and the number of lookups in it.
+  private var transaction: Int?
+  private var lookups = 0
+  private var index: ReferenceIndex?
 
-  private init(_ key: ForeignKey, child: Name, sql: String) {
+  /// The number of lookups in one transaction before the index is made. To make it costs as much as some tens of
+  /// lookups.
+  public static let lookupsBeforeIndex = 50
+
+  private init(_ key: ForeignKey, child: Name, sql: String, _ lookup: LookupColumns?, own: ReferenceIndex.OwnRow) {
     self.key = key
     self.child = child
     self.sql = sql
+    self.lookup = lookup
+    self.own = own
   }
 
   /// Finds the parent of a row, by the values of the key's columns.
-  public static func parent(along key: ForeignKey, of child: TableSchema) -> ReferenceLookup {
+  /// - Parameter parent: the parent table, if it is a table of the dataset.
+  public static func parent(
+    along key: ForeignKey, of child: TableSchema, to parent: TableSchema? = nil
+  ) -> ReferenceLookup {
     let condition = key.parentColumns.map { "\(quoted($0)) = ?" }.joined(separator: " AND ")
-    return ReferenceLookup(key, child: child.name, sql: "SELECT 1 FROM \(quoted(key.parent)) WHERE \(condition)")
+    let columns = key.parentColumns.compactMap { parent?.position(of: $0) }
+    let lookup =
+      columns.count == key.parentColumns.count
+      ? parent.map { LookupColumns(table: $0, columns: columns, collations: columns.map { _ in nil }) } : nil
+    return ReferenceLookup(
+      key, child: child.name, sql: "SELECT 1 FROM \(quoted(key.parent)) WHERE \(condition)", lookup, own: .none)
   }
 
   /// Finds the rows that refer to a row, by the values of the parent's columns. If a table refers to itself, the values
   /// of the row's own key follow, because a row may be its own parent. SQLite compares the values by the parent's
   /// collation.
   public static func children(along key: ForeignKey, of child: TableSchema, to parent: TableInfo) -> ReferenceLookup {
-    let condition = zip(key.columns, key.parentColumns).map { column, parentColumn in
-      "\(quoted(child.columns[column])) = ?" + (collation(of: parentColumn, in: parent).map { " COLLATE \($0)" } ?? "")
-    }.joined(separator: " AND ")
-    let own = child.key.map { "\(quoted(child.columns[$0])) IS ?" }.joined(separator: " AND ")
+    let lookup = LookupColumns(
+      table: child, columns: key.columns, collations: key.parentColumns.map { collation(of: $0, in: parent) })
+    let own: ReferenceIndex.OwnRow = key.parent == child.name ? .byKey : .none
     return ReferenceLookup(
       key, child: child.name,
-      sql: "SELECT 1 FROM \(quoted(child.name)) WHERE \(condition)"
-        + (key.parent == child.name ? " AND NOT (\(own))" : ""))
+      sql: "SELECT 1 FROM \(quoted(child.name)) WHERE \(lookup.condition(from: 1))"
+        + (own == .byKey ? " AND NOT (\(lookup.isKey(from: key.columns.count + 1)))" : ""), lookup, own: own)
   }
 
   /// The collation of a column's UNIQUE index; nil: the index compares bytes.
   private static func collation(of column: Name, in parent: TableInfo) -> String? {
     guard let position = parent.schema.position(of: column) else { return nil }
     let parts = parent.uniqueIndexes.flatMap(\.parts).filter { $0.column == position }
-    return parts.map(\.collation).first { $0.uppercased() != "BINARY" }.map { quoted($0) }
+    return parts.map(\.collation).first { $0.uppercased() != "BINARY" }
   }
 
+  /// - Parameter values: the values of the columns; then the key of the row that is left out, if a row is.
   public func exists(_ values: [Value], in database: borrowing Database) throws -> Bool {
+    if let index = try index(in: database) {
+      let count = key.columns.count
+      return try index.contains(Array(values.prefix(count)), butNot: Array(values.dropFirst(count)))
+    }
     let kept = try prepared ?? KeptStatement(database.prepare(sql))
     prepared = kept
     defer { kept.statement.reset() }
     try kept.statement.bind(values)
     return try kept.statement.step()
+  }
+
+  /// The index for this lookup; nil: the app's schema has one, or there were few lookups in this transaction.
+  private func index(in database: borrowing Database) throws -> ReferenceIndex? {
+    guard let lookup, database.writes.isOn, let now = database.writes.transaction else { return nil }
+    if now != transaction { (transaction, lookups, index) = (now, 0, nil) }
+    lookups += 1
+    if lookups == Self.lookupsBeforeIndex, try !isIndexed(in: database) {
+      index = try ReferenceIndex(lookup, leavesOut: own, in: database)
+    }
+    return index
+  }
+
+  /// Whether SQLite finds the rows by an index over all columns of the lookup.
+  private func isIndexed(in database: borrowing Database) throws -> Bool {
+    let plan = try database.all("EXPLAIN QUERY PLAN \(sql)") { $0.text(3) }.joined(separator: " ")
+    let compared = plan.split(separator: " ").filter { $0.hasSuffix("=?") || $0.hasSuffix("=?)") }.count
+    return plan.hasPrefix("SEARCH ") && compared >= key.columns.count
   }
 }
 
@@ -61,12 +108,15 @@ public struct References {
   private let answers: [ReferenceLookup]
 
   public init(of table: TrackedTable, among tables: [TrackedTable]) {
-    parents = table.schema.foreignKeys.map { .parent(along: $0, of: table.schema) }
+    func parent(along key: ForeignKey, of child: TableSchema) -> ReferenceLookup {
+      .parent(along: key, of: child, to: tables.first { $0.name == key.parent }?.schema)
+    }
+    parents = table.schema.foreignKeys.map { parent(along: $0, of: table.schema) }
     let referring = tables.flatMap { child in
       child.schema.foreignKeys.filter { $0.parent == table.name }.map { (key: $0, child: child.schema) }
     }
     children = referring.map { .children(along: $0.key, of: $0.child, to: table.info) }
-    answers = referring.map { .parent(along: $0.key, of: $0.child) }
+    answers = referring.map { parent(along: $0.key, of: $0.child) }
   }
 
   /// Returns the first table in which `row` refers to a missing row; nil: there is none.

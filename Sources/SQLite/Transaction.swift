@@ -8,6 +8,8 @@ extension Database {
   /// Throws a busy error if another writer holds the lock for longer than the busy timeout.
   public func writeTransaction<T>(_ runMode: RunMode = .commit, _ body: () throws -> T) throws -> T {
     try execute("BEGIN IMMEDIATE")
+    writes.beginTransaction()
+    defer { writes.endTransaction() }
     return try finish(runMode, body)
   }
 
@@ -24,7 +26,7 @@ extension Database {
     let before = writes.beginSavepoint()
     defer { writes.endSavepoint() }
     func takeBack() throws {
-      writes.takeBack(after: before)
+      defer { writes.takeBack(after: before) }
       try run("ROLLBACK TO satchel")
       try run("RELEASE satchel")
     }

@@ -5,17 +5,20 @@ import Testing
 
 /// Files that a device may sign to keep the hub busy: each is full of one thing.
 enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
-  case stepsOfOneRow, heldRows, unknownMembers, tooLongLine, longValue, escapedValue
+  case stepsOfOneRow, tooManySteps, conflictsOfOneRow, conflicts, inserts
+  case heldRows, unknownMembers, tooLongLine, longValue, escapedValue
 
   var testDescription: String { rawValue }
 
   /// Without optimisation a byte takes many times as long, so the files are smaller.
   #if DEBUG
     private static let lines = 1_000
+    private static let manyLines = 2_000
     private static let members = 50_000
     private static let megabyte = 1 << 16
   #else
     private static let lines = 10_000
+    private static let manyLines = 50_000
     private static let members = 900_000
     private static let megabyte = 1 << 20
   #endif
@@ -29,18 +32,23 @@ enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
   }
 
   /// Whether the file is refused.
-  var isRefused: Bool { self == .tooLongLine || self == .unknownMembers }
+  var isRefused: Bool { [.tooLongLine, .unknownMembers, .tooManySteps].contains(self) }
 
   /// The file's changes, each a line.
   func changes(_ forger: Forger) -> [JSONValue] {
     switch self {
-    case .stepsOfOneRow:
-      return (0..<Self.lines).map { number in
-        let line = forger.update(
-          "rows", "own", set: ["words": .string("\(number + 1)")], was: ["words": .string("\(number)")])
-        var members = line.objectValue ?? []
-        members.set("generation", .integer(forger.sequence + Int64(number)))
-        return .object(members)
+    case .stepsOfOneRow: return steps(Self.lines, forger) { "\($0)" }
+    case .tooManySteps: return steps(Self.tooManyLines, forger) { "\($0)" }
+    // Each of them was made from a value that the row never had.
+    case .conflictsOfOneRow: return steps(Self.lines, forger) { "other \($0)" }
+    case .conflicts:
+      return (0..<Self.manyLines).map { number in
+        forger.update("rows", .string("r\(number)"), set: ["words": "1"], was: ["words": "0"])
+      }
+    case .inserts:
+      return (0..<Self.manyLines).map { number in
+        let key = JSONValue.string("r\(number)")
+        return forger.insert("rows", key, ["id": key, "owner": "ann", "words": nil, "photo": nil])
       }
     case .heldRows:
       return (0..<Self.lines).map { number in
@@ -58,7 +66,28 @@ enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
     }
   }
 
-  var generations: Int { self == .stepsOfOneRow ? Self.lines : 1 }
+  /// The number of the generations in the file.
+  var generations: Int {
+    switch self {
+    case .stepsOfOneRow, .conflictsOfOneRow: Self.lines
+    case .tooManySteps: Self.tooManyLines
+    default: 1
+    }
+  }
+
+  /// More than twice the limit of the changes of one row.
+  private static let tooManyLines = 20_001
+
+  /// Changes of one row, each in a generation of its own.
+  private func steps(_ count: Int, _ forger: Forger, was: (Int) -> String) -> [JSONValue] {
+    (0..<count).map { number in
+      let line = forger.update(
+        "rows", "own", set: ["words": .string("\(number + 1)")], was: ["words": .string(was(number))])
+      var members = line.objectValue ?? []
+      members.set("generation", .integer(forger.sequence + Int64(number)))
+      return .object(members)
+    }
+  }
 
   private func row(words: JSONValue) -> JSONValue { ["id": "r", "owner": "ann", "words": words, "photo": nil] }
 

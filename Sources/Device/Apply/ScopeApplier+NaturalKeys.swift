@@ -84,9 +84,8 @@ extension ScopeApplier {
       // If a row waits, a person at the hub decides.
       image.generation >= session.acknowledgedGeneration,
       decide(rows.rules.table, device: image.stamp, hub: entry.stamp).winner == .device,
-      try References(of: rows.table, among: session.tables).tableWithChildren(
-        of: entry.row, becoming: nil, rows.schema, in: session.database)
-        == nil
+      try references(of: rows.table).tableWithChildren(
+        of: entry.row, becoming: nil, rows.schema, in: session.database) == nil
     else { return false }
     keptOut.append(KeptOut(entry: entry, key: key, image: image, change: change))
     return true

@@ -20,6 +20,7 @@ final class ScopeApplier {
   private var blocked: [Blocked] = []
   /// Rows from the hub that pending rows keep out.
   var keptOut: [KeptOut] = []
+  private var references: [Name: References] = [:]
 
   /// Rows that combine values of both sides. The table may forbid this combination.
   private var mixed: [(rows: RowTable, key: RowKey)] = []
@@ -93,7 +94,15 @@ final class ScopeApplier {
     restoredParents = try RestoredParents(among: changed, of: tables, in: session.database)
     deletedChildren = DeletedChildren(among: changed)
     let isAnyPending = !pending.isEmpty || !keys.stranded.isEmpty
+    if isAnyPending { session.database.writes.turnOn() }
     units = try isAnyPending ? LostUnits(session.tables, beside: keys.stranded, in: session.database) : nil
+  }
+
+  /// The references of a table, made at their first use.
+  func references(of table: TrackedTable) -> References {
+    let known = references[table.name] ?? References(of: table, among: session.tables)
+    references[table.name] = known
+    return known
   }
 
   func rows(of name: Name) -> RowTable? { tables.first { $0.schema.name == name } }

@@ -156,6 +156,7 @@ struct BundleMerge {
     var clamped: Int64 = 0
     var departed = 0
     var claims = AttachmentClaims()
+    var limit = StepLimit(most: workspace.mostSteps)
     try lines.each { line in
       if let generation = line.generation, generation.rawValue >= changes.sequence.rawValue {
         throw LineProblem("its generation is not below the number of the export")
@@ -167,6 +168,7 @@ struct BundleMerge {
       if line.content.isAboutKeys || !translation.hasMeaning(in: line) { return }
       let sent = try store.fitted(line, in: place, translation).step(in: store.rows[place].schema)
       guard sent.generation.rawValue >= device.merged.rawValue else { return }
+      try limit.count(sent, in: place)
       for (rest, writes) in try parts(of: sent, in: place, shared, keys, merger, device) {
         let step = try keys.translated(rest, in: place)
         if step.stamp > merger.latest { clamped = max(clamped, step.stamp.milliseconds - now) }

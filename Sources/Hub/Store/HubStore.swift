@@ -70,12 +70,13 @@ final class HubStore {
     self.clock = clock
     self.database = database
     self.database.addFunction(OpenScopes.function) { [scopes] in try scopes.answer($0) }
-    followTrees()
+    followReferences()
   }
 
-  /// Turns on the observation of writes if a table has a tree, because trees are remembered.
-  private func followTrees() {
-    if tables.contains(where: { !$0.treeKeys.isEmpty }) { database.writes.turnOn() }
+  /// Turns on the observation of writes if tables have references, because trees and indexes of references are
+  /// remembered.
+  private func followReferences() {
+    if tables.contains(where: { !$0.schema.foreignKeys.isEmpty }) { database.writes.turnOn() }
   }
 
   private static func identity(in database: borrowing Database) throws -> (Identity, definition: [UInt8])? {
@@ -110,7 +111,7 @@ final class HubStore {
     dataset = definition
     self.tables = tables
     walks.forget()
-    followTrees()
+    followReferences()
   }
 
   /// Runs `body` in a transaction that writes no rows of the dataset.

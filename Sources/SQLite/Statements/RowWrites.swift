@@ -2,13 +2,14 @@ import SatchelValues
 
 /// Receives each write of a row that one connection makes or takes back.
 public protocol RowFollower: AnyObject {
+  /// The row is already as the write left it.
   /// - Parameter write: a write that was made, or a write that was taken back with its savepoint.
   func rowWasWritten(_ write: RowWrites.Write)
 }
 
 /// Reports the writes of rows that one connection makes, for types that keep results computed from rows.
 ///
-/// If a savepoint is taken back, its writes are reported once more, because each row may have changed again.
+/// If a savepoint is taken back, its writes are reported once more, because each row has changed again.
 public final class RowWrites {
   public struct Write {
     public let table: Name
@@ -32,7 +33,12 @@ public final class RowWrites {
   /// The writes since the outermost open savepoint began.
   private var kept: [Write] = []
 
-  /// Whether writes are reported. Most databases need no report.
+  /// The number of the present write transaction; nil: there is none. No other transaction of the connection has the
+  /// same number.
+  public private(set) var transaction: Int?
+  private var lastTransaction = 0
+
+  /// Whether writes are reported. A database without references needs no report.
   public private(set) var isOn = false
 
   /// Begins to report writes. A savepoint that is open now must not be taken back.
@@ -49,6 +55,13 @@ public final class RowWrites {
     for entry in followers { entry.follower?.rowWasWritten(write) }
   }
 
+  func beginTransaction() {
+    lastTransaction += 1
+    transaction = lastTransaction
+  }
+
+  func endTransaction() { transaction = nil }
+
   /// Begins a savepoint. Returns the number of writes before it.
   func beginSavepoint() -> Int {
     openSavepoints += 1
@@ -60,7 +73,7 @@ public final class RowWrites {
     if openSavepoints == 0 { kept = [] }
   }
 
-  /// Reports the writes of a savepoint that was taken back.
+  /// Reports the writes of a savepoint that was taken back just before.
   func takeBack(after count: Int) {
     for write in kept[count...] {
       for entry in followers { entry.follower?.rowWasWritten(write) }

@@ -25,7 +25,6 @@ final class CostFixture: Story {
   private static let schema = """
     CREATE TABLE rows (id TEXT PRIMARY KEY, owner TEXT, words TEXT, photo TEXT);
     CREATE TABLE links (id TEXT PRIMARY KEY, next TEXT REFERENCES links (id), words TEXT);
-    CREATE INDEX links_next ON links (next); -- without it SQLite reads the whole table for each deleted row
     CREATE TABLE codes (id TEXT PRIMARY KEY, code TEXT UNIQUE);
     CREATE TABLE numbers (id INTEGER PRIMARY KEY, words TEXT);
     CREATE TABLE parts (id INTEGER PRIMARY KEY, row TEXT REFERENCES rows (id));

@@ -1,0 +1,53 @@
+import SatchelJSON
+import SatchelValues
+import SatchelWorkspace
+
+/// Refuses a bundle with very many changes of one row.
+///
+/// A device makes at most one change of a row between two exports. So an honest bundle needs as many exports without an
+/// acknowledgement to reach the limit. The merge of such a bundle reads the row's log and may add a conflict for each
+/// change.
+///
+/// A count for each row of a large bundle would need much memory. So the rows share a fixed number of counts. Each row
+/// gets its own count only after its shared count has reached the limit.
+struct StepLimit {
+  private struct RowReference: Hashable {
+    let place: Int
+    let key: RowKey
+  }
+
+  /// No row with at most this number of changes is refused. A row with more than twice this number is refused.
+  let most: Int
+  private var shared = [Int](repeating: 0, count: 1 << 12)
+  private var counts: [RowReference: Int] = [:]
+
+  /// An export each hour for a year without an acknowledgement makes fewer changes of a row.
+  static let usual = 10_000
+
+  init(most: Int) { self.most = most }
+
+  /// Counts a change. Throws a `Refusal` if there are too many changes of its row.
+  mutating func count(_ step: Step, in place: Int) throws {
+    let row = RowReference(place: place, key: step.key)
+    let position = Int(UInt(bitPattern: row.hashValue) % UInt(shared.count))
+    shared[position] += 1
+    if shared[position] <= most { return }
+    let count = counts[row, default: 0] + 1
+    counts[row] = count
+    if count > most { throw refusal(of: step) }
+  }
+
+  private func refusal(of step: Step) -> Refusal {
+    Refusal(
+      .tooLarge,
+      """
+      The bundle has more than \(most) changes of one row: \(step.table) \
+      \(String(decoding: canonicalKey(step.key), as: UTF8.self)).
+      """,
+      hint: """
+        If the device made as many exports, import one of its older files first: they are in bundles/sent there. The \
+        newer file then counts only the later changes. If it did not, somebody else may have its key: satchel-hub \
+        device revoke NAME
+        """, keeping: .quarantine)
+  }
+}
