@@ -197,4 +197,9 @@ extension HubWorkspace {
 
   /// The entries of the ledger, the newest first.
   public func log(limit: Int64) throws -> [LedgerEntry] { try Ledger.list(limit: limit, in: examined().database) }
+
+  /// The entries of the ledger about one device, the newest first.
+  public func log(of device: String, limit: Int64) throws -> [LedgerEntry] {
+    try Ledger.list(of: device, limit: limit, in: examined().database)
+  }
 }

@@ -166,20 +166,27 @@ public enum Ledger {
 
   /// The entries of the ledger, newest first.
   public static func list(limit: Int64, in database: borrowing Database) throws -> [LedgerEntry] {
+    try database.all("\(selection) ORDER BY entry DESC LIMIT :limit", ["limit": .integer(limit)], entry)
+  }
+
+  /// The entries about one other side, newest first. Files that were refused unread name no sender, and are not among
+  /// them.
+  public static func list(of peer: String, limit: Int64, in database: borrowing Database) throws -> [LedgerEntry] {
     try database.all(
-      """
-      SELECT at, direction, kind, bundle, peer, number, digest, verdict, changes, conflicts, detail
-      FROM satchel_ledger
-      ORDER BY entry DESC
-      LIMIT :limit
-      """, ["limit": .integer(limit)]
-    ) {
-      LedgerEntry(
-        at: $0.integer(0), direction: .init(rawValue: $0.text(1)) ?? .incoming, kind: $0.text(2),
-        bundle: $0.optionalText(3),
-        peer: $0.optionalText(4), number: $0.optionalInteger(5), digest: $0.optionalText(6),
-        verdict: Verdict(rawValue: $0.text(7)) ?? .refused, changes: $0.integer(8), conflicts: $0.integer(9),
-        detail: $0.optionalText(10))
-    }
+      "\(selection) WHERE peer = :peer ORDER BY entry DESC LIMIT :limit",
+      ["peer": .string(peer), "limit": .integer(limit)], entry)
+  }
+
+  private static let selection = """
+    SELECT at, direction, kind, bundle, peer, number, digest, verdict, changes, conflicts, detail
+    FROM satchel_ledger
+    """
+
+  private static func entry(_ row: borrowing Statement) -> LedgerEntry {
+    LedgerEntry(
+      at: row.integer(0), direction: .init(rawValue: row.text(1)) ?? .incoming, kind: row.text(2),
+      bundle: row.optionalText(3), peer: row.optionalText(4), number: row.optionalInteger(5),
+      digest: row.optionalText(6), verdict: Verdict(rawValue: row.text(7)) ?? .refused, changes: row.integer(8),
+      conflicts: row.integer(9), detail: row.optionalText(10))
   }
 }

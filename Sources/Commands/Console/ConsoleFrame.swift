@@ -3,6 +3,7 @@ import SatchelPlatform
 /// The page of the console at which a person is, for the links to all pages.
 enum ConsolePlace: CaseIterable {
   case overview, conflicts, rows, scopes, bundles
+  case devices, users
 
   var address: String {
     switch self {
@@ -11,6 +12,8 @@ enum ConsolePlace: CaseIterable {
     case .rows: "rows"
     case .scopes: "scopes"
     case .bundles: "bundles"
+    case .devices: "devices"
+    case .users: "users"
     }
   }
 
@@ -21,6 +24,8 @@ enum ConsolePlace: CaseIterable {
     case .rows: "Rows"
     case .scopes: "Who sees what"
     case .bundles: "Bundles"
+    case .devices: "Devices"
+    case .users: "Users"
     }
   }
 }

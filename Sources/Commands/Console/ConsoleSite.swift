@@ -16,7 +16,7 @@ struct ConsoleSite: Sendable {
     let verdict = gate.verdict(on: request)
     if case .refused(let answer) = verdict { return .refused(Self.sealed(answer)) }
     guard request.method == "POST", case .admitted(let page) = verdict else { return .nothing }
-    guard page == Self.importPage else { return .form(mostBytes: Self.mostBytes, files: nil) }
+    guard page == Self.importPage || page == Self.enrolPage else { return .form(mostBytes: Self.mostBytes, files: nil) }
     do {
       let hub = try HubTool.open(command, context)
       let bytes = request.header("content-length").flatMap { Int64($0) }
@@ -69,7 +69,7 @@ struct ConsoleSite: Sendable {
   private func shown(_ page: String, _ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     switch page {
     case "": try overview(hub)
-    case "devices": try devices(request, hub)
+    case let page where Self.peoplePages.contains(page): try people(page, request, hub)
     case "steps": try steps(hub)
     case "conflicts": try conflicts(request, hub)
     case "decide": try rehearsal(request, hub)
@@ -91,6 +91,7 @@ struct ConsoleSite: Sendable {
     case "conflict": try decide(request, hub)
     case "conflicts": try decideMany(request, hub)
     case "reopen": try reopen(request, hub)
+    case let page where Self.peoplePages.contains(page): try changePeople(page, request, hub)
     case Self.importPage: try take(request, hub)
     default: Self.nowhere
     }

@@ -34,14 +34,11 @@ extension ConsoleSite {
         caption: "Users, and when their devices last reported")
       let content: Markup =
         users.isEmpty
-        ? "<p>There is no user yet. Add one on the command line: <code>satchel-hub user add NAME</code></p>"
+        ? "<p>There is no user yet. <a class=\"button\" href=\"users\">Add a user</a></p>"
         : choice + list
       return Self.frame("Who sees what", content, at: .scopes)
     }
     let summary = try hub.scope(of: user)
-    let table = StatusSheet.Table(
-      titles: ["Table", "Rows to be seen", "Of"], numbers: [1, 2],
-      rows: summary.tables.map { [$0.table.text, String($0.visible), String($0.all)] })
     let why: Markup = """
       <h2>Why does \(user) see a row, or not?</h2>
       <form method="get" action="scopes">
@@ -52,7 +49,7 @@ extension ConsoleSite {
       """
     return Self.frame(
       "Who sees what",
-      choice + table.markup(caption: "Rows in \(user)'s next full bundle") + why
+      choice + summary.markup(caption: "Rows in \(user)'s next full bundle") + why
         + (try explanation(request, user, hub)), at: .scopes)
   }
 
@@ -79,5 +76,15 @@ extension ConsoleSite {
       who may \(found.mayWrite ? "" : "not ")change it.</p>
       \(conditions.markup(caption: "Why"))
       """
+  }
+}
+
+extension ScopeSummary {
+  /// The rows that a user may see, as a table.
+  func markup(caption: String) -> Markup {
+    let table = StatusSheet.Table(
+      titles: ["Table", "Rows to be seen", "Of"], numbers: [1, 2],
+      rows: tables.map { [$0.table.text, String($0.visible), String($0.all)] })
+    return table.markup(caption: caption)
   }
 }

@@ -91,9 +91,8 @@ extension HubTool {
     Command(
       path, summary: "end a device's right to deliver and to receive",
       discussion: """
-        From now on no bundle is made for the device, and no bundle that its keys sign is accepted. Every other device \
-        learns of it by its next bundle. What it delivered stays. Bundles from before it was lost may still be on \
-        their way: --from names the first bundle that is refused.
+        \(effectOfRevoking) Bundles from before it was lost may still be on their way: --from names the first bundle \
+        that is refused.
         """,
       arguments: [ArgumentSpec("NAME", help: "the device's name")],
       options: [
@@ -109,29 +108,42 @@ extension HubTool {
           "Its bundle 7 was made before, and is on its way."),
       ], changesData: true
     ) { command, context in
-      let from = try command.value("from").map { text in
-        guard let number = Int64(text), number > 0 else {
-          throw UsageError("--from takes the number of a bundle, from 1 on")
-        }
-        return SequenceNumber(number)
-      }
+      let from = try command.value("from").map(firstRefused)
       let hub = try open(command, context)
       let deleted = try hub.waitingBundles(deletedByRevoking: command.argument("NAME"), from: from)
       if !deleted.isEmpty { try Confirmation.ask(question(deleted), command, context) }
       let device = try hub.revoke(command.argument("NAME"), from: from)
-      let first = device.revokedFrom ?? device.merged.next
-      let lost: TerminalText =
-        deleted.isEmpty ? "" : "\(command.dryRun ? "Would delete" : "Deleted") what waited here: \(names(deleted)).\n"
       return Answer(
-        """
-        \(command.dryRun ? "Would revoke" : "Revoked") the device \(device.name): its bundles are refused from \
-        \(first) on.
-        \(lost)Next: satchel-hub emit --all, \
-        for the other devices.
-
-        """,
+        text(ofRevoked: device, deleted, command.runMode),
         ["device": json(device), "deleted": .strings(deleted.map(\.name))])
     }
+  }
+
+  static let effectOfRevoking = """
+    From now on no bundle is made for the device, and no bundle that its keys sign is accepted. Every other device \
+    learns of it by its next bundle. What it delivered stays.
+    """
+
+  /// The number of the first refused bundle, as a person typed it.
+  static func firstRefused(_ text: String) throws -> SequenceNumber {
+    guard let number = Int64(text), number > 0 else {
+      throw UsageError("--from takes the number of a bundle, from 1 on")
+    }
+    return SequenceNumber(number)
+  }
+
+  static func text(
+    ofRevoked device: EnrolledDevice, _ deleted: [WaitingBundle], _ runMode: RunMode
+  ) -> TerminalText {
+    let isDry = runMode == .dryRun
+    let lost: TerminalText =
+      deleted.isEmpty ? "" : "\(isDry ? "Would delete" : "Deleted") what waited here: \(names(deleted)).\n"
+    return """
+      \(isDry ? "Would revoke" : "Revoked") the device \(device.name): its bundles are refused from \
+      \(device.revokedFrom ?? device.merged.next) on.
+      \(lost)Next: satchel-hub emit --all, for the other devices.
+
+      """
   }
 
   /// The question before a device is revoked whose bundles wait here.

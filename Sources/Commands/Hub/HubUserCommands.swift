@@ -135,13 +135,24 @@ extension ParsedCommand {
   /// If the last day is over, a person at a terminal is asked.
   func expiry(_ context: CommandContext) throws -> Int64?? {
     guard let text = value(HubTool.expiry.long) else { return nil }
-    if text == "never" { return .some(nil) }
-    guard let time = context.platform.clock.endOfLocalDay(text) else {
-      throw UsageError("--expires takes a day such as 2026-12-31, or never")
-    }
-    if time <= context.platform.clock.milliseconds() {
-      try Confirmation.ask("\(text) is over: no bundle is made or accepted any more. Is that meant?", self, context)
+    let time = try HubTool.lastDay(text, by: context.platform.clock)
+    if let time, time <= context.platform.clock.milliseconds() {
+      try Confirmation.ask("\(HubTool.dayIsOver(text)) Is that meant?", self, context)
     }
     return .some(time)
   }
+}
+
+extension HubTool {
+  /// The end of a typed day, in milliseconds since 1970. nil for "never".
+  static func lastDay(_ text: String, by clock: any WallClock) throws -> Int64? {
+    if text == "never" { return nil }
+    guard let time = clock.endOfLocalDay(text) else {
+      throw UsageError("--expires takes a day such as 2026-12-31, or never")
+    }
+    return time
+  }
+
+  /// The effect of a last day in the past.
+  static func dayIsOver(_ day: String) -> String { "\(day) is over: no bundle is made or accepted any more." }
 }

@@ -46,7 +46,12 @@ struct Medium {
 
   /// Throws a `WorkspaceError` if the medium is missing, unless the command says that the plain folder is meant.
   func check(for command: ParsedCommand) throws {
-    guard isMissing, !command.flag(Self.plainFolder.long) else { return }
+    if !command.flag(Self.plainFolder.long) { try refuseMissing() }
+  }
+
+  /// Throws a `WorkspaceError` if the medium is missing.
+  func refuseMissing() throws {
+    guard isMissing else { return }
     throw WorkspaceError(
       .notMounted, "No medium is mounted for \(folder): its files would stay on this computer.",
       hint: "Plug the stick in, and open it once. If you mean this folder: --plain-folder")

@@ -6,6 +6,14 @@ import SatchelWorkspace
 extension HubWorkspace {
   public func users() throws -> [User] { try store().users() }
 
+  public func user(_ name: String) throws -> User {
+    guard let user = try store().user(name) else { throw Self.noUser(name) }
+    return user
+  }
+
+  /// The attributes of users that the dataset declares, in its order.
+  public func attributes() throws -> [Attribute] { try store().dataset.attributes }
+
   /// Adds a user. The attributes are texts as people type them.
   public func addUser(_ name: String, attributes: [(name: String, value: String)]) throws -> User {
     guard !name.isEmpty, isUserName(name) else {

@@ -87,6 +87,15 @@ final class Browser {
     return send("POST", outside: folder + "/import", cookie: cookie, more: formHeaders, body: body)
   }
 
+  /// Sends a form with one file and with fields.
+  func post(_ path: String, _ fields: [String: String], file: (name: String, bytes: [UInt8])) -> Answer {
+    let texts = fields.flatMap { name, value in
+      Array("--part\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n".utf8)
+    }
+    let body = texts + Self.head(ofFile: file.name) + file.bytes + Array("\r\n".utf8) + Self.end
+    return send("POST", outside: folder + path, cookie: cookie, more: formHeaders, body: body)
+  }
+
   /// Sends a file in pieces, as it is read.
   func upload(fileAt path: String) throws -> Answer {
     let file = try FileHandle(forReadingFrom: URL(filePath: path))

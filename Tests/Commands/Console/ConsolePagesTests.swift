@@ -46,7 +46,7 @@ struct ConsolePagesTests {
       ] {
         #expect(page.contains(words), "\(words) in \(page)")
       }
-      let (phone, tablet) = (page.range(of: "scope=\"row\">phone"), page.range(of: "scope=\"row\">tablet"))
+      let (phone, tablet) = (page.range(of: "device?name=phone"), page.range(of: "device?name=tablet"))
       #expect(try #require(phone).lowerBound < #require(tablet).lowerBound)
       #expect(browser.get("/steps").text.contains("satchel-hub conflicts"))
       #expect(browser.get("/devices").text.contains("2 devices, page 1 of 1"))

@@ -41,7 +41,8 @@ extension Browser.Answer {
   /// The mark of the conflicts that a page about many shows.
   var setMark: String { hidden("seen") }
 
-  private func hidden(_ field: String) -> String {
+  /// The value of a hidden field.
+  func hidden(_ field: String) -> String {
     String(text.components(separatedBy: "name=\"\(field)\" value=\"").last?.prefix { $0 != "\"" } ?? "")
   }
 }

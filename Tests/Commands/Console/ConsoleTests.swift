@@ -161,7 +161,10 @@ struct ConsoleTests {
       let id = try #require(
         try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
       for (path, words) in [
-        ("/", ["those with trouble first", "scope=\"row\">tablet", "type=\"file\"", "href=\"conflicts?state=open\""]),
+        (
+          "/",
+          ["those with trouble first", "device?name=tablet\">tablet", "type=\"file\"", "href=\"conflicts?state=open\""]
+        ),
         ("/conflicts", ["reviews [r1]", "1 in all, page 1 of 1", "Decide for all 1 ...", "loud", "&lt;b&gt;mine"]),
         (
           "/conflict?id=\(id)",

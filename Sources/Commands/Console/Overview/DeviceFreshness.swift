@@ -19,6 +19,7 @@ struct DeviceFreshness {
     if entry.proof?.result == .differs || entry.isHeldFull || device.refusedKey != nil { return 4 }
     if entry.isExpired { return 3 }
     if isSilent { return 2 }
+    if let health = entry.presentHealth, health.isDiskNearlyFull || health.hasFaults { return 2 }
     return HubTool.standing(of: entry).hasSuffix("behind") ? 1 : 0
   }
 
@@ -55,6 +56,10 @@ struct DeviceFreshness {
     if entry.held > 0 { words.append("\(entry.held) held") }
     if !entry.missing.isEmpty { words.append("never came: \(Words.ranges(entry.missing))") }
     if let skew = Words.skew(device.skew) { words.append("its clock is \(skew)") }
+    if let health = entry.presentHealth {
+      if health.isDiskNearlyFull { words.append("its disk is nearly full") }
+      if health.hasFaults { words.append("its doctor found faults") }
+    }
     return words.joined(separator: "; ")
   }
 
@@ -64,9 +69,10 @@ struct DeviceFreshness {
     }
     let isBad = trouble >= 2 ? " class=\"differs\"" as Markup : ""
     return """
-      <tr><th scope="row">\(device.name)<small>\(device.user)</small></th><td data-label="State"\(isBad)>\(state)</td>\
+      <tr><th scope="row"><a href="device?name=\(percentEncoded(device.name))">\(device.name)</a>\
+      <small>\(device.user)</small></th><td data-label="State"\(isBad)>\(state)</td>\
       \(cell("Last bundle", words, bar))\(cell("Verified", HubTool.words(entry.proof, now)))\
-      \(cell("Notes", problems))</tr>
+      \(cell("Health", problems))</tr>
 
       """
   }
@@ -77,7 +83,7 @@ struct DeviceFreshness {
     <caption>\(caption)</caption>
     <thead><tr><th scope="col">Device, user</th><th scope="col">State</th>\
     <th scope="col">Last bundle from it, its rows</th>\
-    <th scope="col">Verified</th><th scope="col">Notes</th></tr></thead>
+    <th scope="col">Verified</th><th scope="col">Health</th></tr></thead>
     <tbody>
     \(devices.map(\.row))</tbody></table></div>
     <p class="quiet">A long bar is a long time without a bundle: the scale ends at 45 days.</p>

@@ -36,30 +36,13 @@ extension ConsoleSite {
   private static func devices(_ status: HubStatus, _ now: Int64) -> Markup {
     if status.devices.isEmpty {
       return """
-        <p>There is no device yet. Make one on the command line:
-        <code>satchel-hub device provision NAME --user USER --into DIR</code></p>
+        <p>There is no device yet. <a class="button" href="provision">Prepare a new device ...</a></p>
         """
     }
     let devices = DeviceFreshness.sorted(status, now)
     let table = DeviceFreshness.table(devices.prefix(fewDevices), caption: "Devices, those with trouble first")
     return devices.count <= fewDevices
       ? table : "\(table)<p><a class=\"button\" href=\"devices\">All \(devices.count) devices</a></p>"
-  }
-
-  /// All devices, in pages.
-  func devices(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
-    let size = 25
-    let status = try hub.status()
-    let devices = DeviceFreshness.sorted(status, now)
-    let pages = Int64(devices.count).pages(of: Int64(size))
-    let page = min(request.page, pages)
-    let shown = devices.dropFirst(Int(page - 1) * size).prefix(size)
-    return Self.frame(
-      "Devices",
-      """
-      \(DeviceFreshness.table(shown, caption: "\(Words.count(devices.count, "device")), page \(page) of \(pages)"))
-      \(Self.paging(page, of: pages, "devices?page=", what: "devices"))
-      """, at: .overview, open: status.openConflicts)
   }
 
   /// The facts and steps of `status`.

@@ -27,7 +27,7 @@ extension HubTool {
     }
   }
 
-  private static func facts(_ entry: HubStatus.Device, _ now: Int64) -> [StatusSheet.Fact] {
+  static func facts(_ entry: HubStatus.Device, _ now: Int64) -> [StatusSheet.Fact] {
     let device = entry.device
     var facts = StatusSheet.Facts()
     facts.add("Device", "\(device.name) of the user \(device.user)")

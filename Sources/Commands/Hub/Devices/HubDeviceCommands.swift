@@ -93,16 +93,20 @@ extension HubTool {
           secrets: command.flag("no-keys") ? .none : .made,
           runMode: command.runMode)
       return Answer(
-        """
-        Made the device \(made.name) for the user \(made.user) in \
-        \(into)\(made.rows.map { ", with \(Words.count($0, "row"))" } ?? "").\n
-        """,
+        text(of: made, in: into),
         ["device": json(made.device), "workspace": .string(into), "rows": .optional(made.rows.map { Int64($0) })],
         warnings: try command.value("template") == nil && hub.isGeoPackage() ? bareGeoPackage : "")
     }
   }
 
-  private static let bareGeoPackage: TerminalText = """
+  static func text(of made: Provisioning.Made, in folder: String) -> TerminalText {
+    """
+    Made the device \(made.name) for the user \(made.user) in \
+    \(folder)\(made.rows.map { ", with \(Words.count($0, "row"))" } ?? "").\n
+    """
+  }
+
+  static let bareGeoPackage: TerminalText = """
     The hub's database is a GeoPackage, and the device's has nothing but the dataset's tables: GIS tools will not open \
     it.
     Give the device a GeoPackage to begin with: --template FILE
@@ -130,25 +134,17 @@ extension HubTool {
     ) { command, context in
       let hub = try open(command, context)
       let request = try Streams.with(command.argument("FILE"), command, context, in: hub.folder) {
-        try hub.readRequest($0)
+        try EnrolmentRequest(at: $0, hub)
       }
-      try show(hub.claim(of: request.manifest, request.enrolment), command, context)
-      try compare(request.fingerprint, command, context)
-      let device = try hub.enrol(
-        request.manifest.from.id, name: command.value("name") ?? request.manifest.from.name,
-        user: command.value("user") ?? "",
-        key: request.enrolment.key, recipient: request.manifest.recipient, incarnation: request.enrolment.incarnation,
-        asked: request.manifest.from.name, continuing: request.enrolment.continues,
-        trusting: command.value("continues").map { .named($0) } ?? .proof)
+      if let words = request.claimWords { context.console.warn("\(words)\n") }
+      try request.checkClaim(trusting: command.value("continues"))
+      try compare(request, command, context)
+      let (user, name) = (command.value("user") ?? "", command.value("name"))
       if command.dryRun {
+        let device = try request.enrol(as: name, user: user, trusting: command.value("continues"))
         return Answer("The device \(device.name) would be enrolled for \(device.user).\n", ["device": json(device)])
       }
-      let emitted: EmitReport
-      do { emitted = try hub.emit(to: device.name) } catch {
-        // A device that is enrolled without a bundle would only block the next attempt.
-        try hub.withdraw(device)
-        throw error
-      }
+      let (device, emitted) = try request.welcome(as: name, user: user, trusting: command.value("continues"))
       let fingerprint = try hub.fingerprint()
       let text: TerminalText = """
         Enrolled the device \(device.name) for the user \(device.user).
@@ -165,47 +161,14 @@ extension HubTool {
     }
   }
 
-  /// Shows which device the request continues, before the fingerprint is confirmed.
-  private static func show(_ claim: ContinuationClaim?, _ command: ParsedCommand, _ context: CommandContext) throws {
-    guard let claim else { return }
-    guard let device = claim.device, let user = claim.user else {
-      return context.console.warn(
-        "The device says that it was another device before, but this hub does not know that device.\n")
-    }
-    let state = claim.isRevoked ? ", which was revoked" : ""
-    let proof =
-      claim.isProved ? "A key of \(device) signed that." : "No key of \(device) signed that: any device could claim it."
-    context.console.warn(
-      "The device says that it was \(device) of the user \(user)\(state), and continues its work. \(proof)\n")
-    if claim.isProved || command.value("continues") == device { return }
-    throw Refusal(
-      .unproved, "The request says that its device was \(device) before, but no key of \(device) signed that.",
-      hint: "If you know that it is true, for example because \(device) lost its key, add: --continues \(device)")
-  }
-
-  /// Lets a person compare: the typed text, read from the device, must be the fingerprint of the key in the request.
-  private static func compare(_ fingerprint: String, _ command: ParsedCommand, _ context: CommandContext) throws {
+  /// Lets a person compare: the typed text must be read from the device.
+  private static func compare(_ request: EnrolmentRequest, _ command: ParsedCommand, _ context: CommandContext) throws {
     var typed = command.value("fingerprint")
     if typed == nil, context.console.traits.interactive {
       context.console.warn("Type the fingerprint that the device shows: ")
       typed = context.console.readLine()
     }
-    guard let typed else {
-      throw WorkspaceError(
-        .fingerprintNeeded,
-        "The fingerprint that the device shows is needed, to know that the request is the device's own.",
-        hint: "Let the device's user read it out, then add: --fingerprint WORDS")
-    }
-    guard let normal = PublicKey.normalisedFingerprint(typed) else {
-      throw WorkspaceError(
-        .fingerprintMistyped, "The typed words are not a fingerprint: the last group does not fit the others.",
-        hint: "Let it be read out again.")
-    }
-    guard normal == fingerprint else {
-      throw Refusal(
-        .otherFingerprint, "The request was made by another key than the device's: the fingerprints differ.",
-        hint: "Do not enrol it. Ask for a new request.")
-    }
+    try request.compare(typed: typed)
   }
 
   private static var unflag: Command {

@@ -64,9 +64,7 @@ struct ScopePreviewText {
       }
       text = table.text(width: nil)
     }
-    for entry in preview.tables where entry.readOnly > 0 {
-      text += "Users may no longer change \(Words.count(entry.readOnly, "row")) of \(entry.table) that they see.\n"
-    }
+    for words in lostRights(preview) { text += "\(words)\n" }
     if preview.devices.isEmpty { return text }
     var table = TextTable([
       "DEVICE", "USER", .right("ROWS GIVEN"), .right("TAKEN"), "LAST CONTACT", "WORK NOT SENT YET",
@@ -78,7 +76,19 @@ struct ScopePreviewText {
       ])
     }
     text += table.text(width: nil)
-    return text + (preview.devices.contains(where: mayConflict) ? lateWork : "")
+    return text + lateWork(preview)
+  }
+
+  /// The rights to change rows that users lose.
+  static func lostRights(_ preview: ScopePreview) -> [String] {
+    preview.tables.filter { $0.readOnly > 0 }.map {
+      "Users may no longer change \(Words.count($0.readOnly, "row")) of \($0.table) that they see."
+    }
+  }
+
+  /// Says what becomes of work that is not here yet. Empty if no device can have such work.
+  static func lateWork(_ preview: ScopePreview) -> TerminalText {
+    preview.devices.contains(where: mayConflict) ? lateWork : ""
   }
 
   private static func mayConflict(_ device: ScopePreview.Device) -> Bool {

@@ -1,0 +1,106 @@
+import SatchelHub
+import SatchelPlatform
+import SatchelValues
+
+/// The pages about devices and users. Each act has a page that says what will happen, and changes nothing. Its form
+/// then does the act.
+extension ConsoleSite {
+  /// The page that receives the request file of a device.
+  static let enrolPage = "enrol"
+
+  static let peoplePages: Set<String> = [
+    "devices", "device", "device-set", "device-revoke", enrolPage, "enrol-now", "provision",
+    "users", "user", "user-set", "user-add",
+  ]
+
+  func people(_ page: String, _ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
+    switch page {
+    case "devices": try devices(request, hub)
+    case "device": try device(request, hub)
+    case "device-set": try settingDevice(request, hub)
+    case "device-revoke": try revoking(request, hub)
+    case Self.enrolPage: try enrolment(hub)
+    case "provision": try provisioning(request, hub)
+    case "users": try users(request, hub)
+    case "user": try user(request, hub)
+    case "user-set": try settingUser(request, hub)
+    case "user-add": try addingUser(request, hub)
+    default: Self.nowhere
+    }
+  }
+
+  func changePeople(_ page: String, _ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
+    switch page {
+    case "device-set": try setDevice(request, hub)
+    case "device-revoke": try revoke(request, hub)
+    case Self.enrolPage: try comparison(request, hub)
+    case "enrol-now": try enrol(request, hub)
+    case "provision": try provision(request, hub)
+    case "user-set": try setUser(request, hub)
+    case "user-add": try addUser(request, hub)
+    default: Self.nowhere
+    }
+  }
+
+  /// The hub, opened for work that is thrown away.
+  func rehearsing() throws -> HubWorkspace {
+    try HubWorkspace.open(
+      command.directory, platform: context.platform, runMode: .dryRun, passwords: command.passwords(context))
+  }
+
+  /// The warning on the page of an act whose effect changed after the person saw it.
+  static let otherEffect: Markup = """
+    <p class="warning" role="alert">Nothing was changed: the effect is not the same any more. Look again.</p>
+
+    """
+
+  /// A last day, as people say it. Empty if there is none.
+  /// - Parameter expires: the beginning of the day after it, in milliseconds since 1970.
+  func lastDay(_ expires: Int64?) -> String {
+    expires.map { context.platform.clock.localDay(milliseconds: $0 - 1) } ?? ""
+  }
+
+  /// The choice of a last day, as the end of a form.
+  func dayField(_ expires: Int64?) -> Markup {
+    """
+    <label>Last day <input name="expires" type="date" value="\(lastDay(expires))"></label>
+    """
+  }
+
+  /// The button that takes a last day away. It follows the field of the day in the form.
+  static func noLastDay(_ expires: Int64?) -> Markup {
+    expires == nil ? "" : "<button name=\"expires\" value=\"never\">No last day ...</button>"
+  }
+
+  /// A page's words about a typed last day.
+  func effect(ofLastDay text: String) throws -> Markup {
+    guard let time = try HubTool.lastDay(text, by: context.platform.clock) else {
+      return "<p class=\"notice\">There is no last day any more.</p>"
+    }
+    return time <= now
+      ? "<p class=\"warning\">\(HubTool.dayIsOver(text))</p>"
+      : "<p class=\"notice\">\(text) is the last day: no bundle is made or accepted after it.</p>"
+  }
+
+  /// The most users in a list of choices; with more, the name is typed.
+  private static let mostChoices = 50
+
+  /// The field in which a person chooses a user. Empty if there is none to choose.
+  static func userChoice(_ title: String, _ users: [User], besides present: String? = nil) -> Markup {
+    let names = users.map(\.name).filter { $0 != present }
+    if names.isEmpty { return "" }
+    if names.count > mostChoices {
+      return "<label>\(title) <input name=\"user\" maxlength=\"100\" required></label>"
+    }
+    return "<label>\(title) <select name=\"user\">\(names.map { "<option>\($0)</option>" as Markup })</select></label>"
+  }
+
+  static func hidden(_ fields: [(name: String, value: String)]) -> [Markup] {
+    fields.map { "<input type=\"hidden\" name=\"\($0.name)\" value=\"\($0.value)\">" }
+  }
+
+  /// The names of fields that are filled in, with their values.
+  static func filled(_ names: [String], _ request: WebRequest) -> [(name: String, value: String)] {
+    names.compactMap { name in request.filled(name).map { (name, $0) } }
+  }
+}

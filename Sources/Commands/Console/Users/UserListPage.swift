@@ -1,0 +1,86 @@
+import SatchelHub
+import SatchelPlatform
+
+extension ConsoleSite {
+  /// So many users that a page stays below 20 KB.
+  private static let usersOfPage = 40
+
+  /// All users in pages, and the form for another user.
+  func users(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
+    let devices = try hub.devices().filter { $0.state != .revoked }
+    let text = request.filled("text")?.lowercased()
+    let users = try hub.users().filter { user in
+      text.map { "\(user.name) \(Words.fields(user.attributes))".lowercased().contains($0) } ?? true
+    }
+    let pages = Int64(users.count).pages(of: Int64(Self.usersOfPage))
+    let page = min(request.page, pages)
+    let rows = users.dropFirst(Int(page - 1) * Self.usersOfPage).prefix(Self.usersOfPage).map { user -> Markup in
+      let own = devices.filter { $0.user == user.name }.map(\.name)
+      let attributes = Words.short(Words.fields(user.attributes))
+      return """
+        <tr><th scope="row"><a href="user?name=\(percentEncoded(user.name))">\(user.name)</a></th>\
+        <td data-label="Attributes">\(attributes)</td><td data-label="Last day">\(lastDay(user.expires))</td>\
+        <td data-label="Devices">\(Words.short(own.joined(separator: ", ")))</td></tr>
+
+        """
+    }
+    let address = "users?\(text.map { "text=\(percentEncoded($0))&" } ?? "")page="
+    let table: Markup = """
+      <div class="wide" tabindex="0"><table>
+      <caption>\(Words.count(users.count, "user")), page \(page) of \(pages)</caption>
+      <thead><tr><th scope="col">User</th><th scope="col">Attributes</th><th scope="col">Last day</th>\
+      <th scope="col">Devices</th></tr></thead>
+      <tbody>
+      \(rows)</tbody></table></div>
+      """
+    let empty: Markup = text == nil ? "<p>There is no user yet.</p>" : "<p>No user has this text.</p>"
+    return Self.frame(
+      "Users",
+      """
+      <form class="filter" method="get" action="users" role="search">
+      <label>User or attribute <input type="search" name="text" maxlength="100" value="\(text ?? "")" data-live></label>
+      <button>Find</button>
+      </form>
+      \(users.isEmpty ? empty : table)
+      \(Self.paging(page, of: pages, address, what: "users"))
+      <h2>Add a user</h2>
+      <form class="filter" method="get" action="user-add">
+      <label>Name <input name="name" maxlength="100" required></label>
+      \(try attributeFields(of: nil, hub))
+      <button class="main">Add ...</button>
+      </form>
+      <p class="quiet">Many users at once come from a table: <code>satchel-hub user import FILE</code></p>
+      """, at: .users, open: try hub.openConflicts())
+  }
+
+  /// The fields for the attributes that the dataset declares.
+  func attributeFields(of user: User?, _ hub: HubWorkspace) throws -> Markup {
+    let fields = try hub.attributes().map { attribute -> Markup in
+      let value = user?.attributes.first { $0.name == attribute.name }.map { Words.value($0.value) }
+      return """
+        <label>\(attribute.name.text) (\(attribute.kind.rawValue)) \
+        <input name="\(Self.attributePrefix)\(attribute.name.text)" value="\(value ?? "")" maxlength="1000"></label>
+
+        """
+    }
+    return "\(fields)"
+  }
+
+  /// Begins the names of fields for attributes, so that no attribute is taken for another field.
+  static let attributePrefix = "attribute."
+
+  /// The attributes of a form that differ from the present ones. An empty field changes nothing.
+  func typedAttributes(
+    _ request: WebRequest, of user: User?, _ hub: HubWorkspace
+  ) throws -> [(name: String, value: String)] {
+    try hub.attributes().compactMap { attribute in
+      guard let typed = request.filled(Self.attributePrefix + attribute.name.text) else { return nil }
+      let present = user?.attributes.first { $0.name == attribute.name }.map { Words.value($0.value) }
+      return typed == present ? nil : (attribute.name.text, typed)
+    }
+  }
+
+  static func hidden(attributes: [(name: String, value: String)]) -> [Markup] {
+    hidden(attributes.map { (attributePrefix + $0.name, $0.value) })
+  }
+}
