@@ -2,25 +2,31 @@ import SatchelPlatform
 
 /// The page of the console at which a person is, for the links to all pages.
 enum ConsolePlace: CaseIterable {
-  case overview, conflicts, rows, scopes, bundles
+  case overview, sticks, conflicts, rows, scopes, bundles, dataset, upkeep
 
   var address: String {
     switch self {
     case .overview: "./"
+    case .sticks: "sticks"
     case .conflicts: "conflicts"
     case .rows: "rows"
     case .scopes: "scopes"
     case .bundles: "bundles"
+    case .dataset: "dataset"
+    case .upkeep: "upkeep"
     }
   }
 
   fileprivate var words: String {
     switch self {
     case .overview: "Overview"
+    case .sticks: "Sticks"
     case .conflicts: "Conflicts"
     case .rows: "Rows"
     case .scopes: "Who sees what"
     case .bundles: "Bundles"
+    case .dataset: "Dataset"
+    case .upkeep: "Upkeep"
     }
   }
 }
