@@ -21,7 +21,7 @@ public struct OrderedWorker<State: Sendable, Piece: Sendable, Product: Sendable>
 
   private enum Worker {
     case none
-    case thread(pthread_t)
+    case thread(WorkThread)
     case unavailable
   }
 
@@ -30,11 +30,8 @@ public struct OrderedWorker<State: Sendable, Piece: Sendable, Product: Sendable>
     queue = WorkQueue(state, work)
   }
 
-  deinit {
-    guard case .thread(let thread) = worker else { return }
-    giveUp()
-    pthread_join(thread, nil)
-  }
+  // The thread's own end comes after this, and waits for the piece in work.
+  deinit { giveUp() }
 
   /// Drops all pieces except the piece in work.
   func giveUp() { queue.end() }
@@ -55,36 +52,15 @@ public struct OrderedWorker<State: Sendable, Piece: Sendable, Product: Sendable>
   }
 
   private func start() -> Worker {
-    // The new thread must receive no signals, because the caller's thread waits for them.
-    var all = sigset_t()
-    var before = sigset_t()
-    unsafe sigfillset(&all)
-    unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
-    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-    let handed = unsafe Unmanaged.passRetained(queue as AnyWorkQueue)
-    var thread = pthread_t()
-    let code = unsafe pthread_create(
-      &thread, nil,
-      { argument in
-        guard let argument = unsafe argument else { return nil }
-        unsafe Unmanaged<AnyWorkQueue>.fromOpaque(argument).takeRetainedValue().run()
-        return nil
-      }, handed.toOpaque())
-    if code == 0 { return .thread(thread) }
-    unsafe handed.release()
-    return .unavailable
+    let queue = queue
+    return WorkThread { queue.run() }.map { .thread($0) } ?? .unavailable
   }
-}
-
-/// A queue of any type. It is a class, because a thread gets a single address as its argument.
-private class AnyWorkQueue {
-  func run() {}
 }
 
 /// The data that both threads share. They use it only with the mutex. `state` is an exception: only the thread that
 /// does the work uses it.
 @safe
-private final class WorkQueue<State: Sendable, Piece: Sendable, Product: Sendable>: AnyWorkQueue, @unchecked Sendable {
+private final class WorkQueue<State: Sendable, Piece: Sendable, Product: Sendable>: @unchecked Sendable {
   private var state: State
   private let work: @Sendable (inout State, Piece) -> Product
   private var pieces: [Piece] = []
@@ -142,7 +118,7 @@ private final class WorkQueue<State: Sendable, Piece: Sendable, Product: Sendabl
   /// Does the work for the first piece in the caller's thread. It is called only if no other thread was started.
   func workHere() -> Product { work(&state, pieces.removeFirst()) }
 
-  override func run() {
+  func run() {
     while let piece = next() {
       let product = work(&state, piece)
       locked { products.append(product) }

@@ -54,6 +54,9 @@ public struct WebResponse: Sendable {
   public let status: Int
   public var headers: [(name: String, value: String)]
   public let body: [UInt8]
+  /// An open file whose bytes are the body, in place of `body`. The server closes it after the answer. nil: there is
+  /// none.
+  public var file: (descriptor: Int32, bytes: Int64)?
 
   public init(status: Int, headers: [(name: String, value: String)], body: [UInt8]) {
     self.status = status

@@ -94,11 +94,21 @@ private final class Answering: @unchecked Sendable {
   }
 
   private func send(_ answer: WebResponse, _ connection: OpaquePointer) -> MHD_Result {
-    var body = answer.body
-    guard let response = MHD_create_response_from_buffer(body.count, &body, .RESPMEM_MUST_COPY) else { return .NO }
+    guard let response = response(answer) else { return .NO }
     defer { MHD_destroy_response(response) }
     for header in answer.headers { MHD_add_response_header(response, header.name, header.value) }
     return MHD_queue_response(connection, UInt32(answer.status), response)
+  }
+
+  private func response(_ answer: WebResponse) -> OpaquePointer? {
+    guard let (descriptor, bytes) = answer.file else {
+      var body = answer.body
+      return MHD_create_response_from_buffer(body.count, &body, .RESPMEM_MUST_COPY)
+    }
+    // The end of the response closes the file.
+    let response = MHD_create_response_from_fd64(UInt64(bytes), descriptor)
+    if response == nil { close(descriptor) }
+    return response
   }
 }
 

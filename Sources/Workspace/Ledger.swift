@@ -50,9 +50,26 @@ public struct LedgerEntry: Sendable {
   /// For a refused bundle: the reason. For an imported bundle: the remark that its file is not kept any more.
   public let detail: String?
 
-  public enum Direction: String, Sendable {
+  public enum Direction: String, Sendable, CaseIterable {
     case incoming = "in"
     case outgoing = "out"
+  }
+
+  /// The columns that `init` reads, in this order.
+  static let columns = "at, direction, kind, bundle, peer, number, digest, verdict, changes, conflicts, detail"
+
+  init(_ row: borrowing Statement) {
+    at = row.integer(0)
+    direction = Direction(rawValue: row.text(1)) ?? .incoming
+    kind = row.text(2)
+    bundle = row.optionalText(3)
+    peer = row.optionalText(4)
+    number = row.optionalInteger(5)
+    digest = row.optionalText(6)
+    verdict = Verdict(rawValue: row.text(7)) ?? .refused
+    changes = row.integer(8)
+    conflicts = row.integer(9)
+    detail = row.optionalText(10)
   }
 }
 
@@ -162,31 +179,5 @@ public enum Ledger {
       "SELECT at FROM satchel_ledger WHERE peer = :peer AND kind = 'scope' AND number = :number AND direction = 'out'",
       ["peer": .string(peer), "number": .integer(number)]
     ) { $0.integer(0) }
-  }
-
-  /// The entries of the ledger, newest first.
-  public static func list(limit: Int64, in database: borrowing Database) throws -> [LedgerEntry] {
-    try database.all("\(selection) ORDER BY entry DESC LIMIT :limit", ["limit": .integer(limit)], entry)
-  }
-
-  /// The entries about one other side, newest first. Files that were refused unread name no sender, and are not among
-  /// them.
-  public static func list(of peer: String, limit: Int64, in database: borrowing Database) throws -> [LedgerEntry] {
-    try database.all(
-      "\(selection) WHERE peer = :peer ORDER BY entry DESC LIMIT :limit",
-      ["peer": .string(peer), "limit": .integer(limit)], entry)
-  }
-
-  private static let selection = """
-    SELECT at, direction, kind, bundle, peer, number, digest, verdict, changes, conflicts, detail
-    FROM satchel_ledger
-    """
-
-  private static func entry(_ row: borrowing Statement) -> LedgerEntry {
-    LedgerEntry(
-      at: row.integer(0), direction: .init(rawValue: row.text(1)) ?? .incoming, kind: row.text(2),
-      bundle: row.optionalText(3), peer: row.optionalText(4), number: row.optionalInteger(5),
-      digest: row.optionalText(6), verdict: Verdict(rawValue: row.text(7)) ?? .refused, changes: row.integer(8),
-      conflicts: row.integer(9), detail: row.optionalText(10))
   }
 }

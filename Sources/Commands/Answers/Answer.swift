@@ -46,7 +46,8 @@ extension CommandSpec where Context == CommandContext {
     ) { command, context in
       let line = ProgressLine(context.console, clock: context.platform.clock)
       var context = context
-      if !command.quiet { context.platform.progress = line }
+      // The console shows the progress of a command on its page.
+      if !command.quiet, context.platform.progress == nil { context.platform.progress = line }
       defer { line.finish() }
       let answer = try answer(command, context)
       line.finish()

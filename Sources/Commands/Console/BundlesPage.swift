@@ -23,6 +23,7 @@ extension ConsoleSite {
       """
       \(page > 1 ? "" : Self.waiting(status) + Self.refused(status))
       <h2>\(section.heading)</h2>
+      <p><a class="button" href="log">Search the log</a> <a class="button" href="emit">Bundles for devices</a></p>
       \(ledger)
       \(Self.paging(page, of: isLast ? page : page + 1, "bundles?page=", what: "bundles"))
       """, at: .bundles, open: status.openConflicts)
@@ -30,16 +31,20 @@ extension ConsoleSite {
 
   private static func waiting(_ status: HubStatus) -> Markup {
     if status.waiting.isEmpty { return "" }
-    let braked = Set(status.braked.map(\.name))
-    let rows = status.waiting.prefix(mostNamed).map { bundle in
-      let way =
-        braked.contains(bundle.name)
-        ? "ask its user; then satchel-hub import --accept \(bundle.name), or --reject \(bundle.name)" : ""
-      return [bundle.name, HubTool.words(bundle.reason), way]
+    let braked = status.braked.prefix(mostNamed).map { bundle -> Markup in
+      """
+      <li class="card bad"><h3>\(bundle.name)</h3><p>\(HubTool.words(bundle.reason))</p>
+      <a class="button" href="braked?bundle=\(percentEncoded(bundle.name))">Look at it and decide ...</a></li>
+
+      """
     }
-    let table = StatusSheet.Table(titles: ["Bundle", "Why it waits", "Next step"], rows: Array(rows))
+    let rows = status.waiting.prefix(mostNamed).map { bundle in
+      [bundle.name, HubTool.words(bundle.reason)]
+    }
+    let table = StatusSheet.Table(titles: ["Bundle", "Why it waits"], rows: Array(rows))
     return """
       <h2 id="waiting">Waiting bundles</h2>
+      \(braked.isEmpty ? "" : "<ul class=\"cards\">\n\(braked)</ul>\n")
       \(table.markup(caption: "\(Words.count(status.waiting.count, "bundle")) here, not imported yet"))
       """
   }

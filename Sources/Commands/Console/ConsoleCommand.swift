@@ -8,7 +8,8 @@ extension HubTool {
     Command(
       ["console"], summary: "show this hub in a browser on this machine",
       discussion: """
-        Shows devices, conflicts, bundles, and who sees what. Conflicts can be decided there, and bundles imported. \
+        Shows devices, conflicts, bundles, and who sees what. Conflicts can be decided there, sticks synced, bundles \
+        imported and made, and the hub backed up and examined. \
         The pages are for browsers on this machine alone. The address that is printed works once, in one browser, and \
         nothing is loaded from elsewhere. Ctrl-C ends it.
         """,

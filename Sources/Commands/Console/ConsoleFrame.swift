@@ -2,30 +2,35 @@ import SatchelPlatform
 
 /// The page of the console at which a person is, for the links to all pages.
 enum ConsolePlace: CaseIterable {
-  case overview, conflicts, rows, scopes, bundles
-  case devices, users
+  case overview, sticks, conflicts, rows, scopes, devices, users, bundles, dataset, upkeep
 
   var address: String {
     switch self {
     case .overview: "./"
+    case .sticks: "sticks"
     case .conflicts: "conflicts"
     case .rows: "rows"
     case .scopes: "scopes"
     case .bundles: "bundles"
     case .devices: "devices"
     case .users: "users"
+    case .dataset: "dataset"
+    case .upkeep: "upkeep"
     }
   }
 
   fileprivate var words: String {
     switch self {
     case .overview: "Overview"
+    case .sticks: "Sticks"
     case .conflicts: "Conflicts"
     case .rows: "Rows"
     case .scopes: "Who sees what"
     case .bundles: "Bundles"
     case .devices: "Devices"
     case .users: "Users"
+    case .dataset: "Dataset"
+    case .upkeep: "Upkeep"
     }
   }
 }

@@ -2,6 +2,7 @@
 ///
 /// - A value that is typed is chosen.
 /// - The button for many conflicts shows how many are chosen, and one box chooses all conflicts of the page.
+/// - Files can be dropped anywhere on the page that has a form for files.
 /// - Text in the field of a filter hides the rows of the page that do not have it.
 enum ConsoleScript {
   static let text = """
@@ -16,6 +17,15 @@ enum ConsoleScript {
         }
       }
     });
+    const drop = document.querySelector("form[data-drop] input[type=file]");
+    if (drop) {
+      document.addEventListener("dragover", event => event.preventDefault());
+      document.addEventListener("drop", event => {
+        event.preventDefault();
+        if (event.dataTransfer.files.length) drop.files = event.dataTransfer.files;
+        drop.focus();
+      });
+    }
     const many = document.getElementById("many");
     if (many) {
       const boxes = [...many.querySelectorAll("input[name=id]")];

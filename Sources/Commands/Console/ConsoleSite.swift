@@ -6,6 +6,7 @@ struct ConsoleSite: Sendable {
   let command: ParsedCommand
   let context: CommandContext
   let gate: ConsoleGate
+  let work = ConsoleWork()
 
   /// The most bytes that all fields of a form may hold together: as many as a row may have.
   private static let mostBytes = 64 << 20
@@ -80,6 +81,16 @@ struct ConsoleSite: Sendable {
     case "reopen": try reopening(request)
     case "scopes": try scopes(request, hub)
     case "bundles": try bundles(request, hub)
+    case "work": workPage()
+    case "sticks": try sticks(hub)
+    case "emit": try emitPage(request, hub)
+    case "download": try download(request, hub)
+    case "braked": try braked(request, hub)
+    case "log": try log(request, hub)
+    case "log.csv": try logCSV(request, hub)
+    case "dataset": try dataset(request, hub)
+    case "dataset.json": try definition(hub)
+    case "upkeep": try upkeep(hub)
     case Page.styleName: .bytes(Array(StyleSheet.text.text.utf8), type: "text/css; charset=utf-8")
     case Page.scriptName: .bytes(Array(ConsoleScript.text.utf8), type: "text/javascript; charset=utf-8")
     default: Self.nowhere
@@ -92,7 +103,13 @@ struct ConsoleSite: Sendable {
     case "conflicts": try decideMany(request, hub)
     case "reopen": try reopen(request, hub)
     case let page where Self.peoplePages.contains(page): try changePeople(page, request, hub)
-    case Self.importPage: try take(request, hub)
+    case Self.importPage: try take(request)
+    case "sync": try sync(request)
+    case "emit": try emit(request)
+    case "braked": try decideBraked(request, hub)
+    case "try-braked": try tryBraked(request, hub)
+    case "backup": try backUp(request)
+    case "doctor": try doctor(request)
     default: Self.nowhere
     }
   }

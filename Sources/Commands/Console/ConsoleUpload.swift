@@ -4,8 +4,11 @@ import SatchelWorkspace
 
 /// The files that a browser sends, on their way into the inbox. They are never in memory as a whole. An upload that
 /// ends early leaves nothing behind.
-final class ConsoleUpload: WebFiles {
-  private var arriving: ArrivingFiles
+///
+/// The server's thread fills it. After the last piece, only the work that imports the files uses it.
+final class ConsoleUpload: WebFiles, @unchecked Sendable {
+  /// nil after the files were removed.
+  private var arriving: ArrivingFiles?
   /// The name of the file that is arriving.
   private var name = ""
   private var count = 0
@@ -32,9 +35,12 @@ final class ConsoleUpload: WebFiles {
 
   func append(_ bytes: [UInt8]) throws {
     if bytes.isEmpty { return }
-    if paths[name] == nil { paths[name] = try arriving.begin(name) }
-    try arriving.append(bytes)
+    if paths[name] == nil { paths[name] = try arriving?.begin(name) }
+    try arriving?.append(bytes)
   }
+
+  /// Removes the files.
+  func discard() { arriving = nil }
 
   func answer(to error: any Error) -> WebResponse { ConsoleSite.failed(error) }
 

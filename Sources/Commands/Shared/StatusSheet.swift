@@ -15,6 +15,16 @@ struct StatusSheet {
     /// The indices of columns that hold numbers.
     var numbers: Set<Int> = []
     let rows: [[String]]
+
+    /// The table for the terminal.
+    var text: TerminalText {
+      var table = TextTable(
+        titles.enumerated().map { place, title in
+          numbers.contains(place) ? .right(title.uppercased()) : .left(title.uppercased())
+        })
+      for row in rows { table.add(row) }
+      return table.text(width: nil)
+    }
   }
 
   let facts: [Fact]
@@ -29,15 +39,7 @@ struct StatusSheet {
     var sheet = TextTable(["", ""])
     for fact in facts { sheet.add([fact.name, fact.words]) }
     var text = sheet.text(width: nil)
-    if let table {
-      var sheet = TextTable(
-        table.titles.enumerated().map { place, title in
-          let title = title.uppercased()
-          return table.numbers.contains(place) ? .right(title) : .left(title)
-        })
-      for row in table.rows { sheet.add(row) }
-      text += "\n" + sheet.text(width: nil)
-    }
+    if let table { text += "\n" + table.text }
     if steps.isEmpty { return text + "Next: nothing.\n" }
     for (place, step) in steps.prefix(Self.mostSteps).enumerated() {
       text += "\(place == 0 ? "Next" : "Then"): \(step)\n"

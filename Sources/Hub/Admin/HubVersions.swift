@@ -127,6 +127,12 @@ extension HubWorkspace {
     return mappings
   }
 
+  /// How this hub understands the rules of each table, with the number of its rows.
+  public func ruleSummaries() throws -> [RuleSummary] {
+    let store = try store()
+    return try RuleSummary.all(of: store.tables, store.dataset, in: store.database)
+  }
+
   /// The present definition, and which devices have which version.
   public func dataset() throws -> DatasetReport {
     let store = try store()

@@ -84,7 +84,7 @@ final class Browser {
 
   func upload(_ files: [(name: String, bytes: [UInt8])]) -> Answer {
     let body = files.flatMap { Self.head(ofFile: $0.name) + $0.bytes + Array("\r\n".utf8) } + Self.end
-    return send("POST", outside: folder + "/import", cookie: cookie, more: formHeaders, body: body)
+    return result(after: send("POST", outside: folder + "/import", cookie: cookie, more: formHeaders, body: body))
   }
 
   /// Sends a form with one file and with fields.
@@ -108,7 +108,20 @@ final class Browser {
     line.send(self.head("POST", folder + "/import", cookie, formHeaders, bytes: count) + head)
     while let piece = try file.read(upToCount: 1 << 20), !piece.isEmpty { line.send([UInt8](piece)) }
     line.send(end)
-    return Self.answer(line.rest())
+    return result(after: Self.answer(line.rest()))
+  }
+
+  /// Sends a form that begins long work, and waits for its end. Returns the page with the result.
+  func work(_ path: String, _ fields: [String: String]) -> Answer { result(after: post(path, fields)) }
+
+  /// The page with the result of the long work that a form began. If it began none, the answer itself.
+  func result(after answer: Answer) -> Answer {
+    guard answer.status == 303, answer.header("Location") == "work" else { return answer }
+    let end = ContinuousClock.now + .seconds(120)
+    while true {
+      let page = get("/work")
+      if page.header("Refresh") == nil || ContinuousClock.now > end { return page }
+    }
   }
 
   /// Announces a file of so many bytes, and sends only the first bytes. The connection stays open.

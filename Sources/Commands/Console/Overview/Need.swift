@@ -148,6 +148,6 @@ struct Need {
     } else {
       words = "There is none yet."
     }
-    return [Need(urgency: .warn, title: "Backup", words: words, button: ("steps#backup", "How to make one"))]
+    return [Need(urgency: .warn, title: "Backup", words: words, button: ("upkeep", "Back up"))]
   }
 }

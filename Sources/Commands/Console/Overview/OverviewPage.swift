@@ -65,25 +65,11 @@ extension ConsoleSite {
   }
 
   private static let upload: Markup = """
-    <h2>Bring a bundle in</h2>
-    <form method="post" action="import" enctype="multipart/form-data">
+    <h2 id="import">Bring a bundle in</h2>
+    <form method="post" action="import" enctype="multipart/form-data" data-drop>
     <p><label for="files">Files from devices, chosen or dropped here</label></p>
     <p><input type="file" id="files" name="files" accept=".satchel" multiple required>
     <button class="main">Import</button></p>
     </form>
     """
-
-  /// Imports the uploaded files, as the command does.
-  func take(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
-    let sent = (request.files as? ConsoleUpload)?.paths ?? [:]
-    if sent.isEmpty { throw UsageError("no file was chosen") }
-    let names = sent.keys.sorted { ($0.utf8.count, $0) < ($1.utf8.count, $1) }
-    let (taken, _) = try HubTool.take(names, into: hub, command) { name, body in try body(sent[name] ?? name) }
-    let answer = Hooks.run(after: taken, command, context)
-    let warnings: Markup = answer.warnings.isEmpty ? "" : "<pre class=\"warning\">\(answer.warnings)</pre>"
-    let text: Markup = answer.text.isEmpty ? "" : "<pre class=\"notice\">\(answer.text)</pre>"
-    return Self.frame(
-      "The result", "\(text)\(warnings)<p><a class=\"button main\" href=\"./\">To the overview</a></p>",
-      at: .overview, open: try hub.openConflicts())
-  }
 }

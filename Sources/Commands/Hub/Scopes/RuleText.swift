@@ -3,12 +3,19 @@ import SatchelJSON
 
 /// How the hub understands the rules of a dataset: one line for each table, and as a member of the document.
 enum RuleText {
-  static func table(_ rules: [RuleSummary]) -> TerminalText {
-    var table = TextTable(["TABLE", .right("ROWS"), "A USER SEES", "WITHOUT PARENT", "AND MAY CHANGE"])
-    for rule in rules { table.add([rule.table.text, "\(rule.rows)", rule.sees, orphans(rule), rule.changes]) }
+  static func table(_ rules: [RuleSummary]) -> TerminalText { sheet(rules).text + notes(rules) }
+
+  /// The rules without the notes about them.
+  static func sheet(_ rules: [RuleSummary]) -> StatusSheet.Table {
+    StatusSheet.Table(
+      titles: ["Table", "Rows", "A user sees", "Without parent", "And may change"], numbers: [1],
+      rows: rules.map { [$0.table.text, "\($0.rows)", $0.sees, orphans($0), $0.changes] })
+  }
+
+  /// Sentences about rules that may surprise.
+  static func notes(_ rules: [RuleSummary]) -> TerminalText {
     let everybody = rules.filter(\.isForEverybody).map(\.table.text).joined(separator: ", ")
-    return table.text(width: nil)
-      + (everybody.isEmpty ? "" : "Every user sees all rows of: \(everybody).\n")
+    return (everybody.isEmpty ? "" : "Every user sees all rows of: \(everybody).\n")
       + rules.filter { $0.withoutParent > 0 }.map(note).joined()
       + rules.flatMap(\.scans).map { "Slow with many rows: \($0)\n" }.joined()
   }

@@ -1,0 +1,41 @@
+import SatchelPlatform
+
+/// Long work that a form of the console begins. It is done beside the pages, so they stay usable.
+struct ConsoleTask: Sendable {
+  /// The work in a few words, such as `Sync the stick BLUE`.
+  let title: String
+  /// The page from which the work was begun.
+  let place: ConsolePlace
+  /// Words for an exit code that says that the work failed.
+  var ifFailed = "It was not done. The reason:"
+  /// The next steps after the result, such as links.
+  var next: @Sendable (ExitCode) -> Markup = { _ in "" }
+  /// Does the work, and writes the result to the terminal of the context.
+  let body: @Sendable (CommandContext) throws -> ExitCode
+}
+
+extension ConsoleTask {
+  /// The work of a command of `satchel-hub`, on the hub of the console. Its words and its refusals are the command's.
+  /// - Parameters:
+  ///   - words: the command line, without `-C`. Words from a form come after `=` or after `--`.
+  ///   - console: the command line of the console.
+  init(
+    _ title: String, at place: ConsolePlace, words: [String], on console: ParsedCommand,
+    ifFailed: String = "It was not done. The reason:",
+    next: @escaping @Sendable (ExitCode) -> Markup = { _ in "" }
+  ) {
+    var line = ["-C", console.directory]
+    if let file = console.value(OptionSpec.passwordFile.long) {
+      line.append("--\(OptionSpec.passwordFile.long)=\(file)")
+    }
+    line += words
+    self.init(title: title, place: place, ifFailed: ifFailed, next: next) { [line] context in
+      var context = context
+      return HubTool.spec.run(line, context: &context, console: context.console) { failure, context in
+        let failure = Failure(failure.error)
+        context.console.warn(failure.text)
+        return failure.code
+      }
+    }
+  }
+}

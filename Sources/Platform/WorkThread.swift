@@ -1,0 +1,41 @@
+import Glibc
+
+/// A thread that runs a function once. The end of this object waits for the end of the function, so the function must
+/// not own the object.
+@safe
+public final class WorkThread: Sendable {
+  private let thread: pthread_t
+
+  /// The function of a thread. It is a class, because a thread gets a single address as its argument.
+  private final class Work: Sendable {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+  }
+
+  /// nil: the system cannot start a thread.
+  public init?(_ body: @escaping @Sendable () -> Void) {
+    // The new thread must receive no signals, because the main thread waits for them.
+    var all = sigset_t()
+    var before = sigset_t()
+    unsafe sigfillset(&all)
+    unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
+    defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+    let handed = unsafe Unmanaged.passRetained(Work(body))
+    var thread = pthread_t()
+    let code = unsafe pthread_create(
+      &thread, nil,
+      { argument in
+        guard let argument = unsafe argument else { return nil }
+        unsafe Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
+        return nil
+      }, handed.toOpaque())
+    guard code == 0 else {
+      unsafe handed.release()
+      return nil
+    }
+    self.thread = thread
+  }
+
+  deinit { pthread_join(thread, nil) }
+}
