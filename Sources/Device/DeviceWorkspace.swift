@@ -291,6 +291,11 @@ final class DeviceSession {
   var outgoingPrefix: String { Manifest.namePrefix(dataset: dataset.name, from: state.name, to: state.hubName) }
   var incomingPrefix: String { Manifest.namePrefix(dataset: dataset.name, from: state.hubName, to: state.name) }
 
+  /// The hub, as the sender of pieces of bundles.
+  var partsSender: PartsSender {
+    PartsSender(state.hubID, named: [state.hubName], dataset: dataset.name, to: state.name)
+  }
+
   /// The highest export number among the files, if this database has no record of that export; nil: it has the record.
   func unknownExport() throws -> SequenceNumber? {
     let highest = SequenceNumber(try archive.highestOutgoing(outgoingPrefix))

@@ -1,7 +1,9 @@
+import SatchelDevice
 import SatchelHub
 import SatchelJSON
 import SatchelPlatform
 import SatchelValues
+import SatchelWorkspace
 import TestSupport
 import Testing
 
@@ -106,5 +108,68 @@ struct WaitingVolumeTests {
     let folder = try #require(try pieces.first)
     let kept = try files(in: Paths.join(Paths.join(lab.hub.folder.inbox, "parts"), folder))
     #expect(kept.filter { Int64($0) != nil } == ["1", "2"])
+  }
+
+  /// A device that calls itself `victim`, and that the hub knows as `third`.
+  private func third() throws -> Forger {
+    let device = try DeviceWorkspace.create(
+      lab.ground.folder("third"), dataset: "shop", name: "victim", platform: lab.platform)
+    _ = try lab.hub.enrol(
+      device.configuration.id, name: "third", user: "ann", key: device.keys.ownKey(),
+      recipient: device.keys.recipient(), incarnation: #require(device.configuration.incarnation), asked: "victim")
+    try device.keys.trust(lab.hub.keys.ownKey(), as: "hub")
+    _ = try device.importBundle(lab.hub.emit(to: "third").file)
+    return try Forger(device, lab.platform)
+  }
+
+  /// The first of two volumes of a bundle that never comes. The sender calls itself `victim`.
+  private func lone(_ number: Int64, by forger: Forger) throws -> [UInt8] {
+    let whole = Array("bundle \(number) of \(forger.id)".utf8)
+    return try forger.volume(
+      of: whole, .string(BundleID(random: lab.platform.random.bytes(16)).text), number: number,
+      piece: Array(whole.prefix((whole.count + 1) / 2)),
+      changed: [(name: "parts", value: 2), (name: "from", value: forger.party(forger.id, "victim"))])
+  }
+
+  @Test("pieces belong to the device that signed them, by whatever name it calls itself")
+  func ownPieces() throws {
+    let (third, victim) = (try third(), try Forger(lab.victim, lab.platform))
+    for number in Int64(900_000)..<900_008 { #expect(try lab.refusal(of: lone(number, by: third)) == nil) }
+    #expect(try pieces.count == 8 && pieces.allSatisfy { $0.hasPrefix("shop-third-hub-90000") })
+    let number = victim.sequence + 1
+    #expect(try lab.refusal(of: lone(number, by: victim)) == nil)
+    // An earlier release named pieces by the name that the device gives itself.
+    let former = Paths.join(lab.hub.folder.inbox, "parts/shop-victim-hub-900100~2~5~0123456789abcdef")
+    try lab.platform.files.makeDirectory(former, mode: 0o755)
+    #expect(lab.tool("device", "revoke", "third").code == 0)
+    let left = try pieces
+    #expect(left.count == 1 && left[0].hasPrefix("shop-victim-hub-\(number)~"), "\(left)")
+  }
+
+  @Test("the bundle of a device with another name at the hub is joined from its volumes, also from those of before")
+  func otherName() throws {
+    let third = try third()
+    let whole = try third.bundle { content in
+      content.set("bundle", Self.id)
+      content.set("from", third.party(third.id, "victim"))
+      content.changes = [third.update("notes", "n1", set: ["body": "came"], was: ["body": "mine"])]
+    }
+    let half = (whole.count + 1) / 2
+    for (part, piece) in [(1, whole.prefix(half)), (2, whole.dropFirst(half))] as [(Int64, ArraySlice<UInt8>)] {
+      let volume = try third.volume(
+        of: whole, Self.id, number: third.sequence + 1, piece: Array(piece),
+        changed: [
+          (name: "part", value: .integer(part)), (name: "parts", value: 2),
+          (name: "from", value: third.party(third.id, "victim")),
+        ])
+      #expect(try lab.refusal(of: volume) == nil)
+      guard part == 1 else { continue }
+      let parts = Paths.join(lab.hub.folder.inbox, "parts")
+      let words = try #require(try pieces.first).split(separator: "~")
+      let former = "shop-victim-hub-\(third.sequence + 1)~" + words[1...3].joined(separator: "~")
+      try lab.platform.files.rename(Paths.join(parts, try pieces[0]), to: Paths.join(parts, former))
+    }
+    #expect(try lab.atHub("SELECT body FROM notes WHERE id = 'n1'") == ["came"])
+    #expect(try pieces == [])
   }
 }

@@ -100,7 +100,7 @@ extension DeviceWorkspace {
     for full in docking.replaced { try session.forgetBundles(before: full.scope, full.isNewHistory) }
     try DeviceAttachments(session).sweepNow()
     try session.moveToSent(below: session.state.acknowledged.next)
-    try BundleParts(folder, platform: platform).forget(session.incomingPrefix, upTo: session.state.received.rawValue)
+    try BundleParts(folder, platform: platform).forget(session.partsSender, ...session.state.received.rawValue)
     try session.putOutBrought()
     try unstage(upTo: session.state.received)
     try noteAnswer()

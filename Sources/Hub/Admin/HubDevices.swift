@@ -125,10 +125,9 @@ extension HubWorkspace {
   /// deletes the bundles that were refused.
   private func forgetArrived(of device: EnrolledDevice, refused: Bool) throws {
     let first = device.revokedFrom ?? .zero
-    let prefix = Manifest.namePrefix(dataset: configuration.dataset, from: device.name, to: configuration.name)
     try locked {
-      try BundleParts(folder, platform: platform).forget(prefix, from: first.rawValue)
-      for name in Set([device.name, device.asked ?? device.name]) { try forgetWaiting(of: name, from: first) }
+      try BundleParts(folder, platform: platform).forget(partsSender(device), first.rawValue...)
+      try forgetWaiting(of: device, from: first, store())
       if refused { try forgetRefused(of: device, store()) }
     }
   }

@@ -20,7 +20,7 @@ struct BundleMerge {
     try lines.readAhead()
     guard let sender = try store.device(manifest.from.id) else { throw HubWorkspace.noDevice(manifest.from.name) }
     let attachments = HubAttachments(store, workspace)
-    let arriving = try ArrivingAttachments(
+    var arriving = try ArrivingAttachments(
       bundle, in: workspace.folder, platform: workspace.platform, runMode: workspace.runMode
     ) { try brake == .reject ? .ignore : attachments.action($0, $1, from: sender, in: changes.sequence) }
     return try store.applyTransaction(workspace.runMode) {
@@ -28,15 +28,19 @@ struct BundleMerge {
       guard var device = try store.device(manifest.from.id) else { throw HubWorkspace.noDevice(manifest.from.name) }
       if try workspace.isTaken(manifest, bundle.digest, store) { return report(.repeated) }
       let verdict: Verdict = changes.sequence > device.merged ? .imported : .stale
-      // An overtaken bundle's files count too: the newer bundle may have had no room for them.
-      for (number, arrival) in arriving.arrivals.enumerated() {
-        try store.note(arrival, try arriving.mark(of: number), from: device, by: changes.sequence)
-      }
       for receipt in arriving.receipts { try store.note(receipt, from: device) }
       let lost = verdict == .imported ? changes.lost : []
       for path in lost { try store.noteLost(path, by: device, standingOn: changes.received) }
+      let start = try store.cursor()
       let proof = verdict == .imported ? try check(bundle, device, now) : nil
       var result = verdict == .imported ? try merge(bundle, lines, device, now) : report(verdict)
+      // An overtaken bundle's files count too: the newer bundle may have had no room for them.
+      let names = FileNames(
+        store: store, files: attachments.files, rights: FileNameRights(store), sender: try author(of: device))
+      try names.place(&arriving)
+      for (number, arrival) in arriving.arrivals.enumerated() {
+        try store.note(arrival, try arriving.mark(of: number), from: device, by: changes.sequence)
+      }
       result.proof = proof
       (result.attached, result.attachedNewer) = (arriving.newCount, arriving.newerCount)
       (result.beside, result.attachedLost) = (arriving.beside, lost.count)
@@ -67,7 +71,11 @@ struct BundleMerge {
         manifest, digest: bundle.digest, direction: .incoming, verdict: verdict, at: now,
         conflicts: Int64(result.conflicts),
         in: store.database)
-      if workspace.runMode == .commit { try arriving.put() }
+      if workspace.runMode == .commit {
+        try arriving.put()
+        let named = try names.settle(arriving.arrivals, since: start)
+        result.beside.removeAll { file in named.contains { $0 == (file.path, file.digest) } }
+      }
       return result
     }
   }
@@ -109,14 +117,19 @@ struct BundleMerge {
     HubImportReport(manifest, verdict)
   }
 
+  /// The device with the user who wrote the bundle's changes. By now the device may belong to another user.
+  private func author(of device: EnrolledDevice) throws -> EnrolledDevice {
+    var author = device
+    author.user = try store.author(of: manifest.user, on: store.emission(changes, of: device.id), by: device)
+    return author
+  }
+
   private func merge(
     _ bundle: borrowing VerifiedBundle, _ lines: ChangeLines, _ device: EnrolledDevice, _ now: Int64
   ) throws -> HubImportReport {
     let emissions = try store.emissions(of: device.id)
     let emission = try store.emission(changes, of: device.id)
-    // By now the device may belong to another user, who did not write these changes.
-    var device = device
-    device.user = try store.author(of: manifest.user, on: emission, by: device)
+    var device = try author(of: device)
     device.isRejected = brake == .reject
     let start = try store.cursor()
     let user = try store.user(device.user) ?? User(name: device.user, attributes: [])

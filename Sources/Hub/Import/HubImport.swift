@@ -82,7 +82,8 @@ extension HubWorkspace {
   var failedImports: FailedImports { FailedImports(folder, platform, at: configuration.id, runMode) }
 
   private func signedManifest(of path: String) throws -> Manifest? {
-    try reader.manifestIfSound(of: path, trust: .keys(trustedKeys(store())))
+    let store = try store()
+    return try reader.manifestIfSound(of: path, trust: .keys(trustedKeys(store))).map { try known($0, store) }
   }
 
   /// Reads the files of a stick before the hub imports any of them. Files that prove their sender come first in the
@@ -109,11 +110,11 @@ extension HubWorkspace {
         } else {
           try check(manifest, signer: signer, store)
         }
-        try manifest.check(isWholeOf: volume)
+        try known(manifest, store).check(isWholeOf: volume)
       }
       if case .scope(let scope) = bundle.manifest.body { return try takeOwnEmission(bundle, scope, from: path, store) }
+      bundle.call(sender: try known(bundle.manifest, store).from.name)
       if case .volume(let volume) = bundle.manifest.body { return try keep(bundle, volume, store) }
-      if let device = try store.device(bundle.manifest.from.id) { bundle.call(sender: device.name) }
       return try merge(bundle, from: path, store, brake)
     }
     let (manifest, parts) = (report.manifest, BundleParts(folder, platform: platform))
@@ -145,8 +146,7 @@ extension HubWorkspace {
     if runMode == .dryRun { return report }
     if let device = try store.device(manifest.from.id) {
       try publish(device)
-      let exported = Manifest.namePrefix(dataset: manifest.dataset, from: bundle.senderName, to: store.identity.name)
-      try BundleParts(folder, platform: platform).forget(exported, upTo: device.merged.rawValue)
+      try BundleParts(folder, platform: platform).forget(partsSender(device), ...device.merged.rawValue)
     }
     try finishRotation(store)
     // This also runs for a repeated bundle: the first import may have ended between the merge and this step.
@@ -178,6 +178,13 @@ extension HubWorkspace {
       try runMode == .commit
       ? parts.keep(bundle, volume, within: partsLimits(store)) : parts.rehearse(bundle, volume)
     return report
+  }
+
+  /// The sender of a device's pieces, under each of its names.
+  func partsSender(_ device: EnrolledDevice) -> PartsSender {
+    PartsSender(
+      device.id, named: [device.name, device.asked].compactMap(\.self), dataset: configuration.dataset,
+      to: configuration.name)
   }
 
   /// Returns the limits for a device's bundle. The bundle contains changes, the files that the dataset allows, and a

@@ -162,9 +162,14 @@ extension HubWorkspace {
   }
 
   /// Removes the waiting bundles of a device from a number on, because the hub never takes any of them.
-  func forgetWaiting(of device: String, from number: SequenceNumber) throws {
-    for bundle in try waitingBundles(of: device) where bundle.number >= number.rawValue {
-      try platform.files.remove(bundle.path)
+  /// Earlier releases named them by the name that the device gives itself. Another device may have that name here.
+  func forgetWaiting(of device: EnrolledDevice, from number: SequenceNumber, _ store: HubStore) throws {
+    let keys = try trustedKeys(store)
+    for name in Set([device.name, device.asked ?? device.name]) {
+      for bundle in try waitingBundles(of: name) where bundle.number >= number.rawValue {
+        let sender = try reader.manifestIfSound(of: bundle.path, trust: .keys(keys))?.from.id
+        if sender.map({ $0 == device.id }) ?? (name == device.name) { try platform.files.remove(bundle.path) }
+      }
     }
   }
 

@@ -42,7 +42,7 @@ extension HubStore {
     """
 
   /// For statements about one file. Without this hint, SQLite uses the primary key and reads all files of the device.
-  private static let byPath = "satchel_attachments INDEXED BY satchel_attachment_paths"
+  static let byPath = "satchel_attachments INDEXED BY satchel_attachment_paths"
 
   /// A row for each file that came from a device.
   static let received = """

@@ -80,6 +80,82 @@ extension HubStore {
     try lastBrought(path, by: device).flatMap { $0.isInPlace ? $0.digest : nil }
   }
 
+  // MARK: files beside their names
+
+  /// A file that a device brought, and the path where it is kept.
+  struct ArchivedFile {
+    let device: EnrolledDevice
+    let digest: Digest
+    let kept: AttachmentPath
+    let sequence: SequenceNumber
+  }
+
+  /// The versions of a file that devices brought.
+  func brought(_ path: AttachmentPath) throws -> [ArchivedFile] {
+    try devices().flatMap { device in
+      try database.all(
+        "SELECT digest, kept, sequence FROM satchel_received WHERE device = :device AND path = :path",
+        ["device": .string(device.id.text), "path": .string(path.text)]
+      ) { row -> ArchivedFile? in
+        guard let digest = Digest(hexadecimal: row.text(0)), let kept = AttachmentPath(row.text(1)) else { return nil }
+        return ArchivedFile(device: device, digest: digest, kept: kept, sequence: SequenceNumber(row.integer(2)))
+      }.compactMap(\.self)
+    }
+  }
+
+  /// The names of files that are kept beside their names.
+  func pathsBeside() throws -> Set<AttachmentPath> {
+    Set(
+      try database.all("SELECT DISTINCT path FROM satchel_received WHERE kept <> path") { AttachmentPath($0.text(0)) }
+        .compactMap(\.self))
+  }
+
+  /// The paths that changes after a cursor wrote into tables that mark columns.
+  func paths(writtenAfter cursor: Cursor) throws -> Set<AttachmentPath> {
+    let marked = tables.filter { !$0.attachmentColumns.isEmpty }.map(\.name)
+    var paths: Set<AttachmentPath> = []
+    if marked.isEmpty { return [] }
+    try eachChange(after: cursor) { change in
+      if marked.contains(change.table) { paths.formUnion((change.set ?? []).compactMap { AttachmentPath($0.value) }) }
+    }
+    return paths
+  }
+
+  /// Records that another file took the name of a file, which is now kept beside it. The devices that brought this file
+  /// did not show that they have the other file. So they get it only because of rows that their users see.
+  func noteBeside(_ path: AttachmentPath, _ digest: Digest, at kept: AttachmentPath) throws {
+    let file: KeyValuePairs<String, Value> = ["path": .string(path.text), "digest": .string(digest.hexadecimal)]
+    try database.run(
+      """
+      UPDATE \(Self.byPath) SET state = 'owed', sent = 0, digest = NULL
+      WHERE path = :path AND state IN ('held', 'again')
+        AND device IN (SELECT id FROM satchel_devices JOIN satchel_received ON device = id
+                       WHERE path = :path AND digest = :digest AND kept = path)
+      """, file)
+    try database.run(
+      """
+      UPDATE satchel_received SET kept = :kept
+      WHERE device IN (SELECT id FROM satchel_devices) AND path = :path AND digest = :digest AND kept = path
+      """, ["path": file[0].value, "digest": file[1].value, "kept": .string(kept.text)])
+  }
+
+  /// Records that a file that devices brought has its name now.
+  func noteInPlace(_ path: AttachmentPath, _ digest: Digest) throws {
+    let file: KeyValuePairs<String, Value> = ["path": .string(path.text), "digest": .string(digest.hexadecimal)]
+    try save(path, digest, nil)
+    try database.run(
+      """
+      UPDATE satchel_received SET kept = path
+      WHERE device IN (SELECT id FROM satchel_devices) AND path = :path AND digest = :digest
+      """, file)
+    try database.run(
+      """
+      UPDATE \(Self.byPath) SET state = 'held'
+      WHERE path = :path AND device IN (SELECT id FROM satchel_devices JOIN satchel_received ON device = id
+                                        WHERE path = :path AND digest = :digest)
+      """, file)
+  }
+
   // MARK: files to forget
 
   /// The files that came or went, each with the path that rows use and the path where it is kept. They differ if a file

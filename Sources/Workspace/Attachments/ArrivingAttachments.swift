@@ -36,10 +36,10 @@ public struct ArrivingAttachments: ~Copyable {
 
   /// The files that the other side is known to have.
   public let receipts: [AttachmentLine]
-  public let arrivals: [Arrival]
+  public private(set) var arrivals: [Arrival]
   private let attached: AttachedFiles
   /// The temporary paths of the new files, by index in `arrivals`.
-  private let aside: [Int: String]
+  private var aside: [Int: String]
   private let folder: StagingFolder?
 
   /// - Parameters:
@@ -89,6 +89,13 @@ public struct ArrivingAttachments: ~Copyable {
   /// The size and time of a new file. nil if the file is not new here, or in a dry run.
   public func mark(of number: Int) throws -> FileMark? { try aside[number].map { try attached.mark(aside: $0) } }
 
+  /// Keeps a new file beside its name, although no other file has the name.
+  /// - Parameter number: the index in `arrivals`.
+  public mutating func keepBeside(_ number: Int) throws {
+    arrivals[number] = try attached.arrivalBeside(arrivals[number].path, arrivals[number].digest)
+    if !arrivals[number].isNew { aside[number] = nil }
+  }
+
   /// Moves the files to their final paths. This is the last step before the commit.
   public func put() throws {
     for (number, path) in aside.sorted(by: { $0.key < $1.key }) { try attached.put(path, for: arrivals[number]) }
@@ -105,21 +112,38 @@ extension AttachedFiles {
   /// Chooses the path for a line's file. An existing file is not replaced by another content.
   /// - Parameter present: the digest of the existing file at the path.
   fileprivate func arrival(of line: AttachmentLine, _ present: Digest?) throws -> ArrivingAttachments.Arrival {
-    let digest = line.digest
+    switch try fileStatus(at: line.path) {
+    case .present where present == line.digest:
+      return .init(path: line.path, digest: line.digest, kept: line.path, isNew: false, replaced: nil)
+    case .absent where try isGone(line.path):
+      return .init(path: line.path, digest: line.digest, kept: line.path, isNew: true, replaced: nil)
+    case .present, .absent, .blocked: return try arrivalBeside(line.path, line.digest)
+    }
+  }
+
+  /// Chooses a path beside the name of a file.
+  fileprivate func arrivalBeside(_ path: AttachmentPath, _ digest: Digest) throws -> ArrivingAttachments.Arrival {
+    guard let found = try placeBeside(path, digest) else { throw obstacle(at: path) }
+    return .init(path: path, digest: digest, kept: found.path, isNew: found.status == .absent, replaced: nil)
+  }
+
+  /// The path beside a file's name for a certain content. The path is free, or has this content already. nil if
+  /// everything is blocked.
+  public func placeBeside(
+    _ path: AttachmentPath, _ digest: Digest
+  ) throws -> (path: AttachmentPath, status: FileStatus)? {
     // The row is imported even if the path of its file is blocked. The file cannot be sent a second time, so other
     // paths are tried too.
-    let places = [line.path, line.path.beside(digest.hexadecimal), AttachmentPath("\(digest.hexadecimal.prefix(40))")]
-    for path in places.compactMap(\.self) {
-      switch try fileStatus(at: path) {
-      case .present where try (path == line.path ? present : self.digest(at: path)) == digest:
-        return .init(path: line.path, digest: digest, kept: path, isNew: false, replaced: nil)
-      case .present: continue
-      case .absent where try isGone(path):
-        return .init(path: line.path, digest: digest, kept: path, isNew: true, replaced: nil)
-      case .absent, .blocked: continue
+    let places = [path.beside(digest.hexadecimal), AttachmentPath("\(digest.hexadecimal.prefix(40))")]
+    for place in places.compactMap(\.self) where place != path {
+      let status = try fileStatus(at: place)
+      switch status {
+      case .present where try self.digest(at: place) == digest: return (place, status)
+      case .absent where try isGone(place): return (place, status)
+      case .present, .absent, .blocked: continue
       }
     }
-    throw obstacle(at: line.path)
+    return nil
   }
 
   private func obstacle(at path: AttachmentPath) -> WorkspaceError {

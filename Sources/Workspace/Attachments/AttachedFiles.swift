@@ -147,6 +147,11 @@ public struct AttachedFiles: Sendable {
     return mark.bytes
   }
 
+  /// Gives the file at `path` another path in the same or another existing folder, over a file with the same content.
+  public func move(_ path: AttachmentPath, to other: AttachmentPath) throws {
+    try files.rename(place(path), to: place(other))
+  }
+
   /// Deletes a file that this user must not see any more, and folders that are then empty. A file that was changed
   /// stays.
   public func remove(_ path: AttachmentPath, ifStill digest: String) throws {

@@ -1,5 +1,6 @@
 import SatchelCapture
 import SatchelDataset
+import SatchelJSON
 import SatchelSQLite
 import SatchelValues
 
@@ -34,19 +35,34 @@ public struct NamedAttachments {
     }
   }
 
-  /// The rows that name a file.
-  public func rows(naming path: AttachmentPath, in database: borrowing Database) throws -> [(table: Name, key: RowKey)]
-  {
-    var found: [(table: Name, key: RowKey)] = []
+  /// A row that names a file.
+  public struct NamingRow: Hashable, Sendable {
+    public let table: Name
+    public let key: RowKey
+  }
+
+  /// The rows that name these files, by file. A file that no row names is left out.
+  public func rows(
+    naming paths: Set<AttachmentPath>, in database: borrowing Database
+  ) throws -> [AttachmentPath: Set<NamingRow>] {
+    if paths.isEmpty { return [:] }
+    let known = Dictionary(uniqueKeysWithValues: paths.map { (Array($0.text.utf8), $0) })
+    let list = JSONValue.array(paths.map { .string($0.text) }).compactBytes
+    var found: [AttachmentPath: Set<NamingRow>] = [:]
     for table in tables {
-      let columns = table.attachmentColumns.map {
-        "CAST(\(quoted(table.schema.columns[$0])) AS BLOB) = CAST(:path AS BLOB)"
-      }
+      let count = table.schema.key.count
       let key = table.schema.key.map { quoted(table.schema.columns[$0]) }.joined(separator: ", ")
-      try database.each(
-        "SELECT \(key) FROM \(quoted(table.name)) WHERE \(columns.joined(separator: " OR "))",
-        ["path": .string(path.text)]
-      ) { found.append((table.name, RowKey($0.values(from: 0, count: table.schema.key.count)))) }
+      for column in table.attachmentColumns.map({ quoted(table.schema.columns[$0]) }) {
+        try database.each(
+          """
+          SELECT \(key), CAST(\(column) AS TEXT) FROM \(quoted(table.name))
+          WHERE CAST(\(column) AS BLOB) IN (SELECT CAST(value AS BLOB) FROM json_each(:paths))
+          """, ["paths": .text(list)]
+        ) { row in
+          guard case .text(let bytes) = row.value(count), let path = known[bytes] else { return }
+          found[path, default: []].insert(NamingRow(table: table.name, key: RowKey(row.values(from: 0, count: count))))
+        }
+      }
     }
     return found
   }

@@ -72,6 +72,7 @@ public struct BundleParts {
       let piece = volume.pieceBytes(ofPartWith: size)
     else { throw BundleError.manifest("it carries no piece") }
     let place = Paths.join(root, Self.name(bundle.manifest, volume, piece: piece))
+    try adoptFormer(bundle.manifest.from(bundle.senderName), volume, piece: piece, at: place)
     // A piece of a compressed file hardly shrinks when it is compressed again. So a volume that expands more does not
     // hold such a piece.
     let most = BundlePartsLimits.mostBytes(ofPieceIn: try bundle.file.bytes)
@@ -168,19 +169,17 @@ public struct BundleParts {
     guard try platform.files.kind(root) == .directory else { return [] }
     return try platform.files.list(root).compactMap { name in
       let words = name.split(separator: "~")
-      guard words.count == 4, let parts = Int64(words[1]), (1...Manifest.Volume.most).contains(parts) else {
-        return nil
-      }
+      guard (4...5).contains(words.count), let parts = Int64(words[1]), (1...Manifest.Volume.most).contains(parts)
+      else { return nil }
       return try waiting(
         at: Paths.join(root, name), named: "\(words[0]).satchel", parts: parts, piece: Int64(words[2]) ?? 0)
     }
   }
 
-  /// Deletes the pieces of bundles that are named `prefix` and a number up to `number`. The bundle with `number` was
-  /// imported, and replaces the bundles before it.
-  public func forget(_ prefix: String, upTo number: Int64) throws {
+  /// Deletes the pieces of a sender's bundles with these numbers.
+  public func forget(_ sender: PartsSender, _ numbers: some RangeExpression<Int64>) throws {
     for waiting in try waiting() {
-      guard let found = BundleArchive.number(in: waiting.whole, prefix), found <= number else { continue }
+      guard let found = sender.number(of: waiting), numbers.contains(found) else { continue }
       try platform.files.removeTree(waiting.path)
     }
   }
@@ -218,9 +217,26 @@ public struct BundleParts {
     try platform.files.replace(Paths.join(place, name), mode: 0o644, contents: [])
   }
 
+  /// The name of the folder for the pieces of a bundle. It has the sender's id, because two senders may give themselves
+  /// one name.
   private static func name(_ manifest: Manifest, _ volume: Manifest.Volume, piece: Int64) -> String {
+    "\(formerName(manifest, volume, piece: piece))~\(manifest.from.id.text)"
+  }
+
+  /// The name that earlier releases gave to the folder.
+  private static func formerName(_ manifest: Manifest, _ volume: Manifest.Volume, piece: Int64) -> String {
     let stem = manifest.wholeFileName.dropLast(".satchel".utf8.count)
     return "\(stem)~\(volume.parts)~\(piece)~\(volume.digest.hexadecimal.prefix(16))"
+  }
+
+  /// Moves pieces of the bundle that an earlier release kept.
+  /// - Parameter manifest: the manifest with the name that the sender gives itself.
+  private func adoptFormer(
+    _ manifest: Manifest, _ volume: Manifest.Volume, piece: Int64, at place: String
+  ) throws {
+    let former = Paths.join(root, Self.formerName(manifest, volume, piece: piece))
+    guard try platform.files.kind(place) == nil, try platform.files.kind(former) == .directory else { return }
+    try platform.files.rename(former, to: place)
   }
 }
 

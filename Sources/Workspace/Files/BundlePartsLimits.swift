@@ -34,8 +34,9 @@ extension BundleParts {
   ) throws {
     try forgetOld()
     var all = try waiting()
-    let prefix = Manifest.namePrefix(dataset: manifest.dataset, from: manifest.from.name, to: manifest.to.name)
-    func number(_ waiting: Waiting) -> Int64? { BundleArchive.number(in: waiting.whole, prefix) }
+    let sender = PartsSender(
+      manifest.from.id, named: [manifest.from.name], dataset: manifest.dataset, to: manifest.to.name)
+    func number(_ waiting: Waiting) -> Int64? { sender.number(of: waiting) }
     let own = all.filter { $0.path != place && number($0) != nil }.sorted { number($0) ?? 0 < number($1) ?? 0 }
     if own.count >= BundlePartsLimits.mostWholes, let oldest = own.first {
       guard number(oldest) ?? 0 <= manifest.wholeNumber else { throw Self.full(manifest) }
@@ -91,13 +92,5 @@ extension BundleParts {
     if all.contains(name) { return }
     try platform.files.replace(Paths.join(place, name), mode: 0o644, contents: [])
     for former in all { try platform.files.remove(Paths.join(place, former)) }
-  }
-
-  /// Deletes the pieces of bundles that are named `prefix` and a number from `number` on.
-  public func forget(_ prefix: String, from number: Int64) throws {
-    for waiting in try waiting() {
-      guard let found = BundleArchive.number(in: waiting.whole, prefix), found >= number else { continue }
-      try platform.files.removeTree(waiting.path)
-    }
   }
 }

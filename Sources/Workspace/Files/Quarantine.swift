@@ -15,6 +15,8 @@ public enum Quarantine {
   /// without a known signer, all these files have the same mark.
   public static let mostFilesOfOne = 200
   public static let days: Int64 = 90
+  /// The most bytes of the sender's name for a file in the file's name here.
+  private static let mostNameBytes = 150
   private static let reasonEnding = ".reason.txt"
 
   /// The record of a file that was refused.
@@ -78,13 +80,22 @@ public enum Quarantine {
     if kept.count(where: { hasMark($0, own) }) >= mostFilesOfOne { return false }
     let sizes = try kept.map { try files.size(Paths.join(folder.quarantine, $0)) }
     if isFull(sizes, for: bytes) { return false }
-    let name = time + mark + own + Paths.name(of: refused.file)
+    let name = time + mark + own + safe(Paths.name(of: refused.file))
     let target = Paths.join(folder.quarantine, name)
     try files.rename(made.path, to: target)
     let error = refused.error
     let words = "\(error.message)\n" + (error.hint.map { "\($0)\n" } ?? "")
     try files.replace(target + reasonEnding, mode: 0o644, contents: Array("\(error.reason)\n\(words)".utf8))
     return true
+  }
+
+  /// The sender's name for a file, without characters that command a terminal, break lines or turn text around.
+  /// Only the end of a long name stays, because media limit the length of names.
+  private static func safe(_ name: String) -> String {
+    let misleading: [Unicode.GeneralCategory] = [.control, .format, .lineSeparator, .paragraphSeparator]
+    var scalars = name.unicodeScalars.map { misleading.contains($0.properties.generalCategory) ? "_" : $0 }[...]
+    while scalars.reduce(0, { $0 + UTF8.width($1) }) > mostNameBytes { scalars.removeFirst() }
+    return String(String.UnicodeScalarView(scalars))
   }
 
   /// The mark of the signer in a file's name. It follows the time and the mark of the file's bytes.

@@ -57,7 +57,7 @@ final class AttackFixture: Story {
     INSERT INTO prices VALUES (1, 'bread', 1, 300), (2, 'salt', 1, 50), (3, 'SECRET-GOLD', 9, 99999);
     INSERT INTO notes VALUES
       ('n1', 'ann', 0, 'mine', 0, NULL), ('n2', 'ann', 1, 'public', 1, NULL), ('n3', 'boss', 0, 'SECRET-BOSS', 5, NULL),
-      ('n4', 'ben', 0, 'SECRET-BEN', 7, 'SECRET.jpg'), ('n5', 'ben', 1, 'open', 2, NULL);
+      ('n4', 'ben', 0, 'SECRET-BEN', 7, 'SECRET.jpg'), ('n5', 'ben', 1, 'open', 2, 'site/p5.jpg');
     INSERT INTO replies VALUES ('r1', 'n2', 'yes'), ('r2', 'n4', 'SECRET-REPLY'), ('r3', 'n5', 'no');
     INSERT INTO tasks VALUES (1, 'ann', 'sweep'), (2, 'ben', 'SECRET-TASK');
     INSERT INTO visits VALUES (1, 'ann'), (2, 'ben');
@@ -166,6 +166,29 @@ final class AttackFixture: Story {
       if text.split(separator: "\n").first != "0" { return true }
     }
     return false
+  }
+
+  /// Whether a file of the victim gets its name at the hub, whatever the attacker sent under that name before.
+  func namesTheVictimsFile() throws -> Bool {
+    let path = Paths.join(victim.folder.attached, Self.guess)
+    try platform.files.makeDirectory(victim.folder.attached, mode: 0o755)
+    try platform.files.replace(path, mode: 0o644, contents: Array("the victim's".utf8))
+    try write("INSERT INTO notes VALUES ('guess', 'ben', 1, 'x', 0, '\(Self.guess)')", in: victim.folder)
+    tick()
+    _ = try hub.importBundle(victim.export().file)
+    return try hubFile(Self.guess) == "the victim's"
+  }
+
+  /// The name of a file of the victim's user that an attacker may guess.
+  static let guess = "guess.jpg"
+  /// The name of a file in a row of the victim's user. The hub does not have the file.
+  static let missing = "site/p5.jpg"
+
+  /// The text of a file of the hub; nil: there is none.
+  func hubFile(_ path: String) throws -> String? {
+    let place = Paths.join(hub.folder.attached, path)
+    guard try platform.files.kind(place) == .file else { return nil }
+    return String(decoding: try platform.files.read(place, limit: 100), as: UTF8.self)
   }
 
   /// Whether the victim's writes still come to the hub.

@@ -28,7 +28,8 @@ struct ForeignValues {
       + texts("SELECT bundle FROM satchel_ledger WHERE peer = 'victim' AND direction = 'in' LIMIT 1")
       + texts("SELECT id FROM satchel_conflicts WHERE user <> 'ann' LIMIT 1")
     ofAnotherUser = [
-      "ben", "boss", ["n4"], ["n3"], [3], ["r2"], "prices", "SECRET.jpg", ["author": "ben"], ["pub": 1], ["tier": 0],
+      "ben", "boss", ["n4"], ["n3"], [3], ["r2"], "prices", "SECRET.jpg",
+      .string(AttackFixture.missing), .string(AttackFixture.guess), ["author": "ben"], ["pub": 1], ["tier": 0],
       ["cents": 1], Self.note("n4", by: "ben"), Self.note("n9", by: "boss"), ["owner": "ben"],
     ]
     ofTheHub =

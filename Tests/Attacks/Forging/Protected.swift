@@ -82,6 +82,7 @@ struct Protected: Equatable {
     if withOwn { parts.merge(try lab.atHub(Self.own)) { _, all in all } }
     let file = Paths.join(lab.hub.folder.attached, "SECRET.jpg")
     parts["their file"] = [String(decoding: try lab.platform.files.read(file, limit: 100), as: UTF8.self)]
+    parts["their missing file"] = [try lab.hubFile(AttackFixture.missing) ?? "missing"]
     self.parts = parts
   }
 

@@ -37,7 +37,7 @@ struct RandomLines {
     switch column {
     case "author", "owner": numbers.choice(of: Self.users)
     case "note": numbers.choice(of: Self.keys["notes"] ?? [])
-    case "photo": numbers.choice(of: [nil, "SECRET.jpg", "photos/a.jpg"])
+    case "photo": numbers.choice(of: [nil, "SECRET.jpg", "site/p5.jpg", "photos/a.jpg"])
     case "body", "name", "words": numbers.choice(of: ["mine", "x", nil])
     case "code": numbers.choice(of: ["oak", "elm", "yew", nil])
     case "kind": numbers.choice(of: [1, 2, 3, nil])

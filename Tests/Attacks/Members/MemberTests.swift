@@ -75,6 +75,7 @@ struct MemberTests {
     }
     #expect(count > 20)
     #expect(try lab.takesTheVictim())
+    #expect(try lab.namesTheVictimsFile())
     #expect(try !lab.tellsSecrets(to: "evil"))
   }
 

@@ -96,6 +96,17 @@ struct QuarantineTests {
     body()
     camp.platform = usual
   }
+
+  @Test("the name of a refused file has no character that commands a terminal, and is not too long")
+  func safeNames() throws {
+    let long = String(repeating: "x", count: 240)
+    for (number, name) in ["a\u{1b}[2J\n\u{202e}b", long].enumerated() {
+      try camp.write("\(name).satchel", "junk \(number)")
+      #expect(camp.hub("import", camp.path("\(name).satchel")).code == 3)
+    }
+    let names = try kept()
+    #expect(names.count == 2 && names.contains { $0.hasSuffix("a_[2J__b.satchel") }, "\(names)")
+  }
 }
 
 private struct LaterClock: WallClock {

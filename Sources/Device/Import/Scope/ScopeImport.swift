@@ -140,7 +140,7 @@ final class ScopeImport {
     case .sentExports: try session.moveToSent(below: session.state.acknowledged.next)
     case .volumes:
       try BundleParts(session.folder, platform: session.platform)
-        .forget(session.incomingPrefix, upTo: session.state.received.rawValue)
+        .forget(session.partsSender, ...session.state.received.rawValue)
     case .replacedBundles: if scope.extent == .full { try session.forgetBundles(before: scope, isNewHistory) }
     case .broughtBundles: if !session.isRebuilt { try session.putOutBrought() }
     case .estrangement: try session.forgetEstrangement()

@@ -1,0 +1,103 @@
+import SatchelCrypto
+import SatchelDevice
+import SatchelJSON
+import SatchelPlatform
+import SatchelValues
+import TestSupport
+import Testing
+
+/// Files under names that rows of others use, or will use.
+@Suite("A file under another user's name")
+struct FileForgeryTests {
+  private let lab: AttackFixture
+
+  init() throws { lab = try AttackFixture() }
+
+  private func forger(_ device: DeviceWorkspace, _ name: String) throws -> Forger {
+    let merged = try lab.atHub("SELECT merged FROM satchel_devices WHERE name = '\(name)'").first
+    return try Forger(device, lab.platform, sequence: merged.flatMap { Int64($0) })
+  }
+
+  private var evil: Forger { get throws { try forger(lab.evil, "evil") } }
+  private var ben: Forger { get throws { try forger(lab.victim, "victim") } }
+
+  /// Imports a bundle with a file, and with lines.
+  private func bring(_ path: String, _ text: String, by forger: Forger, with lines: [JSONValue] = []) throws {
+    let blob = Array(text.utf8)
+    let bundle = try forger.bundle { content in
+      content.changes = lines
+      content.attachments = [
+        [
+          "op": "file", "path": .string(path), "digest": .string(Digest.of(blob).hexadecimal),
+          "bytes": .integer(Int64(blob.count)),
+        ]
+      ]
+      content.blobs = [blob]
+    }
+    #expect(try lab.refusal(of: bundle) == nil)
+  }
+
+  private func note(_ id: String, by author: String, _ photo: String) -> JSONValue {
+    ["id": .string(id), "author": .string(author), "pub": 0, "body": "x", "likes": 0, "photo": .string(photo)]
+  }
+
+  private func beside(_ path: String, _ text: String) throws -> String? {
+    let kept = AttachmentPath(path)?.beside(Digest.of(Array(text.utf8)).hexadecimal)
+    return try lab.hubFile(#require(kept).text)
+  }
+
+  @Test("the first file under a name goes beside it if rows name it that its sender may not change")
+  func missing() throws {
+    let path = AttackFixture.missing
+    // A row of the sender's own that names the file, too, gives no right to the name.
+    let own = try evil
+    try bring(path, "a prank", by: own, with: [own.insert("notes", "e1", note("e1", by: "ann", path))])
+    #expect(try lab.hubFile(path) == nil && beside(path, "a prank") == "a prank")
+    #expect(lab.tool("status").out.contains("p5~"))
+    try lab.write("DELETE FROM notes WHERE id = 'e1'", in: lab.hub.folder)
+    try bring(path, "the true one", by: ben)
+    #expect(try lab.hubFile(path) == "the true one" && beside(path, "a prank") == "a prank")
+    try bring(path, "a later prank", by: evil)
+    #expect(try lab.hubFile(path) == "the true one")
+  }
+
+  @Test("a file under a guessed name leaves the name to the file of the row's author, and gives no access to it")
+  func guessed() throws {
+    try bring("guess.jpg", "a prank", by: evil)
+    #expect(try lab.hubFile("guess.jpg") == "a prank")
+    let author = try ben
+    try bring(
+      "guess.jpg", "SECRET-GUESS", by: author, with: [author.insert("notes", "b1", note("b1", by: "ben", "guess.jpg"))])
+    #expect(try lab.hubFile("guess.jpg") == "SECRET-GUESS" && beside("guess.jpg", "a prank") == "a prank")
+    let own = try evil
+    #expect(
+      try lab.refusal(
+        of: own.bundle { $0.changes = [own.insert("notes", "e1", note("e1", by: "ann", "guess.jpg"))] }) == nil)
+    #expect(try !lab.tellsSecrets(to: "evil"))
+  }
+
+  @Test("a file that comes before its row, with it or after it has its name, also if its device may write no more")
+  func honest() throws {
+    try bring("early.jpg", "early", by: evil)
+    let author = try evil
+    try bring(
+      "with.jpg", "with", by: author,
+      with: [
+        author.insert("notes", "e1", note("e1", by: "ann", "early.jpg")),
+        author.insert("notes", "e2", note("e2", by: "ann", "with.jpg")),
+        author.insert("notes", "e3", note("e3", by: "ann", "late.jpg")),
+      ])
+    #expect(lab.tool("device", "set", "evil", "--edits", "no").code == 0)
+    try bring("late.jpg", "late", by: evil)
+    for name in ["early", "with", "late"] { #expect(try lab.hubFile("\(name).jpg") == name) }
+  }
+
+  @Test("two users who name one file in rows of their own keep both files, and the first one has the name")
+  func collision() throws {
+    for (forger, user) in [(try evil, "ann"), (try ben, "ben")] {
+      let row = forger.insert("notes", .string("\(user)1"), note("\(user)1", by: user, "oak.jpg"))
+      try bring("oak.jpg", "of \(user)", by: forger, with: [row])
+    }
+    #expect(try lab.hubFile("oak.jpg") == "of ann" && beside("oak.jpg", "of ben") == "of ben")
+  }
+}
