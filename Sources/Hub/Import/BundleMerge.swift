@@ -197,7 +197,7 @@ struct BundleMerge {
     try Capture.witness(min(manifest.stamp, merger.latest), in: store.database)
     var report = HubImportReport(
       manifest: manifest, verdict: .imported, taken: merger.taken,
-      conflicts: merger.conflicts + told.count + departed - late.taken.count,
+      conflicts: merger.conflicts + told.count + departed - late.takenConflicts,
       resolved: resolved, released: released, rekeyed: keys.given, clamped: clamped)
     report.departed = departed
     report.leftOut = translation.leftOut.sorted()
