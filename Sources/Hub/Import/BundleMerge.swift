@@ -193,6 +193,7 @@ struct BundleMerge {
     try told.keptOut.bringBack(deletedIn: manifest.bundle.text, at: now)
     try claims.keep(by: device.id, store)
     let released = try HeldRows(store, now: now).release()
+    try LostParents(store).openBelow()
     try KeyBlocks(store).renewOwn()
     try Capture.witness(min(manifest.stamp, merger.latest), in: store.database)
     var report = HubImportReport(
