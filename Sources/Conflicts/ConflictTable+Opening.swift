@@ -50,6 +50,41 @@ extension ConflictTable {
     try openUnits(in: database)
   }
 
+  /// Opens these waiting changes. A person decides them.
+  public static func open(_ conflicts: [ConflictID], in database: borrowing Database) throws {
+    for id in conflicts { try setState(.open, of: id, in: database) }
+    if !conflicts.isEmpty { try openUnits(in: database) }
+  }
+
+  /// Opens these waiting changes, except those that the other side knows: the other side opens them itself.
+  public static func openUntold(_ conflicts: [ConflictID], in database: borrowing Database) throws {
+    for id in conflicts {
+      try database.run(
+        """
+        UPDATE satchel_conflicts SET state = 'open'
+        WHERE id = :id AND state = 'held' AND told IS NULL
+        """, ["id": .string(id.text)])
+    }
+  }
+
+  /// The new rows of a device that lost, by a policy or by a person's decision. If another conflict about such a row
+  /// waits, the row is left out.
+  public static func lostInserts(of device: ReplicaID, in database: borrowing Database) throws -> [ConflictRecord] {
+    try database.all(
+      """
+      SELECT \(columns) FROM satchel_conflicts AS lost
+      WHERE state IN ('settled', 'resolved') AND device = :device AND operation = 'insert'
+        AND (state = 'settled' AND kind IN ('unique', 'unit') AND winner = 'hub'
+          OR state = 'resolved' AND decision = 'hub')
+        AND NOT EXISTS (
+          SELECT 1 FROM satchel_conflicts AS other
+          WHERE other.state IN ('open', 'held') AND other.device = lost.device
+            AND other.table_name = lost.table_name AND other.key = lost.key AND other.operation = 'insert')
+      ORDER BY noted DESC, id
+      """, ["device": .string(device.text)]
+    ) { try stored($0).record }
+  }
+
   /// Opens the waiting changes of a device's exports from sequence `number` on. A person decides these changes.
   public static func openHeld(
     of device: ReplicaID, from number: SequenceNumber, in database: borrowing Database

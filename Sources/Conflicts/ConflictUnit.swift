@@ -59,7 +59,7 @@ extension ConflictRecord {
   }
 
   /// The row, as messages name it.
-  var words: String { "\(table) \(String(decoding: canonicalKey(key), as: UTF8.self))" }
+  public var words: String { "\(table) \(String(decoding: canonicalKey(key), as: UTF8.self))" }
 }
 
 extension ConflictState {

@@ -8,7 +8,9 @@ extension ConflictRecord {
   /// these rows are accepted too.
   /// - Parameter tables: the dataset's tables.
   public func waitingBelow(_ tables: [TrackedTable], in database: borrowing Database) throws -> [ConflictRecord] {
-    guard state != .resolved, state != .settled, let row = newRow(among: tables) else { return [] }
+    // A row that lost by a policy can still be accepted.
+    let isOver = state == .resolved || state == .settled && (kind != .unique || rowWinner == .device)
+    guard !isOver, let row = newRow(among: tables) else { return [] }
     let others = try ConflictTable.list([.open, .held], in: database).map(\.record)
       .filter { $0.device == device && $0.kind == .foreignKey && $0.id != id }
     var (below, found): (RowsBelow, [ConflictRecord]) = (RowsBelow(among: tables, in: database), [])
@@ -20,10 +22,70 @@ extension ConflictRecord {
     return below.find(below: [row]).map { found[$0] }
   }
 
+  /// The conflict in which the new row to which this change refers has lost. nil: there is no such conflict.
+  /// - Parameter tables: the dataset's tables.
+  public func lostParent(_ tables: [TrackedTable], in database: borrowing Database) throws -> ConflictRecord? {
+    guard let child = writtenRow(among: tables) else { return nil }
+    var below = RowsBelow(among: tables, in: database)
+    below.add(child.row, of: child.table)
+    return try ConflictTable.lostInserts(of: device, in: database).first { lost in
+      lost.newRow(among: tables).map { !below.find(below: [$0]).isEmpty } ?? false
+    }
+  }
+
   /// The row that the change makes, with NULL in columns that the record lacks; nil: the change makes no row.
-  private func newRow(among tables: [TrackedTable]) -> (row: Row, table: Name)? {
-    guard operation == .insert, let table = tables.first(where: { $0.name == self.table }) else { return nil }
+  fileprivate func newRow(among tables: [TrackedTable]) -> (row: Row, table: Name)? {
+    operation == .insert ? writtenRow(among: tables) : nil
+  }
+
+  /// The values that the change writes, with NULL in the other columns of the row; nil: it is a delete, or its table is
+  /// not in the dataset.
+  fileprivate func writtenRow(among tables: [TrackedTable]) -> (row: Row, table: Name)? {
+    guard operation != .delete, let table = tables.first(where: { $0.name == self.table }) else { return nil }
     let values = Dictionary((deviceValues ?? []).map { ($0.name, $0.value) }) { first, _ in first }
     return (Row(table.schema.columns.map { values[$0] ?? .null }), table.name)
+  }
+}
+
+extension [ConflictRecord] {
+  /// The conflicts of waiting changes that refer to a new row of this device, at any depth, if that row has lost.
+  /// - Parameters:
+  ///   - tables: the dataset's tables.
+  ///   - contains: whether a row is in its table.
+  public func below(
+    lostRowsOf device: ReplicaID, _ tables: [TrackedTable], in database: borrowing Database,
+    contains: (RowKey, Name) throws -> Bool
+  ) throws -> [ConflictID] {
+    var (below, found): (RowsBelow?, [ConflictID]) = (nil, [])
+    for record in self where record.state == .held && record.kind == .foreignKey {
+      guard let child = record.writtenRow(among: tables) else { continue }
+      below = below ?? RowsBelow(among: tables, in: database)
+      below?.add(child.row, of: child.table)
+      found.append(record.id)
+    }
+    guard let below else { return [] }
+    let lost = try ConflictTable.lostInserts(of: device, in: database).compactMap { record in
+      try contains(record.key, record.table) ? nil : record.newRow(among: tables)
+    }
+    return below.find(below: lost).map { found[$0] }
+  }
+}
+
+extension WorkspaceError {
+  /// The same error with the next step for a row whose parent has lost.
+  /// - Parameters:
+  ///   - parent: the conflict of the parent. nil: the error stays as it is.
+  ///   - tool: the name of the command-line tool.
+  public func naming(_ parent: ConflictRecord?, tool: String) -> WorkspaceError {
+    guard let parent else { return self }
+    let short = parent.id.text.prefix(8)
+    let decide = "\(tool) conflicts resolve \(short) --keep device"
+    let steps = parent.state == .resolved ? "satchel-hub conflicts reopen \(short), then \(decide)" : decide
+    return WorkspaceError(
+      code, message,
+      hint: """
+        The row \(parent.words) lost a conflict. Decide that conflict for the device, and all these rows come \
+        together: \(steps)
+        """)
   }
 }

@@ -121,7 +121,11 @@ extension DeviceSession {
     }
     let places = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.name, $0) })
     func place(of table: Name) -> Int { places[table] ?? places.count }
-    try members.decideEach(in: database, table: place) { try write(decision, for: $0) }
+    try members.decideEach(in: database, table: place) { member in
+      do { try write(decision, for: member) } catch let error as WorkspaceError where error.code == .noParent {
+        throw try error.naming(member.record.lostParent(tables, in: database), tool: "satchel")
+      }
+    }
     try Capture.settle(tables, in: database)
     for member in members { try close(member.record, decision, note: note) }
   }

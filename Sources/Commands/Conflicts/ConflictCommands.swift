@@ -176,7 +176,8 @@ struct ConflictCommands: Sendable {
     var text: TerminalText =
       "Resolved \(Words.count(result.resolved.count, "conflict")) by the policy \(policy.rawValue).\n"
     for (record, why) in result.left {
-      text += "Left: \(record.id.text.prefix(8)) \(record.table) [\(Words.key(record.key))]. \(why.message)\n"
+      let words = [why.message, why.hint].compactMap(\.self).joined(separator: " ")
+      text += "Left: \(record.id.text.prefix(8)) \(record.table) [\(Words.key(record.key))]. \(words)\n"
     }
     return Answer(
       text,

@@ -1,4 +1,5 @@
 import SatchelCapture
+import SatchelConflicts
 import SatchelMerge
 import SatchelRows
 import SatchelSQLite
@@ -114,6 +115,16 @@ extension ScopeApplier {
       try PreImageStore.replace([removal], of: entry.key, in: rows.table, database: session.database)
     }
     keptOut = []
+  }
+
+  /// Opens the conflicts of rows that left their tables together with a row that lost by the policy. No bundle brings
+  /// that row, so a person decides.
+  func openBelowLost() throws {
+    let held = try ConflictTable.list([.held], in: session.database).map(\.record)
+    let lost = try held.below(lostRowsOf: session.state.id, session.tables, in: session.database) { key, table in
+      try rows(of: table)?.row(key) != nil
+    }
+    try ConflictTable.openUntold(lost, in: session.database)
   }
 
   /// Keeps the pending changes of a stranded row as conflicts. The row cannot stay: after its references got new keys,

@@ -86,13 +86,18 @@ extension HubWorkspace {
       let (whole, behind) = try withLaterChanges(member, store)
       later += behind
       let rights = try rights(member.record)
-      try write(decision, for: whole, at: moment, store) { try rights?.check($0) }
+      do { try write(decision, for: whole, at: moment, store) { try rights?.check($0) } } catch let error
+        as WorkspaceError where error.code == .noParent
+      { throw try error.naming(member.record.lostParent(store.tables, in: store.database), tool: "satchel-hub") }
     }
     if decision.word != .hub { for record in later { try settle(record, store) } }
     for member in members { try close(member.record, decision, note: note, at: moment, store) }
-    if decision.word == .device { for record in shown.below { try store.holdReport(of: record) } }
+    if decision.word == .device { try LostParents(store).waitAgain(shown.below) }
     // Later changes were based on the row that this change would have made.
     if decision.word != .device { try ConflictTable.openHeld(behind: members.map(\.record), in: store.database) }
+    if decision.word == .hub, members.contains(where: { $0.record.operation == .insert }) {
+      try LostParents(store).openBelow()
+    }
   }
 
   /// Records a decision about one conflict.
@@ -141,10 +146,18 @@ extension HubWorkspace {
   public func resolveAll(_ policy: Policy, table: Name?, note: String?) throws -> ResolvedAll {
     try applying { store in
       if let table, store.place(of: table) == nil { throw Self.noTable(table.text, store) }
-      let units = try ConflictTable.list([.open, .held], in: store.database).units.filter { unit in
-        unit.isAbout(table) && unit.members.contains(where: \.record.isForAll)
+      var (result, seen): (ResolvedAll, Set<ConflictID>) = (ResolvedAll(), [])
+      while true {
+        let units = try ConflictTable.list([.open, .held], in: store.database).units.filter { unit in
+          unit.isAbout(table) && unit.members.contains(where: \.record.isForAll)
+            && seen.insert(unit.head.record.id).inserted
+        }
+        if units.isEmpty { return result }
+        // A decision may open the conflicts of rows that waited for its row.
+        let next = try resolveEach(units, policy, note: note, store)
+        result.resolved += next.resolved
+        result.left += next.left
       }
-      return try resolveEach(units, policy, note: note, store)
     }
   }
 

@@ -43,8 +43,11 @@ public struct InitCheck {
     let tables = try TrackedTable.find(definition, in: database)
     try HubWorkspace.check(tables, of: definition, in: database)
     for table in tables { try checkWrites(to: table, in: database) }
-    if let fault = try database.fatalTriggerFault(of: tables.map(\.name)) {
-      throw WorkspaceError(.trigger, fault.message, hint: fault.hint)
+    let faults = try database.fatalTriggerFaults(of: tables.map(\.name))
+    if let first = faults.first {
+      throw WorkspaceError(
+        .trigger, faults.map(\.message).joined(separator: "\n"),
+        hint: faults.count == 1 ? first.hint : "Mend or drop them, then run the command again.")
     }
     return tables
   }

@@ -32,10 +32,13 @@ struct ReportedDecisions {
       guard let known = try store.conflict(called: resolution.conflict, by: histories),
         Name(known.record.user) == Name(device.user)
       else { return }
+      let below =
+        resolution.decision == .device ? try known.record.waitingBelow(store.tables, in: store.database) : []
       let isFirst = try ConflictTable.resolve(
         known.record.id, resolution.decision, by: device.user, at: now, note: resolution.note, in: store.database)
       if isFirst {
         resolved += 1
+        try LostParents(store).waitAgain(below.filter { try !store.isReport($0.id) })
       } else if known.decision?.by != device.user || known.decision?.made != resolution.decision {
         late.append(LateRow(table: known.record.table, key: known.record.key, generation: resolution.generation))
         try ConflictTable.retell(known.record.id, in: store.database)

@@ -208,11 +208,12 @@ struct BundleMerge {
     try told.keptOut.bringBack(deletedIn: manifest.bundle.text, at: now)
     try claims.keep(by: device.id, store)
     let released = try HeldRows(store, now: now).release()
+    try LostParents(store).openBelow()
     try KeyBlocks(store).renewOwn()
     try Capture.witness(min(manifest.stamp, merger.latest), in: store.database)
     var report = HubImportReport(
       manifest: manifest, verdict: .imported, taken: merger.taken,
-      conflicts: merger.conflicts + told.count + departed - late.taken.count,
+      conflicts: merger.conflicts + told.count + departed - late.takenConflicts,
       resolved: resolved, released: released, rekeyed: keys.given, clamped: clamped)
     report.departed = departed
     report.leftOut = translation.leftOut.sorted()

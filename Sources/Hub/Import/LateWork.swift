@@ -22,6 +22,8 @@ final class LateWork {
   private var device: EnrolledDevice { merger.device }
   /// The conflicts whose changes were accepted.
   private(set) var taken: Set<ConflictID> = []
+  /// The number of these conflicts. A family counts once.
+  private(set) var takenConflicts = 0
 
   init(_ merger: StepMerger, _ rights: FormerRights, own: OwnChanges, bundle: BundleID, now: Int64) {
     (self.merger, self.rights, self.own, self.bundle, self.now) = (merger, rights, own, bundle, now)
@@ -29,12 +31,11 @@ final class LateWork {
 
   /// Accepts the changes of these new conflicts, as far as the rules allow that.
   func take(_ found: [ConflictID]) throws {
-    var left = try found.compactMap { try ConflictTable.conflict($0, in: store.database)?.record }
-      .filter { mayBeLate($0) }
+    var left = try found.compactMap { try act(of: $0) }
     if left.isEmpty { return }
     let order = try merger.scope.links.order
     let ranks = Dictionary(uniqueKeysWithValues: order.enumerated().map { (store.tables[$1].name, $0) })
-    left.sort { (ranks[$0.table] ?? 0, $0.generation) < (ranks[$1.table] ?? 0, $1.generation) }
+    left.sort { (ranks[$0[0].table] ?? 0, $0[0].generation) < (ranks[$1[0].table] ?? 0, $1[0].generation) }
     // Parents must enter before their children, and children must be deleted before their parents.
     while true {
       let before = left.count
@@ -43,9 +44,28 @@ final class LateWork {
     }
   }
 
-  private func mayBeLate(_ record: ConflictRecord) -> Bool {
+  /// Returns the changes that are accepted together: a single change, or the deletes of a family. nil if they may not
+  /// be late work.
+  private func act(of id: ConflictID) throws -> [ConflictRecord]? {
+    guard let found = try ConflictTable.conflict(id, in: store.database) else { return nil }
+    let whole = try ConflictTable.whole(found, in: store.database)
+    let records = whole.isSingle ? [found.record] : whole.members.map(\.record)
     // A unit is accepted as a whole or not at all.
-    guard record.unit == nil, record.device == device.id, Name(record.user) == Name(device.user), device.refusal == nil,
+    guard records.allSatisfy({ mayBeLate($0) }), whole.isSingle || isFamily(records) else { return nil }
+    return records
+  }
+
+  /// Whether these are deletes of one family. The deletes of a unit are in a table whose changes belong to units.
+  private func isFamily(_ records: [ConflictRecord]) -> Bool {
+    records.allSatisfy { record in
+      guard record.operation == .delete, let place = store.place(of: record.table) else { return false }
+      let rules = store.tables[place].rules
+      return rules.unit == nil && rules.late == .accept
+    }
+  }
+
+  private func mayBeLate(_ record: ConflictRecord) -> Bool {
+    guard record.device == device.id, Name(record.user) == Name(device.user), device.refusal == nil,
       // A change that was merged before is not judged again.
       record.generation.rawValue >= device.merged.rawValue, record.state != .resolved
     else { return false }
@@ -53,15 +73,41 @@ final class LateWork {
   }
 
   /// Accepts the changes that can enter now. The changes of a row enter in their order. Returns the other changes.
-  private func rest(of records: [ConflictRecord]) throws -> [ConflictRecord] {
+  private func rest(of acts: [[ConflictRecord]]) throws -> [[ConflictRecord]] {
     var stopped: Set<StepMerger.RowReference> = []
-    return try records.filter { record in
-      guard let place = store.place(of: record.table) else { return true }
-      let row = StepMerger.RowReference(place: place, key: record.key)
-      if !stopped.contains(row), try take(record, in: place) { return false }
-      stopped.insert(row)
+    return try acts.filter { act in
+      let rows = act.compactMap { record in
+        store.place(of: record.table).map { StepMerger.RowReference(place: $0, key: record.key) }
+      }
+      if rows.count == act.count, stopped.isDisjoint(with: rows), try take(act) { return false }
+      stopped.formUnion(rows)
       return true
     }
+  }
+
+  /// Accepts all of these changes. Returns false, with no effect, if any of them cannot be accepted.
+  private func take(_ act: [ConflictRecord]) throws -> Bool {
+    if act.count == 1 {
+      guard let place = store.place(of: act[0].table), try take(act[0], in: place) else { return false }
+      takenConflicts += 1
+      return true
+    }
+    let before = taken
+    let isWhole = try merger.takeWhole {
+      var left = act
+      while !left.isEmpty {
+        let count = left.count
+        left = try left.filter { record in try store.place(of: record.table).map { try !take(record, in: $0) } ?? true }
+        if left.count == count { throw StepMerger.NotWhole() }
+      }
+    }
+    if isWhole {
+      takenConflicts += 1
+    } else {
+      // The logs may have been read beyond what was undone.
+      (taken, walks) = (before, [:])
+    }
+    return isWhole
   }
 
   private func take(_ record: ConflictRecord, in place: Int) throws -> Bool {

@@ -18,7 +18,8 @@ extension StepMerger {
     // A delete of a row that was already deleted here is not reported either. So the device cannot distinguish the two
     // cases.
     if case .delete = step.change { told = 0 }
-    try note(Disagreement(kind: .revoked, state: state), step, met: hub, in: place, told: told)
+    let words = told == 0 ? try wordsOfUnit(without: step, in: place) : nil
+    try note(Disagreement(kind: .revoked, state: state), step, met: hub, in: place, note: words, told: told)
     return nil
   }
 

@@ -41,25 +41,58 @@ extension StepMerger {
   }
 
   /// Gives the children of a family back to the device, so that their parents stay too. Each parent's delete becomes a
-  /// conflict. If the hub gave a child another parent, or if the user may not see the child, its delete is decided by
-  /// itself.
+  /// conflict. If the user may not see the first row, the deletes of hidden rows become one conflict. If the hub gave a
+  /// child another parent, its delete is decided by itself.
   func refuse(_ family: StepGroup) throws {
+    let members = try members(of: family)
+    try setAsideHidden(members)
     var staying: [Name: Int] = [:]
-    let parents = Set(family.rows.flatMap { bonds(ofParent: $0) })
-    for row in family.rows where family.children.contains(row) {
-      guard let found = try scope.find(row.key, in: row.place), !found.isOutOfReach,
-        bonds(of: found.row, ofChild: row).contains(where: parents.contains)
-      else { continue }
+    for row in members.children where waiting[row] != nil {
+      let isHidden = members.hidden.contains(row)
+      // Without a first row no other conflict would keep the delete.
+      if isHidden, members.heads.isEmpty { continue }
       dropFirst(of: row)
-      staying[store.tables[row.place].name, default: 0] += 1
-      try store.owe(row.key, in: row.place, to: device.id)
+      // The note is sent to the device, so it counts no hidden row.
+      if !isHidden { staying[store.tables[row.place].name, default: 0] += 1 }
+      try store.owe(row.key, in: row.place, to: device.id, isHidden ? .ifVisible : .always)
     }
     order.removeAll { waiting[$0] == nil }
     if staying.isEmpty { return }
-    let counts = staying.sorted { $0.key < $1.key }.map { "\($0.value) of \($0.key)" }.joined(separator: ", ")
     for row in family.rows where !family.children.contains(row) {
-      stayingWith[row] = "The device deleted other rows with this row. The hub keeps those rows too: \(counts)."
+      stayingWith[row] =
+        "The device deleted other rows with this row. The hub keeps those rows too: \(Self.words(of: staying))."
     }
+  }
+
+  /// The rows of a family that are at the hub.
+  struct FamilyMembers {
+    /// The rows that no other row of the family holds.
+    var heads: [RowReference] = []
+    /// The rows that a row of the family still holds at the hub.
+    var children: [RowReference] = []
+    /// The heads and children that the user may not see.
+    var hidden: Set<RowReference> = []
+  }
+
+  private func members(of family: StepGroup) throws -> FamilyMembers {
+    let parents = Set(family.rows.flatMap { bonds(ofParent: $0) })
+    var members = FamilyMembers()
+    for row in family.rows {
+      guard let found = try scope.find(row.key, in: row.place) else { continue }
+      if !family.children.contains(row) {
+        members.heads.append(row)
+      } else if bonds(of: found.row, ofChild: row).contains(where: parents.contains) {
+        members.children.append(row)
+      } else {
+        continue
+      }
+      if found.isOutOfReach { members.hidden.insert(row) }
+    }
+    return members
+  }
+
+  static func words(of counts: [Name: Int]) -> String {
+    counts.sorted { $0.key < $1.key }.map { "\($0.value) of \($0.key)" }.joined(separator: ", ")
   }
 
   /// Returns the note of a conflict, with the rows that stay because the delete is refused.

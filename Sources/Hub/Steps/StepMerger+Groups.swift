@@ -91,6 +91,8 @@ extension StepMerger {
   /// Tries the steps until all are merged or no further attempt helps. Returns whether all steps were merged.
   private func attemptAll(_ group: StepGroup, _ refusal: Refusal) throws -> Bool {
     var left = try inOrder(group.items)
+    if group.isUnit { presentUnit = group }
+    defer { presentUnit = nil }
     while !left.isEmpty {
       let count = left.count
       left = try tryEach(left) { item in

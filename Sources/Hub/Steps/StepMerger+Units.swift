@@ -1,4 +1,5 @@
 import SatchelConflicts
+import SatchelJSON
 import SatchelMerge
 import SatchelValues
 import SatchelWorkspace
@@ -89,6 +90,27 @@ extension StepMerger {
     for (place, item) in items.enumerated() { members[sets.head(of: place), default: []].append(item) }
     return members.sorted { $0.key < $1.key }.map { StepGroup(items: $0.value, children: [], isUnit: true) }
   }
+
+  /// Returns the note of a hidden row's delete, if the rest of its unit is accepted without it. The note names the
+  /// rest, because both may belong to one transfer. nil if the delete is alone.
+  func wordsOfUnit(without step: Step, in place: Int) throws -> String? {
+    guard let unit = presentUnit else { return nil }
+    let own = RowReference(place: place, key: step.key)
+    var rows: [RowReference] = []
+    for row in unit.rows where row != own && !rows.contains(row) {
+      if try scope.find(row.key, in: row.place)?.isOutOfReach != true { rows.append(row) }
+    }
+    if rows.isEmpty { return nil }
+    let names = rows.prefix(Self.mostNamed).map { row in
+      "\(store.tables[row.place].name) \(String(decoding: canonicalKey(row.key), as: UTF8.self))"
+    }
+    let more = rows.count > Self.mostNamed ? ", and \(rows.count - Self.mostNamed) more" : ""
+    return "It belongs to a unit. The other changes of the unit were taken without it: "
+      + names.joined(separator: ", ") + more + "."
+  }
+
+  /// The number of rows that a note names.
+  private static let mostNamed = 5
 
   // MARK: units that cannot be accepted
 

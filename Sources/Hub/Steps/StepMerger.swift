@@ -41,6 +41,8 @@ final class StepMerger {
   /// The units that cannot be merged yet. Then the numbers of their steps.
   var waitingUnits: [StepGroup] = []
   var grouped: Set<Int> = []
+  /// The unit whose steps are being merged.
+  var presentUnit: StepGroup?
   /// The reasons why steps of a unit are not accepted. nil unless the merger is looking for them.
   var diagnosis: Diagnosis?
   private var lastNumber = 0

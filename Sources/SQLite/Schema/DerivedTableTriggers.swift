@@ -103,7 +103,7 @@ extension Database {
     return TriggerFault(trigger: culprit?.name, table: culprit?.table ?? table, words: error.message, isFatal: true)
   }
 
-  private func appTriggers() throws -> [DerivedTableTrigger] {
+  func appTriggers() throws -> [DerivedTableTrigger] {
     try all("SELECT name, tbl_name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid") {
       DerivedTableTrigger(name: Name($0.text(0)), table: Name($0.text(1)), sql: $0.text(2))
     }.filter { !isSatchels($0.name) }

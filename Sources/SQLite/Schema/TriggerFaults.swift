@@ -32,6 +32,20 @@ extension Database {
     return nil
   }
 
+  /// All triggers of the app that make every import fail: the first of them, and others of the same tables.
+  public func fatalTriggerFaults(of tracked: [Name]) throws -> [TriggerFault] {
+    guard let first = try fatalTriggerFault(of: tracked) else { return [] }
+    var faults = [first]
+    let probe = try TriggerProbe(of: self)
+    for trigger in try appTriggers()
+    where trigger.name != first.trigger && tracked.contains(where: { $0.isSameInSQL(as: trigger.table) }) {
+      guard let failure = try probe.failure(of: trigger), failure.lackingName == nil else { continue }
+      faults.append(
+        TriggerFault(trigger: trigger.name, table: trigger.table, words: failure.message, isFatal: true))
+    }
+    return faults
+  }
+
   /// The triggers of the app that prevent rows from being applied to these tables.
   public func triggerFaults(of tracked: [Name]) throws -> [TriggerFault] {
     let keeping: [DerivedTableTrigger]

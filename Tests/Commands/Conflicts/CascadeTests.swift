@@ -109,6 +109,38 @@ struct CascadeTests {
     try expectWhole(camp, "2|1|1")
   }
 
+  @Test(
+    "a home that left its worker's sight: its rows are one conflict, which is decided as one",
+    arguments: ["hub", "device"], [true, false])
+  func hidden(side: String, importsFirst: Bool) throws {
+    let camp = try open(#""visible": "name <> 'Hidden'""#)
+    try delete(camp)
+    try camp.sql("office.sqlite", "UPDATE homes SET name = 'Hidden' WHERE id = 'h'")
+    if importsFirst { try camp.answer("tablet") }
+    try camp.deliver("tablet")
+    #expect(try camp.rows("office.sqlite", Self.counts) == "2|3|3")
+    #expect(
+      try camp.rows(
+        "office.sqlite",
+        "SELECT count(*), count(DISTINCT unit), min(kind), max(kind), min(state) FROM satchel_conflicts")
+        == "5|1|revoked|revoked|open")
+    #expect(
+      try camp.rows("office.sqlite", "SELECT table_name, note FROM satchel_conflicts WHERE id = unit")
+        == "homes|The device deleted other rows with this row: 2 of people, 2 of visits. All are decided together.")
+    #expect(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.count == 1)
+    // The delete of a deleted home would be no conflict, so the device learns of none.
+    try camp.answer("tablet")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM satchel_conflicts") == "0")
+    let id = try camp.rows("office.sqlite", "SELECT id FROM satchel_conflicts WHERE table_name = 'homes'")
+    let decided = camp.hub("conflicts", "resolve", id, "--keep", side)
+    #expect(decided.code == 0, "\(decided.error)")
+    #expect(try camp.rows("office.sqlite", Self.counts) == (side == "hub" ? "2|3|3" : "1|1|1"))
+    #expect(camp.hub("conflicts").out == "No conflict waits for a decision.\n")
+    try camp.round(["tablet", "phone"])
+    #expect(try camp.rows("tablet/data.sqlite", Self.counts) == "1|1|1")
+    #expect(try camp.rows("phone/data.sqlite", Self.counts) == "1|1|1")
+  }
+
   @Test("rows that cannot move to another home bring the home back that their device deleted behind them")
   func movedBack() throws {
     let camp = try open()

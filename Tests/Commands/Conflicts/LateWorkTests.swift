@@ -77,6 +77,41 @@ struct LateWorkTests {
     #expect(camp.hub("audit").code == 0)
   }
 
+  @Test(
+    "a row and the rows that its delete took along are taken together or not at all", arguments: ["manual", "device"],
+    [false, true])
+  func family(policy: String, importsFirst: Bool) throws {
+    let camp = try TwoDeviceFixture(
+      """
+      CREATE TABLE sites (id TEXT PRIMARY KEY, tier INTEGER, name TEXT);
+      CREATE TABLE notes (id TEXT PRIMARY KEY, site TEXT REFERENCES sites (id) ON DELETE CASCADE, words TEXT);
+      INSERT INTO sites VALUES ('lake', 1, 'Lake'), ('hill', 1, 'Hill');
+      INSERT INTO notes VALUES ('one', 'lake', 'one'), ('two', 'lake', 'two');
+      """,
+      #"""
+      "sites": { "visible": "tier <= :tier", "conflict": "\#(policy)", "late": "accept" },
+      "notes": { "late": "accept" }
+      """#
+    ).camp
+    for device in ["tablet", "phone"] { try camp.deliver(device) }
+    try camp.sql("tablet/data.sqlite", "PRAGMA foreign_keys = ON; DELETE FROM sites WHERE id = 'lake'")
+    camp.awaitLaterTime()
+    try camp.sql("office.sqlite", Self.moves)
+    if importsFirst { try camp.answer("tablet") }
+    try camp.deliver("tablet")
+    // The office changed the site, so with "manual" a person decides about the site and everything below it.
+    let isTaken = policy == "device"
+    #expect(
+      try camp.rows("office.sqlite", "SELECT (SELECT count(*) FROM sites), (SELECT count(*) FROM notes)")
+        == (isTaken ? "1|0" : "2|2"))
+    #expect(
+      try camp.rows(
+        "office.sqlite",
+        "SELECT count(*), count(DISTINCT unit), min(state), max(state), min(winner) FROM satchel_conflicts")
+        == (isTaken ? "3|1|settled|settled|device" : "3|1|open|open|hub"))
+    #expect(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.count == (isTaken ? 0 : 1))
+  }
+
   @Test("where the table does not say so, a person decides", arguments: [false, true])
   func byDefault(importsFirst: Bool) throws {
     let camp = try open(#""sites": { "visible": "tier <= :tier" }, "notes": {}, "shots": {}"#)

@@ -330,6 +330,9 @@ struct TransactionUnitTests {
     try camp.deliver("a")
     #expect(try stock() == "10 1 4")
     #expect(try states() == "[\"s3\"]|revoked|open")
+    #expect(
+      try camp.rows("office.sqlite", "SELECT note FROM satchel_conflicts")
+        == #"It belongs to a unit. The other changes of the unit were taken without it: stock ["s2"]."#)
   }
 
   @Test("capture that lost its numbers of units is repaired")

@@ -90,6 +90,21 @@ struct InitCheckTests {
     #expect(try camp.hub("status", "--json").json["trigger"]?.stringValue?.contains("bad") == true)
   }
 
+  @Test("all triggers that cannot run are named in one answer")
+  func brokenTriggers() throws {
+    let (_, refused) = try start(
+      """
+      CREATE TABLE t (id TEXT PRIMARY KEY, a);
+      CREATE TRIGGER one AFTER INSERT ON t BEGIN INSERT INTO nowhere VALUES (NEW.id); END;
+      CREATE TRIGGER two AFTER UPDATE ON t BEGIN INSERT INTO elsewhere VALUES (NEW.id); END;
+      CREATE TRIGGER three AFTER DELETE ON t BEGIN INSERT INTO gone VALUES (OLD.id); END;
+      """, #""t": {}"#)
+    for name in ["one", "two", "three"] {
+      #expect(refused.error.contains("The trigger \(name) of the table t cannot run here"), "\(refused.error)")
+    }
+    #expect(refused.error.contains("Mend or drop them"))
+  }
+
   @Test("a trigger that sets off one which cannot run is not blamed for it")
   func nestedTrigger() throws {
     let (_, refused) = try start(

@@ -1,0 +1,34 @@
+import SatchelConflicts
+import SatchelValues
+
+/// New rows that lost a conflict, and the changes that wait for these rows.
+///
+/// No bundle brings such a row any more. So a change that refers to it becomes an open conflict, and a person decides.
+struct LostParents {
+  let store: HubStore
+
+  init(_ store: HubStore) { self.store = store }
+
+  /// Opens the waiting changes that refer to a lost row, at any depth.
+  func openBelow() throws {
+    let waiting = try ConflictTable.list([.held], in: store.database).map(\.record)
+    for (device, records) in Dictionary(grouping: waiting, by: \.device) {
+      let lost = try records.below(lostRowsOf: device, store.tables, in: store.database) { key, table in
+        try store.place(of: table).map { try store.rows[$0].contains(key) } ?? true
+      }
+      try ConflictTable.open(lost, in: store.database)
+    }
+  }
+
+  /// Lets the open changes that refer to a row wait for it again. A person has accepted the row.
+  /// - Parameter below: the conflicts of the rows that refer to the row, at any depth.
+  func waitAgain(_ below: [ConflictRecord]) throws {
+    for record in below where record.state == .open {
+      if try store.isReport(record.id) {
+        try store.holdReport(of: record)
+      } else if record.unit == nil {
+        try ConflictTable.setState(.held, of: record.id, in: store.database)
+      }
+    }
+  }
+}
