@@ -77,7 +77,7 @@ extension Database {
       do {
         while let failure = try failure(of: sql, bodies) {
           guard let name = failure.lackingName, standIns.insert(name).inserted else { throw failure }
-          try addStandIn(for: name)
+          try addStandIn(for: name, .reading)
         }
       } catch let error as SQLiteError where error.kind == .other {
         let fault = try fault(of: table, error)
