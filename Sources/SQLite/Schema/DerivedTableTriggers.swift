@@ -44,10 +44,19 @@ extension Database {
     return keeping
   }
 
-  static let wayAroundTriggers = """
-    Rebuild the table that the trigger maintains, for example a full-text index by its command 'rebuild', and import \
-    again. If the trigger cannot run here at all: drop it, import, create it again, and rebuild that table.
-    """
+  /// The steps after a trigger has failed while rows were applied.
+  static func wayAroundTriggers(_ error: SQLiteError) -> String {
+    if error.lackingName != nil {
+      return """
+        Only the app has this, so the trigger cannot run here. Drop the trigger, import again, create it again, and \
+        rebuild the table that it maintains.
+        """
+    }
+    return """
+      Rebuild the table that the trigger maintains, for example a full-text index by its command 'rebuild', and import \
+      again. If the trigger cannot run here at all: drop it, import, create it again, and rebuild that table.
+      """
+  }
 
   /// Leaves out triggers that write through a view, if a trigger of the view is off. The triggers of a view carry out
   /// such a write, so the write would have no effect.
