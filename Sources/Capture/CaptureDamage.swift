@@ -133,8 +133,9 @@ extension Capture {
 
   private static let oldKey =
     """
-    Give the table its old key back. If that is not possible, on a device: satchel doctor --repair --tables makes the \
-    table as the hub has it, and keeps a copy of the database.
+    Give the table its old key back: make a table with that key, copy the rows into it, drop this table, and give the \
+    new one its name. Then run doctor --repair. If that is not possible, on a device: satchel doctor --repair --tables \
+    makes the table as the hub has it, and keeps a copy of the database.
     """
 
   /// Whether rows of this table had changes that the hub is not known to have. The table itself may be gone.

@@ -81,7 +81,7 @@ extension Database {
     let index = culprits.compactMap { try? spatiaLiteIndex(keptBy: $0.name) }.first
     return TriggerError(
       message: "A row could not be written to the table \(table), with its triggers \(names): \(error.message).",
-      hint: index?.wayAround ?? Self.wayAroundTriggers)
+      hint: index?.wayAround ?? Self.wayAroundTriggers(error))
   }
 }
 

@@ -126,13 +126,6 @@ public struct Database: ~Copyable {
     return try body(kept.statement)
   }
 
-  /// Writes a copy of the database to `path`. No file may exist there. The copy has every table, view and trigger, and
-  /// every row under its rowid. It has no bytes of deleted rows. Indexes are copied in their order, even if only the
-  /// app could sort them.
-  public func copy(to path: String) throws {
-    try withStandIns { try run("VACUUM main INTO :path", ["path": .string(path)]) }
-  }
-
   /// Returns free pages to the file system. Other readers and writers wait meanwhile.
   /// - Returns: why SQLite could not do it, if a function or a collation of the app is missing; nil: it is done.
   public func shrink() throws -> String? {

@@ -49,12 +49,12 @@ extension Database {
     let ignores = try first("PRAGMA ignore_check_constraints") { $0.integer(0) } ?? 0
     try execute("PRAGMA ignore_check_constraints = ON")
     defer { try? execute("PRAGMA ignore_check_constraints = \(ignores)") }
-    return try withStandIns { try faults(ofCheck: "quick_check(\(Self.mostLines))") }
+    return try withStandIns(for: .reading) { try faults(ofCheck: "quick_check(\(Self.mostLines))") }
   }
 
   /// Whether SQLite can read every row of a foreign file, and no row lacks a required value.
   func isSound() throws -> Bool {
-    let found = try withStandIns {
+    let found = try withStandIns(for: .reading) {
       try faults(ofCheck: "quick_check(\(Self.mostLines))") { !isOfOneValue($0) || $0.hasPrefix("NULL value in ") }
     }
     return found.isEmpty

@@ -36,6 +36,7 @@ func scripts(script: String, statements: Int, rows: String) throws {
     ("INSERT INTO t VALUES (1);\n\nINSERT INTO nowhere\nVALUES (1)", 3, "no such table: nowhere"),
     ("\nINSERT INTO t VALUES (1); ROLLBACK", 2, "it begins or ends a transaction"),
     ("DELETE FROM SATCHEL_T", 1, "it touches satchel_t"), ("SELECT 1;\n'", 1, "unrecognized token"),
+    ("ALTER TABLE t RENAME COLUMN \"b\" TO c", 1, "no such column: \"b\""),
     ("SELECT 1; \0", 1, "NUL"), ("SELECT 1;\nSELECT length(hex(zeroblob(40000000)))", 2, "of more than 64 MiB"),
   ])
 func wrongScripts(script: String, line: Int, words: String) throws {

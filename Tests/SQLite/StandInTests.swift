@@ -32,6 +32,15 @@ private let schemas = [
   """
   CREATE TABLE t (n TEXT, g AS (appfn(n)) STORED, v AS (n || 'x') VIRTUAL); CREATE INDEX i ON t (v COLLATE unicase, g)
   """,
+  """
+  CREATE TABLE t (n TEXT COLLATE unicase CHECK (n <> ''), g AS (length(n)) STORED, v AS (g + 1)); CREATE UNIQUE INDEX \
+  i ON t (n)
+  """,
+  "CREATE TABLE t (n TEXT COLLATE unicase); CREATE UNIQUE INDEX i ON t (n); CREATE INDEX j ON t (n DESC)",
+  """
+  CREATE TABLE t (n TEXT COLLATE unicase UNIQUE CHECK (n <> ''), m TEXT COLLATE unicase, g AS (appfn(n)) STORED);
+  CREATE INDEX i ON t (m, n DESC, g) WHERE appfn(n) > 0; CREATE INDEX j ON t (appfn(n) DESC, n)
+  """,
 ]
 
 @Test(
@@ -59,12 +68,43 @@ func appsOwn(schema: String) throws {
     try ours.execute("INSERT INTO t (n) VALUES ('q')")
   }
   #expect(try ours.shrink() != nil)
-  try ours.copy(to: scratch.path + ".copy")
-  let copy = try Database(path: scratch.path + ".copy", mode: .readWrite)
-  #expect(try copy.integrityFaults() == [])
-  register(in: copy)
-  #expect(try copy.all("PRAGMA integrity_check") { $0.text(0) } == ["ok"])
-  #expect(try copy.first("SELECT count(*) FROM t") { $0.integer(0) } == count)
+  for mode in [Database.Mode.readWrite, .readOnly] {
+    let path = "\(scratch.path).\(mode)"
+    try scratch.open(mode).copy(to: path)
+    let copy = try Database(path: path, mode: .readWrite)
+    #expect(try copy.integrityFaults() == [])
+    register(in: copy)
+    #expect(try copy.all("PRAGMA integrity_check") { $0.text(0) } == ["ok"], "\(mode)")
+    #expect(try copy.first("SELECT count(*) FROM t") { $0.integer(0) } == count)
+    #expect(try statements(of: copy) == statements(of: ours), "\(mode)")
+  }
+}
+
+/// The statements that declare everything in a database.
+private func statements(of database: borrowing Database) throws -> [String] {
+  try database.all("SELECT type || ' ' || name || ': ' || coalesce(sql, '') FROM sqlite_schema ORDER BY 1") {
+    $0.text(0)
+  }
+}
+
+@Test("a table whose own rules sort both ways by an app's collation is named, and the file stays readable")
+func bothWaysInOneTable() throws {
+  let scratch = try Scratch()
+  do {
+    let app = try scratch.open()
+    register(in: app)
+    try app.execute(
+      """
+      CREATE TABLE t (n TEXT COLLATE unicase UNIQUE, m TEXT COLLATE unicase, PRIMARY KEY (m DESC));
+      INSERT INTO t VALUES ('b', 'b'), ('A', 'A')
+      """)
+  }
+  let ours = try scratch.open(.readWrite)
+  #expect(try ours.integrityFaults() == [])
+  #expect(try ours.brokenPage() == nil)
+  let error = #expect(throws: CopyError.self) { try ours.copy(to: scratch.path + ".copy") }
+  #expect(error?.message.contains("the table t sorts both up and down by the collation unicase") == true)
+  #expect(error?.hint?.contains("rules of the table t") == true)
 }
 
 @Test("a damaged index is found beside tables that only the app can check")

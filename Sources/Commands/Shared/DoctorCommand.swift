@@ -58,10 +58,16 @@ enum DoctorCommand {
       )
     }
     if lines.isEmpty { return "All is well.\n" }
-    if !report.isRepaired, report.findings.contains(where: { $0.hint == nil }) || !report.unseen.isEmpty {
+    let isToRepair = report.findings.contains { $0.hint == nil } || !report.unseen.isEmpty
+    if !report.isRepaired, isToRepair, !report.findings.contains(where: preventsRepair) {
       lines.append("Next: \(tool) doctor --repair")
     }
     return lines.map { "\($0)\n" as TerminalText }.joined()
+  }
+
+  /// Whether a person must mend this before a repair is possible. Its hint says how.
+  private static func preventsRepair(_ finding: Finding) -> Bool {
+    finding.hint != nil && [.notCaptured, .schemaDrift].contains(finding.code)
   }
 
   private static func members(_ report: DoctorReport) -> KeyValuePairs<String, JSONValue> {

@@ -18,7 +18,8 @@ extension DeviceWorkspace {
         .noTemplate, "There is no database \(template).",
         hint: "Name a database that the app made, with the dataset's tables and no rows in them.")
     }
-    let database = try Database(path: template, mode: .readOnly)
+    // From a file that it may write, SQLite copies indexes as they are.
+    let database = try Database(path: template, mode: .readWrite)
     if try database.hasTable("satchel_capture") { throw captured(template) }
     if runMode == .commit { try database.copy(to: databasePath) }
   }

@@ -104,9 +104,11 @@ struct ReplacedFile {
 
   private func tables(in database: borrowing Database) throws -> [TrackedTable] {
     do { return try TrackedTable.find(definition, in: database) } catch let error as DatasetError {
+      let inUTF8 = try database.otherTextEncoding() == nil ? nil : error.hint
       throw WorkspaceError(
         .notCaptured, "The new file cannot be this device's: at \(error.place) of the dataset, \(error.problem).",
-        hint: "Let the app create its tables as before, or put the right file back.")
+        hint: inUTF8.map { "\($0). Then: satchel doctor" }
+          ?? "Let the app create its tables as before, or put the right file back.")
     }
   }
 

@@ -66,7 +66,8 @@ extension HubStore {
           Rename it everywhere: write ALTER TABLE \(quoted(schema.name)) RENAME COLUMN \(quoted(renamed.from)) \
           TO \(quoted(renamed.to)); into a file, give the dataset its next version, and run \
           satchel-hub dataset apply NEW.json --migration FILE; then import the file again. \
-          On that device: satchel import --migrated. Or have the app there give the column its old name.
+          The next bundle then waits on that device, until someone runs there: satchel apply --migrated. Or have the \
+          app there give the column its old name.
           """)
     }
     throw Refusal(

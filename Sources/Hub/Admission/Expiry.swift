@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelConflicts
 import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
@@ -22,6 +23,12 @@ extension HubStore {
   /// Whether a device is active, but its last day or its user's last day is over.
   func isExpired(_ device: EnrolledDevice, now: Int64) throws -> Bool {
     try device.state == .active && hasExpired(device, now: now)
+  }
+
+  /// Whether a change that waits was written after the last day of its device or of its author.
+  func isWrittenTooLate(_ record: ConflictRecord) throws -> Bool {
+    let lastDays = try [device(record.device)?.expires, user(record.user)?.expires]
+    return lastDays.contains { day in day.map { record.stamp.milliseconds > $0 } ?? false }
   }
 }
 

@@ -188,7 +188,7 @@ final class HeldRows {
     if case .insert = change, try hub == nil && waitsForItsKey(record, in: place) { return .waits }
     let result = merge(change, at: record.stamp, onto: hub, others: others, by: rows.rules)
     if let change = Change(from: hub, to: result.row),
-      let words = try refusal(of: change, by: record.device, mayWrite: found?.mayWrite ?? true, in: place)
+      let words = try refusal(of: change, record, mayWrite: found?.mayWrite ?? true, in: place)
     {
       try close(record, change, Disagreement(kind: .forbidden, state: .held), met: hub, in: place, note: words)
       return .closed
@@ -259,9 +259,10 @@ final class HeldRows {
   /// Returns why the user may no longer make a change, in words. nil if the user may. The user may have lost the right
   /// while the change waited.
   private func refusal(
-    of change: Change, by device: ReplicaID, mayWrite: Bool, in place: Int
+    of change: Change, _ record: ConflictRecord, mayWrite: Bool, in place: Int
   ) throws -> String? {
-    if let words = try store.device(device)?.refusal { return words }
+    if let words = try store.device(record.device)?.refusal { return words }
+    if try store.isWrittenTooLate(record) { return "It was written after the last day of the device or its user." }
     if case .delete = change, store.tables[place].rules.delete == .never { return StepMerger.isNeverDeleted }
     return mayWrite ? nil : StepMerger.mayNotChange
   }

@@ -44,10 +44,19 @@ extension Database {
     return keeping
   }
 
-  static let wayAroundTriggers = """
-    Rebuild the table that the trigger maintains, for example a full-text index by its command 'rebuild', and import \
-    again. If the trigger cannot run here at all: drop it, import, create it again, and rebuild that table.
-    """
+  /// The steps after a trigger has failed while rows were applied.
+  static func wayAroundTriggers(_ error: SQLiteError) -> String {
+    if error.lackingName != nil {
+      return """
+        Only the app has this, so the trigger cannot run here. Drop the trigger, import again, create it again, and \
+        rebuild the table that it maintains.
+        """
+    }
+    return """
+      Rebuild the table that the trigger maintains, for example a full-text index by its command 'rebuild', and import \
+      again. If the trigger cannot run here at all: drop it, import, create it again, and rebuild that table.
+      """
+  }
 
   /// Leaves out triggers that write through a view, if a trigger of the view is off. The triggers of a view carry out
   /// such a write, so the write would have no effect.
@@ -77,7 +86,7 @@ extension Database {
       do {
         while let failure = try failure(of: sql, bodies) {
           guard let name = failure.lackingName, standIns.insert(name).inserted else { throw failure }
-          try addStandIn(for: name)
+          try addStandIn(for: name, .reading)
         }
       } catch let error as SQLiteError where error.kind == .other {
         let fault = try fault(of: table, error)

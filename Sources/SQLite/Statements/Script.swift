@@ -108,8 +108,15 @@ extension Database {
     switch error.kind {
     case .interrupted: "it does not come to an end"
     case .tooLarge: "it makes a value of more than \(mostValueBytes >> 20) MiB"
-    default: error.message
+    default: Self.quotedOnce(error.message)
     }
+  }
+
+  /// SQLite's words without the second pair of quotes that SQLite puts around a quoted name of ALTER TABLE.
+  private static func quotedOnce(_ message: String) -> String {
+    let beginning = "no such column: \"\""
+    guard message.hasPrefix(beginning), message.hasSuffix("\"\"") else { return message }
+    return "no such column: \"" + message.dropFirst(beginning.count).dropLast()
   }
 
   /// The beginning of the first word after a position, past space and comments.

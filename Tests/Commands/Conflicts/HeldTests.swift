@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelPlatform
 import Testing
 
 /// Changes that wait for a missing row, and the effect of the rules when the row comes.
@@ -88,14 +89,31 @@ struct HeldTests {
     #expect(try conflicts() == "update|forbidden|held")
   }
 
-  @Test("what a device delivered in its time enters, also if its time is over when the parent comes")
+  @Test("what a device wrote in its time enters, also if its time is over when the parent comes")
   func expired() throws {
     try open("")
     try camp.deliver("a")
-    #expect(camp.hub("device", "set", "a", "--expires", "2001-01-01").code == 0)
+    let now = SystemClock().milliseconds()
+    try camp.sql("office.sqlite", "UPDATE satchel_devices SET expires = \(now) WHERE name = 'a'")
+    camp.awaitLaterTime()
     try deliverParent()
     #expect(try row() == "c1|p2|ann|of a")
     #expect(try conflicts() == "update|foreign key|settled")
+  }
+
+  @Test("what was written after the last day waits for a person", arguments: ["device set a", "user set ann"])
+  func writtenTooLate(_ command: String) throws {
+    try open("")
+    try camp.deliver("a")
+    let words = ["-C", camp.path("hub")] + command.split(separator: " ").map(String.init)
+    #expect(camp.hubAnywhere(words + ["--expires", "2001-01-01"]).code == 0)
+    try deliverParent()
+    #expect(try row() == "c1|p1|ann|keep me")
+    #expect(try conflicts() == "update|forbidden|held")
+    #expect(camp.hub("conflicts", "--json").out.contains("after the last day"))
+    let id = try camp.rows("office.sqlite", "SELECT id FROM satchel_conflicts")
+    #expect(camp.hub("conflicts", "resolve", id, "--keep", "device").code == 0)
+    #expect(try row() == "c1|p2|ann|of a")
   }
 
   @Test(

@@ -51,6 +51,20 @@ struct EncodingTests {
     #expect(shell.wait() == 0, "\(words)")
   }
 
+  @Test("of a file that was made again, the doctor says first how it gets into UTF-8")
+  func madeAgain() throws {
+    try camp.open(Self.table, CommandLineFixture.definition(#"{ "t": {} }"#), devices: ["tablet"])
+    try camp.remove("tablet/data.sqlite")
+    try camp.sql("tablet/data.sqlite", "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT)")
+    let looked = camp.device("tablet", "doctor")
+    #expect(looked.code == 1 && looked.out.contains("sqlite3 OLD .dump | sqlite3 NEW. Then: satchel doctor\n"))
+    #expect(!looked.out.contains("doctor --repair"), "\(looked.out)")
+    try convert("tablet/data.sqlite", to: "UTF-8")
+    #expect(camp.device("tablet", "doctor").out.contains("Next: satchel doctor --repair"))
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+  }
+
   @Test(
     "a database that one takes the place of is named, and works again as a copy in UTF-8", arguments: ["tablet", "hub"])
   func replaced(place: String) throws {

@@ -126,10 +126,16 @@ struct UniqueChainTests {
 
   @Test(
     "what both sides' columns make together, and the table forbids, is a conflict, and the app can write the row",
-    arguments: policies)
-  private func forbidden(policy: String) throws {
+    arguments: policies,
+    [
+      "CHECK (a <> b))", "CHECK (a <> b)) STRICT", "g INTEGER AS (nullif(a, b)) STORED NOT NULL)",
+      "g INTEGER AS (nullif(a, b)) NOT NULL) STRICT",
+    ])
+  private func forbidden(policy: String, rule: String) throws {
     try camp.open(
-      "CREATE TABLE t (id TEXT PRIMARY KEY, a INTEGER, b INTEGER, CHECK (a <> b)); INSERT INTO t VALUES ('x', 2, 3)",
+      """
+      CREATE TABLE t (id TEXT PRIMARY KEY, a INTEGER, b INTEGER, \(rule); INSERT INTO t (id, a, b) VALUES ('x', 2, 3)
+      """,
       CommandLineFixture.definition(#"{ "t": { "conflict": "\#(policy)" } }"#), devices: ["tablet"])
     try camp.sql("tablet/data.sqlite", "UPDATE t SET a = 4")
     try camp.sql("office.sqlite", "UPDATE t SET b = 4")

@@ -21,6 +21,9 @@ extension HubTool {
         the former user. Changes written on it before that bundle came count as the former user's. Before the change, \
         the command shows how many rows the device gets and loses. At a terminal it asks if the device loses rows. \
         --dry-run only shows.
+
+        Work that was written after the last day is not accepted. If it was delivered already and waits for another \
+        row, a person decides it: satchel-hub conflicts
         """,
       arguments: [ArgumentSpec("NAME", help: "the device's name")],
       options: [
