@@ -44,7 +44,9 @@ enum CSV {
   /// The separator that a line at the beginning names. Removes that line; nil: there is none.
   private static func namedSeparator(_ bytes: inout ArraySlice<UInt8>) -> UInt8? {
     let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
-    guard let last = line.last, separators.contains(last), line.dropLast().elementsEqual("sep=".utf8) else { return nil }
+    guard let last = line.last, separators.contains(last), line.dropLast().elementsEqual("sep=".utf8) else {
+      return nil
+    }
     bytes = bytes.dropFirst(line.count)
     return last
   }
