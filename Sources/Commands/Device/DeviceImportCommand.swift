@@ -247,7 +247,7 @@ extension DeviceTool {
       text +=
         """
         What was written since the last export could not be read (\(unread)): sqlite3 can often read most of the file \
-        that was kept (.recover).\n
+        that was kept (.recover or .dump).\n
         """
     }
     return text
