@@ -1,3 +1,4 @@
+import SatchelBundle
 import SatchelCapture
 import SatchelConflicts
 import SatchelCrypto
@@ -27,6 +28,9 @@ public struct DeviceStatus: Sendable {
   public let current: Current?
   /// The fault of the database; nil: the database has no fault, or none exists yet.
   public let trouble: Trouble?
+  /// The health of this device, as its next bundle describes it to the hub. nil: there is no database here, or the
+  /// system does not say it.
+  public let health: Manifest.Changes.Health?
 
   /// The fault of a database that this device used before.
   public enum Trouble: Sendable {
@@ -114,7 +118,8 @@ extension DeviceWorkspace {
       quarantined: try quarantined(),
       failedImports: try failedImports.list(),
       staged: try staged(), obstacles: try obstacles(), volumes: try BundleParts(folder, platform: platform).waiting(),
-      current: try trouble != nil || isInitial() ? nil : examined().status(), trouble: trouble)
+      current: try trouble != nil || isInitial() ? nil : examined().status(), trouble: trouble,
+      health: trouble == nil ? health() : nil)
   }
 
   /// The path of the export that sticks carry in volumes; nil: there is none, or all its volumes are on sticks.

@@ -24,6 +24,8 @@ public enum ProgramEnd: Hashable, Sendable {
   case killed(signal: Int32)
   /// It took longer than it may, and was killed with the programs that it had started.
   case overdue
+  /// A person or the system asked this process to end. The request was sent on to the program, and the program ended.
+  case interrupted
 }
 
 /// Runs programs.
@@ -42,9 +44,13 @@ public struct HostPrograms: ProgramRunner {
 
   public func run(_ program: Program, started: () -> Void) throws(PlatformError) -> ProgramEnd {
     try checkOwner(program.path)
+    // Ctrl-C reaches this process alone, because the program has a group of its own.
+    let held = HeldEndSignals()
+    var request: Int32?
+    defer { held.release(request) }
     let process = try start(program)
     started()
-    return try wait(for: process, program)
+    return try wait(for: process, program, &request)
   }
 
   private func checkOwner(_ path: String) throws(PlatformError) {
@@ -64,9 +70,13 @@ public struct HostPrograms: ProgramRunner {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
-    // A group of its own, so that it can be killed with the programs that it started.
-    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+    // A group of its own, so that it can be killed with the programs that it started. It holds no signal, although this
+    // thread does.
+    unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK))
     unsafe posix_spawnattr_setpgroup(&attributes, 0)
+    var noSignals = sigset_t()
+    unsafe sigemptyset(&noSignals)
+    unsafe posix_spawnattr_setsigmask(&attributes, &noSignals)
     var words = unsafe [strdup(program.path), nil]
     var variables = unsafe inherited() + program.variables.map { unsafe strdup($0) } + [nil]
     defer {
@@ -89,9 +99,11 @@ public struct HostPrograms: ProgramRunner {
     return unsafe copies
   }
 
-  private func wait(for process: pid_t, _ program: Program) throws(PlatformError) -> ProgramEnd {
-    let clock = SystemClock()
-    let limit = TimeLimit(milliseconds: program.longest, by: clock)
+  /// - Parameter request: the number of the signal by which this process was asked to end; nil: it was not.
+  private func wait(
+    for process: pid_t, _ program: Program, _ request: inout Int32?
+  ) throws(PlatformError) -> ProgramEnd {
+    let limit = TimeLimit(milliseconds: program.longest, by: SystemClock())
     var status: Int32 = 0
     while try systemCall("wait", program.path, { unsafe waitpid(process, &status, WNOHANG) }) == 0 {
       if limit.isOver() {
@@ -99,8 +111,12 @@ public struct HostPrograms: ProgramRunner {
         try systemCall("wait", program.path) { unsafe waitpid(process, &status, 0) }
         return .overdue
       }
-      clock.pause(milliseconds: 10)
+      guard let signal = try HeldEndSignals.next(within: 10) else { continue }
+      // A second request ends a program that ignores the first one.
+      _ = kill(-process, request == nil ? signal : SIGKILL)
+      request = signal
     }
+    if request != nil { return .interrupted }
     // The macros of wait(2): the low seven bits are the signal, the next byte is the exit code.
     let signal = status & 0x7f
     return signal == 0 ? .exited((status >> 8) & 0xff) : .killed(signal: signal)

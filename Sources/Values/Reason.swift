@@ -160,7 +160,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case newerDataset = "newer-dataset"
   /// A newer version of Satchel made the bundle.
   case newerFormat = "newer-format"
-  /// A newer version of Satchel changed the database.
+  /// A newer version of Satchel changed the database or the workspace.
   case newerSchema = "newer-schema"
   /// The dataset has no such attribute.
   case noAttribute = "no-attribute"

@@ -132,7 +132,8 @@ extension DoctorReport {
   public static func broken(_ path: String, _ words: String) -> Finding {
     Finding(
       .corrupt, "The database \(path) is damaged: \(words).",
-      hint: "Close the app, and keep the file: sqlite3 can often read most of it (.recover). Never write over it.")
+      hint:
+        "Close the app, and keep the file: sqlite3 can often read most of it (.recover or .dump). Never write over it.")
   }
 }
 

@@ -106,7 +106,13 @@ public struct WorkspaceConfiguration: Sendable {
         hint: "Go to the folder with satchel.json, or name it: \(tool) -C DIR ...")
     }
     let bytes = try files.read(folder.configuration, limit: maximumBytes)
-    guard let document = try? JSONValue.parse(bytes), let configuration = WorkspaceConfiguration(document) else {
+    let found = try? JSONValue.parse(bytes)
+    if let form = found?["satchel"]?.integerValue, form > 1 {
+      throw WorkspaceError(
+        .newerSchema, "A newer version of Satchel made \(folder.configuration).",
+        hint: "Install that version here, or a newer one. The file is all right.")
+    }
+    guard let document = found, let configuration = WorkspaceConfiguration(document) else {
       throw WorkspaceError(
         .badWorkspace, "\(folder.configuration) cannot be understood.",
         hint: "Bring the file back from a backup of the workspace.")

@@ -55,12 +55,19 @@ extension DeviceTool {
       let staged = try Streams.with(name, command, context, in: workspace.folder) {
         try workspace.stage($0, fingerprint: command.value("fingerprint"))
       }
-      let next = workspace.isDocked ? "dock FOLDER" : "apply"
+      let next = workspace.isDocked ? "satchel dock FOLDER" : "satchel apply"
+      let first = try workspace.canBeginOnTablet() ? beginningOnTablet : ""
       let number = staged.manifest.wholeNumber
-      let words: TerminalText = "Bundle \(number) of the hub is verified, and waits: satchel \(next)\n"
+      let words: TerminalText = "Bundle \(number) of the hub is verified, and waits: \(next)\n\(first)"
       return .init(text: text(staged, words), json: json(staged), isTaken: false)
     }.answer
   }
+
+  /// The other way for the first bundle of a device: `apply` would make a database on this machine.
+  static let beginningOnTablet: TerminalText = """
+    For a tablet that has no Satchel: satchel dock FOLDER --database NAME --fingerprint WORDS, and no apply.
+
+    """
 
   /// - Parameter whole: the words about a whole bundle.
   static func text(_ staged: StagedBundle, _ whole: TerminalText) -> TerminalText {
@@ -240,7 +247,7 @@ extension DeviceTool {
       text +=
         """
         What was written since the last export could not be read (\(unread)): sqlite3 can often read most of the file \
-        that was kept (.recover).\n
+        that was kept (.recover or .dump).\n
         """
     }
     return text

@@ -13,11 +13,11 @@ extension DeviceTool {
     ) { command, context in
       let status = try open(command, context).status()
       let now = context.platform.clock.milliseconds()
-      return Answer(text(status, now), members(status))
+      return Answer(text(status, now), members(status, now))
     }
   }
 
-  private static func text(_ status: DeviceStatus, _ now: Int64) -> TerminalText {
+  static func text(_ status: DeviceStatus, _ now: Int64) -> TerminalText {
     let configuration = status.configuration
     if let trouble = status.trouble {
       var outbox: TerminalText =
@@ -38,6 +38,7 @@ extension DeviceTool {
         Next: \(status.staged.isEmpty ? "import the hub's first bundle: satchel import FILE" : "satchel apply")
 
         """
+          + (!status.staged.isEmpty && configuration.canBeginOnTablet ? beginningOnTablet : "")
           + status.volumes.map { "Of \($0.whole), \(Volumes.missing($0)).\n" as TerminalText }
           .joined()
     }
@@ -132,6 +133,11 @@ extension DeviceTool {
     }
     facts.add(volumes: status.volumes)
     facts.add(onSticks: current.onSticks)
+    if let health = status.health(at: now) {
+      let text = DeviceHealthText(health: health, now: now)
+      facts.add("Health", text.line)
+      for words in text.ownWarnings { facts.add("Warning", words) }
+    }
     for words in warnings(current, now) { facts.add("Warning", words) }
     return facts.all
   }
@@ -235,7 +241,7 @@ extension DeviceTool {
     }
   }
 
-  private static func members(_ status: DeviceStatus) -> KeyValuePairs<String, JSONValue> {
+  private static func members(_ status: DeviceStatus, _ now: Int64) -> KeyValuePairs<String, JSONValue> {
     let configuration = status.configuration
     guard let current = status.current else {
       return [
@@ -260,7 +266,7 @@ extension DeviceTool {
       "open_conflicts": .integer(current.openConflicts),
       "held_conflicts": .integer(current.heldConflicts), "kept": KeptWords.json(current.kept),
       "quarantined": .integer(Int64(status.quarantined.count)),
-      "refused": StatusSheet.json(status.quarantined),
+      "refused": StatusSheet.json(status.quarantined), "health": DeviceHealthText.json(status.health(at: now)),
       "failed_import": .optional(status.failedImports.first?.words),
       "failed_imports": StatusSheet.json(status.failedImports), "next": .strings(steps(status, current)),
       "volumes": Volumes.json(status.volumes), "on_sticks": Volumes.json(current.onSticks),
@@ -288,28 +294,6 @@ extension DeviceTool {
         "lost": .integer(Int64(current.attachments.lost)), "not_asked": .integer(Int64(current.attachments.notAsked)),
       ],
     ]
-  }
-
-  static var report: Command {
-    ReportCommand.report(tool: name) { command, context in
-      let workspace = try open(command, context)
-      let status = try workspace.status()
-      let clock = context.platform.clock
-      let now = clock.milliseconds()
-      let made = clock.localText(milliseconds: now)
-      let title = "Device \(status.configuration.name) of the dataset \(status.configuration.dataset)"
-      guard let current = status.current else {
-        let lines = text(status, now).string.split(separator: "\n")
-        let words = lines.map { StatusSheet.Fact(name: "Device", words: String($0)) }
-        return Report(title: title, made: made, sheet: StatusSheet(facts: words, steps: []))
-      }
-      return Report(
-        title: title, made: made, sheet: StatusSheet(facts: facts(status, current, now), steps: steps(status, current)),
-        sections: [
-          .conflicts(current.damage.isEmpty ? try workspace.conflicts([.open, .held]) : [], now: now),
-          .refused(status.quarantined), .bundles(try workspace.log(limit: 100), by: clock),
-        ])
-    }
   }
 }
 

@@ -41,9 +41,7 @@ struct Hooks {
     if command.dryRun || context.console.environment(Self.variable) != nil { return answer }
     let hooks = Hooks(in: command.directory, context.platform)
     var answer = answer
-    let failures = events(of: answer, isSync: isSync).compactMap { event in
-      do { return try hooks.run(event, answer.members) } catch { return "\(event.rawValue): \(Failure(error).message)" }
-    }
+    let failures = hooks.run(events(of: answer, isSync: isSync), answer.members)
     if failures.isEmpty { return answer }
     answer.warnings += failures.map { "The hook \($0)\n" as TerminalText }.joined()
     answer.members.append(.init(name: "hook_failures", value: .strings(failures)))
@@ -52,6 +50,25 @@ struct Hooks {
       if !answer.closing.isEmpty { answer.closing = "Not everything was done: see above.\n" }
     }
     return answer
+  }
+
+  /// Runs the programs of some events, one after another, until a person ends one. Returns what went wrong.
+  private func run(_ events: [Event], _ members: [JSONValue.Member]) -> [String] {
+    var failures: [String] = []
+    for event in events {
+      do {
+        if let fault = try fault(of: event) {
+          failures.append("\(event.rawValue): \(fault)")
+          continue
+        }
+        guard let end = try run(event, members) else { continue }
+        if let words = words(event, end) { failures.append(words) }
+        if end == .interrupted { break }
+      } catch {
+        failures.append("\(event.rawValue): \(Failure(error).message)")
+      }
+    }
+    return failures
   }
 
   /// The events that an answer of `import`, `apply` or `sync` reports.
@@ -70,8 +87,8 @@ struct Hooks {
     }
   }
 
-  /// Runs the program of an event. Returns what went wrong, or nil if all went well or if there is no such program.
-  private func run(_ event: Event, _ members: [JSONValue.Member]) throws -> String? {
+  /// Runs the program of an event. Returns how it ended; nil: there is no such program.
+  private func run(_ event: Event, _ members: [JSONValue.Member]) throws -> ProgramEnd? {
     let files = platform.files
     let here = try files.currentDirectory()
     let place = Paths.absolute(folder.path(Self.folderName), currentDirectory: here)
@@ -94,12 +111,25 @@ struct Hooks {
       try files.write(fd, document.prettyBytes)
     }
     // A program that runs has opened its input. So nothing is left behind if this command is killed meanwhile.
-    let end = try platform.programs.run(
+    return try platform.programs.run(
       Program(
         path: path, input: Paths.absolute(input, currentDirectory: here),
         variables: ["\(Self.variable)=\(event.rawValue)", "SATCHEL_WORKSPACE=\(root)"], longest: Self.longest),
       started: remove)
-    return words(event, end)
+  }
+
+  /// Why the file of an event cannot be run; nil: it can, or there is none.
+  private func fault(of event: Event) throws -> String? {
+    let path = folder.path(Paths.join(Self.folderName, event.rawValue))
+    switch try platform.files.kind(path) {
+    case nil: return nil
+    case .file:
+      if try platform.files.permissions(path) & 0o111 != 0 { return nil }
+      return "\(path) is not executable. If you wrote it, run: chmod 755 \(path)"
+    case .directory: return "\(path) is a folder. Only a program with this name is run."
+    case .link: return "\(path) is a link. Put the program itself in its place."
+    case .other: return "\(path) is no file. Only a program with this name is run."
+    }
   }
 
   private func words(_ event: Event, _ end: ProgramEnd) -> String? {
@@ -107,6 +137,7 @@ struct Hooks {
     case .exited(0): nil
     case .exited(let code): "\(event.rawValue) ended with the code \(code)."
     case .killed(let signal): "\(event.rawValue) was killed by the signal \(signal)."
+    case .interrupted: "\(event.rawValue) was ended on request. Later hooks did not run."
     case .overdue: "\(event.rawValue) took more than \(Words.span(Self.longest)), and was killed."
     }
   }

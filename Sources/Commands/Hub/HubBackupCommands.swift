@@ -32,7 +32,7 @@ extension HubTool {
       let path = command.path(command.argument("FILE"))
       if command.flag("verify") {
         if command.flag("with-keys") { throw UsageError("--verify writes nothing, so it takes no --with-keys") }
-        let report = try hub.verifyBackup(path)
+        let report = try BackupUse.verification.explaining { try hub.verifyBackup(path) }
         return Answer("\(path) is complete, and this hub made it.\n\(text(report))", members(report, path))
       }
       try command.checkMedium(of: path, context)
@@ -111,10 +111,13 @@ extension HubTool {
     ) { command, context in
       if let answer = try restoreHere(command, context) { return answer }
       let root = command.path(command.argument("DIR"))
-      let report = try HubRestore(platform: context.platform, passwords: command.passwords(context)).restore(
-        command.path(command.argument("FILE")), into: root, keys: keys(of: command),
-        fingerprint: command.value("fingerprint"), clock: command.flag("clock-is-right") ? .right : .unchecked,
-        runMode: command.runMode)
+      let restore = HubRestore(platform: context.platform, passwords: command.passwords(context))
+      let report = try BackupUse.restore.explaining {
+        try restore.restore(
+          command.path(command.argument("FILE")), into: root, keys: keys(of: command),
+          fingerprint: command.value("fingerprint"), clock: command.flag("clock-is-right") ? .right : .unchecked,
+          runMode: command.runMode)
+      }
       return Answer(text(report, root, command), members(report, root))
     }
   }

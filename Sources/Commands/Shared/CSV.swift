@@ -3,7 +3,8 @@ enum CSV {
   /// The fields of each line. Empty lines are skipped. nil if a quote is not closed.
   ///
   /// Spreadsheets of some languages separate fields by semicolons, and tables that are pasted have tabs. The separator
-  /// that is most frequent in the first line counts for the whole text.
+  /// that is most frequent in the first line counts for the whole text. Excel may name it in a line before the first
+  /// one, such as `sep=;`.
   static func rows(_ text: String) -> [[String]]? {
     var rows: [[String]] = []
     var row: [String] = []
@@ -11,7 +12,7 @@ enum CSV {
     var isQuoted = false
     var bytes = Array(text.utf8)[...]
     if bytes.starts(with: [0xef, 0xbb, 0xbf]) { bytes = bytes.dropFirst(3) }
-    let separator = separator(of: bytes)
+    let separator = namedSeparator(&bytes) ?? separator(of: bytes)
     func end() {
       row.append(String(decoding: field, as: UTF8.self))
       field = []
@@ -38,6 +39,18 @@ enum CSV {
     return rows
   }
 
+  private static let separators = [",", ";", "\t"].map { UInt8(ascii: $0) }
+
+  /// The separator that a line at the beginning names. Removes that line; nil: there is none.
+  private static func namedSeparator(_ bytes: inout ArraySlice<UInt8>) -> UInt8? {
+    let line = bytes.prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+    guard let last = line.last, separators.contains(last), line.dropLast().elementsEqual("sep=".utf8) else {
+      return nil
+    }
+    bytes = bytes.dropFirst(line.count)
+    return last
+  }
+
   private static func separator(of bytes: ArraySlice<UInt8>) -> UInt8 {
     var counts: [UInt8: Int] = [:]
     var isQuoted = false
@@ -47,7 +60,6 @@ enum CSV {
       if byte == UInt8(ascii: "\n") { break }
       counts[byte, default: 0] += 1
     }
-    let separators = [",", ";", "\t"].map { UInt8(ascii: $0) }
     return separators.reduce(separators[0]) { counts[$1, default: 0] > counts[$0, default: 0] ? $1 : $0 }
   }
 

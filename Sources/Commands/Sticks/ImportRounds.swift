@@ -90,6 +90,16 @@ struct ImportRounds {
       leftAlone += 1
       return nil
     }
+    if file.isForOtherRecipient {
+      let words: TerminalText = """
+        \(file.path): left alone. It is encrypted for another recipient, such as an office with the same names. If it \
+        is for this office, its sender must make it again.
+
+        """
+      note(file, Told(text: words, json: ["verdict": "left"], isTaken: false))
+      refused[file.sender, default: 0] += 1
+      return nil
+    }
     do { note(file, try body(file.path)) } catch let error as Refusal where error.code == .gap && !isAlone {
       return Failure(error)
     } catch let error as Refusal where error.isForElsewhere && !isAlone {

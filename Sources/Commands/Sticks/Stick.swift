@@ -169,7 +169,8 @@ struct Stick {
   func room() throws -> Int64 { try files.freeBytes(layout.folder) - Self.reserve }
 
   /// Throws if the stick has no room for a file.
-  func checkRoom(for file: String) throws {
+  /// - Parameter receiver: the replica whose older volumes on the stick are named then; nil: none are named.
+  func checkRoom(for file: String, to receiver: String? = nil) throws {
     let (needed, free) = (try files.size(file), try files.freeBytes(layout.folder))
     guard needed + Self.reserve > free else { return }
     throw WorkspaceError(
@@ -177,7 +178,25 @@ struct Stick {
       """
       The bundle has \((needed + 1023) >> 10) KiB. The stick has \(free >> 10) KiB free, and needs \
       \(Self.reserve >> 10) KiB of them for its folders.
-      """, hint: "Take what is not needed off the stick, or take another stick. Then run sync again.")
+      """,
+      hint:
+        """
+        \(try receiver.flatMap { try leftVolumes(to: $0, but: file) } ?? "")Take what is not needed off the stick, or \
+        take another stick. Then run sync again.
+        """)
+  }
+
+  /// Names the volumes of older bundles of this replica that a full stick still has; nil: it has none.
+  private func leftVolumes(to receiver: String, but bundle: String) throws -> String? {
+    let left = try ownVolumes(to: receiver).filter {
+      BundleName.whole(ofVolume: Paths.name(of: $0)) != Paths.name(of: bundle)
+    }
+    guard let first = left.first else { return nil }
+    let more = left.count > 1 ? " and \(Words.count(left.count - 1, "more volume")) beside it" : ""
+    return """
+      The stick still has \(first)\(more), of an older bundle. The new bundle contains their changes too, so they may \
+      go if \(receiver) does not wait for them.\u{20}
+      """
   }
 
   /// The bytes that stay free for folders, and for the stick's README.

@@ -13,7 +13,7 @@ struct StickVolumes: VolumeMedium {
     (self.stick, self.receiver) = (stick, receiver)
     room = try stick.room()
     if room < BundleVolumes.leastBytes, try !stick.holdsVolumes(of: Paths.name(of: bundle), to: receiver) {
-      try stick.checkRoom(for: bundle)
+      try stick.checkRoom(for: bundle, to: receiver)
     }
   }
 

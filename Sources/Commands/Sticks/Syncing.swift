@@ -263,7 +263,7 @@ struct Syncing {
     let put = PutVolumes(carried, before: isAgain ? [] : known?.put ?? [])
     // No volume fits, and the stick holds none: other files fill the stick.
     if put.put.isEmpty, !put.missing.isEmpty, try !medium.holdsVolumes(of: Paths.name(of: file)) {
-      try stick.checkRoom(for: file)
+      try stick.checkRoom(for: file, to: outgoing.to)
     }
     return .volumes(put)
   }

@@ -75,6 +75,10 @@ extension DeviceWorkspace {
   /// Whether the database of this device is on a tablet, and no copy of it is here now.
   public var isDocked: Bool { docking == nil && configuration.docks != nil }
 
+  /// Whether this device can still begin on a tablet. It then has no database yet, and no app of this machine has one
+  /// for it.
+  public func canBeginOnTablet() throws -> Bool { try configuration.canBeginOnTablet && isInitial() }
+
   /// The finished files for the hub, in the order in which the hub needs them. For a device whose database is on a
   /// tablet: only the outbox shows what the hub is not known to have.
   public func outgoing() throws -> [String] {
@@ -106,6 +110,11 @@ extension DeviceWorkspace {
     try noteAnswer()
     try setJoined()
   }
+}
+
+extension WorkspaceConfiguration {
+  /// Whether the first bundle of this device may go to a tablet, if the device has no database yet.
+  public var canBeginOnTablet: Bool { docks == nil && !joins && !database.hasPrefix("/") }
 }
 
 extension WorkspaceError {

@@ -9,7 +9,7 @@ extension DeviceHealth {
   /// - Parameters:
   ///   - created: the time of the bundle, in the text of its manifest.
   ///   - now: the time of the import, in milliseconds since 1970.
-  init(_ reported: Manifest.Changes.Health, created: String, at now: Int64) {
+  public init(_ reported: Manifest.Changes.Health, created: String, at now: Int64) {
     func believed(_ time: String) -> Int64 { min(UTCTime.milliseconds(of: time) ?? now, now) }
     self.init(
       at: believed(created), satchel: reported.satchel, freeBytes: reported.free, databaseBytes: reported.database,

@@ -18,7 +18,8 @@ extension FileSystem {
 
   /// The absolute paths for mounts in this machine's list; empty if there is no list.
   public func plannedMounts() throws(PlatformError) -> [String] {
-    let path = "/etc/fstab"
+    // Some systems keep the list elsewhere, and have a link to it here.
+    let path = try resolved("/etc/fstab")
     return try kind(path) == .file ? Mount.planned(try read(path, limit: 1 << 20)) : []
   }
 }

@@ -18,9 +18,17 @@ public struct InspectedFile: Sendable {
   public let sender: ReplicaID?
   /// The digest that identifies copies of one bundle; nil: the file proves no sender.
   public let digest: Digest?
+  /// Whether the file is encrypted, and no key of this replica opens it.
+  public private(set) var isForOtherRecipient = false
 
   public init(_ path: String, sender: ReplicaID? = nil, digest: Digest? = nil) {
     (self.path, self.sender, self.digest) = (path, sender, digest)
+  }
+
+  fileprivate static func forOtherRecipient(_ path: String) -> InspectedFile {
+    var file = InspectedFile(path)
+    file.isForOtherRecipient = true
+    return file
   }
 }
 
@@ -29,9 +37,15 @@ extension BundleReader {
   /// first. Otherwise the order stays.
   public func inspect(_ paths: [String], trust: Trust) -> [InspectedFile] {
     let inspected = paths.map { path in
-      // The import reports faults of the file or of the stick.
-      guard let found = try? identityIfSound(of: path, trust: trust) else { return InspectedFile(path) }
-      return InspectedFile(path, sender: found.manifest.from.id, digest: found.digest)
+      do {
+        let found = try identity(of: path, trust: trust)
+        return InspectedFile(path, sender: found.manifest.from.id, digest: found.digest)
+      } catch BundleError.encryption(.noMatch) {
+        return InspectedFile.forOtherRecipient(path)
+      } catch {
+        // The import reports faults of the file or of the stick.
+        return InspectedFile(path)
+      }
     }
     return inspected.filter { $0.sender != nil } + inspected.filter { $0.sender == nil }
   }

@@ -47,6 +47,43 @@ struct DeviceHealthTests {
     #expect(camp.hub("device", "show", "slate").code == 1)
   }
 
+  @Test("the device's own status shows what its next bundle will say")
+  func own() throws {
+    try camp.write("broken.satchel", "no bundle")
+    camp.device("tablet", "import", camp.path("broken.satchel"))
+    #expect(camp.device("tablet", "doctor").code == 0)
+    let own = try #require(try camp.device("tablet", "status", "--json").json["health"])
+    #expect(own["doctor"]?["result"] == "well" && own["quarantined"] == 1, "\(own)")
+    let words = camp.device("tablet", "status").out
+    for part in ["Satchel 0.1.0, ", "of disk free, 1 refused file; doctor: all was well"] {
+      #expect(words.contains(part), "\(words)")
+    }
+    try deliver(1, stars: 1)
+    let sent = try health()
+    for name in ["satchel", "quarantined", "doctor"] { #expect(own[name] == sent?[name], "\(name)") }
+    camp.platform = Platform(files: TroubledFiles(free: 90 << 20), clock: SystemClock(), random: SystemRandom())
+    #expect(camp.device("tablet", "status").out.contains("the disk of this device is nearly full"))
+  }
+
+  @Test("the console's overview names devices with a nearly full disk, and devices whose doctor found faults")
+  func console() throws {
+    camp.platform = Platform(files: TroubledFiles(free: 90 << 20), clock: SystemClock(), random: SystemRandom())
+    try camp.write("tablet/doctor.json", #"{ "at": "2026-01-31T08:05:09Z", "result": "faults" }"#)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    camp.device("tablet", "export")
+    camp.platform = .real
+    #expect(camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel")).code == 0)
+    try camp.inBrowser { browser in
+      let page = browser.get("/").text
+      for words in [
+        "nearly full: tablet.", "The doctor found faults there: tablet.",
+        "its disk is nearly full; its doctor found faults",
+      ] {
+        #expect(page.contains(words), "\(words) in \(page)")
+      }
+    }
+  }
+
   @Test("a nearly full disk is a warning in status and check, until a later bundle says otherwise")
   func fullDisk() throws {
     let real = camp.platform

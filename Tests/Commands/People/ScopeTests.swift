@@ -112,6 +112,15 @@ struct ScopeTests {
     #expect(users?.contains("nurse1") == true && users?.contains("nurse, \"north\"") == true)
   }
 
+  @Test("Excel's line that names the separator is not the header")
+  func namedSeparator() throws {
+    try camp.open()
+    try camp.write("team.csv", "\u{feff}sep=;\r\nuser;tier\r\n\"nurse, north, ward 2\";2\r\n")
+    let outcome = camp.hub("user", "import", camp.path("team.csv"))
+    #expect(outcome.out.contains("Added 1 user,"), "\(outcome)")
+    #expect(camp.hub("user", "list").out.contains("nurse, north, ward 2"))
+  }
+
   @Test("an expired device is shown as expired, and a last day that is over asks the person at the terminal")
   func shownAsExpired() throws {
     try camp.open()

@@ -164,4 +164,26 @@ import Testing
     #expect(audit.code == 0)
     #expect(camp.hubAnywhere("-C", camp.path("new"), "history", "reviews", "r1").out.contains("ann on tablet"))
   }
+
+  @Test("a damaged backup, and the keys of another hub, have next steps of their own")
+  func faults() throws {
+    try camp.backUp()
+    try Data(camp.read("monday.satchel").prefix(3000)).write(to: URL(filePath: camp.path("short.satchel")))
+    let cut = camp.hubAnywhere("restore", camp.path("short.satchel"), camp.path("new"), "--keys", camp.path("safe"))
+    #expect(cut.code == 3 && cut.error.contains("take an older backup"), "\(cut)")
+    let checked = camp.hub("backup", "--verify", camp.path("short.satchel"))
+    #expect(checked.code == 3 && checked.error.contains("Make another backup"), "\(checked)")
+    let keys = camp.path("tablet/keys")
+    let other = camp.hubAnywhere("restore", camp.path("monday.satchel"), camp.path("new"), "--keys", keys)
+    #expect(other.code == 3 && other.error.contains("of the hub that made this backup"), "\(other)")
+    #expect(!(cut.error + checked.error + other.error).contains("sender"))
+  }
+
+  @Test("a workspace of a newer version asks for that version, and not for a backup")
+  func newerWorkspace() throws {
+    let settings = String(decoding: try camp.read("tablet/satchel.json"), as: UTF8.self)
+    try camp.write("tablet/satchel.json", settings.replacing("\"satchel\": 1", with: "\"satchel\": 2"))
+    let outcome = camp.device("tablet", "status")
+    #expect(outcome.code == 1 && outcome.error.contains("Install that version here"), "\(outcome)")
+  }
 }

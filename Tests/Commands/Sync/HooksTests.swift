@@ -115,11 +115,31 @@ struct HooksTests {
     try hook("after-sync", mode: 0o777)
     #expect(camp.hub("sync", camp.path("stick")).error.contains("after-sync: "))
     try hook("after-sync", mode: 0o644)
-    #expect(camp.hub("sync", camp.path("stick")).error.contains("after-sync: "))
+    let plain = camp.hub("sync", camp.path("stick"))
+    #expect(plain.code == 5 && plain.error.contains("is not executable. If you wrote it, run: chmod 755"), "\(plain)")
+    try camp.remove("hub/hooks/after-sync")
+    try camp.makeFolder("hub/hooks/after-sync")
+    #expect(camp.hub("sync", camp.path("stick")).error.contains("hub/hooks/after-sync is a folder."))
+    try camp.remove("hub/hooks/after-sync")
     try hook("after-sync")
     try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: camp.path("hub/hooks"))
     #expect(camp.hub("sync", camp.path("stick")).error.contains("Others can put programs into the folder"))
     #expect(try seen("after-sync") == nil)
+  }
+
+  @Test("Ctrl-C during a hook ends the hook and starts no later one, and the command gives its answer")
+  func interrupted() throws {
+    for name in ["after-import", "after-sync"] { try hook(name, "kill -INT $PPID; sleep 60") }
+    try disagree()
+    let process = try ChildProcess(
+      builtProgram("satchel-hub"), ["-C", camp.path("hub"), "sync", camp.path("stick"), "--json"])
+    let document = try JSONValue.parse(process.readToEnd())
+    #expect(process.wait() == 5 && !process.wasKilled)
+    #expect(
+      document["hook_failures"] == [.string("after-import was ended on request. Later hooks did not run.")],
+      "\(document)")
+    #expect(try seen("after-sync") == nil)
+    #expect(camp.hub("conflicts").out.contains("r1"))
   }
 
   @Test("a program that takes too long is killed with the programs that it started")

@@ -104,6 +104,19 @@ struct MediumTests {
     #expect(camp.device("tablet", "sync", camp.path("stick")).out.hasSuffix("Done: everything is in the folder.\n"))
   }
 
+  @Test("the administrator's list of mounts may be a link")
+  func linkedList() throws {
+    try mount("/")
+    try camp.write("fstab-of-machine", "UUID=12-34 \(camp.path("stick")) vfat noauto 0 0\n")
+    try FileManager.default.createSymbolicLink(
+      atPath: camp.path("fstab"), withDestinationPath: camp.path("fstab-of-machine"))
+    var files = TroubledFiles()
+    files.instead = ["/proc/self/mountinfo": camp.path("mounts"), "/etc/fstab": camp.path("fstab")]
+    camp.platform = Platform(files: files, clock: SystemClock(), random: SystemRandom())
+    let outcome = camp.device("tablet", "sync", camp.path("stick"), "--json")
+    #expect(try outcome.code == 1 && outcome.json["error"]?["reason"] == "not-mounted", "\(outcome)")
+  }
+
   @Test("a path is looked at where it leads: links and .. hide no missing stick")
   func resolved() throws {
     try FileManager.default.createSymbolicLink(atPath: camp.path("link"), withDestinationPath: "/media")

@@ -158,4 +158,18 @@ struct SmallStickTests {
     #expect(try outcome.code == 1 && outcome.json["error"]?["reason"] == "stick-full", "\(outcome)")
     #expect(try camp.device("tablet", "status", "--json").json["on_sticks"] == .array([]))
   }
+
+  @Test("volumes of an older bundle that fill the stick are named, and stay until a person removes them")
+  func leftVolumes() throws {
+    try camp.sql("tablet/data.sqlite", Self.manyRows)
+    _ = try fill { camp.device("tablet", "sync", "--json", $0) }
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('late', 'x')")
+    let stick = try smallStick("stick-1")
+    let outcome = camp.device("tablet", "sync", stick)
+    #expect(outcome.code == 1, "\(outcome)")
+    #expect(outcome.error.contains("camp-tablet-hub-1-1of"), "\(outcome)")
+    #expect(outcome.error.contains("of an older bundle. The new bundle contains their changes too"), "\(outcome)")
+    let names = try FileManager.default.contentsOfDirectory(atPath: stick + "/SATCHEL/camp/hub/tablet")
+    #expect(names.contains { $0.hasPrefix("camp-tablet-hub-1-") })
+  }
 }

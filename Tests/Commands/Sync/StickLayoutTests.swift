@@ -76,7 +76,11 @@ struct StickLayoutTests {
     #expect(other.device("tablet", "sync", stick).code == 0)
     #expect(try onStick().count == 2)
     for world in [camp, other] {
-      world.hub("sync", stick)
+      for _ in 0..<2 {
+        let outcome = world.hub("sync", stick)
+        #expect(outcome.code == 0 && !outcome.transcript.contains("refused"), "\(outcome)")
+      }
+      #expect(try world.hub("quarantine", "list", "--json").json["refused"] == [])
       #expect(try world.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "later")
     }
   }

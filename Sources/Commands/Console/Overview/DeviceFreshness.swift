@@ -12,12 +12,14 @@ struct DeviceFreshness {
   private var silence: Int64 { max(0, now - (device.heard ?? device.enrolled)) }
   private var isSilent: Bool { !isOut && silence > Words.usualSilence }
 
+  private var isUnwell: Bool { entry.presentHealth.map { $0.isDiskNearlyFull || $0.hasFaults } ?? false }
+
   /// How much trouble the device makes. Zero: none.
   private var trouble: Int {
     if isOut { return -1 }
     if device.state == .flagged { return 5 }
     if entry.proof?.result == .differs || entry.isHeldFull || device.refusedKey != nil { return 4 }
-    if entry.isExpired { return 3 }
+    if entry.isExpired || isUnwell { return 3 }
     if isSilent { return 2 }
     if let health = entry.presentHealth, health.isDiskNearlyFull || health.hasFaults { return 2 }
     return HubTool.standing(of: entry).hasSuffix("behind") ? 1 : 0
@@ -55,6 +57,8 @@ struct DeviceFreshness {
     var words: [String] = []
     if entry.held > 0 { words.append("\(entry.held) held") }
     if !entry.missing.isEmpty { words.append("never came: \(Words.ranges(entry.missing))") }
+    if entry.presentHealth?.isDiskNearlyFull == true { words.append("its disk is nearly full") }
+    if entry.presentHealth?.hasFaults == true { words.append("its doctor found faults") }
     if let skew = Words.skew(device.skew) { words.append("its clock is \(skew)") }
     if let health = entry.presentHealth {
       if health.isDiskNearlyFull { words.append("its disk is nearly full") }

@@ -136,6 +136,12 @@ struct Need {
     add(
       .warn, "Silent devices", "Nothing came for \(Words.span(Words.usualSilence)) or more",
       active.filter { now - ($0.device.heard ?? $0.device.enrolled) > Words.usualSilence }, "devices")
+    add(
+      .warn, "Full disks", "The disks of these devices are nearly full",
+      active.filter { $0.presentHealth?.isDiskNearlyFull ?? false }, "steps")
+    add(
+      .warn, "Faults on devices", "The doctor found faults there",
+      active.filter { $0.presentHealth?.hasFaults ?? false }, "steps")
     add(.warn, "Expired devices", "Their last day is over", active.filter(\.isExpired), "devices")
     return needs
   }

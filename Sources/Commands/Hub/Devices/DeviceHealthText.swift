@@ -20,6 +20,12 @@ struct DeviceHealthText {
     return facts.all
   }
 
+  /// The same in one line, for the device's own `status`.
+  var line: String {
+    let size = "\(Words.size(health.databaseBytes)) of database, \(Words.size(health.freeBytes)) of disk free"
+    return "Satchel \(health.satchel), \(size), \(Words.count(health.quarantined, "refused file")); doctor: \(doctor)"
+  }
+
   /// Warnings for the operator, each with the next step.
   func warnings(of device: String) -> [String] {
     var words: [String] = []
@@ -36,6 +42,14 @@ struct DeviceHealthText {
       )
     }
     return words
+  }
+
+  /// Warnings for the user of the device itself.
+  var ownWarnings: [String] {
+    if !health.isDiskNearlyFull { return [] }
+    return [
+      "the disk of this device is nearly full (\(Words.size(health.freeBytes)) free): remove what is not needed from it"
+    ]
   }
 
   private var age: String { Words.age(of: health.at, now: now) }
