@@ -49,7 +49,8 @@ extension Database {
     let name: String
     let sql: String
     /// Declares the index as if SQLite's own order were its order. SQLite then copies its entries one after the other,
-    /// and compares none.
+    /// and compares none. The number in the WHERE keeps the declarations of one table's indexes different: SQLite takes
+    /// the entries from the first index that is declared alike.
     let plainSQL: String
   }
 
@@ -67,15 +68,15 @@ extension Database {
           JOIN pragma_index_xinfo(list.name) AS part
         WHERE tables.schema = 'main' AND lower(part.coll) NOT IN ('binary', 'nocase', 'rtrim')
       )
-      SELECT DISTINCT "index", sql, "table", (SELECT name FROM pragma_table_info("table") LIMIT 1)
+      SELECT DISTINCT "index", sql, "table", (SELECT name FROM pragma_table_info("table") LIMIT 1), sqlite_schema.rowid
       FROM parts JOIN sqlite_schema ON type = 'index' AND name = "index"
       WHERE declared AND coll IN (SELECT coll FROM parts GROUP BY coll HAVING count(DISTINCT desc) > 1)
       """
     ) { row in
-      let name = row.text(0)
+      let (name, column) = (row.text(0), "\(quoted(row.text(3))) COLLATE BINARY")
       return DeclaredIndex(
         name: name, sql: row.text(1),
-        plainSQL: "CREATE INDEX \(quoted(name)) ON \(quoted(row.text(2))) (\(quoted(row.text(3))) COLLATE BINARY)")
+        plainSQL: "CREATE INDEX \(quoted(name)) ON \(quoted(row.text(2))) (\(column)) WHERE \(row.integer(4))")
     }
   }
 

@@ -42,9 +42,10 @@ extension ConsoleSite {
       [bundle.name, HubTool.words(bundle.reason)]
     }
     let table = StatusSheet.Table(titles: ["Bundle", "Why it waits"], rows: Array(rows))
+    let cards: Markup = braked.isEmpty ? "" : "<ul class=\"cards\">\n\(braked)</ul>\n"
     return """
       <h2 id="waiting">Waiting bundles</h2>
-      \(braked.isEmpty ? "" : "<ul class=\"cards\">\n\(braked)</ul>\n")
+      \(cards)
       \(table.markup(caption: "\(Words.count(status.waiting.count, "bundle")) here, not imported yet"))
       """
   }

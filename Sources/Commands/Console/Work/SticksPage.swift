@@ -25,7 +25,7 @@ struct PluggedStick {
 
   var freeWords: String {
     guard let free else { return "it cannot be read" }
-    let tenths = (free >> 20) * 10 >> 10
+    let tenths = ((free >> 20) * 10) >> 10
     return free < 1 << 30 ? "\(free >> 20) MiB free" : "\(tenths / 10).\(tenths % 10) GB free"
   }
 }

@@ -23,9 +23,9 @@ struct EpochOrderTests {
       rules: #""conflict": "manual", "merge": "row""#, office: ["UPDATE things SET a = 'office' WHERE id = 1"],
       device: "UPDATE things SET b = 'device' WHERE id = 1", result: "1|office|-|0|update/update open"),
     Meeting(
-      testDescription: "rows are merged as a whole, and the device's change is newer",
+      testDescription: "rows are merged as a whole, and no policy mixes them",
       rules: #""conflict": "newest", "merge": "row""#, office: ["UPDATE things SET a = 'office' WHERE id = 1"],
-      device: "UPDATE things SET b = 'device' WHERE id = 1", result: "1|office|device|0|update/update settled"),
+      device: "UPDATE things SET b = 'device' WHERE id = 1", result: "1|office|-|0|update/update open"),
     Meeting(
       testDescription: "rows are merged as a whole, and both sides wrote the same",
       rules: #""conflict": "manual", "merge": "row""#,
