@@ -187,8 +187,8 @@ extension WorkspaceError {
       .databaseLost, "\(words) Bundles here show that there was one.",
       hint:
         """
-        Is its card or disk mounted? If the file is lost: satchel doctor --repair rebuilds it from bundles and \
-        exports, as far as they reach.
+        Is its card or disk mounted? If the file is lost: copy this device's exports from sticks into bundles/sent, \
+        if they are not there. Then satchel doctor --repair rebuilds it from bundles and exports, as far as they reach.
         """
     )
   }

@@ -13,6 +13,9 @@ public enum ClockFault: Sendable, Equatable {
   case leapt(now: Int64, last: Int64)
   /// Rows were written at the hub while its clock showed far more than it does now.
   case writes(now: Int64, newest: Int64)
+  /// The hub gave stamps while its clock showed far more than it does now. The holders are the devices that have shown
+  /// such stamps.
+  case stamps(now: Int64, newest: Int64, holders: [String])
 
   /// The most by which a clock may be set back, or two programs at one hub may differ, in milliseconds.
   static let tolerance: Int64 = 3_600_000
@@ -35,11 +38,22 @@ public enum ClockFault: Sendable, Equatable {
 
 extension ClockFault {
   /// The operator's next steps.
-  public static let wayOut =
-    "Look at this computer's clock (date), and set it if it is wrong. If it is right: satchel-hub doctor --repair"
+  public var wayOut: String {
+    let look = "Look at this computer's clock (date), and set it if it is wrong. If it is right:"
+    guard case .stamps(_, _, let holders) = self, !holders.isEmpty else { return "\(look) satchel-hub doctor --repair" }
+    return """
+      \(look) import the work of \(holders.joined(separator: ", ")), and revoke each of these devices \
+      (satchel-hub device revoke NAME). Then satchel-hub doctor --repair, and provision new devices for their users
+      """
+  }
+
+  /// Whether `doctor --repair` can correct what this fault has caused.
+  var isRepairable: Bool {
+    if case .stamps(_, _, let holders) = self { holders.isEmpty } else { true }
+  }
 
   func refusal() -> Refusal {
-    Refusal(.clock, "\(words) Until you decide, nothing is imported or made.", hint: Self.wayOut)
+    Refusal(.clock, "\(words) Until you decide, nothing is imported or made.", hint: wayOut)
   }
 
   /// The fault, in one or two sentences.
@@ -60,7 +74,25 @@ extension ClockFault {
       Rows were written at this hub while its own clock showed \(UTCTime.text(milliseconds: newest)); now it shows \
       \(UTCTime.text(milliseconds: now)). They would count as newer than all that devices write until then.
       """
+    case .stamps(let now, let newest, let holders):
+      """
+      This hub has given times until \(UTCTime.text(milliseconds: newest)), and its own clock shows \
+      \(UTCTime.text(milliseconds: now)): its times are \((newest - now) / 86_400_000) days ahead. \
+      A device whose clock is right refuses its bundles.\(Self.words(of: holders))
+      """
     }
+  }
+}
+
+extension ClockFault {
+  /// The effect of devices that have taken over times that are far ahead.
+  private static func words(of holders: [String]) -> String {
+    if holders.isEmpty { return "" }
+    return """
+       These devices have such times: \(holders.joined(separator: ", ")). So their clocks were wrong too, or this \
+      computer's clock is wrong now. The times cannot be lowered, because the changes of these devices would still be \
+      ahead.
+      """
   }
 }
 
@@ -80,12 +112,17 @@ extension HubWorkspace {
     try store.writeTransaction(.commit) { try store.saveClockReading(now) }
   }
 
-  /// The fault of the hub's clock, now or when rows were written here. nil if there is none.
+  /// The fault of the hub's clock, now, when rows were written here, or when stamps were given. nil if there is none.
   func clockFault(_ store: HubStore) throws -> ClockFault? {
     let now = platform.clock.milliseconds()
     if let fault = try store.clockFault(at: now) { return fault }
     // If capture is damaged, its tables may have other columns.
     guard store.damage.isEmpty else { return nil }
-    return try store.clockFaultOfWrites(at: now)
+    return try clockFaultOfStamps(store) ?? store.clockFaultOfWrites(at: now)
+  }
+
+  /// The fault of the stamps that this hub has given. nil if there is none.
+  func clockFaultOfStamps(_ store: HubStore) throws -> ClockFault? {
+    try store.damage.isEmpty ? store.clockFaultOfStamps(at: platform.clock.milliseconds()) : nil
   }
 }

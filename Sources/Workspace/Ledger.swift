@@ -15,6 +15,9 @@ public enum Verdict: String, Sendable {
   case part
   /// A hub's own bundle that a device brought back: it is kept until all bundles of the lost time are here.
   case collected
+  /// A hub's own bundle that a device brought back and that the hub does not need: the hub knows it, or a lost key
+  /// signed it. Nothing of it is kept.
+  case unused
   /// A bundle from a restored hub that lacks exports of this device. Nothing changed, and the device must deliver those
   /// exports again.
   case redeliver
@@ -25,7 +28,7 @@ public enum Verdict: String, Sendable {
   /// Whether a bundle with this verdict need not be carried any more.
   public var isTaken: Bool {
     switch self {
-    case .imported, .repeated, .stale, .part, .collected: true
+    case .imported, .repeated, .stale, .part, .collected, .unused: true
     case .redeliver, .written, .refused: false
     }
   }

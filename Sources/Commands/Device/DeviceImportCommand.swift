@@ -142,13 +142,16 @@ extension DeviceTool {
   private static func text(_ report: ImportReport) -> TerminalText {
     if let waiting = report.waiting { return Volumes.text(report.manifest.number, waiting) }
     let number = report.manifest.wholeNumber
-    if report.verdict == .redeliver { return redelivery(report.redelivered) }
+    if report.verdict == .redeliver { return redelivery(report) }
     guard report.verdict == .imported else {
       let words: TerminalText = "Bundle \(number) of the hub was imported before"
       return report.replayed.map { "\(words).\n\(Self.text(replayed: $0))" } ?? "\(words): nothing changed.\n"
     }
     var text: TerminalText =
       "Bundle \(number) of the hub: \(Words.count(report.written, "row")) written, \(report.removed) removed.\n"
+    if report.isCopyChosen {
+      text += "You chose the copy of the hub that made this bundle. This device follows that copy from now on.\n"
+    }
     text += AttachedWords.came(report.attached, newer: report.attachedNewer, report.beside)
     if let sealed = report.sealed {
       text += "This device works for \(report.manifest.user) from now on. \(sealed.words): carry it to the hub.\n"
@@ -214,15 +217,19 @@ extension DeviceTool {
     return text
   }
 
-  private static func redelivery(_ exports: [SequenceNumber]) -> TerminalText {
-    """
-    The hub was restored from a backup, and lacks what this device delivered since: \
-    \(Words.count(exports.count, "bundle")), from \(exports.first ?? .zero) on.
-    Nothing is changed here. The bundles that the hub lacks are in bundles/outbox again.
-    Next: carry all of them to the hub (satchel sync does it), and import the bundle that it makes then.
-    If you used --fingerprint now, use it again then.
+  private static func redelivery(_ report: ImportReport) -> TerminalText {
+    let exports = report.redelivered
+    let lacks: TerminalText =
+      report.isCopyChosen
+      ? "You chose the copy of the hub that made this bundle. It lacks what this device delivered to the other copy"
+      : "The hub was restored from a backup, and lacks what this device delivered since"
+    return """
+      \(lacks): \(Words.count(exports.count, "bundle")), from \(exports.first ?? .zero) on.
+      Nothing is changed here. The bundles that the hub lacks are in bundles/outbox again.
+      Next: carry all of them to the hub (satchel sync does it), and import the bundle that it makes then.
+      If you used --fingerprint now, use it again then.
 
-    """
+      """
   }
 
   private static func text(replayed: Int) -> TerminalText {

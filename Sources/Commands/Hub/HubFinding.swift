@@ -37,11 +37,15 @@ struct HubFinding {
     return []
   }
 
-  /// The states in which the hub takes no bundle.
+  /// The states in which the hub takes no bundle, or devices take none from it.
   private static func critical(_ status: HubStatus) -> [HubFinding] {
     var words: [String] = []
     if status.setBack != nil { words.append("the hub was set back: satchel-hub status") }
-    if status.clockFault != nil { words.append("the hub's clock is wrong: satchel-hub status") }
+    switch status.clockFault {
+    case nil: break
+    case .stamps: words.append("the hub's times are far ahead of its clock: satchel-hub status")
+    case .behind, .leapt, .writes: words.append("the hub's clock is wrong: satchel-hub status")
+    }
     if !status.damage.isEmpty { words.append("capture is damaged: satchel-hub doctor") }
     if status.triggerFault != nil { words.append("a trigger of the app fails: satchel-hub status") }
     return words.map { HubFinding(level: .critical, words: $0) }

@@ -60,6 +60,16 @@ extension HubTool {
   }
 
   private static func price(of cost: HubWorkspace.CostOfLoss) -> TerminalText {
+    (cost.isSetBack ? lostRows : "") + visits(cost)
+  }
+
+  private static let lostRows: TerminalText = """
+    This hub was set back. With a new key, the rows that this hub sent in the lost time do not come back, and devices \
+    remove them. If its files were only put back from a copy, answer no, and use: satchel-hub restore --in-place
+
+    """
+
+  private static func visits(_ cost: HubWorkspace.CostOfLoss) -> TerminalText {
     if cost.devices.isEmpty { return "No device knows the present key.\n" }
     let names = cost.devices.joined(separator: ", ")
     return

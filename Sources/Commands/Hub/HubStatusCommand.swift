@@ -196,7 +196,7 @@ extension HubTool {
       return ["satchel-hub doctor, which says what went by unseen; then satchel-hub doctor --repair"]
     }
     if status.setBack != nil { return [SetBack.wayOut] }
-    if status.clockFault != nil { return [ClockFault.wayOut] }
+    if let fault = status.clockFault { return [fault.wayOut] }
     if let fault = status.triggerFault { return [fault.hint] }
     if status.users == 0 { return ["satchel-hub user add NAME"] }
     if status.devices.isEmpty { return ["satchel-hub device provision NAME --user USER --into DIR"] }
@@ -278,7 +278,7 @@ extension HubTool {
   }
 
   private static func json(_ fault: ClockFault) -> JSONValue {
-    ["reason": "clock", "message": .string(fault.words), "hint": .string(ClockFault.wayOut)]
+    ["reason": "clock", "message": .string(fault.words), "hint": .string(fault.wayOut)]
   }
 
   private static func json(_ recovery: HubStatus.Recovering) -> JSONValue {

@@ -42,6 +42,7 @@ extension DeviceSession {
     guard isTold else { return nil }
     var report = ImportReport(manifest, .redeliver)
     report.redelivered = missing.map(\.sequence)
+    report.isCopyChosen = isOfOtherCopy(scope)
     if workspace.runMode == .dryRun { return report }
     try database.writeTransaction {
       state.restored = scope.acknowledged
@@ -49,6 +50,8 @@ extension DeviceSession {
       try state.save(in: database)
     }
     _ = try broughtFiles()
+    // The person has answered the question that `status` asks.
+    if report.isCopyChosen { try forgetEstrangement() }
     for export in missing {
       let target = Paths.join(folder.outbox, fileName(ofExport: export.sequence))
       if export.manifest.from.id != state.id {

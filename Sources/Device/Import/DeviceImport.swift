@@ -22,6 +22,8 @@ public struct ImportReport: ImportOutcome, Sendable {
   public var rekeyed: [RenumberedRow] = []
   /// Exports that a restored hub lacks and that were put into the outbox again.
   public var redelivered: [SequenceNumber] = []
+  /// Whether a person chose, with this import, another copy of the hub than the copy that this device followed.
+  public var isCopyChosen = false
   /// The path of a copy of the old database; nil: no copy. It was made because exports that a restored hub lacks were
   /// given up, or because unseen writes could not be found.
   public var copy: String?

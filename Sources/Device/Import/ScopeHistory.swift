@@ -26,13 +26,17 @@ extension DeviceSession {
     if scope.epoch == state.epoch { return try continuationInEpoch(of: scope, digest) }
     if try isFormer(scope.epoch) { return .known }
     try refuseDelta(of: scope)
-    // A hub of release 0.1 did not name its former epochs.
-    if let former = scope.former, !former.contains(state.epoch), !isHubConfirmed {
-      throw Refusal.otherHub(keeping: .waiting)
-    }
+    if isOfOtherCopy(scope), !isHubConfirmed { throw Refusal.otherHub(keeping: .waiting) }
     try refuseAnswerToCopy(scope)
     try refuseOlderDatabase(scope)
     return .epoch
+  }
+
+  /// Whether a bundle of another epoch is from another copy of the hub than this device's. A hub of release 0.1 did not
+  /// name its former epochs.
+  func isOfOtherCopy(_ scope: Manifest.Scope) -> Bool {
+    guard let former = scope.former, scope.epoch != state.epoch else { return false }
+    return !former.contains(state.epoch)
   }
 
   private func continuationInEpoch(of scope: Manifest.Scope, _ digest: Digest) throws -> Continuation {

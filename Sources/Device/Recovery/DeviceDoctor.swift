@@ -134,16 +134,29 @@ extension DeviceWorkspace {
   /// Rebuilds a lost database from bundles and exports, as far as they reach.
   private func repair(lost words: String, _ report: DoctorReport) throws -> DoctorReport {
     var report = report
-    report.add(
-      Finding(
-        .databaseLost, "\(words) It is built again from bundles and exports: the app must open it again."))
+    let built = "It is built again from bundles and exports: the app must open it again."
     report.isRepaired = true
-    if runMode == .dryRun { return report }
+    if runMode == .dryRun {
+      report.add(Finding(.databaseLost, "\(words) \(built)"))
+      return report
+    }
     guard let rebuild = try DatabaseRebuild.find(self) else {
       throw ArchivedBundles.incomplete("the last full bundle from the hub is missing")
     }
     _ = try rebuild.run()
+    report.add(Finding(.databaseLost, "\(words) \(try laterExportWords()) \(built)"))
     return report
+  }
+
+  /// The danger of a lost export: nothing here shows it, and the next export gets its number again.
+  private func laterExportWords() throws -> String {
+    let newest = try session().state.sequence
+    let known = newest > .zero ? "The newest export that is kept here is \(newest)." : "No export is kept here."
+    return """
+      \(known) If a stick has a later one, the hub can refuse the next export, because both have one number. Nothing \
+      is lost then: its operator runs satchel-hub device fork \(configuration.name) --restored, and then \
+      satchel-hub emit --device \(configuration.name).
+      """
   }
 
   private func failure(_ error: any Error) throws -> Finding {

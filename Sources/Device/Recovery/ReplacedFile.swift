@@ -63,14 +63,14 @@ struct ReplacedFile {
   /// Adds Satchel's tables to the file. Every difference from the known rows becomes a change that the next export
   /// carries.
   func takeUp(missing: MissingRows, _ runMode: RunMode, _ report: inout DoctorReport) throws {
+    let database = try Database(path: workspace.databasePath, mode: .readWrite)
+    try database.prepareForCommand()
+    let tables = try tables(in: database)
     report.add(
       Finding(
         .replaced,
         "Another program put a new file in the place of \(workspace.databasePath): it has no satchel_ tables."))
     if runMode == .commit { try BundleArchive(workspace.folder, workspace.platform.files).secure() }
-    let database = try Database(path: workspace.databasePath, mode: .readWrite)
-    try database.prepareForCommand()
-    let tables = try tables(in: database)
     let session = try DeviceSession(
       workspace, beginning: database, workspace.state(by: manifest, scope, definition), tables)
     try session.database.execute("PRAGMA ignore_check_constraints = ON")
@@ -106,9 +106,16 @@ struct ReplacedFile {
     do { return try TrackedTable.find(definition, in: database) } catch let error as DatasetError {
       let inUTF8 = try database.otherTextEncoding() == nil ? nil : error.hint
       throw WorkspaceError(
-        .notCaptured, "The new file cannot be this device's: at \(error.place) of the dataset, \(error.problem).",
+        .replaced,
+        """
+        Another program put a new file in the place of \(workspace.databasePath). It cannot be this device's: at \
+        \(error.place) of the dataset, \(error.problem).
+        """,
         hint: inUTF8.map { "\($0). Then: satchel doctor" }
-          ?? "Let the app create its tables as before, or put the right file back.")
+          ?? """
+          Put the right file back, or let the app create its tables as before. If neither is possible: move the file \
+          to another folder, then satchel doctor --repair. It builds the database again from bundles and exports.
+          """)
     }
   }
 

@@ -131,12 +131,15 @@ extension HubWorkspace {
     public let devices: [String]
     /// The key that was made after an earlier loss, if no device is known to use it. It can be used as it is.
     public let unused: PublicKey?
+    /// Whether the hub is known to be set back. Then a new key gives up the rows that the hub sent in the lost time.
+    public let isSetBack: Bool
   }
 
   public func costOfLostKeys() throws -> CostOfLoss {
     let store = try examined()
     let devices = try store.devices().filter { $0.state == .active }.map(\.name)
-    return CostOfLoss(devices: devices, unused: try isUnused(store) ? keys.ownKey() : nil)
+    return CostOfLoss(
+      devices: devices, unused: try isUnused(store) ? keys.ownKey() : nil, isSetBack: try store.setBack() != nil)
   }
 
   /// Whether the present key replaced a lost key, and no device is known to use it.

@@ -52,6 +52,8 @@ public struct HubImportReport: ImportOutcome, Sendable {
   /// The key that the device announced and that the hub did not take, because the key has another owner. nil if there
   /// was no such key.
   public var refusedKey: PublicKey?
+  /// Whether a key of this hub that was lost signed the bundle. Its author is unknown, so nothing of it is used.
+  public var isOfLostKey = false
   /// The work from the lost time that came back. nil if no such work was merged with this bundle.
   public var recovery: RecoveryReport?
 }
@@ -106,7 +108,7 @@ extension HubWorkspace {
         path, trust: .keys(trustedKeys(store)), staging: folder.inbox, file: keeping
       ) { manifest, signer in
         if case .scope(let scope) = manifest.body {
-          try checkOwnEmission(manifest, scope, signer: signer, store)
+          try checkOwnEmission(manifest, scope, signer: signer, from: source, store)
         } else {
           try check(manifest, signer: signer, store)
         }

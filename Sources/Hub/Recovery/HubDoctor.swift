@@ -17,7 +17,7 @@ extension HubWorkspace {
         let store = try examined()
         report.add(store.damage)
         if let found = try store.setBack() { report.add(Finding(.setBack, found.words, hint: SetBack.wayOut)) }
-        if let fault = try clockFault(store) { report.add(Finding(.clock, fault.words, hint: ClockFault.wayOut)) }
+        if let fault = try clockFault(store) { report.add(Finding(.clock, fault.words, hint: fault.wayOut)) }
         try report.checkFile(store.database, at: databasePath)
         try report.checkReferences(among: store.tables, in: store.database)
         try report.checkTriggers(of: store.tables, in: store.database)
@@ -59,9 +59,7 @@ extension HubWorkspace {
       if runMode == .commit { try folder.makeFolders(platform.files) }
       let store = try examined()
       try report.admit(store.database, at: databasePath, store.damage, tool: "satchel-hub")
-      if let fault = try clockFault(store) {
-        report.add(Finding(.clock, "\(fault.words) Its present reading now counts as right."))
-      }
+      try report.acceptClock(clockFault(store), stamps: clockFaultOfStamps(store))
       let remade = try missing == .putBack ? store.tables.madeAgain(in: store.database) : []
       let changes = try transaction(store, runMode, puttingBack: remade) {
         try acceptClock(store)
@@ -85,6 +83,7 @@ extension HubWorkspace {
     if try store.clockReading() > 0 { try store.saveClockReading(now) }
     guard store.damage.isEmpty else { return }
     try Capture.settle(store.tables, in: store.database)
+    try store.lowerStamps(at: now)
     try store.restampWrites(at: now)
   }
 
@@ -162,5 +161,21 @@ extension HubWorkspace {
       try comparison.find(in: store.database) { changes.append($0) }
     }
     return changes
+  }
+}
+
+extension DoctorReport {
+  /// Adds the faults of the hub's clock that a repair ends, and the fault that it cannot end.
+  /// - Parameter stamps: the fault of the stamps that the hub has given, beside the first fault.
+  fileprivate mutating func acceptClock(_ fault: ClockFault?, stamps: ClockFault?) {
+    for fault in [fault, stamps].compactMap(\.self) {
+      switch fault {
+      case .stamps where fault.isRepairable:
+        add(Finding(.clock, "\(fault.words) They now have the present time, in their order."))
+      case .stamps: add(Finding(.clock, fault.words, hint: fault.wayOut))
+      case .behind, .leapt, .writes:
+        add(Finding(.clock, "\(fault.words) Its present reading now counts as right."))
+      }
+    }
   }
 }

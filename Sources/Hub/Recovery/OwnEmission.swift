@@ -8,15 +8,23 @@ import SatchelWorkspace
 /// to the lost time.
 extension HubWorkspace {
   /// Checks the manifest of a bundle of kind `scope`, before the rest of the bundle is read.
-  func checkOwnEmission(_ manifest: Manifest, _ scope: Manifest.Scope, signer: PublicKey, _ store: HubStore) throws {
+  func checkOwnEmission(
+    _ manifest: Manifest, _ scope: Manifest.Scope, signer: PublicKey, from source: BundleSource, _ store: HubStore
+  ) throws {
+    // A device puts its present emission on the stick as a proof, whether the hub lacks the emission or not. If a
+    // person names such a file, the person took it to the wrong place.
     guard try ownKeys().contains(signer), manifest.from.id == store.identity.id, manifest.to.id != store.identity.id,
-      manifest.dataset == store.dataset.name,
-      try scope.epoch != store.identity.epoch || !Ledger.hasWritten(manifest.bundle, in: store.database)
-        || isForgotten(scope, store, of: manifest.to.id)
+      manifest.dataset == store.dataset.name, try source == .stick || isLacking(manifest, scope, store)
     else {
       _ = try changes(of: manifest)
       return
     }
+  }
+
+  /// Whether the hub has no full record of its own emission, so that a copy of it brings something new.
+  private func isLacking(_ manifest: Manifest, _ scope: Manifest.Scope, _ store: HubStore) throws -> Bool {
+    try scope.epoch != store.identity.epoch || !Ledger.hasWritten(manifest.bundle, in: store.database)
+      || isForgotten(scope, store, of: manifest.to.id)
   }
 
   /// Whether the hub made the emission in this epoch, and has forgotten which rows the device then had.
@@ -32,7 +40,12 @@ extension HubWorkspace {
   ) throws -> HubImportReport {
     let link = Manifest.EmissionLink(number: scope.number, digest: bundle.digest)
     let device = bundle.manifest.to.id
-    if let known = try store.device(device), try store.knowledge(of: link, for: known) == .made {
+    let isMade = try store.device(device).map { try store.knowledge(of: link, for: $0) == .made } ?? false
+    guard try isLacking(bundle.manifest, scope, store) else {
+      if !isMade { _ = try changes(of: bundle.manifest) }
+      return HubImportReport(bundle.manifest, .unused)
+    }
+    if isMade {
       try store.writeTransaction(runMode) {
         if scope.epoch == store.identity.epoch {
           try store.declare(link, by: device)
@@ -43,7 +56,7 @@ extension HubWorkspace {
             at: platform.clock.milliseconds())
         }
       }
-      return HubImportReport(bundle.manifest, .collected)
+      return HubImportReport(bundle.manifest, .unused)
     }
     let isBelieved = try believedOwnKeys(store).contains(bundle.signer)
     guard try store.isFormer(scope.epoch) else {
@@ -64,7 +77,8 @@ extension HubWorkspace {
     _ bundle: borrowing VerifiedBundle, _ link: Manifest.EmissionLink, from path: String, isBelieved: Bool,
     _ store: HubStore
   ) throws -> HubImportReport {
-    var report = HubImportReport(bundle.manifest, .collected)
+    var report = HubImportReport(bundle.manifest, isBelieved ? .collected : .unused)
+    report.isOfLostKey = !isBelieved
     let isKnown = try store.isCollected(link.digest)
     // The file may have been deleted since the emission first came.
     if try isKnown && !unreadableLost(store).contains(where: { $0.link == link }) { return report }

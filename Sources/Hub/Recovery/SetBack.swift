@@ -38,8 +38,10 @@ extension SetBack {
   /// The next steps for the operator.
   public static let wayOut =
     """
-    If the hub's key may be in other hands: satchel-hub keys rotate --lost, and nothing else before it. If another \
-    copy of this hub is at work, one of the two must be retired. If this one continues: satchel-hub restore --in-place
+    Decide by what you know. If this hub's files were put back from a copy or a backup, and no other copy is at work: \
+    satchel-hub restore --in-place. If another copy of this hub is at work: retire one of the two, then satchel-hub \
+    restore --in-place at the one that continues. Only if neither is so, another person has the hub's key: satchel-hub \
+    keys rotate --lost, and nothing else before it
     """
 
   fileprivate func refusal(keeping: Refusal.Keeping) -> Refusal {

@@ -44,4 +44,37 @@ extension HubStore {
       try Capture.witness(last, in: database)
     }
   }
+
+  /// The fault of the stamps that this hub has given, if they are so far ahead of its clock that devices refuse them.
+  /// Otherwise nil.
+  func clockFaultOfStamps(at now: Int64) throws -> ClockFault? {
+    let limit = now + ClockFault.longestRest
+    let newest = try Capture.newestStamp(in: database).milliseconds
+    guard newest > limit else { return nil }
+    // Each bundle of a device has a stamp above all stamps that the device has seen.
+    let holders = try devices().filter { $0.state != .revoked && $0.newestStamp.milliseconds > limit }.map(\.name)
+    return .stamps(now: now, newest: newest, holders: holders)
+  }
+
+  /// Lowers stamps that are far ahead of the clock to the present, and keeps their order. Does nothing if a device has
+  /// such a stamp: the device's next stamps would still be far ahead. The caller holds a transaction, and capture is
+  /// settled.
+  func lowerStamps(at now: Int64) throws {
+    guard case .stamps(_, _, let holders)? = try clockFaultOfStamps(at: now), holders.isEmpty else { return }
+    // No stamp goes below the stamps that a device has shown.
+    let shown = try devices().filter { $0.state != .revoked }.map(\.newestStamp)
+    let columns =
+      ["satchel_log", "satchel_conflicts", "satchel_removed_elements", "satchel_lost_emissions"].map {
+        StampColumn(table: $0)
+      } + tables.map(RowNumbers.names).map { StampColumn(table: $0.table, column: $0.stamp) }
+    try Capture.lowerStamps(
+      above: shown.reduce(Stamp(milliseconds: now), max), of: tables, and: columns, in: database)
+    // The bundles that lie ready have the former stamps. No device has shown that it took one, so each is made again.
+    try database.run(
+      """
+      UPDATE satchel_emissions
+      SET written = 0
+      WHERE number > (SELECT proved FROM satchel_devices WHERE id = satchel_emissions.device)
+      """)
+  }
 }

@@ -31,7 +31,7 @@ public struct FailedImport: Sendable {
   /// Whether nothing is missing any more, because this bundle or a newer bundle from its sender was taken.
   /// - Parameter verdict: the verdict on the bundle that came. The origin of that bundle is `other`.
   func isMadeUpFor(by other: Origin, _ verdict: Verdict) -> Bool {
-    let isTaken = verdict == .imported || verdict == .collected
+    let isTaken = [.imported, .collected, .unused].contains(verdict)
     guard let origin else { return isTaken }
     guard origin.sender == other.sender, origin.kind == other.kind else { return false }
     if origin.bundle == other.bundle { return verdict.isTaken && verdict != .part }

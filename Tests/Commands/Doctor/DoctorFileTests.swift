@@ -274,6 +274,11 @@ struct DoctorFileTests {
     #expect(outcome.code == 1)
     let reason = try outcome.json["findings"]?.arrayValue?.first?["reason"]
     #expect(reason == (isDatabase ? "replaced" : "corrupt"))
+    if isDatabase {
+      let looked = camp.device("tablet", "doctor").out
+      #expect(!looked.contains("Next: satchel doctor --repair"), "\(looked)")
+      #expect(looked.contains("move the file to another folder, then satchel doctor --repair"), "\(looked)")
+    }
     #expect(camp.device("tablet", "doctor", "--repair").code == (isDatabase ? 1 : 0))
     let kept =
       isDatabase ? camp.path("tablet/data.sqlite") : try camp.newestBundle(in: "tablet", "data.sqlite.damaged-")

@@ -43,6 +43,51 @@ import Testing
     #expect(try reviews("watch/data.sqlite") == "r1|4|later")
   }
 
+  /// The tablet's export 2 is on a stick alone, and its database is gone.
+  private func loseExport() throws {
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 1, 'first')")
+    camp.deliver("tablet", 1)
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('n2', 'lake', 'ann', 2, 'on the stick')")
+    #expect(camp.device("tablet", "export").code == 0)
+    try camp.copy("tablet/bundles/outbox/camp-tablet-hub-2.satchel", to: "stick.satchel")
+    for folder in ["outbox", "archive", "sent"] {
+      try camp.removeIfThere("tablet/bundles/\(folder)/camp-tablet-hub-2.satchel")
+    }
+    for suffix in ["", "-wal", "-shm"] { try camp.removeIfThere("tablet/data.sqlite\(suffix)") }
+    #expect(camp.device("tablet", "doctor").out.contains("copy this device's exports from sticks into bundles/sent"))
+  }
+
+  @Test("a rebuilt database may lack an export that is on a stick: the doctor says so, and its advice works")
+  func exportOnStick() throws {
+    try loseExport()
+    let repaired = camp.device("tablet", "doctor", "--repair")
+    #expect(repaired.code == 0, "\(repaired.error)")
+    #expect(repaired.out.contains("The newest export that is kept here is 1."), "\(repaired.out)")
+    #expect(repaired.out.contains("satchel-hub device fork tablet --restored"), "\(repaired.out)")
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('n3', 'lake', 'ann', 3, 'later')")
+    #expect(camp.device("tablet", "export").code == 0)
+    #expect(camp.hub("import", camp.path("stick.satchel")).code == 0)
+    #expect(camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-2.satchel")).code == 3)
+    #expect(camp.hub("device", "fork", "tablet", "--restored").code == 0)
+    #expect(camp.device("tablet", "import", try camp.emit("tablet")).code == 0)
+    for database in ["office.sqlite", "tablet/data.sqlite"] {
+      let ids = try camp.rows(database, "SELECT group_concat(id) FROM (SELECT id FROM reviews ORDER BY id)")
+      #expect(ids == "n1,n2,n3,r1", "\(database)")
+    }
+  }
+
+  @Test("an export from a stick that is copied into bundles/sent is in the rebuilt database")
+  func exportCopied() throws {
+    try loseExport()
+    try camp.copy("stick.satchel", to: "tablet/bundles/sent/camp-tablet-hub-2.satchel")
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT words FROM reviews WHERE id = 'n2'") == "on the stick")
+    #expect(camp.hub("import", camp.path("stick.satchel")).code == 0)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'later' WHERE id = 'n2'")
+    camp.deliver("tablet", 3)
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'n2'") == "later")
+  }
+
   @Test("a gap at the device is refused with what to ask for, nothing changes, and a full bundle closes it")
   func gap() throws {
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")

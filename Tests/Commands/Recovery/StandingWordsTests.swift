@@ -32,7 +32,7 @@ struct StandingWordsTests {
     try #require(try camp.device("tablet", "export", "--json").json["file"]?.stringValue)
   }
 
-  @Test("a hub that was set back names a stolen key among the causes, and what to do about it first")
+  @Test("a hub that was set back asks for files that were put back first, and for a stolen key last")
   func stolenKey() throws {
     try setBack()
     let refused = camp.hub("import", try export())
@@ -41,7 +41,63 @@ struct StandingWordsTests {
       let words = out.split(whereSeparator: \.isWhitespace).joined(separator: " ")
       #expect(words.contains("another person has its key"), "\(words)")
       #expect(words.contains("satchel-hub keys rotate --lost, and nothing else before it"), "\(words)")
+      let restore = try #require(words.range(of: "put back from a copy or a backup, and no other copy is at work"))
+      let key = try #require(words.range(of: "Only if neither is so, another person has the hub's key"))
+      #expect(restore.lowerBound < key.lowerBound, "\(words)")
     }
+  }
+
+  @Test("a hub that was set back says what a new key costs before it asks, and what to do instead")
+  func newKeyAfterSetBack() throws {
+    let before = camp.hub("keys", "rotate", "--lost", answers: ["n"], interactive: true)
+    #expect(before.code == 1 && !before.error.contains("set back"), "\(before.error)")
+    try setBack()
+    #expect(camp.hub("import", try export()).code == 3)
+    let asked = camp.hub("keys", "rotate", "--lost", answers: ["n"], interactive: true)
+    #expect(asked.code == 1)
+    let words = asked.error.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(words.contains("sent in the lost time do not come back, and devices remove them"), "\(words)")
+    #expect(words.contains("answer no, and use: satchel-hub restore --in-place"), "\(words)")
+  }
+
+  /// Syncs with a folder that serves as a stick.
+  private func sync(_ name: String?, _ words: String...) throws -> CommandLineFixture.Outcome {
+    let stick = camp.path("stick")
+    try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: true)
+    let workspace = ["-C", camp.path(name ?? "hub"), "sync", stick, "--plain-folder"]
+    return name == nil ? camp.hubAnywhere(workspace + words) : camp.deviceAnywhere(workspace + words)
+  }
+
+  @Test("bundles that a lost key signed are not used when a device brings them, and the hub says so")
+  func bundlesOfLostKey() throws {
+    try setBack()
+    #expect(camp.hub("import", try export()).code == 3)
+    let rotated = camp.hub("keys", "rotate", "--lost", "--json")
+    let fingerprint = try #require(try rotated.json["fingerprint"]?.stringValue, "\(rotated.error)")
+    _ = try sync(nil)
+    let taken = try sync("tablet", "--fingerprint", fingerprint)
+    #expect(taken.code == 0, "\(taken.error)")
+    let came = try sync(nil)
+    #expect(came.out.contains("is signed with a key of this hub that was lost: not used."), "\(came.out)")
+    #expect(!came.out.contains("it is kept"), "\(came.out)")
+    let kept = try? FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/archive/lost"))
+    #expect((kept ?? []).isEmpty)
+    #expect(camp.hub("doctor").code == 0)
+  }
+
+  @Test("a bundle that a device puts on the stick as a proof is no trouble at a hub that knows it")
+  func proofOnStick() throws {
+    try camp.carry("tablet", rounds: 2)
+    try camp.remove("tablet/data.sqlite")
+    #expect(try sync("tablet").code != 0)
+    let came = try sync(nil)
+    let text = came.out + came.error
+    #expect(came.code == 0, "\(text)")
+    #expect(!text.contains("left alone") && !text.contains("a hub imports the exports"), "\(text)")
+    #expect(text.contains("which this hub made: the hub knows it, so nothing changed."), "\(text)")
+    // A person who takes a device's bundle to the hub is sent on to the device.
+    let named = camp.hub("import", try camp.newestBundle(in: "tablet/bundles/archive", "camp-hub-tablet-"))
+    #expect(named.code == 3 && (named.error + named.out).contains("a hub imports the exports"), "\(named.error)")
   }
 
   @Test("when the hub is in a new epoch, status no longer names the bundles that came while it waited")

@@ -186,7 +186,7 @@ extension Season {
       if let proof = report.proof, proof.result == .differs, unseen.isEmpty {
         throw Wrong("\(parcel.name) has other rows than it must have: \(proof.differences)")
       }
-      if report.verdict == .collected || report.recovery != nil { news += 1 }
+      if [.collected, .unused].contains(report.verdict) || report.recovery != nil { news += 1 }
       try checkCaptured(admin(), before: captured, by: parcel)
       say("hub imports \(parcel.name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
     } catch let refusal as Refusal where refusal.reason == "gap" && (presence.isRestored || hasFormerUser(parcel.from))

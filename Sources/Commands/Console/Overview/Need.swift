@@ -42,7 +42,7 @@ struct Need {
         Need(urgency: .bad, title: "Set back", words: "\(found.words) \(SetBack.wayOut)", button: next))
     }
     if let fault = status.clockFault {
-      needs.append(Need(urgency: .bad, title: "Clock", words: "\(fault.words) \(ClockFault.wayOut)", button: next))
+      needs.append(Need(urgency: .bad, title: "Clock", words: "\(fault.words) \(fault.wayOut)", button: next))
     }
     if let fault = status.triggerFault {
       needs.append(Need(urgency: .bad, title: "A trigger of the app", words: fault.message, button: next))

@@ -35,9 +35,11 @@ final class ScopeImport {
       try session.reach(step)
       if let report = try check(step, bundle) { return report }
     }
+    let isCopyChosen = isNewHistory && session.isOfOtherCopy(scope)
     let copy = try lacksExports && session.lost == .givenUp ? session.keepCopy(before: scope.number) : nil
     var report = try takingUpUnseen { try handingOver { try write(bundle, $0) } }
     report.copy = copy ?? report.copy
+    report.isCopyChosen = isCopyChosen
     if workspace.runMode == .dryRun { return report }
     if scope.extent == .full { workspace.docking?.note(scope, isNewHistory) }
     for step in ImportCompletion.allCases where workspace.docking == nil || !step.isForNewDatabase {

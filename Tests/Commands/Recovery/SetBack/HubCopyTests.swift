@@ -80,6 +80,9 @@ struct HubCopyTests {
     let fingerprint = try #require(try camp.hub("status", "--json").json["fingerprint"]?.stringValue)
     let confirmed = camp.device("tablet", "import", other, "--fingerprint", fingerprint)
     #expect(confirmed.code == 0, "\(confirmed.error)")
+    #expect(confirmed.out.contains("You chose the copy of the hub that made this bundle."), "\(confirmed.out)")
+    let status = camp.device("tablet", "status").out
+    #expect(!status.contains("Other hub") && !status.contains("which copy continues"), "\(status)")
     // The remaining hub receives changes that the retired copy had acknowledged. They show that it lacks something.
     camp.device("tablet", "sync", try stick())
     #expect(copy("sync", try stick()).error.contains("restore --in-place"))
