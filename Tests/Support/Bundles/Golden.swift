@@ -79,6 +79,10 @@ public func makeGolden() throws {
     let world = try HealthFixture(random: GoldenRandom(20_261_226), clock: clock)
     try write(world, into: target)
   }
+  if try !isThere("scope-full-known", in: target) {
+    let world = try KnownEmissionFixture(random: GoldenRandom(20_261_126_1), clock: clock)
+    try write(world, into: target)
+  }
   if try !isThere("backup", in: target) {
     let world = try BackedUpFixture(random: GoldenRandom(20_261_124), clock: clock)
     try write(world, into: target)

@@ -10,8 +10,12 @@ struct RestoredHubFixture: GoldenStory {
   var ground: WorkspaceFixture { pair.ground }
 
   init(random: any RandomSource, clock: SetClock) throws {
+    try self.init(random: random, clock: clock, hub: "quay")
+  }
+
+  init(random: any RandomSource, clock: SetClock, hub: String) throws {
     pair = try HubAndDeviceFixture(
-      on: WorkspaceFixture(random: random, clock: clock), hub: "quay", device: "launch", user: "pia",
+      on: WorkspaceFixture(random: random, clock: clock), hub: hub, device: "launch", user: "pia",
       definition: Array(#"{ "dataset": "tides", "version": 1, "prove": "always", "tables": { "marks": {} } }"#.utf8),
       schema: """
         CREATE TABLE marks (id INTEGER PRIMARY KEY, name TEXT, height REAL);
