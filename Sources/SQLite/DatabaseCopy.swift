@@ -68,8 +68,8 @@ extension Database {
           JOIN pragma_index_xinfo(list.name) AS part
         WHERE tables.schema = 'main' AND lower(part.coll) NOT IN ('binary', 'nocase', 'rtrim')
       )
-      SELECT DISTINCT "index", sql, "table", (SELECT name FROM pragma_table_info("table") LIMIT 1), sqlite_schema.rowid
-      FROM parts JOIN sqlite_schema ON type = 'index' AND name = "index"
+      SELECT DISTINCT "index", sql, "table", (SELECT name FROM pragma_table_info("table") LIMIT 1), statements.rowid
+      FROM parts JOIN sqlite_schema AS statements ON type = 'index' AND name = "index"
       WHERE declared AND coll IN (SELECT coll FROM parts GROUP BY coll HAVING count(DISTINCT desc) > 1)
       """
     ) { row in
