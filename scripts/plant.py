@@ -9,13 +9,14 @@ A mistake with "tests" is looked for by these tests, in a build for debugging: w
 has "first", the season with which the hunt begins.
 
 Prints a table of what was found, and after how many seasons. Ends with 1 where one was not found within the seasons that SEASONS
-says (1000). The package itself stays as it is: no switch is in what users run.
+says (1000). JOBS mistakes are looked for at once (1). The package itself stays as it is: no switch is in what users run.
 """
 import json
 import os
 import pathlib
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 root = pathlib.Path(__file__).resolve().parent.parent
 copy = root / ".build/planted/tree"
@@ -95,6 +96,14 @@ def test(name, environment):
     return ran and run.returncode != 0, f"{name} {'fails' if run.returncode else 'passes'}" if ran else f"{name} did not run"
 
 
+def look_for(mistake):
+    """Returns whether a mistake was found, and in words."""
+    environment = dict(os.environ, SATCHEL_PLANTED=mistake["name"], SWIFT_DETERMINISTIC_HASHING="1")
+    if "tests" in mistake:
+        return test(mistake["tests"], environment)
+    return hunt(environment, mistake.get("first", 0))
+
+
 def main():
     every = json.loads((root / "Tests/Planted/mistakes.json").read_text())
     if sys.argv[1:] == ["--check"]:
@@ -110,11 +119,10 @@ def main():
     if any("tests" in mistake for mistake in chosen):
         build("--build-tests", "--scratch-path", copy.parent / "debug")
     missed = 0
-    for mistake in chosen:
-        environment = dict(os.environ, SATCHEL_PLANTED=mistake["name"], SWIFT_DETERMINISTIC_HASHING="1")
-        found, words = test(mistake["tests"], environment) if "tests" in mistake else hunt(environment, mistake.get("first", 0))
-        missed += not found
-        print(f"{mistake['name']:28} {words}", flush=True)
+    with ThreadPoolExecutor(int(os.environ.get("JOBS", "1"))) as pool:
+        for mistake, (found, words) in zip(chosen, pool.map(look_for, chosen)):
+            missed += not found
+            print(f"{mistake['name']:28} {words}", flush=True)
     print(f"{len(chosen) - missed} of {len(chosen)} mistakes were found")
     sys.exit(missed > 0)
 

@@ -14,9 +14,14 @@ struct ModelTests {
     #expect(result.text.contains("400 histories: all converged, and nothing was lost"))
   }
 
-  @Test("leaving a rule out is detected", arguments: ["received", "sealed", "copies", "unseen", "lost"])
-  func rule(name: String) throws {
-    let result = try StockTool.python3.run([Self.script, "150", "--without", name], in: "/")
+  /// Rules, each with the first seed of 150 histories that miss it. Some are missed in one history of a thousand.
+  private static let rules = [
+    ("received", 500), ("past", 22_500), ("sealed", 0), ("copies", 0), ("unseen", 0), ("lost", 0),
+  ]
+
+  @Test("leaving a rule out is detected", arguments: rules)
+  func rule(name: String, seed: Int) throws {
+    let result = try StockTool.python3.run([Self.script, "150", "\(seed)", "--without", name], in: "/")
     #expect(result.status == 1, "\(result.text)\(result.complaint)")
   }
 }

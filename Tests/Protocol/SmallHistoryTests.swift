@@ -8,7 +8,7 @@ import Testing
 @Suite("Small histories, all of them")
 struct SmallHistoryTests {
   /// The most writes and ways of a stick in an order. `make histories DEPTH=7` plays longer ones.
-  private static let depth = ProcessInfo.processInfo.environment["SATCHEL_DEPTH"].flatMap { Int($0) } ?? 4
+  private static let depth = ProcessInfo.processInfo.environment["SATCHEL_DEPTH"].flatMap { Int($0) } ?? 3
 
   /// Rows stay in the database, and a world with many rows is slow.
   private static let schedulesInWorld = 8
