@@ -137,6 +137,18 @@ extension ConflictTable {
     ) { try stored($0) }
   }
 
+  /// Whether a change of a device that waits, or that is open, has a text among its values.
+  public static func mentions(_ text: String, device: ReplicaID, in database: borrowing Database) throws -> Bool {
+    try database.first(
+      """
+      SELECT 1
+      FROM satchel_conflicts, json_each(device_values) AS field
+      WHERE device = :device AND state IN ('open', 'held') AND field.value = :text
+      LIMIT 1
+      """, ["device": .string(device.text), "text": .string(text)]
+    ) { _ in true } ?? false
+  }
+
   /// Whether a change of this row by this device waits.
   public static func isHeld(_ key: RowKey, of table: TrackedTable, device: ReplicaID, in database: borrowing Database)
     throws

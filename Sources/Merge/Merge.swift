@@ -34,8 +34,10 @@ public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: Oth
     // Another user deleted the row, and the device did not know it: a deleted row comes back only by a decision.
     return gone(at: stamp, others, by: rules)
   case (.insert(let row), let hub?):
+    // A row that counts as a whole has one stamp.
+    let newest = rules.grain == .row ? max(others.newest, others.columns.values.max() ?? .zero) : nil
     let meetings = row.values.indices.map {
-      Meeting(column: $0, was: .null, value: row[$0], others: others.columns[$0] ?? others.newest)
+      Meeting(column: $0, was: .null, value: row[$0], others: newest ?? others.columns[$0] ?? others.newest)
     }
     return meet(.insertInsert, meetings.filter { $0.value != hub[$0.column] }, at: stamp, onto: hub, others, by: rules)
   case (.delete(let was), _):
@@ -75,7 +77,7 @@ private func mergeWhole(
   else { return result }
   let isWhole =
     disagreement.winners.values.contains(.device)
-    ? theirs.allSatisfy { values[$0] != nil }
+    ? theirs.allSatisfy { values[$0] != nil || others.own.contains($0) }
     : rules.table != .newest || values.keys.allSatisfy { theirs.contains($0) }
   if isWhole { return result }
   return MergeResult(

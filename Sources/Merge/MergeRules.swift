@@ -31,6 +31,9 @@ public struct OthersChanges: Sendable {
   /// The columns that the policies decide although `judge` is `stamps`, because the device has certainly not seen the
   /// writes of others there. These columns are among `columns`.
   public var disputed: Set<Int> = []
+  /// The columns that earlier changes of the device wrote since it saw the row. If the row counts as a whole, these
+  /// columns are the device's too.
+  public var own: Set<Int> = []
 
   /// How to decide between a device's value and another value.
   public enum Judge: Sendable {

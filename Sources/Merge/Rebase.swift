@@ -57,6 +57,7 @@ public func rebase(
   var row = incoming
   var moved: [PreImage] = []
   var conflicts: [Rebased.Lost] = []
+  var own: Set<Int> = []
   for image in images {
     moved.append(image.with(row: row))
     guard let change = pending[image.generation] else { continue }
@@ -66,11 +67,15 @@ public func rebase(
       moved = moved.map { $0.with(row: was, isGone: true) }
       continue
     }
-    let met = told?.isWhole == true ? others.meeting(change, onto: row) : others
+    var met = told?.isWhole == true ? others.meeting(change, onto: row) : others
+    met.own = own
     let result = merge(
       change, at: image.stamp, onto: row, others: met, by: rules.forChange(change, first: image.first))
     if let disagreement = result.disagreement {
       conflicts.append(.init(image: image, change: change, disagreement: disagreement, met: row))
+    }
+    if case .update(let changes) = change, result.disagreement?.winners.values.contains(.hub) != true {
+      own.formUnion(changes.map(\.column))
     }
     row = result.row
   }

@@ -92,6 +92,7 @@ struct LineTests {
       #"{"table":"t","op":"gone","key":[7],\#(stamp)}"#,
       #"{"table":"t","op":"update","key":[7],"generation":1,\#(stamp),"set":{},"was":{}}"#,
       #"{"table":"t","op":"gone","key":[],\#(never)}"#,
+      #"{"table":"t","op":"gone","key":[7,null],\#(never)}"#,
       #"{"table":"t","op":"gone","key":7,\#(never)}"#,
       #"{"table":"t","op":"gone","key":[true],\#(never)}"#,
       #"{"table":"t","op":"gone","key":[[7]],\#(never)}"#,

@@ -573,7 +573,7 @@ TAGS = {"integer": tagged_integer, "real": tagged_real, "text": tagged_text, "bl
 
 
 def key_of(parts):
-    must(isinstance(parts, list) and parts, "no key")
+    must(isinstance(parts, list) and parts and None not in parts, "no key")
     return "[" + ", ".join(value(part) for part in parts) + "]"
 
 

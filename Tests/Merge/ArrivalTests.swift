@@ -45,6 +45,27 @@ struct ArrivalTests {
     }
   }
 
+  @Test("an edit that follows a device's accepted change is no disagreement with what that change met")
+  func laterEdit() throws {
+    let rules = rules(.newest, #", "merge": "row""#)
+    let later = try #require(Change(from: r(7, 7), to: r(7, 8)))
+    // The office wrote a; the device wrote both columns later, and then b once more.
+    var others = OthersChanges(columns: [1: Stamp(10)], newest: Stamp(20))
+    others.own = [1, 2]
+    let result = merge(later, at: Stamp(30), onto: r(7, 7), others: others, by: rules)
+    #expect(result.row == r(7, 8))
+    #expect(result.disagreement?.state != .open)
+  }
+
+  @Test("two inserts of a row that counts as a whole: one of the two rows is the result")
+  func inserts() throws {
+    let rules = rules(.newest, #", "merge": "row""#)
+    let others = OthersChanges(columns: [1: Stamp(10), 2: Stamp(30)], presence: true, newest: Stamp(30))
+    let result = merge(.insert(r(2, 9)), at: Stamp(20), onto: r(5, 6), others: others, by: rules)
+    #expect(result.row == r(5, 6))
+    #expect(result.disagreement?.winners.values.contains(.device) == false)
+  }
+
   @Test("a row that counts as a whole is never mixed of two devices' rows by a policy", arguments: Policy.allCases)
   func neverMixed(policy: Policy) throws {
     let rules = rules(policy, #", "merge": "row""#)

@@ -153,6 +153,8 @@ extension JSONScanner {
     try beginArray()
     while try nextElement() { values.append(try readValue()) }
     if values.isEmpty { throw LineProblem("its key is empty") }
+    // SQLite allows NULL in many keys, but no query finds such a row by its key.
+    if values.contains(.null) { throw LineProblem("its key has a NULL") }
     return RowKey(values)
   }
 

@@ -5,9 +5,9 @@ import SatchelWorkspace
 
 /// Which files from devices may have the names that rows use.
 ///
-/// A path is only a text, and a device can write any path beside its file. So the rows that name a file decide: the
-/// file has the name only if its sender may change all of these rows, or wrote the name into them. Other files are kept
-/// beside the name.
+/// A path is only a text, and a device can write any path beside its file. So the row that named a file first decides:
+/// the file has the name only if its sender may change this row, or wrote the name into it. Other files are kept beside
+/// the name. A row that copies the name later changes nothing.
 final class FileNameRights {
   private let store: HubStore
   private var scopes: [String: ScopeStore] = [:]
@@ -20,9 +20,38 @@ final class FileNameRights {
 
   typealias NamingRows = [AttachmentPath: Set<NamedAttachments.NamingRow>]
 
-  /// The rows that name these files. The marked columns are read once for all files.
+  /// Beyond this number of rows that name one file, all of them count alike.
+  private static let mostCompared = 1000
+
+  /// The rows that named these files first. The marked columns are read once for all files.
   func rows(naming paths: Set<AttachmentPath>) throws -> NamingRows {
-    try NamedAttachments(store.tables).rows(naming: paths, in: store.database)
+    let rows = try NamedAttachments(store.tables).rows(naming: paths, in: store.database)
+    return try Dictionary(uniqueKeysWithValues: rows.map { ($0.key, try first(among: $0.value, naming: $0.key)) })
+  }
+
+  /// The rows of a set that have named a file for the longest time, as far as the log knows.
+  private func first(
+    among rows: Set<NamedAttachments.NamingRow>, naming path: AttachmentPath
+  ) throws -> Set<NamedAttachments.NamingRow> {
+    if rows.count == 1 || rows.count > Self.mostCompared { return rows }
+    var since: [NamedAttachments.NamingRow: Cursor] = [:]
+    for row in rows {
+      guard let place = store.place(of: row.table) else { continue }
+      since[row] = try entry(naming: path, in: row.key, place)?.cursor ?? .zero
+    }
+    let earliest = since.values.min()
+    return Set(since.filter { $0.value == earliest }.keys)
+  }
+
+  /// The newest entry of the log that wrote a file's name into a row. nil if the log has none.
+  private func entry(naming path: AttachmentPath, in key: RowKey, _ place: Int) throws -> LogEntry? {
+    var found: LogEntry?
+    try store.eachChange(of: store.past(of: key, in: place)) { entry in
+      guard try entry.set?.contains(where: { $0.value == .string(path.text) }) == true else { return .more }
+      found = entry
+      return .enough
+    }
+    return found
   }
 
   /// - Parameter rows: rows that name the file at `path`; at least one.
@@ -51,13 +80,8 @@ final class FileNameRights {
     _ path: AttachmentPath, into key: RowKey, in place: Int, _ device: EnrolledDevice
   ) throws -> Bool {
     let histories = [device.id, device.continues].compactMap { $0?.text }
-    var isOwn = false
-    try store.eachChange(of: store.past(of: key, in: place)) { entry in
-      guard try entry.set?.contains(where: { $0.value == .string(path.text) }) == true else { return .more }
-      isOwn = entry.device.map { histories.contains($0) || entry.user == device.user } ?? false
-      return .enough
-    }
-    return isOwn
+    guard let entry = try entry(naming: path, in: key, place), let author = entry.device else { return false }
+    return histories.contains(author) || entry.user == device.user
   }
 
   private func scope(of user: String) throws -> ScopeStore {

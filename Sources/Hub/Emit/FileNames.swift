@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelConflicts
 import SatchelCrypto
 import SatchelValues
 import SatchelWorkspace
@@ -60,8 +61,12 @@ struct FileNames {
     _ digest: Digest, at path: AttachmentPath, _ rows: Set<NamedAttachments.NamingRow>
   ) throws -> Bool {
     let senders = try store.brought(path).filter { $0.kept == path && $0.digest == digest }.map(\.device)
+    // A row of the sender that waits, or that a person has to decide about, may name the file.
     return try !senders.isEmpty
-      && senders.allSatisfy { try rights.share(of: known($0), in: rows, naming: path) == .none }
+      && senders.allSatisfy { sender in
+        try rights.share(of: known(sender), in: rows, naming: path) == .none
+          && !ConflictTable.mentions(path.text, device: sender.id, in: store.database)
+      }
   }
 
   /// The file beside `path` that may have the name: a file of this bundle first, and then the newest of each device.

@@ -51,7 +51,8 @@ final class LateWork {
     let whole = try ConflictTable.whole(found, in: store.database)
     let records = whole.isSingle ? [found.record] : whole.members.map(\.record)
     // A unit is accepted as a whole or not at all.
-    guard records.allSatisfy({ mayBeLate($0) }), whole.isSingle || isFamily(records) else { return nil }
+    guard records.allSatisfy({ mayBeLate($0) }), whole.isSingle ? !isOfUnits(records[0]) : isFamily(records)
+    else { return nil }
     return records
   }
 
@@ -62,6 +63,11 @@ final class LateWork {
       let rules = store.tables[place].rules
       return rules.unit == nil && rules.late == .accept
     }
+  }
+
+  /// Whether this is a delete in a table whose changes belong to units: it may be a part of a family.
+  private func isOfUnits(_ record: ConflictRecord) -> Bool {
+    record.operation == .delete && store.place(of: record.table).map { store.tables[$0].rules.unit != nil } ?? false
   }
 
   private func mayBeLate(_ record: ConflictRecord) -> Bool {

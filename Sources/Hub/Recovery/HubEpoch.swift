@@ -64,7 +64,7 @@ extension HubWorkspace {
     // After a loss, a hub does not know which numbers it gave.
     try store.beginEpoch(epoch, after: isAfterLoss ? max(now, time) / 1000 : 0)
     if isAfterLoss {
-      try store.setRecovering(true)
+      try store.beginRecovery()
       try forgetMissingLost(store)
       try KeyBlocks(store).beginAnew(after: store.identity.epoch)
     }

@@ -93,6 +93,7 @@ extension HubWorkspace {
       try store.writeTransaction(runMode) {
         if isBelieved { try store.takeOverKeys(of: bundle, link.number, at: now) }
         try store.add(LostEmission(device: bundle.manifest.to.id, link: link, file: file), made: stamp, at: now)
+        if isBelieved { try store.resumeRecovery() }
       }
     }
     report.recovery = try completeRecovery(store)

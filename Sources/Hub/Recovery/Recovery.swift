@@ -312,7 +312,7 @@ private final class Recovery {
     report.unreadable = unreadable.count
     try store.markLostEmissionsMerged()
     try store.forgetRemovedElements()
-    try store.setRecovering(false)
+    try store.endRecovery()
     try store.database.execute("DROP TABLE temp.satchel_recovered")
   }
 }

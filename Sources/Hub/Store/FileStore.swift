@@ -110,24 +110,31 @@ extension HubStore {
         .compactMap(\.self))
   }
 
-  /// The paths that changes after a cursor wrote into tables that mark columns.
+  /// The paths that changes after a cursor wrote into tables that mark columns, or removed from them.
   func paths(writtenAfter cursor: Cursor) throws -> Set<AttachmentPath> {
     let marked = tables.filter { !$0.attachmentColumns.isEmpty }.map(\.name)
     var paths: Set<AttachmentPath> = []
     if marked.isEmpty { return [] }
-    try eachChange(after: cursor) { change in
-      if marked.contains(change.table) { paths.formUnion((change.set ?? []).compactMap { AttachmentPath($0.value) }) }
+    try database.each(
+      "SELECT table_name, set_values, was_values FROM satchel_log WHERE cursor > :cursor",
+      ["cursor": .integer(cursor.rawValue)]
+    ) { row in
+      guard marked.contains(Name(row.text(0))) else { return }
+      for fields in [try row.fields(1), try row.fields(2)] {
+        paths.formUnion((fields ?? []).compactMap { AttachmentPath($0.value) })
+      }
     }
     return paths
   }
 
   /// Records that another file took the name of a file, which is now kept beside it. The devices that brought this file
-  /// did not show that they have the other file. So they get it only because of rows that their users see.
+  /// did not show that they have the other file. So their own rows that name it count as claims, and they get it only
+  /// because of other rows that their users see.
   func noteBeside(_ path: AttachmentPath, _ digest: Digest, at kept: AttachmentPath) throws {
     let file: KeyValuePairs<String, Value> = ["path": .string(path.text), "digest": .string(digest.hexadecimal)]
     try database.run(
       """
-      UPDATE \(Self.byPath) SET state = 'owed', sent = 0, digest = NULL
+      UPDATE \(Self.byPath) SET state = 'claimed', sent = 0, digest = NULL
       WHERE path = :path AND state IN ('held', 'again')
         AND device IN (SELECT id FROM satchel_devices JOIN satchel_received ON device = id
                        WHERE path = :path AND digest = :digest AND kept = path)

@@ -21,7 +21,7 @@ enum HubSchema {
       emissions_from INTEGER NOT NULL DEFAULT 0, -- emissions with a lower number are of an epoch before this one
       epoch_cursor INTEGER NOT NULL DEFAULT 0,   -- changes up to this cursor are older than this epoch
       former_known INTEGER NOT NULL DEFAULT 1,   -- 0: not all epochs before this one are in satchel_epochs
-      recovering INTEGER NOT NULL DEFAULT 0,     -- 1: devices bring back the lost time; not merged yet
+      recovering INTEGER NOT NULL DEFAULT 0,     -- 1: devices bring back a lost time; 2: and an older one
       log_from INTEGER NOT NULL DEFAULT 0,       -- changes up to this cursor are forgotten
       key_lost INTEGER NOT NULL DEFAULT 0,       -- 1: the hub's key replaced one that was lost
       clock INTEGER NOT NULL DEFAULT 0,          -- this hub's clock at its last import or emission; 0: never

@@ -41,8 +41,18 @@ extension HubStore {
     try database.first("SELECT recovering FROM satchel_hub") { $0.integer(0) != 0 } ?? false
   }
 
-  func setRecovering(_ isRecovering: Bool) throws {
-    try database.run("UPDATE satchel_hub SET recovering = :recovering", ["recovering": .integer(isRecovering ? 1 : 0)])
+  /// Records that a lost time is to be recovered, as an epoch begins. A recovery that was not at its end goes on: then
+  /// emissions of the epoch that ends may have been made before the rows of an older lost time were back.
+  func beginRecovery() throws { try database.run("UPDATE satchel_hub SET recovering = min(recovering + 1, 2)") }
+
+  /// Records that an emission of a lost time came, after that time was merged.
+  func resumeRecovery() throws { try database.run("UPDATE satchel_hub SET recovering = max(recovering, 1)") }
+
+  func endRecovery() throws { try database.run("UPDATE satchel_hub SET recovering = 0") }
+
+  /// Whether an emission of an earlier epoch may lack rows of a lost time before it.
+  private func isRecoveringAgain() throws -> Bool {
+    try database.first("SELECT recovering FROM satchel_hub") { $0.integer(0) == 2 } ?? false
   }
 
   /// Records an emission that came. An earlier record of it stays.
@@ -122,7 +132,8 @@ extension HubStore {
   /// The digests of emissions of earlier epochs that this hub knows to have made for a device. The hub has everything
   /// that it made before them. It has only the files of the other emissions that came.
   func knownEmissions(for device: EnrolledDevice) throws -> [Digest] {
-    try database.all(
+    if try isRecoveringAgain() { return [] }
+    return try database.all(
       """
       SELECT digest FROM satchel_emissions WHERE device = :device AND digest IS NOT NULL AND number < :first
       UNION

@@ -109,7 +109,10 @@ extension HubStore {
     let schema = rows[place].schema
     others.newest = past?.stamp ?? .zero
     try eachChange(of: past, after: cursor) { entry in
-      if own.contains(entry) { return .more }
+      if own.contains(entry) {
+        others.own.formUnion(entry.columns(in: schema))
+        return .more
+      }
       if entry.operation != .update { others.presence = true }
       for column in entry.columns(in: schema) {
         others.columns[column] = max(others.columns[column] ?? .zero, entry.stamp)

@@ -20,6 +20,8 @@ final class RowWalks {
     /// The changes of others since the device's emission.
     fileprivate(set) var columns: [Int: Stamp] = [:]
     fileprivate(set) var presence = false
+    /// The columns that the device itself changed since its emission.
+    fileprivate(set) var own: Set<Int> = []
     /// The columns that others changed before the present epoch began.
     fileprivate(set) var disputed: Set<Int> = []
     /// The entries of others. They are needed again if a copy of the device delivered some of them.
@@ -56,7 +58,7 @@ final class RowWalks {
     if walks[row] == nil, try !isLong(past, store) { return nil }
     try read(past, of: row, store)
     guard let shared, let walk = walks[row] else { return walks[row] }
-    var filtered = Walk(newest: walk.newest, stamps: walk.stamps)
+    var filtered = Walk(newest: walk.newest, stamps: walk.stamps, own: walk.own)
     for entry in walk.foreign where !shared.contains(entry) { add(entry, to: &filtered, store, in: place) }
     return filtered
   }
@@ -89,6 +91,8 @@ final class RowWalks {
       if !own.contains(entry) {
         walk.foreign.append(entry)
         add(entry, to: &walk, store, in: row.place)
+      } else if entry.cursor > start {
+        walk.own.formUnion(entry.columns(in: schema))
       }
       return .more
     }

@@ -86,6 +86,23 @@ struct LostTimeTests {
     #expect(try sites(tablet) == "hill lake new-1 new-2 office-1")
   }
 
+  @Test("an emission that comes after the lost time was merged is merged too")
+  func late() throws {
+    try open(["tablet", "phone"])
+    try keepCopy()
+    try camp.sql(office, "INSERT INTO sites VALUES ('office-1', 'of the lost time')")
+    try camp.carry("tablet", rounds: 2)
+    try putBack()
+    try learnOfIt(by: "INSERT INTO sites VALUES ('new', 'of the other time')")
+    // The tablet is away, and the operator does not wait for it.
+    try camp.carry("phone", rounds: 2)
+    #expect(camp.hub("restore", "--finish").code == 0)
+    try camp.carry("tablet", rounds: 4)
+    #expect(try sites(office) == "hill lake new office-1")
+    #expect(try sites(tablet) == "hill lake new office-1")
+    #expect(camp.hub("status").out.contains("Recovers") == false)
+  }
+
   @Test("the hub's own changes of counters and sets are not in the row, but in a conflict, and the report says so")
   func counters() throws {
     try camp.open(
