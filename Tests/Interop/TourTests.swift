@@ -27,6 +27,14 @@ struct TourTests {
     }
   }
 
+  @Test("the demonstration of the README plays to its end, and its own check finds every row in its place")
+  func demonstration() throws {
+    let folder = try TemporaryFolder()
+    let done = try StockTool.bash.run(["scripts/demo.sh", folder("demo"), Self.tools], in: Self.top)
+    #expect(done.status == 0, "\(done.text)\(done.complaint)")
+    #expect(done.text.contains("Everything is as it should be."))
+  }
+
   @Test("each recipe plays to its end, in seconds", arguments: ["survey", "qfield", "clinic", "ship"])
   func recipe(name: String) throws {
     let folder = try TemporaryFolder()
