@@ -14,8 +14,8 @@ final class FileNameRights {
 
   init(_ store: HubStore) { self.store = store }
 
-  /// How many of the rows that name a file are the sender's: rows that the sender may change, or into which the sender
-  /// wrote the name.
+  /// How many of the rows that named a file first are the sender's: rows that the sender may change, or into which the
+  /// sender wrote the name. There is one such row, unless the log does not show which row was first.
   enum Share { case all, some, none }
 
   typealias NamingRows = [AttachmentPath: Set<NamedAttachments.NamingRow>]
@@ -24,7 +24,7 @@ final class FileNameRights {
   private static let mostCompared = 1000
 
   /// The rows that named these files first. The marked columns are read once for all files.
-  func rows(naming paths: Set<AttachmentPath>) throws -> NamingRows {
+  func firstRows(naming paths: Set<AttachmentPath>) throws -> NamingRows {
     let rows = try NamedAttachments(store.tables).rows(naming: paths, in: store.database)
     return try Dictionary(uniqueKeysWithValues: rows.map { ($0.key, try first(among: $0.value, naming: $0.key)) })
   }
@@ -54,7 +54,7 @@ final class FileNameRights {
     return found
   }
 
-  /// - Parameter rows: rows that name the file at `path`; at least one.
+  /// - Parameter rows: the rows that named the file at `path` first; at least one.
   func share(
     of device: EnrolledDevice, in rows: Set<NamedAttachments.NamingRow>, naming path: AttachmentPath
   ) throws -> Share {

@@ -13,11 +13,11 @@ struct FileNames {
   /// The sender of the bundle, with the user who wrote its changes.
   let sender: EnrolledDevice
 
-  /// Keeps a new file beside its name if rows name it that are not all the sender's. If no row names the file, it takes
-  /// a free name: its row may come later.
+  /// Keeps a new file beside its name if the row that named it first is not the sender's. If no row names the file, it
+  /// takes a free name: its row may come later.
   func place(_ arriving: inout ArrivingAttachments) throws {
     let new = arriving.arrivals.enumerated().filter { $1.isNew && !$1.isNewer && $1.kept == $1.path }
-    let rows = try rights.rows(naming: Set(new.map(\.element.path)))
+    let rows = try rights.firstRows(naming: Set(new.map(\.element.path)))
     for (number, arrival) in new {
       guard let naming = rows[arrival.path],
         try rights.share(of: sender, in: naming, naming: arrival.path) != .all
@@ -26,9 +26,9 @@ struct FileNames {
     }
   }
 
-  /// Gives names to files that are kept beside them. A file gets the name if all rows that name it are its sender's,
-  /// and if the name is free, or has a file from devices to which none of these rows belong. That file is then kept
-  /// beside the name. Files from the hub's people keep their names.
+  /// Gives names to files that are kept beside them. A file gets the name if the row that named it first is its
+  /// sender's, and if the name is free, or has a file from devices to which this row does not belong. That file is then
+  /// kept beside the name. Files from the hub's people keep their names.
   ///
   /// The files of the bundle are in place already.
   /// - Parameters:
@@ -44,7 +44,7 @@ struct FileNames {
     var paths = Set(arrivals.filter { $0.kept != $0.path }.map(\.path))
     let beside = try store.pathsBeside()
     if !beside.isSubset(of: paths) { paths.formUnion(beside.intersection(try store.paths(writtenAfter: start))) }
-    let rows = try rights.rows(naming: paths)
+    let rows = try rights.firstRows(naming: paths)
     return try paths.sorted().compactMap { path in
       guard let naming = rows[path] else { return nil }
       let present = try files.digest(at: path)
@@ -56,7 +56,7 @@ struct FileNames {
     }
   }
 
-  /// Whether a file came from devices, and none of the rows that name it belong to these devices.
+  /// Whether a file came from devices, and the row that named it first belongs to none of them.
   private func isForeign(
     _ digest: Digest, at path: AttachmentPath, _ rows: Set<NamedAttachments.NamingRow>
   ) throws -> Bool {

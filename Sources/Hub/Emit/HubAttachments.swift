@@ -146,7 +146,7 @@ struct HubAttachments {
   private func mayWrite(_ path: AttachmentPath, _ device: EnrolledDevice) throws -> Bool {
     guard !device.isReadOnly, let user = try store.user(device.user) else { return false }
     let scope = ScopeStore(store, user: user)
-    let rows = try FileNameRights(store).rows(naming: [path])[path] ?? []
+    let rows = try NamedAttachments(store.tables).rows(naming: [path], in: store.database)[path] ?? []
     return try !rows.isEmpty
       && rows.allSatisfy { row in
         guard let place = store.place(of: row.table) else { return false }
