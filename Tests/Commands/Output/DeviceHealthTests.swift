@@ -81,6 +81,8 @@ struct DeviceHealthTests {
       ] {
         #expect(page.contains(words), "\(words) in \(page)")
       }
+      // The table names each fault once.
+      #expect(page.components(separatedBy: "its disk is nearly full").count == 2, "\(page)")
     }
   }
 

@@ -21,7 +21,6 @@ struct DeviceFreshness {
     if entry.proof?.result == .differs || entry.isHeldFull || device.refusedKey != nil { return 4 }
     if entry.isExpired || isUnwell { return 3 }
     if isSilent { return 2 }
-    if let health = entry.presentHealth, health.isDiskNearlyFull || health.hasFaults { return 2 }
     return HubTool.standing(of: entry).hasSuffix("behind") ? 1 : 0
   }
 
@@ -60,10 +59,6 @@ struct DeviceFreshness {
     if entry.presentHealth?.isDiskNearlyFull == true { words.append("its disk is nearly full") }
     if entry.presentHealth?.hasFaults == true { words.append("its doctor found faults") }
     if let skew = Words.skew(device.skew) { words.append("its clock is \(skew)") }
-    if let health = entry.presentHealth {
-      if health.isDiskNearlyFull { words.append("its disk is nearly full") }
-      if health.hasFaults { words.append("its doctor found faults") }
-    }
     return words.joined(separator: "; ")
   }
 
