@@ -35,9 +35,9 @@ public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: Oth
     return gone(at: stamp, others, by: rules)
   case (.insert(let row), let hub?):
     // A row that counts as a whole has one stamp.
-    let newest = rules.grain == .row ? max(others.newest, others.columns.values.max() ?? .zero) : nil
+    let whole = rules.grain == .row ? others.latest : nil
     let meetings = row.values.indices.map {
-      Meeting(column: $0, was: .null, value: row[$0], others: newest ?? others.columns[$0] ?? others.newest)
+      Meeting(column: $0, was: .null, value: row[$0], others: whole ?? others.columns[$0] ?? others.newest)
     }
     return meet(.insertInsert, meetings.filter { $0.value != hub[$0.column] }, at: stamp, onto: hub, others, by: rules)
   case (.delete(let was), _):
@@ -67,10 +67,8 @@ private func mergeWhole(
   let isByPolicies = others.judge == .policies
   let theirs = isByPolicies ? Set(others.columns.keys) : others.disputed
   let agrees = isByPolicies && !others.presence && theirs.allSatisfy { hub[$0] == values[$0] }
-  let newest = max(others.newest, others.columns.values.max() ?? .zero)
-  let meetings = changes.map {
-    Meeting(column: $0.column, was: $0.was, value: $0.value, others: others.isEmpty || agrees ? nil : newest)
-  }
+  let met = others.isEmpty || agrees ? nil : others.latest
+  let meetings = changes.map { Meeting(column: $0.column, was: $0.was, value: $0.value, others: met) }
   let result = meet(.updateUpdate, meetings, at: stamp, onto: hub, others, by: rules)
   // Stamps alone do not show what each side wrote.
   guard isByPolicies || !theirs.isEmpty, let disagreement = result.disagreement, disagreement.state == .settled
@@ -166,7 +164,7 @@ private func mergeDelete(
   _ change: Change, at stamp: Stamp, onto hub: Row?, others: OthersChanges, by rules: MergeRules
 ) -> MergeResult? {
   guard let hub, !others.isEmpty else { return nil }
-  let newest = max(others.newest, others.columns.values.max() ?? .zero)
+  let newest = others.latest
   let wasDeletedThere =
     isDeleted(hub, by: rules) && (others.presence || rules.deleted.map { others.columns[$0] != nil } ?? false)
   switch change {

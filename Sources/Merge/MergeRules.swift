@@ -45,12 +45,19 @@ public struct OthersChanges: Sendable {
     case stamps
   }
 
-  public init(columns: [Int: Stamp] = [:], presence: Bool = false, newest: Stamp = .zero, judge: Judge = .policies) {
+  public init(
+    columns: [Int: Stamp] = [:], presence: Bool = false, newest: Stamp = .zero, judge: Judge = .policies,
+    own: Set<Int> = []
+  ) {
     self.columns = columns
     self.presence = presence
     self.newest = newest
     self.judge = judge
+    self.own = own
   }
+
+  /// The newest stamp of the row and of all these changes.
+  var latest: Stamp { columns.values.reduce(newest, max) }
 
   public var isEmpty: Bool { columns.isEmpty && !presence }
 

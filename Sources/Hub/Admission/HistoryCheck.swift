@@ -58,7 +58,7 @@ struct HistoryCheck {
     if try isMade(emission) { return }
     // The signature does not contain the epoch. So an emission that is known to be of another epoch proves nothing
     // here.
-    guard changes.received >= store.identity.firstEmission, try !store.isLost(emission),
+    guard changes.received >= store.identity.firstEmission, try !store.isCollected(emission.digest),
       let signature = proof.signature,
       try isSignedByUs(emission, signature)
     else { throw unknownEmission() }

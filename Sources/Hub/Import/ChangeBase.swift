@@ -36,10 +36,9 @@ extension HubStore {
     switch base {
     case .emission(let cursor):
       let others =
-        try walk.map { walk in
-          var others = OthersChanges(columns: walk.columns, presence: walk.presence, newest: past?.stamp ?? .zero)
-          others.own = walk.own
-          return others
+        try walk.map {
+          OthersChanges(
+            columns: $0.columns, presence: $0.presence, newest: past?.stamp ?? .zero, own: $0.own)
         }
         ?? changesByOthers(of: past, in: place, after: cursor, than: own)
       return others.meeting(change, onto: hub)

@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelConflicts
+import SatchelDataset
 import SatchelMerge
 import SatchelSQLite
 import SatchelValues
@@ -59,15 +60,18 @@ final class LateWork {
   /// Whether these are deletes of one family. The deletes of a unit are in a table whose changes belong to units.
   private func isFamily(_ records: [ConflictRecord]) -> Bool {
     records.allSatisfy { record in
-      guard record.operation == .delete, let place = store.place(of: record.table) else { return false }
-      let rules = store.tables[place].rules
+      guard record.operation == .delete, let rules = rules(of: record) else { return false }
       return rules.unit == nil && rules.late == .accept
     }
   }
 
   /// Whether this is a delete in a table whose changes belong to units: it may be a part of a family.
   private func isOfUnits(_ record: ConflictRecord) -> Bool {
-    record.operation == .delete && store.place(of: record.table).map { store.tables[$0].rules.unit != nil } ?? false
+    record.operation == .delete && rules(of: record)?.unit != nil
+  }
+
+  private func rules(of record: ConflictRecord) -> TableRules? {
+    store.place(of: record.table).map { store.tables[$0].rules }
   }
 
   private func mayBeLate(_ record: ConflictRecord) -> Bool {

@@ -11,15 +11,10 @@ import SatchelWorkspace
 /// A count for each row of a large bundle would need much memory. So the rows share a fixed number of counts. Each row
 /// gets its own count only after its shared count has reached the limit.
 struct StepLimit {
-  private struct RowReference: Hashable {
-    let place: Int
-    let key: RowKey
-  }
-
   /// No row with at most this number of changes is refused. A row with more than twice this number is refused.
   let most: Int
   private var shared = [Int](repeating: 0, count: 1 << 12)
-  private var counts: [RowReference: Int] = [:]
+  private var counts: [StepMerger.RowReference: Int] = [:]
 
   /// An export each hour for a year without an acknowledgement makes fewer changes of a row.
   static let usual = 10_000
@@ -28,7 +23,7 @@ struct StepLimit {
 
   /// Counts a change. Throws a `Refusal` if there are too many changes of its row.
   mutating func count(_ step: Step, in place: Int) throws {
-    let row = RowReference(place: place, key: step.key)
+    let row = StepMerger.RowReference(place: place, key: step.key)
     let position = Int(UInt(bitPattern: row.hashValue) % UInt(shared.count))
     shared[position] += 1
     if shared[position] <= most { return }
@@ -46,7 +41,7 @@ struct StepLimit {
       """,
       hint: """
         If the device made as many exports, import one of its older files first: they are in bundles/sent there. The \
-        newer file then counts only the later changes. If it did not, somebody else may have its key: satchel-hub \
+        newer file then counts only the later changes. If it did not, another person may have its key: satchel-hub \
         device revoke NAME
         """, keeping: .quarantine)
   }

@@ -174,26 +174,26 @@ private final class Recovery {
     if let past { try noteSeen(past.number, in: place) }
     guard let hub else { return try bringBack(row, key, at: stamp, past, in: place, words) }
     if hub == row { return }
-    var changes: [ColumnChange] = []
-    var kept: [Int: Winner] = [:]
-    var hasCount = false
     let present = try knownValues(of: past, in: place)
-    for column in row.values.indices where hub[column] != row[column] {
-      if store.rows[place].rules.countsDifferences(of: column) {
-        // The devices deliver their own changes of it again, so an older value is one of many that it had on the way.
-        if !isNewest || present.values[column, default: []].contains(row[column]) { continue }
-        kept[column] = .hub
-        hasCount = true
-      } else if present.columns.contains(column) {
-        if !present.values[column, default: []].contains(row[column]) { kept[column] = .hub }
-      } else {
+    func isKnown(_ column: Int) -> Bool { present.values[column, default: []].contains(row[column]) }
+    let differing = row.values.indices.filter { hub[$0] != row[$0] }
+    let counters = differing.filter { store.rows[place].rules.countsDifferences(of: $0) }
+    // The devices deliver their own changes of counters again, so an older value is one of many that a counter had on
+    // the way.
+    let counts = isNewest ? counters.filter { !isKnown($0) } : []
+    var kept = Dictionary(uniqueKeysWithValues: counts.map { ($0, Winner.hub) })
+    var changes: [ColumnChange] = []
+    for column in differing where !counters.contains(column) {
+      if !present.columns.contains(column) {
         changes.append(ColumnChange(column: column, was: hub[column], value: row[column]))
+      } else if !isKnown(column) {
+        kept[column] = .hub
       }
     }
     if !changes.isEmpty, try !write(.update(changes), key, over: hub, at: stamp, past, in: place) {
       for change in changes { kept[change.column] = .hub }
     }
-    if hasCount { report.counts += 1 }
+    if !counts.isEmpty { report.counts += 1 }
     if !kept.isEmpty {
       let lost = kept.keys.sorted().map { ColumnChange(column: $0, was: hub[$0], value: row[$0]) }
       try note(

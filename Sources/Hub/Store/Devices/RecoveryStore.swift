@@ -72,13 +72,6 @@ extension HubStore {
       ["digest": .string(emission.link.digest.hexadecimal)])
   }
 
-  /// Whether an emission belongs to the lost time and a device has brought it.
-  func isLost(_ emission: Manifest.EmissionLink) throws -> Bool {
-    try database.first(
-      "SELECT 1 FROM satchel_lost_emissions WHERE digest = :digest", ["digest": .string(emission.digest.hexadecimal)]
-    ) { _ in true } ?? false
-  }
-
   /// The emissions that came and are not merged yet, the newest first.
   func lostEmissionsToMerge() throws -> [LostEmission] {
     try database.all(
@@ -105,6 +98,7 @@ extension HubStore {
 
   func markLostEmissionsMerged() throws { try database.run("UPDATE satchel_lost_emissions SET merged = 1") }
 
+  /// Whether an emission of the lost time came.
   func isCollected(_ digest: Digest) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_lost_emissions WHERE digest = :digest", ["digest": .string(digest.hexadecimal)]
