@@ -88,6 +88,25 @@ extension WebRequest {
   }
 }
 
+/// The part of a list that one page shows.
+struct PageOfList<Element> {
+  let items: ArraySlice<Element>
+  /// The number of the page, from 1 on.
+  let number: Int64
+  /// The number of all pages.
+  let count: Int64
+
+  /// - Parameter size: the most items of a page.
+  init(_ list: [Element], by size: Int, for request: WebRequest) {
+    count = Int64(list.count).pages(of: Int64(size))
+    number = min(request.page, count)
+    items = list.dropFirst(Int(number - 1) * size).prefix(size)
+  }
+
+  /// Such as `page 2 of 3`.
+  var words: String { "page \(number) of \(count)" }
+}
+
 extension Int64 {
   /// The number of pages for so many things.
   func pages(of size: Int64) -> Int64 { Swift.max(1, (self + size - 1) / size) }

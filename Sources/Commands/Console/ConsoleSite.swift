@@ -114,6 +114,12 @@ struct ConsoleSite: Sendable {
     }
   }
 
+  /// A path that a person typed in a form. The console's own folder is not known to that person.
+  static func fullPath(_ typed: String) throws -> String {
+    guard Paths.isAbsolute(typed) else { throw UsageError("a path is written in full, as in /media/stick/tablet-1") }
+    return typed
+  }
+
   var now: Int64 { context.platform.clock.milliseconds() }
 
   /// A moment in local time, for people.

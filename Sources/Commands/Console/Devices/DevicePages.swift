@@ -42,6 +42,25 @@ extension ConsoleSite {
     }
   }
 
+  /// The form with which a person searches a list.
+  static func search(_ page: String, _ label: String, _ text: String?) -> Markup {
+    """
+    <form class="filter" method="get" action="\(page)" role="search">
+    <label>\(label) <input type="search" name="text" maxlength="100" value="\(text ?? "")" data-live></label>
+    <button>Find</button>
+    </form>
+    """
+  }
+
+  /// The address of the pages of a searched list, up to the number of the page.
+  static func pages(of page: String, _ text: String?) -> String {
+    "\(page)?\(text.map { "text=\(percentEncoded($0))&" } ?? "")page="
+  }
+
+  /// In place of the form for a device, if the hub has no user.
+  static let noUserYet: Markup =
+    "<p>A device works for a user. <a class=\"button main\" href=\"users\">Add a user first</a></p>"
+
   /// The hub, opened for work that is thrown away.
   func rehearsing() throws -> HubWorkspace {
     try HubWorkspace.open(
@@ -103,4 +122,10 @@ extension ConsoleSite {
   static func filled(_ names: [String], _ request: WebRequest) -> [(name: String, value: String)] {
     names.compactMap { name in request.filled(name).map { (name, $0) } }
   }
+}
+
+extension WebRequest {
+  /// The typed last day. The button for no last day has the same name as the field before it, and comes after it. nil:
+  /// nothing was typed.
+  var typedLastDay: String? { all("expires").last { !$0.isEmpty } }
 }

@@ -15,8 +15,7 @@ private struct DeviceChange {
   init(_ request: WebRequest, by clock: any WallClock) throws {
     name = try request.needed("name")
     user = request.filled("user")
-    // The button for no last day has the same name as the field before it, and comes after it.
-    day = request.all("expires").last { !$0.isEmpty }
+    day = request.typedLastDay
     expires = try day.map { try HubTool.lastDay($0, by: clock) }
     edits = request.filled("edits")
     guard edits == nil || edits == "yes" || edits == "no" else { throw UsageError("--edits takes yes or no") }

@@ -20,7 +20,7 @@ extension ConsoleSite {
     return Self.frame(
       "Enrol a device",
       users.text.isEmpty
-        ? "<p>A device works for a user. <a class=\"button main\" href=\"users\">Add a user first</a></p>"
+        ? Self.noUserYet
         : """
         \(Self.ceremony)
         <form method="post" action="enrol" enctype="multipart/form-data">
@@ -45,7 +45,7 @@ extension ConsoleSite {
 
   private static let ceremony: Markup = """
     <h2>Why two people compare a fingerprint</h2>
-    <p>The request file came by a stick or by mail. On its way, somebody could have put another file in its place, to
+    <p>The request file came by a stick or by mail. On its way, a stranger could have put another file in its place, to
     get your rows. The fingerprint shows whether this is the device's own file. It must come to you on another way than
     the file: by telephone, or because you look at the device.</p>
     <ol>
@@ -78,12 +78,6 @@ extension ConsoleSite {
         defer { bytes = [] }
         return bytes
       })
-  }
-
-  /// A path that a person typed in a form. The console's own folder is not known to that person.
-  static func fullPath(_ typed: String) throws -> String {
-    guard typed.hasPrefix("/") else { throw UsageError("a path is written in full, as in /media/stick/tablet-1") }
-    return typed
   }
 
   /// Compares the typed fingerprint, and says what the enrolment will do. Enrols nothing.

@@ -30,10 +30,10 @@ extension ConsoleSite {
     return Self.frame(
       "Prepare a new device",
       users.text.isEmpty
-        ? "<p>A device works for a user. <a class=\"button main\" href=\"users\">Add a user first</a></p>"
+        ? Self.noUserYet
         : """
         <p>The hub makes a folder that is ready for use: it has its keys, trusts this hub, and holds the rows that its
-        user may see. Nobody has to compare a fingerprint, because the keys are made here. Copy the folder to the
+        user may see. No fingerprint has to be compared, because the keys are made here. Copy the folder to the
         device, and then delete it here. If the device has its own folder already,
         <a href="enrol">enrol its request</a>.</p>
         <form method="get" action="provision">

@@ -12,9 +12,8 @@ extension ConsoleSite {
     let users = try hub.users().filter { user in
       text.map { "\(user.name) \(Words.fields(user.attributes))".lowercased().contains($0) } ?? true
     }
-    let pages = Int64(users.count).pages(of: Int64(Self.usersOfPage))
-    let page = min(request.page, pages)
-    let rows = users.dropFirst(Int(page - 1) * Self.usersOfPage).prefix(Self.usersOfPage).map { user -> Markup in
+    let page = PageOfList(users, by: Self.usersOfPage, for: request)
+    let rows = page.items.map { user -> Markup in
       let own = devices.filter { $0.user == user.name }.map(\.name)
       let attributes = Words.short(Words.fields(user.attributes))
       return """
@@ -24,10 +23,9 @@ extension ConsoleSite {
 
         """
     }
-    let address = "users?\(text.map { "text=\(percentEncoded($0))&" } ?? "")page="
     let table: Markup = """
       <div class="wide" tabindex="0"><table>
-      <caption>\(Words.count(users.count, "user")), page \(page) of \(pages)</caption>
+      <caption>\(Words.count(users.count, "user")), \(page.words)</caption>
       <thead><tr><th scope="col">User</th><th scope="col">Attributes</th><th scope="col">Last day</th>\
       <th scope="col">Devices</th></tr></thead>
       <tbody>
@@ -37,12 +35,9 @@ extension ConsoleSite {
     return Self.frame(
       "Users",
       """
-      <form class="filter" method="get" action="users" role="search">
-      <label>User or attribute <input type="search" name="text" maxlength="100" value="\(text ?? "")" data-live></label>
-      <button>Find</button>
-      </form>
+      \(Self.search("users", "User or attribute", text))
       \(users.isEmpty ? empty : table)
-      \(Self.paging(page, of: pages, address, what: "users"))
+      \(Self.paging(page.number, of: page.count, Self.pages(of: "users", text), what: "users"))
       <h2>Add a user</h2>
       <form class="filter" method="get" action="user-add">
       <label>Name <input name="name" maxlength="100" required></label>

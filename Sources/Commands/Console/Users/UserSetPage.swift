@@ -86,9 +86,7 @@ private struct UserChange {
   init(_ request: WebRequest, _ hub: HubWorkspace, _ site: ConsoleSite) throws {
     user = try hub.user(request.needed("name"))
     attributes = try site.typedAttributes(request, of: user, hub)
-    // The button for no last day has the same name as the field before it, and comes after it.
-    let typed = request.all("expires").last { !$0.isEmpty }
-    day = typed == site.lastDay(user.expires) ? nil : typed
+    day = request.typedLastDay == site.lastDay(user.expires) ? nil : request.typedLastDay
     expires = try day.map { try HubTool.lastDay($0, by: site.context.platform.clock) }
     if attributes.isEmpty, day == nil { throw UsageError("nothing to change: the fields have the present values") }
   }

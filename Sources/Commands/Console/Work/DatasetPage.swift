@@ -31,20 +31,18 @@ extension ConsoleSite {
 
   private func devices(_ report: DatasetReport, _ request: WebRequest) -> Markup {
     if report.devices.isEmpty { return "<p>There is no device yet.</p>" }
-    let size = Self.devicesOfPage
-    let pages = Int64(report.devices.count).pages(of: Int64(size))
-    let page = min(request.page, pages)
+    let page = PageOfList(report.devices, by: Self.devicesOfPage, for: request)
     let table = StatusSheet.Table(
       titles: ["Device", "User", "Version", "On its way"], numbers: [2, 3],
-      rows: report.devices.dropFirst(Int(page - 1) * size).prefix(size).map { device in
+      rows: page.items.map { device in
         [
           device.device, device.user, device.version.map { String($0) } ?? "not known",
           device.sent.map { String($0) } ?? "",
         ]
       })
     return """
-      \(table.markup(caption: "\(Words.count(report.devices.count, "device")), page \(page) of \(pages)"))
-      \(Self.paging(page, of: pages, "dataset?page=", what: "devices"))
+      \(table.markup(caption: "\(Words.count(report.devices.count, "device")), \(page.words)"))
+      \(Self.paging(page.number, of: page.count, "dataset?page=", what: "devices"))
       """
   }
 

@@ -10,16 +10,14 @@ extension ConsoleSite {
   func emitPage(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     let status = try hub.status()
     let active = status.devices.filter { $0.device.state == .active }
-    let pages = Int64(active.count).pages(of: Int64(Self.devicesOfPage))
-    let page = min(request.page, pages)
-    let shown = active.dropFirst(Int(page - 1) * Self.devicesOfPage).prefix(Self.devicesOfPage)
+    let page = PageOfList(active, by: Self.devicesOfPage, for: request)
     let newest = newestBundles(status, in: hub)
-    let rows = try shown.map { try row($0, newest[$0.device.name], hub) }
+    let rows = try page.items.map { try row($0, newest[$0.device.name], hub) }
     let form: Markup = """
       <form method="post" action="emit">
       <p><button class="main" name="all" value="1">Make bundles for all devices</button></p>
       <table>
-      <caption>\(Words.count(active.count, "active device")), page \(page) of \(pages)</caption>
+      <caption>\(Words.count(active.count, "active device")), \(page.words)</caption>
       <thead><tr><th scope="col">Device, user</th><th scope="col">Its rows</th>\
       <th scope="col">Newest bundle that waits to be carried</th><th scope="col">New bundle</th></tr></thead>
       <tbody>
@@ -32,7 +30,7 @@ extension ConsoleSite {
       <p>A bundle carries the rows that the user of a device may see and the device may lack. If nothing is new for a
       device, no bundle is made. To carry bundles on a stick, <a href="sticks">sync the stick</a> instead.</p>
       \(active.isEmpty ? "<p>There is no active device.</p>" : form)
-      \(Self.paging(page, of: pages, "emit?page=", what: "devices"))
+      \(Self.paging(page.number, of: page.count, "emit?page=", what: "devices"))
       """, at: .sticks, open: status.openConflicts)
   }
 

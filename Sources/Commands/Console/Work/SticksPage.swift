@@ -70,8 +70,7 @@ extension ConsoleSite {
 
   /// Begins the sync of a stick.
   func sync(_ request: WebRequest) throws -> WebResponse {
-    let path = try request.needed("stick")
-    guard Paths.isAbsolute(path) else { throw UsageError("write the whole path of the folder, from / on") }
+    let path = try Self.fullPath(request.needed("stick"))
     return try begin(
       ConsoleTask(
         "Sync \(Paths.name(of: path))", at: .sticks, words: ["sync", "--", path], on: command,

@@ -34,8 +34,7 @@ extension ConsoleSite {
 
   /// Begins a backup.
   func backUp(_ request: WebRequest) throws -> WebResponse {
-    let path = try request.needed("file")
-    guard Paths.isAbsolute(path) else { throw UsageError("write the whole path of the file, from / on") }
+    let path = try Self.fullPath(request.needed("file"))
     return try begin(ConsoleTask("Back up the hub", at: .upkeep, words: ["backup", "--", path], on: command))
   }
 

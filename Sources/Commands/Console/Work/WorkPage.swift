@@ -25,21 +25,17 @@ extension ConsoleSite {
   }
 
   private func running(_ run: WorkRun) -> WebResponse {
+    let time = Words.span(max(0, now - run.began))
     var response = Self.frame(
       run.task.title,
       """
-      <p class="notice" role="status">This goes on since \(Self.seconds(now - run.began)). \(run.progressWords)</p>
+      <p class="notice" role="status">This goes on since \(time). \(run.progressWords)</p>
       <p>The other pages can be used meanwhile. Decisions wait until this is done: the hub does one thing at a time.
       This page looks again by itself every second.</p>
       <p><a class="button" href="work">Look again</a></p>
       """, at: run.task.place)
     response.headers.append(("Refresh", "1"))
     return response
-  }
-
-  private static func seconds(_ milliseconds: Int64) -> String {
-    let seconds = max(0, milliseconds) / 1000
-    return seconds < 120 ? Words.count(seconds, "second") : Words.count(seconds / 60, "minute")
   }
 
   private func result(of run: WorkRun, _ code: ExitCode) -> WebResponse {
