@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Plants the mistakes of Tests/Planted/mistakes.json in a copy of this package, each behind a switch, builds the simulator there, and
-lets it hunt for each of them.
+"""Plants the mistakes of Tests/Planted/mistakes.json in a copy of this package, each behind a switch, builds the
+simulator there, and lets it hunt for each of them.
 
     scripts/plant.py [NAME ...]        all of them, or those that are named
     scripts/plant.py --check           looks whether each mistake has its place in the code, and plants nothing
@@ -8,8 +8,9 @@ lets it hunt for each of them.
 A mistake with "tests" is looked for by these tests, in a build for debugging: what it does, no season shows. A rare one
 has "first", the season with which the hunt begins.
 
-Prints a table of what was found, and after how many seasons. Ends with 1 where one was not found within the seasons that SEASONS
-says (1000). JOBS mistakes are looked for at once (1). The package itself stays as it is: no switch is in what users run.
+Prints a table of what was found, and after how many seasons. Ends with 1 where one was not found within the seasons
+that SEASONS says (1000). JOBS mistakes are looked for at once (1). The package itself stays as it is: no switch is in
+what users run.
 """
 import json
 import os
@@ -77,8 +78,8 @@ def build(*words):
 def hunt(environment, first):
     """Plays seasons from `first` on. Returns what was found, and in words."""
     simulate = copy.parent / "build/release/simulate"
-    run = subprocess.run(
-        [simulate, "hunt", os.environ.get("SEASONS", "1000"), str(first)], env=environment, capture_output=True, text=True)
+    command = [simulate, "hunt", os.environ.get("SEASONS", "1000"), str(first)]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True)
     words = run.stdout.strip().splitlines()[-1] if run.stdout.strip() else f"the simulator died: {run.returncode}"
     return run.returncode == 0, words
 
@@ -92,8 +93,9 @@ def test(name, environment):
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=copy)
     if run.returncode == TIMED_OUT:
         return True, f"{name} does not end"
-    ran = "Test run with" in run.stdout
-    return ran and run.returncode != 0, f"{name} {'fails' if run.returncode else 'passes'}" if ran else f"{name} did not run"
+    if "Test run with" not in run.stdout:
+        return False, f"{name} did not run"
+    return run.returncode != 0, f"{name} {'fails' if run.returncode else 'passes'}"
 
 
 def look_for(mistake):

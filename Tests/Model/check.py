@@ -133,7 +133,7 @@ class Check:
                 )
 
     def later_values(self):
-        """With the policy "newest", no value counts that is older than one that lost against it."""
+        """With the policy "newest", no value counts that is older than a value that lost against it."""
         for conflict in self.hub.conflicts if self.hub.policy == "newest" else ():
             key, row = conflict.step.key, self.hub.rows.get(conflict.step.key)
             if row is None or conflict.kind != "update/update" or not key.startswith("k"):

@@ -142,16 +142,16 @@ extension HubTool {
 
   /// The fate of a bundle of this hub that a device brought back.
   private static func ownWords(_ report: HubImportReport) -> String {
-    if report.verdict == .collected { return "which this hub made and had lost: it is kept." }
-    if report.isOfLostKey { return "is signed with a key of this hub that was lost: not used." }
-    return "which this hub made: the hub knows it, so nothing changed."
+    if report.verdict == .collected { return ", which this hub made and had lost: it is kept." }
+    if report.isOfLostKey { return " is signed with a key of this hub that was lost: not used." }
+    return ", which this hub made: the hub knows it, so nothing changed."
   }
 
   static func text(_ report: HubImportReport) -> TerminalText {
     if let waiting = report.waiting { return Volumes.text(report.manifest.number, waiting) }
     let recovery: TerminalText = report.recovery.map { Self.text($0) } ?? ""
     if [.collected, .unused].contains(report.verdict) {
-      return "Bundle \(report.manifest.wholeNumber) for \(report.manifest.to.name), \(ownWords(report))\n" + recovery
+      return "Bundle \(report.manifest.wholeNumber) for \(report.manifest.to.name)\(ownWords(report))\n" + recovery
     }
     let name = "Bundle \(report.manifest.wholeNumber) of \(report.manifest.from.name)"
     let came = AttachedWords.came(report.attached, newer: report.attachedNewer, report.beside)

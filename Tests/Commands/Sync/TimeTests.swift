@@ -14,17 +14,9 @@ struct TimeTests {
 
   init() throws {
     camp = try CommandLineFixture()
-    try camp.sql(
-      "office.sqlite",
-      "CREATE TABLE notes (id TEXT PRIMARY KEY, words TEXT); INSERT INTO notes VALUES ('n', 'first'), ('m', 'other')")
-    try camp.write(
-      "camp.json", #"{ "dataset": "camp", "version": 1, "tables": { "notes": { "conflict": "newest" } } }"#)
-    camp.hubAnywhere(
-      "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
-    camp.hub("user", "add", "ann")
-    for name in ["tablet", "phone"] {
-      #expect(camp.hub("device", "provision", name, "--user", "ann", "--into", camp.path(name)).code == 0)
-    }
+    try camp.open(
+      "CREATE TABLE notes (id TEXT PRIMARY KEY, words TEXT); INSERT INTO notes VALUES ('n', 'first'), ('m', 'other')",
+      CommandLineFixture.definition(#"{ "notes": { "conflict": "newest" } }"#), devices: ["tablet", "phone"])
   }
 
   /// A program's write while the clock shows this time.
