@@ -54,7 +54,6 @@ struct FileForgeryTests {
     try bring(path, "a prank", by: own, with: [own.insert("notes", "e1", note("e1", by: "ann", path))])
     #expect(try lab.hubFile(path) == nil && beside(path, "a prank") == "a prank")
     #expect(lab.tool("status").out.contains("p5~"))
-    try lab.write("DELETE FROM notes WHERE id = 'e1'", in: lab.hub.folder)
     try bring(path, "the true one", by: ben)
     #expect(try lab.hubFile(path) == "the true one" && beside(path, "a prank") == "a prank")
     try bring(path, "a later prank", by: evil)
@@ -74,6 +73,16 @@ struct FileForgeryTests {
       try lab.refusal(
         of: own.bundle { $0.changes = [own.insert("notes", "e1", note("e1", by: "ann", "guess.jpg"))] }) == nil)
     #expect(try !lab.tellsSecrets(to: "evil"))
+  }
+
+  @Test("a new version of a file does not replace it while another user's row names it too")
+  func sharedName() throws {
+    let (first, other) = (try evil, try ben)
+    try bring("oak.jpg", "version 1", by: first, with: [first.insert("notes", "e1", note("e1", by: "ann", "oak.jpg"))])
+    let row = other.insert("notes", "b1", note("b1", by: "ben", "oak.jpg"))
+    #expect(try lab.refusal(of: other.bundle { $0.changes = [row] }) == nil)
+    try bring("oak.jpg", "version 2", by: evil)
+    #expect(try lab.hubFile("oak.jpg") == "version 1" && beside("oak.jpg", "version 2") == "version 2")
   }
 
   @Test("a file that comes before its row, with it or after it has its name, also if its device may write no more")
