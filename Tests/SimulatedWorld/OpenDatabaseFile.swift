@@ -1,4 +1,5 @@
 import CSQLite
+import SatchelPlatform
 
 /// A file of a simulated world that SQLite has open.
 final class OpenDatabaseFile {
@@ -33,10 +34,7 @@ final class OpenDatabaseFile {
   func close() {
     unlock(SQLITE_LOCK_NONE)
     leaveShared()
-    if removesAtClose, let folder = world.parent(of: path), let name = path.split(separator: "/").last.map(String.init)
-    {
-      world.change([(folder, name, nil)])
-    }
+    if removesAtClose, let folder = world.parent(of: path) { world.change([(folder, Paths.name(of: path), nil)]) }
   }
 
   func read(_ buffer: UnsafeMutableRawBufferPointer, at offset: Int) -> Int32 {

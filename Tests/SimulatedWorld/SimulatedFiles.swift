@@ -160,11 +160,7 @@ public struct SimulatedFiles: FileSystem {
   /// Throws if a link is on the way to a path below a confined folder.
   private func refuseLinks(on path: String) throws(PlatformError) {
     guard let (root, names) = rules.confinedNames(of: path) else { return }
-    var way = root
-    for name in names.dropLast() {
-      way = Paths.join(way, name)
-      if world.findName(way)?.target != nil { throw .link(path: way) }
-    }
+    if let link = world.firstLink(below: root, along: names.dropLast()) { throw .link(path: link) }
   }
 
   private func file(_ fd: Int32) throws(PlatformError) -> OpenFile {

@@ -54,9 +54,9 @@ public final class SimulatedWorld: @unchecked Sendable {
 
   /// The world of a path; nil for the machine's own files.
   static func world(of path: String) -> SimulatedWorld? {
-    let parts = path.split(separator: "/", maxSplits: 2)
-    guard parts.count > 1, parts[0] == "sim" else { return nil }
-    return worlds.withLock { $0[String(parts[1])] }
+    let parts = path.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 2)
+    guard parts.count > 1, parts[0].elementsEqual("sim".utf8) else { return nil }
+    return worlds.withLock { $0[String(Substring(parts[1]))] }
   }
 
   // MARK: faults
@@ -158,18 +158,32 @@ public final class SimulatedWorld: @unchecked Sendable {
   func findName(_ path: String) -> Inode? { find(path, depth: 0, followsLast: path.hasSuffix("/.")) }
 
   private func find(_ path: String, depth: Int, followsLast: Bool) -> Inode? {
-    let parts = path.split(separator: "/").dropFirst(2).filter { $0 != "." }.map(String.init)
+    // Bytes are split, not characters: a season looks up names more often than it does anything else.
+    let parts = path.utf8.split(separator: UInt8(ascii: "/")).dropFirst(2).filter { !$0.elementsEqual(".".utf8) }
     var here = tree
     for (number, part) in parts.enumerated() {
-      guard let next = here.entries[part] else { return nil }
+      guard let next = here.entries[String(Substring(part))] else { return nil }
       here = next
       let isLast = number == parts.count - 1
       guard let target = next.target, followsLast || !isLast else { continue }
       if depth > 40 { return nil }
-      let rest = parts[(number + 1)...].joined(separator: "/")
+      let rest = parts[(number + 1)...].map { String(Substring($0)) }.joined(separator: "/")
       return find(Paths.join(target, rest), depth: depth + 1, followsLast: followsLast)
     }
     return here
+  }
+
+  /// The path of the first symbolic link on the way from the folder `root` along `names`; nil: there is none.
+  func firstLink(below root: String, along names: ArraySlice<String>) -> String? {
+    guard var here = find(root) else { return nil }
+    var way = root
+    for name in names {
+      guard let next = here.entries[name] else { return nil }
+      way = Paths.join(way, name)
+      if next.target != nil { return way }
+      here = next
+    }
+    return nil
   }
 
   /// Puts a symbolic link at `path`.

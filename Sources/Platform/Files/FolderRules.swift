@@ -58,7 +58,7 @@ public struct FolderRules: Sendable {
 
   private func names(of path: String, below root: String) -> [String] {
     path.utf8.dropFirst(root.utf8.count).split(separator: UInt8(ascii: "/")).map {
-      String(decoding: Array($0), as: UTF8.self)
+      String(Substring($0))
     }
   }
 }

@@ -35,7 +35,7 @@ public enum Paths {
   // separator.
   private static let slash = UInt8(ascii: "/")
 
-  private static func text(_ bytes: some Sequence<UInt8>) -> String { String(decoding: Array(bytes), as: UTF8.self) }
+  private static func text(_ bytes: Substring.UTF8View) -> String { String(Substring(bytes)) }
 
   private static func trimmed(_ path: String) -> Substring.UTF8View { trimmed(path[...].utf8) }
 

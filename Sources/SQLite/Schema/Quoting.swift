@@ -1,23 +1,22 @@
 import SatchelValues
 
 /// Returns an identifier in the form that SQL reads literally. A name becomes SQL in this function only.
-public func quoted(_ identifier: String) -> String {
-  var result = "\""
-  for scalar in identifier.unicodeScalars {
-    if scalar == "\"" { result += "\"" }
-    result.unicodeScalars.append(scalar)
-  }
-  return result + "\""
-}
+public func quoted(_ identifier: String) -> String { wrapped(identifier, in: "\"") }
 
 /// A text as an SQL literal.
-public func quotedText(_ text: String) -> String {
-  var result = "'"
+public func quotedText(_ text: String) -> String { wrapped(text, in: "'") }
+
+/// The text between two quotes, with each quote in it doubled.
+private func wrapped(_ text: String, in quote: Unicode.Scalar) -> String {
+  let mark = String(quote)
+  // Nearly every name: each command builds the SQL of all triggers, to compare it with what is there.
+  if !text.utf8.contains(UInt8(ascii: quote)) { return mark + text + mark }
+  var result = mark
   for scalar in text.unicodeScalars {
-    if scalar == "'" { result += "'" }
+    if scalar == quote { result += mark }
     result.unicodeScalars.append(scalar)
   }
-  return result + "'"
+  return result + mark
 }
 
 public func quoted(_ name: Name) -> String { quoted(name.text) }
