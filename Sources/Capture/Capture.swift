@@ -1,17 +1,6 @@
 import SatchelSQLite
 import SatchelValues
 
-/// A column of stamps in one of Satchel's tables. Both names are SQL.
-public struct StampColumn: Sendable {
-  let table: String
-  let column: String
-
-  public init(table: String, column: String = "stamp") {
-    self.table = table
-    self.column = column
-  }
-}
-
 /// Installs capture in a database, and manages the generation of its writes.
 public enum Capture {
   /// One row: the generation that triggers give to writes, and the newest stamp that this replica has seen.
@@ -114,41 +103,5 @@ public enum Capture {
       "UPDATE satchel_capture SET stamp = max(stamp + 1, :now)",
       ["now": .integer(Stamp(milliseconds: milliseconds).rawValue)])
     return try newestStamp(in: database)
-  }
-
-  /// Replaces all stamps above `floor` by stamps just above `floor`. Their order stays, and equal stamps stay equal.
-  /// The caller holds a transaction, and has called `settle`.
-  /// - Parameter others: the columns of stamps outside capture.
-  public static func lowerStamps(
-    above floor: Stamp, of tables: [TrackedTable], and others: [StampColumn], in database: borrowing Database
-  ) throws {
-    let columns =
-      [StampColumn(table: "satchel_capture")]
-      + tables.map { StampColumn(table: quoted($0.names.before), column: quoted($0.names.stamp)) } + others
-    let limit: KeyValuePairs<String, Value> = ["floor": .integer(floor.rawValue)]
-    try database.execute("CREATE TEMP TABLE satchel_lowered (former INTEGER PRIMARY KEY, lowered INTEGER)")
-    for entry in columns {
-      try database.run(
-        """
-        INSERT OR IGNORE INTO temp.satchel_lowered (former)
-        SELECT \(entry.column) FROM \(entry.table) WHERE \(entry.column) > :floor
-        """, limit)
-    }
-    try database.run(
-      """
-      UPDATE temp.satchel_lowered
-      SET lowered = :floor + place
-      FROM (SELECT former AS known, row_number() OVER (ORDER BY former) AS place FROM temp.satchel_lowered)
-      WHERE former = known
-      """, limit)
-    for entry in columns {
-      try database.run(
-        """
-        UPDATE \(entry.table)
-        SET \(entry.column) = (SELECT lowered FROM temp.satchel_lowered WHERE former = \(entry.table).\(entry.column))
-        WHERE \(entry.column) > :floor
-        """, limit)
-    }
-    try database.execute("DROP TABLE temp.satchel_lowered")
   }
 }

@@ -13,9 +13,18 @@ public enum ClockFault: Sendable, Equatable {
   case leapt(now: Int64, last: Int64)
   /// Rows were written at the hub while its clock showed far more than it does now.
   case writes(now: Int64, newest: Int64)
-  /// The hub gave stamps while its clock showed far more than it does now. The holders are the devices that have shown
-  /// such stamps.
-  case stamps(now: Int64, newest: Int64, holders: [String])
+  /// The hub gave stamps while its clock showed far more than it does now.
+  case stamps(now: Int64, newest: Int64, holders: Holders)
+
+  /// The devices with stamps that are far ahead, by name.
+  public struct Holders: Sendable, Equatable {
+    /// The devices whose bundles have such stamps.
+    public var shown: [String] = []
+    /// The devices for which bundles with such stamps were made. They have not delivered anything since.
+    public var possible: [String] = []
+
+    var isNone: Bool { shown.isEmpty && possible.isEmpty }
+  }
 
   /// The most by which a clock may be set back, or two programs at one hub may differ, in milliseconds.
   static let tolerance: Int64 = 3_600_000
@@ -40,16 +49,22 @@ extension ClockFault {
   /// The operator's next steps.
   public var wayOut: String {
     let look = "Look at this computer's clock (date), and set it if it is wrong. If it is right:"
-    guard case .stamps(_, _, let holders) = self, !holders.isEmpty else { return "\(look) satchel-hub doctor --repair" }
+    guard case .stamps(_, _, let holders) = self, !holders.isNone else { return "\(look) satchel-hub doctor --repair" }
+    if holders.shown.isEmpty {
+      return """
+        \(look) import a new bundle of \(holders.possible.joined(separator: ", ")) (satchel export --prove makes one \
+        there, also without new work), or revoke a device that does not come back. Then satchel-hub doctor --repair
+        """
+    }
     return """
-      \(look) import the work of \(holders.joined(separator: ", ")), and revoke each of these devices \
+      \(look) import the work of \(holders.shown.joined(separator: ", ")), and revoke each of these devices \
       (satchel-hub device revoke NAME). Then satchel-hub doctor --repair, and provision new devices for their users
       """
   }
 
   /// Whether `doctor --repair` can correct what this fault has caused.
   var isRepairable: Bool {
-    if case .stamps(_, _, let holders) = self { holders.isEmpty } else { true }
+    if case .stamps(_, _, let holders) = self { holders.isNone } else { true }
   }
 
   func refusal() -> Refusal {
@@ -85,14 +100,23 @@ extension ClockFault {
 }
 
 extension ClockFault {
-  /// The effect of devices that have taken over times that are far ahead.
-  private static func words(of holders: [String]) -> String {
-    if holders.isEmpty { return "" }
-    return """
-       These devices have such times: \(holders.joined(separator: ", ")). So their clocks were wrong too, or this \
-      computer's clock is wrong now. The times cannot be lowered, because the changes of these devices would still be \
-      ahead.
-      """
+  /// The effect of devices that have taken over times that are far ahead, or may have done so.
+  private static func words(of holders: Holders) -> String {
+    var words = ""
+    if !holders.shown.isEmpty {
+      words += """
+         These devices have such times: \(holders.shown.joined(separator: ", ")). So their clocks were wrong too, or \
+        this computer's clock is wrong now. The times cannot be lowered, because the changes of these devices would \
+        still be ahead.
+        """
+    }
+    if !holders.possible.isEmpty {
+      words += """
+         These devices may have such times, because bundles with them were made for them: \
+        \(holders.possible.joined(separator: ", ")). The times are lowered after each of them has delivered.
+        """
+    }
+    return words
   }
 }
 
@@ -124,5 +148,37 @@ extension HubWorkspace {
   /// The fault of the stamps that this hub has given. nil if there is none.
   func clockFaultOfStamps(_ store: HubStore) throws -> ClockFault? {
     try store.damage.isEmpty ? store.clockFaultOfStamps(at: platform.clock.milliseconds()) : nil
+  }
+}
+
+/// Times in the bundles of devices that contradict a clock that was set back.
+public struct ClockDoubt: Sendable {
+  let now: Int64
+  /// The newest time that a device has shown, in milliseconds since 1970.
+  let newest: Int64
+  /// The names of the devices that have shown times later than the present one.
+  let devices: [String]
+
+  public var words: String {
+    """
+    This hub's clock shows \(UTCTime.text(milliseconds: now)). But \(devices.joined(separator: ", ")) brought changes \
+    with times up to \(UTCTime.text(milliseconds: newest)). So this clock may be behind. A repair takes it as right, \
+    and later times in the hub's records become the present time.
+    """
+  }
+}
+
+extension HubWorkspace {
+  /// The times of devices that contradict the present reading of a clock that was set back. nil if there are none.
+  public func clockDoubt() throws -> ClockDoubt? {
+    // A repair names the damage that prevents it from opening the database.
+    guard let store = try? examined() else { return nil }
+    let now = platform.clock.milliseconds()
+    guard case .behind? = try store.clockFault(at: now) else { return nil }
+    let later = try store.devices().filter {
+      $0.state != .revoked && $0.newestStamp.milliseconds > now + ClockFault.tolerance
+    }
+    guard let newest = later.map(\.newestStamp.milliseconds).max() else { return nil }
+    return ClockDoubt(now: now, newest: newest, devices: later.map(\.name))
   }
 }

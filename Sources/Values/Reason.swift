@@ -56,7 +56,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case brake
   /// Another command or program is at work. Try again.
   case busy
-  /// The person said no. Nothing was changed.
+  /// The person said no, or there was no terminal to ask at. Nothing was changed.
   case cancelled
   /// The database, or a file that belongs to it, cannot be opened.
   case cannotOpen = "cannot-open"

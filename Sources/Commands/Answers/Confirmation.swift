@@ -21,4 +21,17 @@ enum Confirmation {
       throw WorkspaceError(.cancelled, "Nothing was changed.", hint: "To continue, answer y, or add: --yes")
     }
   }
+
+  /// Asks the person at the terminal. Without a terminal `--yes` is necessary, because the step may cost a visit to
+  /// every device.
+  ///
+  /// Throws a `WorkspaceError` if the answer is not yes, or if there is no one to ask.
+  static func require(_ question: TerminalText, _ command: ParsedCommand, _ context: CommandContext) throws {
+    if command.flag(yes.long) || command.dryRun { return }
+    if context.console.traits.interactive { return try ask(question, command, context) }
+    context.console.warn("\(question)\n")
+    throw WorkspaceError(
+      .cancelled, "Nothing was changed: there is no terminal here to ask at.",
+      hint: "To continue, give the command at a terminal, or add: --yes")
+  }
 }

@@ -53,7 +53,7 @@ extension HubTool {
       return Answer(text, members(unused, cost, isNew: false))
     }
     let people = price(of: cost)
-    try Confirmation.ask("\(people)Make a new key?", command, context)
+    try Confirmation.require("\(people)Make a new key?", command, context)
     let key = try hub.replaceLostKeys(again: command.flag("again"))
     let answer = KeyCommands.answer(key, command, next: afterLoss(key, cost))
     return Answer(command.dryRun ? answer.text + people : answer.text, members(key, cost, isNew: !command.dryRun))

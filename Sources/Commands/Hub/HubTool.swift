@@ -17,9 +17,13 @@ enum HubTool {
         + history
         + scopes + upkeep + quarantine.all + [
           LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
-          DoctorCommand.doctor(tool: name) { command, context in
+          DoctorCommand.doctor(tool: name, options: [Confirmation.yes]) { command, context in
             let workspace = try open(command, context)
-            return try command.flag("repair") ? workspace.repair(missing: command.missingRows) : workspace.examine()
+            guard command.flag("repair") else { return try workspace.examine() }
+            if let doubt = try workspace.clockDoubt() {
+              try Confirmation.require("\(doubt.words) Is this clock right?", command, context)
+            }
+            return try workspace.repair(missing: command.missingRows)
           },
           BundleCommands.verify(tool: name, verify),
           BundleCommands.inspect(tool: name, verify),

@@ -42,10 +42,15 @@ extension HubTool {
       let (hub, name) = (try open(command, context), command.argument("NAME"))
       let (typed, expires) = (try attributes(command), try command.expiry(context))
       let effect = try ScopePreviewText(asking: hub.preview(user: name, attributes: typed), command, context)
+      let former = try hub.users().first { Name($0.name) == Name(name) }?.expires
       let user = try hub.setUser(name, attributes: typed, expires: expires)
+      let keptOut = try expires == nil ? 0 : hub.changesKeptOut(of: user, after: former)
       return Answer(
-        "\(effect.answer)The user \(command.dryRun ? "would be" : "is now") \(words(user)).\n",
-        ["user": json(user), "effect": effect.json])
+        """
+        \(effect.answer)The user \(command.dryRun ? "would be" : "is now") \(words(user)).
+        \(letIn(keptOut))
+        """,
+        ["user": json(user), "effect": effect.json, "kept_out": .integer(Int64(keptOut))])
     }
   }
 
@@ -151,6 +156,16 @@ extension HubTool {
       throw UsageError("--expires takes a day such as 2026-12-31, or never")
     }
     return time
+  }
+
+  /// The next step for changes that a former last day kept out. Empty if there are none.
+  static func letIn(_ count: Int) -> TerminalText {
+    if count == 0 { return "" }
+    return """
+      The former last day kept out \(Words.count(count, "change")). To see them: satchel-hub conflicts
+      To let a change in: satchel-hub conflicts resolve ID --keep device
+
+      """
   }
 
   /// The effect of a last day in the past.

@@ -40,6 +40,29 @@ extension HubWorkspace {
     return try store.devices().filter { try store.isExpired($0, now: now) }.map(\.name)
   }
 
+  /// The number of changes that a former last day kept out, and that a person can let in now: the present last days do
+  /// not exclude them.
+  /// - Parameters:
+  ///   - former: the former last day, in milliseconds since 1970. nil: there was none.
+  ///   - isMeant: whether a conflict is of the device or user whose last day was changed.
+  func keptOut(after former: Int64?, where isMeant: (ConflictRecord) -> Bool) throws -> Int {
+    guard let former else { return 0 }
+    let store = try store()
+    return try ConflictTable.list([.held], in: store.database).map(\.record).count {
+      try $0.kind == .forbidden && $0.stamp.milliseconds > former && isMeant($0) && !store.isWrittenTooLate($0)
+    }
+  }
+
+  /// The number of changes of a device that its former last day kept out, and that a person can let in now.
+  public func changesKeptOut(of device: EnrolledDevice, after former: Int64?) throws -> Int {
+    try keptOut(after: former) { $0.device == device.id }
+  }
+
+  /// The number of changes of a user that the user's former last day kept out, and that a person can let in now.
+  public func changesKeptOut(of user: User, after former: Int64?) throws -> Int {
+    try keptOut(after: former) { Name($0.user) == Name(user.name) }
+  }
+
   static func refuseExpired(_ device: EnrolledDevice, _ user: User, by clock: any WallClock) throws {
     let now = clock.milliseconds()
     for (what, expires, command) in [

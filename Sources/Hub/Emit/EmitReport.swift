@@ -197,7 +197,7 @@ extension HubWorkspace {
     let emission = Emission(
       number: plan.number, cursor: plan.cursor, acknowledged: plan.device.merged, version: store.dataset.version,
       revocations: manifest.revoked?.number ?? 0, user: plan.user.name, attributes: plan.user.attributes,
-      basis: plan.basis, file: manifest.fileName, isWritten: false, digest: sealed.digest)
+      basis: plan.basis, file: manifest.fileName, isWritten: false, digest: sealed.digest, stamp: newest)
     let previous = zip(plan.emissions, plan.held).suffix(1).map { (number: $0.number, sets: $1) }.first
     try store.save(emission, holding: plan.visible, after: previous, of: plan.device.id)
     try store.markTold(writer.keysToTell(), by: plan.number)

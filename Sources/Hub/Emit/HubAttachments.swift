@@ -26,7 +26,7 @@ struct HubAttachments {
     /// Files that the device must get and that are here. Files that were never sent come first, then the files that
     /// were sent longest ago.
     fileprivate var owed: [AttachmentPath] = []
-    /// The files of `owed` that were never sent, or that were lost with their bundle.
+    /// Files that were never sent, or that were lost with their bundle.
     fileprivate var due: Set<AttachmentPath> = []
     fileprivate var isPlanEmpty = true
     /// Copies in the draft.

@@ -68,6 +68,7 @@ extension HubWorkspace {
         try report.mendSpatialIndexes(of: store.tables, in: store.database)
         return changes
       }
+      if runMode == .commit { try LastBackup.lower(to: platform.clock.milliseconds(), in: folder, platform.files) }
       report.add(changes, of: store.tables)
       try report.checkReferences(among: store.tables, in: store.database)
       report.isRepaired = true
@@ -81,6 +82,7 @@ extension HubWorkspace {
     // The times of former users may be from the wrong clock.
     if try store.clockFault(at: now) != nil { try store.restartFormerUsers(at: now) }
     if try store.clockReading() > 0 { try store.saveClockReading(now) }
+    try store.lowerTimes(at: now)
     guard store.damage.isEmpty else { return }
     try Capture.settle(store.tables, in: store.database)
     try store.lowerStamps(at: now)

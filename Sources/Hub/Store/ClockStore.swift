@@ -51,30 +51,71 @@ extension HubStore {
     let limit = now + ClockFault.longestRest
     let newest = try Capture.newestStamp(in: database).milliseconds
     guard newest > limit else { return nil }
-    // Each bundle of a device has a stamp above all stamps that the device has seen.
-    let holders = try devices().filter { $0.state != .revoked && $0.newestStamp.milliseconds > limit }.map(\.name)
+    var holders = ClockFault.Holders()
+    for device in try devices() where device.state != .revoked {
+      // Each bundle of a device has a stamp above all stamps that the device has seen.
+      if device.newestStamp.milliseconds > limit {
+        holders.shown.append(device.name)
+      } else if try newestPossibleStamp(of: device, at: now).milliseconds > limit {
+        holders.possible.append(device.name)
+      }
+    }
     return .stamps(now: now, newest: newest, holders: holders)
   }
 
+  /// The newest stamp that a device may have: of its own bundles, and of the bundles that were made for it and that it
+  /// may have imported since.
+  private func newestPossibleStamp(of device: EnrolledDevice, at now: Int64) throws -> Stamp {
+    let made = try emissions(of: device.id)
+    let hasShown = device.newestStamp > .zero
+    if made.isEmpty, device.emitted > (hasShown ? device.proved : .zero) {
+      // The hub has forgotten these bundles.
+      return try Capture.newestStamp(in: database)
+    }
+    let open = hasShown ? made.filter { $0.number > device.proved } : made
+    let limit = Stamp(milliseconds: now + ClockFault.longestRest)
+    // A device asks a person before it takes a stamp that is so far ahead of its own time. Release 0.1 did not ask.
+    let asks = hasShown && !device.understands.isEmpty
+    let oldest = open.first { $0.stamp > limit }
+    let hasDelivered = oldest.map { device.merged > $0.acknowledged } ?? false
+    let held = asks && hasDelivered ? open.filter { $0.stamp <= limit } : open
+    return held.reduce(device.newestStamp) { max($0, $1.stamp) }
+  }
+
   /// Lowers stamps that are far ahead of the clock to the present, and keeps their order. Does nothing if a device has
-  /// such a stamp: the device's next stamps would still be far ahead. The caller holds a transaction, and capture is
-  /// settled.
+  /// such a stamp, or may have it: the device's next stamps would still be far ahead. The caller holds a transaction,
+  /// and capture is settled.
   func lowerStamps(at now: Int64) throws {
-    guard case .stamps(_, _, let holders)? = try clockFaultOfStamps(at: now), holders.isEmpty else { return }
-    // No stamp goes below the stamps that a device has shown.
-    let shown = try devices().filter { $0.state != .revoked }.map(\.newestStamp)
+    guard case .stamps(_, _, let holders)? = try clockFaultOfStamps(at: now), holders.isNone else { return }
+    // No stamp goes below the stamps that a device may have.
+    let possible = try devices().filter { $0.state != .revoked }.map { try newestPossibleStamp(of: $0, at: now) }
     let columns =
       ["satchel_log", "satchel_conflicts", "satchel_removed_elements", "satchel_lost_emissions"].map {
-        StampColumn(table: $0)
-      } + tables.map(RowNumbers.names).map { StampColumn(table: $0.table, column: $0.stamp) }
+        TimeColumn(table: $0)
+      } + tables.map(RowNumbers.names).map { TimeColumn(table: $0.table, column: $0.stamp) }
     try Capture.lowerStamps(
-      above: shown.reduce(Stamp(milliseconds: now), max), of: tables, and: columns, in: database)
-    // The bundles that lie ready have the former stamps. No device has shown that it took one, so each is made again.
+      above: possible.reduce(Stamp(milliseconds: now), max), of: tables, and: columns, in: database)
+    // The bundles that lie ready have the former stamps. No device can have one of them, so each is made again.
     try database.run(
       """
       UPDATE satchel_emissions
       SET written = 0
       WHERE number > (SELECT proved FROM satchel_devices WHERE id = satchel_emissions.device)
       """)
+  }
+
+  /// Lowers the hub's own records of times to the present, if they are from a clock that was ahead. Their order and
+  /// equality stay: the time of a decision finds the decision's entries in the log. These times never leave the hub.
+  /// The caller holds a transaction.
+  func lowerTimes(at now: Int64) throws {
+    let columns = [
+      "satchel_log": ["at"], "satchel_ledger": ["at"], "satchel_conflicts": ["noted", "decided_at"],
+      "satchel_devices": ["enrolled", "heard"], "satchel_former_users": ["at"], "satchel_rekeyed": ["at"],
+      "satchel_branches": ["at"], "satchel_versions": ["at"], "satchel_revoked": ["at"], "satchel_set_back": ["at"],
+      "satchel_braked": ["at"],
+      "satchel_lost_emissions": ["at"], "satchel_proofs": ["at", "verified"], "satchel_health": ["at", "doctor_at"],
+    ]
+    try TimeColumn.lower(
+      columns.flatMap { table, names in names.map { TimeColumn(table: table, column: $0) } }, above: now, in: database)
   }
 }

@@ -147,6 +147,7 @@ enum HubSchema {
       file TEXT NOT NULL,
       written INTEGER NOT NULL,       -- 1: the file is there and safe
       digest TEXT,                    -- of its B2SUMS; NULL: not known
+      stamp INTEGER NOT NULL DEFAULT 0, -- the newest stamp in it, or a later one
       PRIMARY KEY (device, number)
     ) WITHOUT ROWID
     """

@@ -7,8 +7,18 @@ import SatchelWorkspace
 extension HubSchema {
   static let upgrade = SchemaUpgrade([
     toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8, toSchema9,
-    toSchema10, toSchema11,
+    toSchema10, toSchema11, toSchema12,
   ])
+
+  private static let toSchema12: SchemaUpgrade.Step = { database in
+    try database.execute("ALTER TABLE satchel_emissions ADD COLUMN stamp INTEGER NOT NULL DEFAULT 0")
+    // No bundle has a later stamp than the hub itself: its newest stamp, or its clock at the time.
+    try database.run(
+      """
+      UPDATE satchel_emissions
+      SET stamp = max((SELECT stamp FROM satchel_capture), (SELECT clock << 16 FROM satchel_hub))
+      """)
+  }
 
   private static let toSchema11: SchemaUpgrade.Step = { try $0.execute(HubStore.health) }
 

@@ -111,6 +111,12 @@ struct HeldTests {
     #expect(try row() == "c1|p1|ann|keep me")
     #expect(try conflicts() == "update|forbidden|held")
     #expect(camp.hub("conflicts", "--json").out.contains("after the last day"))
+    // The day was wrong: the command that corrects it counts what it kept out, and says how to let it in.
+    let other = camp.hubAnywhere(words + ["--expires", "2001-02-02", "--json"])
+    #expect(try other.json["kept_out"] == 0, "\(other.out)")
+    let corrected = camp.hubAnywhere(words + ["--expires", "never"])
+    #expect(corrected.out.contains("The former last day kept out 1 change."), "\(corrected.out)\(corrected.error)")
+    #expect(corrected.out.contains("satchel-hub conflicts resolve ID --keep device"))
     let id = try camp.rows("office.sqlite", "SELECT id FROM satchel_conflicts")
     #expect(camp.hub("conflicts", "resolve", id, "--keep", "device").code == 0)
     #expect(try row() == "c1|p2|ann|of a")

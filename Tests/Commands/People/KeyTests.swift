@@ -185,7 +185,7 @@ struct KeyTests {
     try FileManager.default.removeItem(atPath: camp.path("hub/keys/own.key"))
     try FileManager.default.removeItem(atPath: camp.path("hub/keys/own.identity"))
     #expect(camp.hub("emit", "--all").error.contains("own.key is missing"))
-    let made = try fingerprint(camp.hub("keys", "rotate", "--lost", "--json"))
+    let made = try fingerprint(camp.hub("keys", "rotate", "--lost", "--yes", "--json"))
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     camp.deliver("tablet", 1)
     #expect(try camp.rows("office.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "1")
@@ -205,7 +205,7 @@ struct KeyTests {
   func stolenHubKey() throws {
     try FileManager.default.copyItem(atPath: camp.path("hub"), toPath: camp.path("thief"))
     try FileManager.default.copyItem(atPath: camp.path("office.sqlite"), toPath: camp.path("copy.sqlite"))
-    let made = try fingerprint(camp.hub("keys", "rotate", "--lost", "--json"))
+    let made = try fingerprint(camp.hub("keys", "rotate", "--lost", "--yes", "--json"))
     camp.hub("emit", "--all")
     #expect(camp.device("tablet", "import", incoming("tablet", 2), "--fingerprint", made).code == 0)
     let settings = String(decoding: try camp.read("thief/satchel.json"), as: UTF8.self)
@@ -252,7 +252,7 @@ struct KeyTests {
       #expect(try thief("import", bundle).code == 0)
       try answer(from: "thief")
     }
-    let made = try fingerprint(camp.hub("keys", "rotate", "--lost", "--json"))
+    let made = try fingerprint(camp.hub("keys", "rotate", "--lost", "--yes", "--json"))
     try answer(from: "hub", fingerprint: made)
     try camp.carry("tablet", rounds: 2)
     let words = "SELECT words FROM reviews WHERE id LIKE 'v%' ORDER BY 1"

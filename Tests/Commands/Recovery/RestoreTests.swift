@@ -30,7 +30,7 @@ import Testing
     for name in ["tablet", "phone"] { try carry(name) }
     try restore()
     try carry("tablet", rounds: 2)
-    let rotated = camp.hub("keys", "rotate", "--lost", "--json")
+    let rotated = camp.hub("keys", "rotate", "--lost", "--yes", "--json")
     let fingerprint = try #require(try rotated.json["fingerprint"]?.stringValue, "\(rotated.error)")
     for name in ["tablet", "phone"] {
       let emission = try #require(try camp.hub("emit", "--device", name, "--json").json["emissions"]?.arrayValue?.first)

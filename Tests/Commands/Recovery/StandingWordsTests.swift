@@ -72,7 +72,7 @@ struct StandingWordsTests {
   func bundlesOfLostKey() throws {
     try setBack()
     #expect(camp.hub("import", try export()).code == 3)
-    let rotated = camp.hub("keys", "rotate", "--lost", "--json")
+    let rotated = camp.hub("keys", "rotate", "--lost", "--yes", "--json")
     let fingerprint = try #require(try rotated.json["fingerprint"]?.stringValue, "\(rotated.error)")
     _ = try sync(nil)
     let taken = try sync("tablet", "--fingerprint", fingerprint)
@@ -127,9 +127,20 @@ struct StandingWordsTests {
     #expect(known.code == 0 && !known.error.contains("No device has shown"), "\(known.error)")
   }
 
+  @Test("a script replaces the hub's key only with --yes, because that costs a visit to each device")
+  func newKeyByScript() throws {
+    let before = camp.hub("keys", "show").out
+    let refused = camp.hub("keys", "rotate", "--lost")
+    #expect(refused.code == 1 && refused.error.contains("--yes"), "\(refused.error)")
+    let words = refused.error.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(words.contains("a person at each compares"), "\(words)")
+    #expect(camp.hub("keys", "rotate", "--lost", "--dry-run").code == 0)
+    #expect(camp.hub("keys", "show").out == before)
+  }
+
   @Test("right after a lost key was replaced, no further key is made")
   func thirdKey() throws {
-    #expect(camp.hub("keys", "rotate", "--lost").code == 0)
+    #expect(camp.hub("keys", "rotate", "--lost", "--yes").code == 0)
     let again = camp.hub("keys", "rotate")
     #expect(again.code == 1)
     #expect(again.error.contains("no device is known to have it yet"), "\(again.error)")

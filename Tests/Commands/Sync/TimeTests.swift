@@ -223,6 +223,25 @@ struct TimeTests {
     #expect(try words() == "by ann")
   }
 
+  @Test("a clock that is behind what devices brought is not accepted as right without a person's word")
+  func implausible() throws {
+    try write("by the phone", in: "phone/data.sqlite", at: now)
+    try deliver("phone", at: now + 1000, hubAt: now + 2000)
+    let wrong = now - 3650 * Self.day
+    try atHub(wrong) {}
+    let script = camp.hub("doctor", "--repair")
+    #expect(script.code == 1 && script.error.contains("--yes"), "\(script.out)\(script.error)")
+    let asked = camp.hub("doctor", "--repair", answers: ["n"], interactive: true)
+    let text = asked.error.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(asked.code == 1 && text.contains("But phone brought changes with times up to"), "\(text)")
+    #expect(camp.hub("emit", "--device", "phone").code == 3, "the clock is not accepted")
+    camp.hub("doctor", "--repair", "--dry-run")
+    let log = try camp.rows("office.sqlite", "SELECT max(at) FROM satchel_log")
+    #expect(log == "\(now + 2000)", "no time was lowered")
+    let accepted = camp.hub("doctor", "--repair", "--yes")
+    #expect(accepted.out.contains("Its present reading now counts as right."), "\(accepted.out)\(accepted.error)")
+  }
+
   @Test("a hub whose clock leaps ahead by half a year asks before anybody is sent its stamps")
   func hubLeapt() throws {
     try answer("phone", at: now, hubAt: now)

@@ -23,7 +23,8 @@ extension HubTool {
         --dry-run only shows.
 
         Work that was written after the last day is not accepted. If it was delivered already and waits for another \
-        row, a person decides it: satchel-hub conflicts
+        row, a person decides it: satchel-hub conflicts. If the day was wrong, set it again: the command then says how \
+        many changes it kept out, and how to let them in.
         """,
       arguments: [ArgumentSpec("NAME", help: "the device's name")],
       options: [
@@ -46,11 +47,16 @@ extension HubTool {
       let (hub, name) = (try open(command, context), command.argument("NAME"))
       let preview = try hub.preview(device: name, user: command.value("user"))
       let effect = try ScopePreviewText(asking: preview, command, context)
+      let former = try hub.device(name).expires
       let device = try hub.setDevice(
         name, user: command.value("user"), expires: expires, readOnly: edits.map { $0 == "no" })
+      let keptOut = try expires == nil ? 0 : hub.changesKeptOut(of: device, after: former)
       return Answer(
-        "\(effect.answer)\(command.dryRun ? "Would change" : "Changed") the device \(device.name).\n",
-        ["device": json(device), "effect": effect.json])
+        """
+        \(effect.answer)\(command.dryRun ? "Would change" : "Changed") the device \(device.name).
+        \(letIn(keptOut))
+        """,
+        ["device": json(device), "effect": effect.json, "kept_out": .integer(Int64(keptOut))])
     }
   }
 

@@ -22,6 +22,8 @@ struct Emission {
   /// The digest of the emission's B2SUMS. nil if release 0.1 made the emission and its ledger does not contain the
   /// digest.
   let digest: Digest?
+  /// The newest stamp in the emission. An upper bound if an earlier release made the emission.
+  let stamp: Stamp
 }
 
 extension HubStore {
@@ -29,7 +31,8 @@ extension HubStore {
   func emissions(of device: ReplicaID) throws -> [Emission] {
     try database.all(
       """
-      SELECT number, cursor, acknowledged, version, user, file, written, revocations, basis, digest, attributes
+      SELECT number, cursor, acknowledged, version, user, file, written, revocations, basis, digest, attributes,
+        stamp
       FROM satchel_emissions
       WHERE device = :device
       ORDER BY number
@@ -41,7 +44,8 @@ extension HubStore {
         version: $0.integer(3), revocations: $0.integer(7), user: $0.text(4), attributes: try $0.fields(10),
         basis: $0.optionalText(8),
         file: $0.text(5),
-        isWritten: $0.integer(6) != 0, digest: $0.optionalText(9).flatMap { Digest(hexadecimal: $0) })
+        isWritten: $0.integer(6) != 0, digest: $0.optionalText(9).flatMap { Digest(hexadecimal: $0) },
+        stamp: Stamp($0.integer(11)))
     }
   }
 
@@ -147,10 +151,11 @@ extension HubStore {
     try database.run(
       """
       INSERT INTO satchel_emissions (
-        device, number, cursor, acknowledged, version, revocations, user, attributes, basis, file, written, digest)
+        device, number, cursor, acknowledged, version, revocations, user, attributes, basis, file, written, digest,
+        stamp)
       VALUES (
         :device, :number, :cursor, :acknowledged, :version, :revocations, :user, :attributes, :basis, :file, :written,
-        :digest)
+        :digest, :stamp)
       """,
       [
         "device": .string(device.text), "number": .integer(emission.number.rawValue),
@@ -163,6 +168,7 @@ extension HubStore {
         "file": .string(emission.file),
         "written": .integer(emission.isWritten ? 1 : 0),
         "digest": emission.digest.map { .string($0.hexadecimal) } ?? .null,
+        "stamp": .integer(emission.stamp.rawValue),
       ])
     try database.run(
       "UPDATE satchel_devices SET emitted = :number WHERE id = :device",

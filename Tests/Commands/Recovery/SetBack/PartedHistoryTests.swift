@@ -216,7 +216,7 @@ struct PartedHistoryTests {
   func behindLostKey(keysAreKept: Bool) throws {
     try copyHub()
     func comeOver() throws {
-      let rotated = camp.hub("keys", "rotate", "--lost", "--json")
+      let rotated = camp.hub("keys", "rotate", "--lost", "--yes", "--json")
       let fingerprint = try #require(try rotated.json["fingerprint"]?.stringValue, "\(rotated.error)")
       for name in ["tablet", "phone"] {
         // The hub requests what it lacks, and the fingerprint is given again then.
