@@ -34,6 +34,8 @@ final class ScopeApplier {
     let stamp: Stamp
     /// Whether the row is as the hub sent it.
     let isHubs: Bool
+    /// Whether this device did not have the row before.
+    var isNew = false
   }
 
   let witness: RowWitness
@@ -143,7 +145,9 @@ final class ScopeApplier {
     if target != nil, target != incoming { mixed.append((rows, key)) }
     do { try rows.write(change, of: key) } catch let error as SQLiteError where error.kind == .unique {
       if let target {
-        blocked.append(Blocked(table: rows, key: key, row: target, stamp: stamp, isHubs: images.isEmpty))
+        blocked.append(
+          Blocked(
+            table: rows, key: key, row: target, stamp: stamp, isHubs: images.isEmpty, isNew: current == nil))
       }
     } catch let error as SQLiteError where error.kind == .constraint && target != incoming {
       forbidden.append((rows, key))
