@@ -40,10 +40,21 @@ extension ScopeApplier {
       throw try collision(of: entry)
     }
     let verdict = decide(rows.rules.table, device: images.last?.stamp ?? .zero, hub: entry.stamp)
-    let loss = Disagreement(kind: .unique, state: stateOfLoss(by: verdict))
+    let loss = Disagreement(
+      kind: .unique, state: try isRemovable(key, images, in: rows) ? stateOfLoss(by: verdict) : .open)
     return try takeBack(
       images, of: key, to: first.hubRow, as: loss, met: entry.row, in: rows,
       departure: loss.state == .open ? .kept : .gone)
+  }
+
+  /// Whether the policy may settle that a pending row loses its natural key. Under `newest` it may do so only if the
+  /// hub would also have removed this row for the other one: the row is new, and no row refers to it.
+  private func isRemovable(_ key: RowKey, _ images: [PreImage], in rows: RowTable) throws -> Bool {
+    if rows.rules.table != .newest { return true }
+    guard rows.table.rules.delete == .hard, let first = images.first, first.hubRow == nil, let row = try rows.row(key)
+    else { return false }
+    return try references(of: rows.table).tableWithChildren(
+      of: row, becoming: nil, rows.schema, in: session.database) == nil
   }
 
   /// The refusal if two rows from the hub collide here. They do not collide at the hub, so this database has stricter
@@ -81,6 +92,8 @@ extension ScopeApplier {
     let rows = entry.table
     // A device does not know which rows its user may change, unless every visible row may be changed.
     guard entry.isHubs, rows.table.rules.delete == .hard, rows.table.rules.write == .visible,
+      // This device had the row before, so the hub does not remove it for a newer row.
+      entry.isNew || rows.rules.table != .newest,
       let (image, change) = try changes(from: pending[rows.schema.name]?.images(of: key) ?? [], to: rows.row(key)).last,
       // If a row waits, a person at the hub decides.
       image.generation >= session.acknowledgedGeneration,

@@ -34,6 +34,8 @@ final class ScopeApplier {
     let stamp: Stamp
     /// Whether the row is as the hub sent it.
     let isHubs: Bool
+    /// Whether this device did not have the row before.
+    var isNew = false
   }
 
   let witness: RowWitness
@@ -143,7 +145,9 @@ final class ScopeApplier {
     if target != nil, target != incoming { mixed.append((rows, key)) }
     do { try rows.write(change, of: key) } catch let error as SQLiteError where error.kind == .unique {
       if let target {
-        blocked.append(Blocked(table: rows, key: key, row: target, stamp: stamp, isHubs: images.isEmpty))
+        blocked.append(
+          Blocked(
+            table: rows, key: key, row: target, stamp: stamp, isHubs: images.isEmpty, isNew: current == nil))
       }
     } catch let error as SQLiteError where error.kind == .constraint && target != incoming {
       forbidden.append((rows, key))
@@ -238,7 +242,7 @@ final class ScopeApplier {
     for (rows, key) in forbidden {
       guard let images = try pending[rows.schema.name]?.images(of: key), let first = images.first else { continue }
       // The policy does not settle this conflict: at the hub the change waits until it fits.
-      let loss = Disagreement(kind: .constraint, state: .open)
+      let loss = Disagreement(kind: .constraint, state: stateOfWaiting(images, of: key, in: rows))
       try enter(takeBack(images, of: key, to: first.hubRow, as: loss, met: first.hubRow, in: rows))
     }
   }
@@ -279,8 +283,10 @@ final class ScopeApplier {
   private func takeBack(_ orphan: RowsWithoutParent.RowWithoutParent) throws {
     let (rows, images) = (orphan.rows, try pending[orphan.rows.schema.name]?.images(of: orphan.key) ?? [])
     guard let first = images.first else { return }
-    // If another row keeps the parent out, a new row comes back together with its parent.
-    let loss = Disagreement(kind: .foreignKey, state: orphan.isBelowKeptRow && first.hubRow == nil ? .held : .open)
+    // The change waits for the parent at the hub. A new row below a kept row comes back together with that row.
+    let isBelowKept = orphan.isBelowKeptRow && first.hubRow == nil
+    let loss = Disagreement(
+      kind: .foreignKey, state: isBelowKept ? .held : stateOfWaiting(images, of: orphan.key, in: rows))
     try enter(
       takeBack(
         images, of: orphan.key, to: first.hubRow, as: loss, met: first.hubRow, in: rows,

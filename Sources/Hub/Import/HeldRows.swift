@@ -186,7 +186,7 @@ final class HeldRows {
       besides: OwnChanges(of: record.device, by: record.user)
     )
     if case .insert = change, try hub == nil && waitsForItsKey(record, in: place) { return .waits }
-    let result = merge(change, at: record.stamp, onto: hub, others: others, by: rows.rules)
+    let result = try merged(change, record, onto: hub, with: past, others: others, in: place)
     if let change = Change(from: hub, to: result.row),
       let words = try refusal(of: change, record, mayWrite: found?.mayWrite ?? true, in: place)
     {

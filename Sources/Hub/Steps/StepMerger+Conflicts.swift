@@ -87,7 +87,7 @@ extension StepMerger {
     case _ where obstacle.isHeld: state = .held
     // If a parent would be deleted, or would get another key, a person decides about its children.
     case .foreignKey: state = .open
-    default: state = stateOfLoss(by: try verdict(on: step, against: met, in: place))
+    default: state = try stateOfKeptOut(step, by: met, in: place)
     }
     return (Disagreement(kind: obstacle.kind, state: state), met)
   }

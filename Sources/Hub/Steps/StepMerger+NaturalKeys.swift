@@ -1,5 +1,6 @@
 import SatchelConflicts
 import SatchelMerge
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
@@ -53,7 +54,8 @@ extension StepMerger {
     let rivalPast = try store.past(of: rivalKey, in: place)
     let verdict = try verdict(on: step, against: rival, in: place)
     guard verdict.winner == .device, try scope.maySee(rivalKey, in: place), try scope.mayWrite(rivalKey, in: place),
-      try store.tableWithChildren(of: rival, becoming: nil, in: place) == nil
+      try store.tableWithChildren(of: rival, becoming: nil, in: place) == nil,
+      try rules.conflict != .newest || isNewToDevice(rivalPast, in: place)
     else { return false }
     let hub = try rows.row(step.key)
     let past = try store.past(of: step.key, in: place)
@@ -79,4 +81,61 @@ extension StepMerger {
     try note(Disagreement(kind: .unique, state: verdict.state, rowWinner: .device), step, met: rival, in: place)
     return true
   }
+
+  /// Returns the state of a change that another row with its natural key keeps out.
+  ///
+  /// Under `newest` a person decides unless the hub would also have removed the device's row for the other row. So the
+  /// two orders of arrival end alike.
+  func stateOfKeptOut(_ step: Step, by rival: Row?, in place: Int) throws -> ConflictState {
+    let state = stateOfLoss(by: try verdict(on: step, against: rival, in: place))
+    let rules = store.tables[place].rules
+    guard state == .settled, rules.conflict == .newest else { return state }
+    guard case .insert(let row) = step.change, rules.delete == .hard else { return .open }
+    return try isReferredTo(row, of: RowReference(place: place, key: step.key)) ? .open : .settled
+  }
+
+  /// Whether a waiting step makes a row refer to this new row.
+  private func isReferredTo(_ row: Row, of reference: RowReference) throws -> Bool {
+    let below = try referring ?? waitingRows()
+    referring = below
+    let found = below.rows.find(below: [(row, store.tables[reference.place].name)])
+    return found.contains { below.references[$0] != reference }
+  }
+
+  /// Returns the rows that the waiting steps would make.
+  private func waitingRows() throws -> WaitingRowsBelow {
+    var found = WaitingRowsBelow(rows: RowsBelow(among: store.tables, in: store.database))
+    for (reference, steps) in waiting {
+      var row = try store.rows[reference.place].row(reference.key)
+      for step in steps.map(\.step) {
+        switch step.change {
+        case .insert(let new): row = new
+        case .update(let changes): row?.write(changes)
+        case .delete: row = nil
+        }
+      }
+      guard let row else { continue }
+      found.rows.add(row, of: store.tables[reference.place].name)
+      found.references.append(reference)
+    }
+    return found
+  }
+
+  /// Whether a row was made after the emission that the device had. `newest` removes no other row: if the other row had
+  /// come first, only a change of this row would have lost.
+  private func isNewToDevice(_ past: RowNumbers.Entry?, in place: Int) throws -> Bool {
+    let cursor: Cursor?
+    switch base {
+    case .emission(let known): cursor = known
+    case .formerEpoch(let known): cursor = known
+    case .forgotten: cursor = nil
+    }
+    return try cursor.map { try store.changesByOthers(of: past, in: place, after: $0, than: .none).presence } ?? false
+  }
+}
+
+/// The rows that waiting steps would make, with the steps' rows in the same order.
+struct WaitingRowsBelow {
+  var rows: RowsBelow
+  var references: [StepMerger.RowReference] = []
 }

@@ -29,6 +29,7 @@ extension StepMerger {
     }
     // A row that cannot be merged does not hold the other rows back.
     order = try order.filter { try !takeTogether([$0]) }
+    referring = nil
     for row in order { try giveUp(row) }
     waiting = [:]
     order = []

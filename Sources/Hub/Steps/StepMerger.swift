@@ -58,6 +58,8 @@ final class StepMerger {
   var keepsInserts: Bool?
   /// New rows that are kept out, with the values that their device wrote into them later.
   var keptRows: [RowReference: Row] = [:]
+  /// The rows that the waiting steps would make. nil until they are looked up.
+  var referring: WaitingRowsBelow?
   /// Deletes of rows that this hub never had.
   var unknownDeletes: [(step: Step, place: Int)] = []
   /// The greatest keys that new rows may have, by table. Each value stays as it was when the merger looked it up.

@@ -95,7 +95,9 @@ struct NaturalKeyTests {
     #expect(try red("office.sqlite") == (deviceWins ? "old|Ada" : "o|Olga"))
     #expect(
       try camp.rows("office.sqlite", "SELECT room FROM bookings WHERE id = 'old'") == (deviceWins ? "red" : "blue"))
-    #expect(try conflicts().map { $0["state"]?.stringValue } == [test.state])
+    // By the stamps only a new row loses. In the other order an old row would have to go.
+    let state = test.policy == "newest" && !deviceWins ? "open" : test.state
+    #expect(try conflicts().map { $0["state"]?.stringValue } == [state])
   }
 
   @Test("a row that other rows refer to is not deleted for another row: a person decides", arguments: [true, false])

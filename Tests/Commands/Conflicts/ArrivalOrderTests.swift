@@ -1,0 +1,172 @@
+import Testing
+
+/// A device delivers its changes before it imports the changes of others, or after that. Two devices deliver in either
+/// order.
+@Suite("Both orders of arrival")
+struct ArrivalOrderTests {
+  private static let schema = """
+    CREATE TABLE p (id TEXT PRIMARY KEY, name TEXT);
+    CREATE TABLE c (id TEXT PRIMARY KEY, p TEXT REFERENCES p (id), name TEXT);
+    CREATE TABLE u (id TEXT PRIMARY KEY, v TEXT UNIQUE);
+    CREATE TABLE w (id TEXT PRIMARY KEY, u TEXT REFERENCES u (id));
+    CREATE TABLE k (id TEXT PRIMARY KEY, a INTEGER, b INTEGER, CHECK (a <= b));
+    INSERT INTO p VALUES ('p1', 'one'), ('p2', 'two'), ('p3', 'three');
+    INSERT INTO c VALUES ('c0', 'p2', 'old');
+    INSERT INTO u VALUES ('u1', 'x'), ('u2', 'y');
+    INSERT INTO k VALUES ('k1', 0, 10);
+    """
+  private static let tables = ["p", "c", "u", "w", "k"]
+  private static let queries = tables.map { "SELECT * FROM \($0) ORDER BY id" }
+
+  private func open(_ policy: String) throws -> TwoDeviceFixture {
+    try TwoDeviceFixture(
+      Self.schema, Self.tables.map { #""\#($0)": { "conflict": "\#(policy)" }"# }.joined(separator: ", "))
+  }
+
+  private func conflicts(_ lab: TwoDeviceFixture, _ who: String) throws -> String {
+    try lab.rows(who, "SELECT table_name, operation, kind, state FROM satchel_conflicts ORDER BY table_name, id")
+  }
+
+  /// The rows, which are the same everywhere, and the conflicts at the hub and on a device.
+  private func end(_ lab: TwoDeviceFixture) throws -> String {
+    try lab.peace(Self.queries)
+    let rows = try Self.queries.map { try lab.rows("office", $0) }
+    return try (rows + [conflicts(lab, "office"), conflicts(lab, "tablet")]).joined(separator: "\n--\n")
+  }
+
+  // MARK: changes that wait
+
+  private enum First: CaseIterable { case delivery, answer, both }
+
+  /// The tablet's change, a change at the office that keeps it out, and another change that lets it in.
+  struct Waiting: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let own: String
+    let other: String
+    let back: String
+    /// The rows of the table afterwards.
+    let then: (query: String, rows: String)
+  }
+
+  static let waiting = [
+    Waiting(
+      testDescription: "a new row below a row that is deleted and made again",
+      own: "INSERT INTO c VALUES ('n', 'p1', 'new')", other: "DELETE FROM p WHERE id = 'p1'",
+      back: "INSERT INTO p VALUES ('p1', 'again')", then: ("SELECT p FROM c WHERE id = 'n'", "p1")),
+    Waiting(
+      testDescription: "an update to a row that is deleted and made again",
+      own: "UPDATE c SET p = 'p1' WHERE id = 'c0'", other: "DELETE FROM p WHERE id = 'p1'",
+      back: "INSERT INTO p VALUES ('p1', 'again')", then: ("SELECT p FROM c WHERE id = 'c0'", "p1")),
+    Waiting(
+      testDescription: "a value that a CHECK forbids for a time",
+      own: "UPDATE k SET a = 8 WHERE id = 'k1'", other: "UPDATE k SET b = 5 WHERE id = 'k1'",
+      back: "UPDATE k SET b = 20 WHERE id = 'k1'", then: ("SELECT a FROM k", "8")),
+  ]
+
+  @Test(
+    "a change that cannot be taken yet waits, and enters when it fits, in both orders",
+    arguments: waiting, ["manual", "hub", "newest", "device"])
+  func waits(_ waiting: Waiting, policy: String) throws {
+    for isBack in [false, true] {
+      var ends: Set<String> = []
+      for first in First.allCases {
+        let lab = try open(policy)
+        try lab.sql("tablet", waiting.own)
+        lab.camp.awaitLaterTime()
+        try lab.sql("office", waiting.other)
+        if first != .delivery { try lab.answer("tablet") }
+        if first != .answer { try lab.deliver("tablet") }
+        if isBack { try lab.sql("office", waiting.back) }
+        ends.insert(try end(lab))
+        let found = try lab.rows("office", waiting.then.query)
+        #expect((found == waiting.then.rows) == isBack, "\(first): \(found)")
+        let state = isBack ? "settled" : "held"
+        #expect(try conflicts(lab, "office").hasSuffix(state), "\(first)")
+        #expect(try conflicts(lab, "tablet").hasSuffix(state), "\(first)")
+      }
+      #expect(ends.count == 1, "\(ends.joined(separator: "\n====\n"))")
+    }
+  }
+
+  @Test("a change that waited does not overwrite what its device wrote later", arguments: [false, true])
+  func laterWrite(importsFirst: Bool) throws {
+    let lab = try open("newest")
+    try lab.sql("tablet", "UPDATE c SET p = 'p1', name = 'mine' WHERE id = 'c0'")
+    try lab.sql("office", "DELETE FROM p WHERE id = 'p1'")
+    if importsFirst { try lab.answer("tablet") }
+    try lab.cycle("tablet")
+    lab.camp.awaitLaterTime()
+    try lab.sql("tablet", "UPDATE c SET p = 'p3' WHERE id = 'c0'")
+    try lab.cycle("tablet")
+    try lab.sql("office", "INSERT INTO p VALUES ('p1', 'again')")
+    try lab.peace(Self.queries)
+    #expect(try lab.rows("office", "SELECT p, name FROM c WHERE id = 'c0'") == "p3|mine")
+    let kept = try lab.rows("office", "SELECT state, winners, device_values FROM satchel_conflicts")
+    #expect(kept == #"settled|{"p":"hub"}|{"p":"p1","name":"mine"}"#)
+  }
+
+  // MARK: natural keys
+
+  private enum Arrival: CaseIterable { case older, newer, olderThenAnswer, newerThenAnswer }
+
+  /// Changes of the tablet and of the phone that take one UNIQUE value. The phone's change is newer.
+  struct Taking: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let tablet: String
+    let phone: String
+    let isSettled: Bool
+  }
+
+  static let takings = [
+    Taking(
+      testDescription: "new rows", tablet: "INSERT INTO u VALUES ('t', 'z')", phone: "INSERT INTO u VALUES ('f', 'z')",
+      isSettled: true),
+    Taking(
+      testDescription: "a new row and an older row below which there is another",
+      tablet: "INSERT INTO u VALUES ('t', 'z'); INSERT INTO w VALUES ('wt', 't')",
+      phone: "INSERT INTO u VALUES ('f', 'z')", isSettled: false),
+    Taking(
+      testDescription: "rows with others below them",
+      tablet: "INSERT INTO u VALUES ('t', 'z'); INSERT INTO w VALUES ('wt', 't')",
+      phone: "INSERT INTO u VALUES ('f', 'z'); INSERT INTO w VALUES ('wf', 'f')", isSettled: false),
+    Taking(
+      testDescription: "a new row with a row below it, and an older row",
+      tablet: "INSERT INTO u VALUES ('t', 'z')",
+      phone: "INSERT INTO u VALUES ('f', 'z'); INSERT INTO w VALUES ('wf', 'f')", isSettled: true),
+    Taking(
+      testDescription: "updates", tablet: "UPDATE u SET v = 'z' WHERE id = 'u1'",
+      phone: "UPDATE u SET v = 'z' WHERE id = 'u2'", isSettled: false),
+    Taking(
+      testDescription: "an update and a newer row", tablet: "UPDATE u SET v = 'z' WHERE id = 'u1'",
+      phone: "INSERT INTO u VALUES ('f', 'z')", isSettled: false),
+    Taking(
+      testDescription: "a row and a newer update", tablet: "INSERT INTO u VALUES ('t', 'z')",
+      phone: "UPDATE u SET v = 'z' WHERE id = 'u2'", isSettled: true),
+  ]
+
+  @Test(
+    "under newest a UNIQUE value that two devices take ends alike in both orders, or a person decides in both",
+    arguments: takings)
+  func naturalKey(_ taking: Taking) throws {
+    var ends: Set<String> = []
+    for arrival in Arrival.allCases {
+      let lab = try open("newest")
+      try lab.sql("tablet", taking.tablet)
+      lab.camp.awaitLaterTime()
+      try lab.sql("phone", taking.phone)
+      let isOlderFirst = arrival == .older || arrival == .olderThenAnswer
+      let (first, second) = isOlderFirst ? ("tablet", "phone") : ("phone", "tablet")
+      try lab.deliver(first)
+      if arrival == .olderThenAnswer || arrival == .newerThenAnswer { try lab.answer(second) }
+      try lab.deliver(second)
+      try lab.peace(Self.queries)
+      let state = try lab.rows("office", "SELECT state FROM satchel_conflicts WHERE kind = 'unique'")
+      #expect(state == (taking.isSettled ? "settled" : "open"), "\(arrival)")
+      for row in ["u1", "u2"] {
+        #expect(try lab.rows("office", "SELECT count(*) FROM u WHERE id = '\(row)'") == "1", "\(arrival): \(row)")
+      }
+      ends.insert(try Self.queries.map { try lab.rows("office", $0) }.joined(separator: "\n--\n"))
+    }
+    if taking.isSettled { #expect(ends.count == 1, "\(ends.joined(separator: "\n====\n"))") }
+  }
+}
