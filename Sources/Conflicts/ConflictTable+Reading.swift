@@ -92,13 +92,20 @@ extension ConflictTable {
     }
   }
 
+  /// The value of `told` for a conflict that the other side never learns of.
+  public static let neverTold: Int64 = -1
+
   /// Marks this conflict's new state as not yet reported to the other side. Does nothing for the delete of a row that
   /// left its user's scope. If the hub had deleted the row, the delete would be no conflict and would have no report.
-  /// So a report would show the user that the hub still has the row.
+  /// So a report would show the user that the hub still has the row. A delete in a unit with other changes is a
+  /// conflict in both cases, and is reported.
   public static func retell(_ id: ConflictID, in database: borrowing Database) throws {
     try database.run(
-      "UPDATE satchel_conflicts SET told = NULL WHERE id = :id AND NOT (kind = 'revoked' AND operation = 'delete')",
-      ["id": .string(id.text)])
+      """
+      UPDATE satchel_conflicts
+      SET told = NULL
+      WHERE id = :id AND NOT (kind = 'revoked' AND operation = 'delete' AND (unit IS NULL OR told = :never))
+      """, ["id": .string(id.text), "never": .integer(neverTold)])
   }
 
   /// Takes over the hub's present record of a conflict, and marks it as not yet reported to the other side.

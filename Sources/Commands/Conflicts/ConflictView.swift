@@ -64,7 +64,7 @@ struct ConflictView {
   /// - Parameter device: the device that made the change, by name if it is known.
   private func text(row: [Field]?, device: String, _ context: CommandContext) -> TerminalText {
     let clock = context.platform.clock
-    var text: TerminalText = "\(Self.row(of: conflict)): \(Self.explain(record.kind))\n"
+    var text: TerminalText = "\(Self.row(of: conflict)): \(Self.explain(record))\n"
     if record.isTakenLate { text += "\(Self.takenLate)\n" }
     text += "Change by \(record.user) on \(device), \(clock.localText(milliseconds: record.stamp.milliseconds))\n"
     text += "State: \(record.state.rawValue)"
@@ -132,6 +132,13 @@ struct ConflictView {
       "id": .string(record.id.text), "kind": .string(record.kind.rawValue), "state": .string(record.state.rawValue),
       "table": .string(record.table.text), "key": .key(record.key),
     ]
+  }
+
+  static func explain(_ record: ConflictRecord) -> String {
+    if record.kind == .updateDelete, record.operation == .delete {
+      return "the device deleted the row together with other changes, and another side deleted it too"
+    }
+    return explain(record.kind)
   }
 
   static func explain(_ kind: ConflictKind) -> String {

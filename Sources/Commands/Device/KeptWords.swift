@@ -26,7 +26,7 @@ enum KeptWords {
 
   private static func lines(_ rows: [KeptRow]) -> TerminalText {
     let shown = rows.prefix(mostShown).map { row -> TerminalText in
-      "  \(name(row)): \(ConflictView.explain(row.record.kind))\n"
+      "  \(name(row)): \(ConflictView.explain(row.record))\n"
     }
     let rest = rows.count - shown.count
     return shown.joined() + (rest > 0 ? "  and \(rest) more\n" : "")

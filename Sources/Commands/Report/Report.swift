@@ -64,7 +64,7 @@ extension Report.Section {
       let (conflict, record) = (unit.head, unit.head.record)
       return [
         String(record.id.text.prefix(8)), record.state.rawValue, ConflictView.rows(of: unit),
-        ConflictView.explain(record.kind), record.user, Words.age(of: conflict.noted, now: now),
+        ConflictView.explain(record), record.user, Words.age(of: conflict.noted, now: now),
         unit.members.map(\.record).flatMap { record in
           record.columns.map { ConflictView.sides(of: $0, in: record).string }
         }.joined(separator: "\n"),

@@ -35,6 +35,8 @@ final class LostUnits {
   /// Units whose rows must still return to the hub's values.
   private var waiting: [Int] = []
   private var current: Int?
+  /// Rows whose pending delete meets no row of the hub any more, or met none before.
+  private var gone: [RowInTable] = []
 
   /// Returns nil if the dataset has no units.
   /// - Parameter stranded: pending rows that cannot be in their tables any more.
@@ -60,6 +62,22 @@ final class LostUnits {
 
   private func unit(of member: StepUnits.Member) -> Int? {
     units.unit(of: member).flatMap { unit in units.members(of: unit).contains { $0 != member } ? unit : nil }
+  }
+
+  /// Records a row with a pending delete, if the hub's row has gone or has come back.
+  func noteGone(_ key: RowKey, in table: Name) { gone.append(RowInTable(table: table, key: key)) }
+
+  /// Returns the changes of each unit that deletes a recorded row.
+  /// - Parameter images: the row's pre-images.
+  func unitsOfGoneRows(_ images: (RowInTable) throws -> [PreImage]) rethrows -> [[StepUnits.Member]] {
+    var (seen, found): (Set<Int>, [[StepUnits.Member]]) = ([], [])
+    for row in gone {
+      for image in try images(row) where image.isGone {
+        guard let unit = member(row.table, row.key, image.generation).flatMap({ unit(of: $0) }) else { continue }
+        if seen.insert(unit).inserted { found.append(units.members(of: unit)) }
+      }
+    }
+    return found
   }
 
   /// Keeps a change that is not accepted. The unit of the change is lost.

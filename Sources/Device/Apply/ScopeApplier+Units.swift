@@ -7,6 +7,33 @@ import SatchelWorkspace
 
 /// A unit is undone as a whole if rows from the hub collide with one of its changes.
 extension ScopeApplier {
+  /// Undoes the units that delete rows which the hub has no more, or no longer shows to the user, because the hub takes
+  /// no part of them. A unit stays if it only deletes such rows: then no row of the hub changes.
+  func loseUnitsOfGoneRows() throws {
+    guard let units, isOfSameEpoch else { return }
+    let found = try units.unitsOfGoneRows { row in
+      try rows(of: row.table).map { try pendingImages(of: row.key, in: $0) } ?? []
+    }
+    for members in found {
+      let pending = try members.compactMap { member in
+        try pendingChange(of: member).map { (member, $0.image, $0.change) }
+      }
+      let gone = pending.filter { _, image, change in if case .delete = change { image.isGone } else { false } }
+      if gone.count == pending.count { continue }
+      for (member, image, change) in gone {
+        let rows = all[member.table]
+        let loss = Disagreement(kind: .updateDelete, state: rows.rules.table.stateOfUncompared)
+        try note(loss, of: change, image: image, key: member.key, met: nil, in: rows)
+      }
+    }
+  }
+
+  private func pendingChange(of member: StepUnits.Member) throws -> (image: PreImage, change: Change)? {
+    let rows = all[member.table]
+    let images = try pendingImages(of: member.key, in: rows)
+    return try changes(from: images, to: rows.row(member.key)).first { $0.image.generation == member.generation }
+  }
+
   /// Undoes the changes of lost units. Returns whether there were any.
   func takeBackUnits() throws -> Bool {
     guard let units else { return false }

@@ -55,6 +55,8 @@ final class ScopeApplier {
   let deletedChildren: DeletedChildren
   /// nil: no change belongs to a unit.
   let units: LostUnits?
+  /// Whether the bundle continues the hub's history. A hub that was set back may still get rows that it lacks.
+  let isOfSameEpoch: Bool
 
   var tally = RowTally()
   /// The first few of the new disagreements.
@@ -82,6 +84,7 @@ final class ScopeApplier {
     overwritten = keys.overwritten
     base = session.state.received
     isFollowed = scope?.follows?.contains { $0.number == session.state.received } ?? false
+    isOfSameEpoch = scope.map { $0.epoch == session.state.epoch } ?? true
     self.exported = exported
     self.witness = witness ?? RowWitness(ExportedRows(session))
     self.unseen = unseen
@@ -133,6 +136,7 @@ final class ScopeApplier {
       if rebased.images != images {
         try PreImageStore.replace(rebased.images, of: key, in: rows.table, database: session.database)
       }
+      if (images + rebased.images).contains(where: \.isGone) { units?.noteGone(key, in: rows.name) }
       target = rebased.row
     }
     guard let change = Change(from: current, to: target) else { return }
@@ -210,6 +214,7 @@ final class ScopeApplier {
     }
     blocked = []
     try takeBackForbidden()
+    try loseUnitsOfGoneRows()
     // A row that goes may leave children behind, and a row that comes back may need a parent.
     var isSettled = false
     while !isSettled {

@@ -166,6 +166,7 @@ struct RollForward {
           table.name, key, image: image, change: conflict.change, disagreement: conflict.disagreement,
           met: conflict.met))
     }
+    lost.note(rebased.images, of: key, in: table.name)
     let before = try PreImageLookup(table, in: database).images(of: key)
     try PreImageStore.replace(before + rebased.images, of: key, in: table, database: database)
     return rebased.row

@@ -100,6 +100,17 @@ extension HubStore {
     }
   }
 
+  /// Whether the hub may lack a row that a device deletes in a unit: the device itself deleted the row before, or the
+  /// row may still come.
+  /// - Parameters:
+  ///   - past: the known history of the row.
+  ///   - own: the changes that count as the device's own.
+  func mayLack(_ past: RowNumbers.Entry?, from base: ChangeBase, own: OwnChanges) throws -> Bool {
+    // The hub was set back and never had the row. Another device may deliver the row again.
+    if base.isFormerEpoch, past?.cursor == nil { return true }
+    return try isOwn(past, own)
+  }
+
   private func isOwn(_ past: RowNumbers.Entry?, _ own: OwnChanges) throws -> Bool {
     var isOwn = false
     try eachChange(of: past) { entry in

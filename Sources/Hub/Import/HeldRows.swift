@@ -172,7 +172,9 @@ final class HeldRows {
     guard let change = try? record.change(in: store.tables[place].schema) else { return .waits }
     let rows = store.rows[place]
     let found = try scope.find(record.key, in: place)
-    if let found, found.isOutOfReach { return try closeHidden(record, met: found.row, in: place) }
+    if let found, found.isOutOfReach {
+      return try closeLost(record, .revoked, met: found.row, in: place, with: unit)
+    }
     let hub = found?.row
     let past = try store.past(of: record.key, in: place)
     let since = try ConflictTable.since(record.id, in: store.database)
@@ -181,10 +183,13 @@ final class HeldRows {
     {
       return .waits
     }
+    let base = since.map { ChangeBase.emission($0) } ?? .formerEpoch(nil)
+    let own = OwnChanges(of: record.device, by: record.user)
+    if case .delete = change, hub == nil, !unit.isEmpty, try !store.mayLack(past, from: base, own: own) {
+      return try closeLost(record, .updateDelete, met: nil, in: place, with: unit)
+    }
     let others = try store.changesByOthers(
-      meeting: change, onto: hub, with: past, in: place, from: since.map { .emission($0) } ?? .formerEpoch(nil),
-      besides: OwnChanges(of: record.device, by: record.user)
-    )
+      meeting: change, onto: hub, with: past, in: place, from: base, besides: own)
     if case .insert = change, try hub == nil && waitsForItsKey(record, in: place) { return .waits }
     let result = try merged(change, record, onto: hub, with: past, others: others, in: place)
     if let change = Change(from: hub, to: result.row),
@@ -267,16 +272,19 @@ final class HeldRows {
     return mayWrite ? nil : StepMerger.mayNotChange
   }
 
-  /// Ends the wait of an update whose row left its user's scope. An update of a deleted row ends its wait in the same
-  /// way. So the device cannot distinguish the two cases.
-  private func closeHidden(_ kept: ConflictRecord, met: Row, in place: Int) throws -> Step {
-    guard kept.operation == .update else { return .waits }
+  /// Ends the wait of an update whose row left its user's scope, or of such a delete in a unit. A change of a deleted
+  /// row ends its wait in the same way. So the device cannot distinguish the two cases.
+  /// - Parameter met: the hidden row; nil: the row was deleted.
+  private func closeLost(
+    _ kept: ConflictRecord, _ kind: ConflictKind, met: Row?, in place: Int, with unit: Set<RowReference>
+  ) throws -> Step {
+    guard kept.operation == .update || kept.operation == .delete && !unit.isEmpty else { return .waits }
     var record = kept
-    (record.kind, record.state) = (.revoked, store.tables[place].rules.conflict.stateOfUncompared)
+    (record.kind, record.state) = (kind, store.tables[place].rules.conflict.stateOfUncompared)
     (record.winners, record.rowWinner) = ([], .hub)
-    record.hubValues = store.tables[place].schema.fields(met)
+    record.hubValues = met.map { store.tables[place].schema.fields($0) }
     lost.append(record.id)
-    try ConflictTable.correct(record, at: now, hidden: .row, in: store.database)
+    try ConflictTable.correct(record, at: now, hidden: met == nil ? .nothing : .row, in: store.database)
     try store.owe(record.key, in: place, to: record.device)
     return .closed
   }

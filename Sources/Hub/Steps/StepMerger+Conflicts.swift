@@ -15,11 +15,10 @@ extension StepMerger {
     // Nothing about the row is revealed, not even the order of the stamps.
     let state = store.tables[place].rules.conflict.stateOfUncompared
     var told: Int64?
-    // A delete of a row that was already deleted here is not reported either. So the device cannot distinguish the two
-    // cases.
-    if case .delete = step.change { told = 0 }
-    let words = told == 0 ? try wordsOfUnit(without: step, in: place) : nil
-    try note(Disagreement(kind: .revoked, state: state), step, met: hub, in: place, note: words, told: told)
+    // Outside units, a delete of a row that was already deleted here is no conflict, so this conflict is not reported.
+    // In a unit, both cases are the same conflict. So the device cannot distinguish them.
+    if case .delete = step.change, !isInUnit { told = ConflictTable.neverTold }
+    try note(Disagreement(kind: .revoked, state: state), step, met: hub, in: place, told: told)
     return nil
   }
 
@@ -93,15 +92,13 @@ extension StepMerger {
   }
 
   /// Records a conflict about a step.
-  /// - Parameter told: 0 if the conflict is not sent to the device.
+  /// - Parameter told: `ConflictTable.neverTold` if the conflict is not sent to the device.
   func note(
     _ disagreement: Disagreement, _ step: Step, met: Row?, in place: Int, note: String? = nil, told: Int64? = nil,
     hidden: HiddenPart? = nil
   ) throws {
     if diagnosis != nil {
-      // If a delete is not reported to the device, it does not hold its unit back. Otherwise the unit's outcome would
-      // reveal the row.
-      if told != 0 { diagnosis?.note(disagreement, met: met, note: note, hidden: hidden) }
+      diagnosis?.note(disagreement, met: met, note: note, hidden: hidden)
       return
     }
     let record = record(of: disagreement, step, met: met, in: place, note: noteWithFamily(note, step, in: place))
@@ -109,10 +106,9 @@ extension StepMerger {
     try keep(record, told: told, hidden: hidden)
     if disagreement.isWonByDevice { return }
     progress.refused += 1
-    if told == 0 { progress.untold += 1 }
     // If a change was not accepted exactly as sent, the device must receive the row. If a device deleted a hidden row,
     // it does not have that row. Then it receives the row only if its user can see it at that time.
-    try store.owe(step.key, in: place, to: device.id, told == 0 ? .ifVisible : .always)
+    try store.owe(step.key, in: place, to: device.id, told == nil ? .always : .ifVisible)
   }
 
   func record(

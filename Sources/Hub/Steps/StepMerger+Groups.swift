@@ -50,6 +50,7 @@ extension StepMerger {
 
   private func take(_ group: StepGroup, _ refusal: Refusal) throws -> Bool {
     guard isReady(group) else { return false }
+    if try takeAbsent(group) { return true }
     if case .alone = refusal {
       guard try attemptAll(group, .alone) else { return false }
     } else {
@@ -96,12 +97,9 @@ extension StepMerger {
     while !left.isEmpty {
       let count = left.count
       left = try tryEach(left) { item in
-        let before = (refused: progress.refused, untold: progress.untold)
+        let before = progress.refused
         let obstacle = try attempt(item.pending, in: item.row.place)
-        let refused = progress.refused - before.refused
-        // The outcome of a unit must not reveal a hidden row.
-        let untold = group.isUnit ? progress.untold - before.untold : 0
-        if refusal != .alone, refused > untold { throw NotWhole() }
+        if refusal != .alone, progress.refused > before { throw NotWhole() }
         guard let obstacle else { return true }
         return try refusal == .wholeAtLast && obstacle.kind == .unique && prevail(item.pending, in: item.row.place)
       }

@@ -1,6 +1,7 @@
 import SatchelConflicts
 import SatchelJSON
 import SatchelMerge
+import SatchelRows
 import SatchelValues
 import SatchelWorkspace
 
@@ -91,26 +92,29 @@ extension StepMerger {
     return members.sorted { $0.key < $1.key }.map { StepGroup(items: $0.value, children: [], isUnit: true) }
   }
 
-  /// Returns the note of a hidden row's delete, if the rest of its unit is accepted without it. The note names the
-  /// rest, because both may belong to one transfer. nil if the delete is alone.
-  func wordsOfUnit(without step: Step, in place: Int) throws -> String? {
-    guard let unit = presentUnit else { return nil }
-    let own = RowReference(place: place, key: step.key)
-    var rows: [RowReference] = []
-    for row in unit.rows where row != own && !rows.contains(row) {
-      if try scope.find(row.key, in: row.place)?.isOutOfReach != true { rows.append(row) }
-    }
-    if rows.isEmpty { return nil }
-    let names = rows.prefix(Self.mostNamed).map { row in
-      "\(store.tables[row.place].name) \(String(decoding: canonicalKey(row.key), as: UTF8.self))"
-    }
-    let more = rows.count > Self.mostNamed ? ", and \(rows.count - Self.mostNamed) more" : ""
-    return "It belongs to a unit. The other changes of the unit were taken without it: "
-      + names.joined(separator: ", ") + more + "."
+  // MARK: deletes of rows that are gone
+
+  /// Whether the step that is being merged belongs to a unit with other steps.
+  var isInUnit: Bool { diagnosis != nil || presentUnit.map { $0.items.count > 1 } ?? false }
+
+  /// Keeps a delete of a unit as a conflict, if another writer deleted the row. Returns false, with no effect, if the
+  /// delete counts as taken.
+  ///
+  /// The device wrote the unit for a row that it believed to be there. If the rest of the unit were taken, a transfer
+  /// that two devices made would count twice.
+  func noteGone(_ pending: Pending, with past: RowNumbers.Entry?, in place: Int) throws -> Bool {
+    guard isInUnit, try deletesNothing(pending, with: past) else { return false }
+    // The state follows from the policy alone, as for a hidden row.
+    let state = store.tables[place].rules.conflict.stateOfUncompared
+    try note(Disagreement(kind: .updateDelete, state: state), pending.step, met: nil, in: place)
+    return true
   }
 
-  /// The number of rows that a note names.
-  private static let mostNamed = 5
+  /// Whether a step deletes a row that the hub does not have, although the device did not delete it before.
+  func deletesNothing(_ pending: Pending, with past: RowNumbers.Entry?) throws -> Bool {
+    guard case .delete = pending.step.change else { return false }
+    return try !store.mayLack(past, from: base, own: pending.own ?? own)
+  }
 
   // MARK: units that cannot be accepted
 

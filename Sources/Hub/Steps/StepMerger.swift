@@ -18,7 +18,7 @@ final class StepMerger {
   let scope: ScopeStore
   let device: EnrolledDevice
   /// The changes in the log that count as the device's own.
-  private let own: OwnChanges
+  let own: OwnChanges
   let bundle: BundleID?
   /// The state from which the device made its changes.
   let base: ChangeBase
@@ -88,8 +88,6 @@ final class StepMerger {
     var conflicts = 0
     /// The number of changes that were not accepted as sent.
     var refused = 0
-    /// The number of deletes among the refused changes that are not reported to the device.
-    var untold = 0
   }
 
   var progress = Progress()
@@ -210,6 +208,7 @@ final class StepMerger {
     let step = pending.step
     // The result of a comparison would reveal the content of the hidden row.
     if let found, found.isOutOfReach { return try noteHidden(step, met: hub, in: place) }
+    if hub == nil, try noteGone(pending, with: past, in: place) { return nil }
     try rememberDeletion(step, onto: hub, with: past, in: place)
     let result = try merged(pending, onto: hub, with: past, in: place)
     if let change = Change(from: hub, to: result.row) {

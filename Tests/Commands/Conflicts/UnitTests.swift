@@ -320,21 +320,6 @@ struct TransactionUnitTests {
     #expect(camp.device("a", "doctor").code == 0)
   }
 
-  @Test("a delete of a row that its user does not see takes nothing from its unit")
-  func hiddenDelete() throws {
-    try open(#""visible": "place <> 'hidden'""#)
-    try camp.sql(
-      "a/data.sqlite",
-      "BEGIN; DELETE FROM stock WHERE id = 's3'; UPDATE stock SET qty = qty + 1 WHERE id = 's2'; COMMIT")
-    try camp.sql("office.sqlite", "UPDATE stock SET place = 'hidden' WHERE id = 's3'")
-    try camp.deliver("a")
-    #expect(try stock() == "10 1 4")
-    #expect(try states() == "[\"s3\"]|revoked|open")
-    #expect(
-      try camp.rows("office.sqlite", "SELECT note FROM satchel_conflicts")
-        == #"It belongs to a unit. The other changes of the unit were taken without it: stock ["s2"]."#)
-  }
-
   @Test("capture that lost its numbers of units is repaired")
   func repaired() throws {
     try open()

@@ -73,7 +73,7 @@ extension ConsoleSite {
     let key = String(decoding: canonicalKey(record.key), as: UTF8.self)
     let address = "row?table=\(percentEncoded(record.table.text))&key=\(percentEncoded(key))"
     return """
-      <p>\(ConflictView.row(of: part.conflict)): \(ConflictView.explain(record.kind)). \
+      <p>\(ConflictView.row(of: part.conflict)): \(ConflictView.explain(record)). \
       Change by \(record.user) on \(shown.device), \
       \(local(record.stamp.milliseconds)). State: \(record.state.rawValue). \
       <a href="\(address)">The row's history</a></p>

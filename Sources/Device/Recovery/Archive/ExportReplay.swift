@@ -203,6 +203,7 @@ struct ExportReplay {
     )
     if current == nil, case .delete(let was) = change {
       image = image.with(row: was, isGone: true)
+      lost.note([image], of: key, in: rows.name)
     } else {
       let others = OthersChanges.difference(meeting: change, onto: current, at: stamp)
       let result = merge(change, at: line.stamp, onto: current, others: others, by: rows.rules)
