@@ -7,8 +7,13 @@ import SatchelWorkspace
 extension HubSchema {
   static let upgrade = SchemaUpgrade([
     toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8, toSchema9,
-    toSchema10, toSchema11,
+    toSchema10, toSchema11, toSchema12,
   ])
+
+  private static let toSchema12: SchemaUpgrade.Step = {
+    try $0.execute("ALTER TABLE satchel_hub ADD COLUMN names_settled INTEGER NOT NULL DEFAULT 0")
+    try $0.execute(HubStore.receivedPaths)
+  }
 
   private static let toSchema11: SchemaUpgrade.Step = { try $0.execute(HubStore.health) }
 
