@@ -174,6 +174,8 @@ struct KeyForgeryTests {
       ALTER TABLE satchel_devices DROP COLUMN refused_key;
       DROP TABLE satchel_braked;
       DROP TABLE satchel_health;
+      ALTER TABLE satchel_hub DROP COLUMN names_settled;
+      DROP INDEX satchel_received_paths;
       UPDATE satchel_schema SET version = 8
       """, in: lab.hub.folder)
     #expect(lab.tool("status").code == 0)
