@@ -202,14 +202,16 @@ public struct HubWorkspace: Sendable {
   }
 
   /// Runs `body` in one transaction, like `changing`. This `body` may write rows of the dataset and logs them itself,
-  /// because no trigger captures them.
+  /// because no trigger captures them. At its end, files get the names of the rows that were written.
   func applying<T>(_ body: (HubStore) throws -> T) throws -> T {
     try locked {
       let store = try store()
       try checkClock(store)
       return try store.applyTransaction(runMode) {
         try store.logLocalWrites(user: Self.hubUser, at: platform.clock.milliseconds())
-        return try body(store)
+        let result = try body(store)
+        try settleNames(.all, store)
+        return result
       }
     }
   }

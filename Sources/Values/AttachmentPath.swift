@@ -47,6 +47,25 @@ public struct AttachmentPath: Hashable, Comparable, Sendable, CustomStringConver
     let mark = "~\(digest.prefix(12))"
     return AttachmentPath(String(decoding: bytes[..<ending] + Array(mark.utf8) + bytes[ending...], as: UTF8.self))
   }
+
+  private static let contentPrefix = "file~"
+  /// Enough of a digest: no other content with the same beginning can be found.
+  private static let contentDigits = 40
+
+  /// The path where a content is kept if no other place is free: in no folder, by its digest.
+  public static func ofContent(_ digest: some StringProtocol) -> AttachmentPath? {
+    AttachmentPath("\(contentPrefix)\(digest.prefix(contentDigits))")
+  }
+
+  /// Whether the path is the place of this content and of no other.
+  public func isPlace(ofContent digest: some StringProtocol) -> Bool { self == Self.ofContent(digest) }
+
+  /// Whether the path is the place of some content, or leads through it. Some media do not distinguish capitals.
+  public var isLikeContentName: Bool {
+    guard let first = names.first?.lowercased(), first.hasPrefix(Self.contentPrefix) else { return false }
+    let digits = first.utf8.dropFirst(Self.contentPrefix.utf8.count)
+    return digits.count == Self.contentDigits && digits.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+  }
 }
 
 extension AttachmentPath {

@@ -50,7 +50,10 @@ extension HubTool {
     for file in status.attachments.beside.prefix(5) {
       facts.add(
         "Beside",
-        "\(file.path) of \(file.device) is another file than the one of that name here: it is kept as \(file.kept)")
+        """
+        \(file.path) of \(file.device) does not have its name: another file has it, or another user's row named it \
+        first. It is kept as \(file.kept). If a row needs it, write that name into its row
+        """)
     }
     facts.add("Backup", status.backedUp.map { Words.age(of: $0, now: now) } ?? "none yet: satchel-hub backup FILE")
     if !status.unaware.isEmpty {

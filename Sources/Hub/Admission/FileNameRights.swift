@@ -8,9 +8,18 @@ import SatchelWorkspace
 /// A path is only a text, and a device can write any path beside its file. So the row that named a file first decides:
 /// the file has the name only if its sender may change this row, or wrote the name into it. Other files are kept beside
 /// the name. A row that copies the name later changes nothing.
+///
+/// The answers are kept, because a name may have many rows and many files. No row may change while a value is used.
 final class FileNameRights {
+  private typealias NamingRow = NamedAttachments.NamingRow
+
   private let store: HubStore
   private var scopes: [String: ScopeStore] = [:]
+  /// The rows that named each file first. A file that no row names has none.
+  private var rows: [AttachmentPath: Set<NamingRow>] = [:]
+  private var shares: [AttachmentPath: [ReplicaID: Share]] = [:]
+  private var writable: [String: [NamingRow: Bool]] = [:]
+  private var entries: [AttachmentPath: [NamingRow: LogEntry?]] = [:]
 
   init(_ store: HubStore) { self.store = store }
 
@@ -18,46 +27,57 @@ final class FileNameRights {
   /// sender wrote the name. There is one such row, unless the log does not show which row was first.
   enum Share { case all, some, none }
 
-  typealias NamingRows = [AttachmentPath: Set<NamedAttachments.NamingRow>]
-
   /// Beyond this number of rows that name one file, all of them count alike.
   private static let mostCompared = 1000
 
-  /// The rows that named these files first. The marked columns are read once for all files.
-  func firstRows(naming paths: Set<AttachmentPath>) throws -> NamingRows {
-    let rows = try NamedAttachments(store.tables).rows(naming: paths, in: store.database)
-    return try Dictionary(uniqueKeysWithValues: rows.map { ($0.key, try first(among: $0.value, naming: $0.key)) })
+  /// The files among these that rows name. The marked columns are read once for all files.
+  func named(among paths: Set<AttachmentPath>) throws -> Set<AttachmentPath> {
+    let new = paths.filter { rows[$0] == nil }
+    let found = try NamedAttachments(store.tables).rows(naming: new, in: store.database)
+    for path in new { rows[path] = try first(among: found[path] ?? [], naming: path) }
+    return paths.filter { rows[$0]?.isEmpty == false }
+  }
+
+  /// The rows that named a file first.
+  func firstRows(naming path: AttachmentPath) throws -> Set<NamedAttachments.NamingRow> {
+    _ = try named(among: [path])
+    return rows[path] ?? []
   }
 
   /// The rows of a set that have named a file for the longest time, as far as the log knows.
-  private func first(
-    among rows: Set<NamedAttachments.NamingRow>, naming path: AttachmentPath
-  ) throws -> Set<NamedAttachments.NamingRow> {
-    if rows.count == 1 || rows.count > Self.mostCompared { return rows }
-    var since: [NamedAttachments.NamingRow: Cursor] = [:]
-    for row in rows {
-      guard let place = store.place(of: row.table) else { continue }
-      since[row] = try entry(naming: path, in: row.key, place)?.cursor ?? .zero
+  private func first(among rows: Set<NamingRow>, naming path: AttachmentPath) throws -> Set<NamingRow> {
+    if rows.count < 2 || rows.count > Self.mostCompared { return rows }
+    var since: [NamingRow: Cursor] = [:]
+    for row in rows where store.place(of: row.table) != nil {
+      since[row] = try entry(naming: path, in: row)?.cursor ?? .zero
     }
     let earliest = since.values.min()
     return Set(since.filter { $0.value == earliest }.keys)
   }
 
   /// The newest entry of the log that wrote a file's name into a row. nil if the log has none.
-  private func entry(naming path: AttachmentPath, in key: RowKey, _ place: Int) throws -> LogEntry? {
+  private func entry(naming path: AttachmentPath, in row: NamingRow) throws -> LogEntry? {
+    if let known = entries[path]?[row] { return known }
+    guard let place = store.place(of: row.table) else { return nil }
     var found: LogEntry?
-    try store.eachChange(of: store.past(of: key, in: place)) { entry in
+    try store.eachChange(of: store.past(of: row.key, in: place)) { entry in
       guard try entry.set?.contains(where: { $0.value == .string(path.text) }) == true else { return .more }
       found = entry
       return .enough
     }
+    entries[path, default: [:]][row] = .some(found)
     return found
   }
 
-  /// - Parameter rows: the rows that named the file at `path` first; at least one.
-  func share(
-    of device: EnrolledDevice, in rows: Set<NamedAttachments.NamingRow>, naming path: AttachmentPath
-  ) throws -> Share {
+  /// The share of a device in a file that rows name.
+  func share(of device: EnrolledDevice, naming path: AttachmentPath) throws -> Share {
+    if let known = shares[path]?[device.id] { return known }
+    let share = try share(of: device, in: firstRows(naming: path), naming: path)
+    shares[path, default: [:]][device.id] = share
+    return share
+  }
+
+  private func share(of device: EnrolledDevice, in rows: Set<NamingRow>, naming path: AttachmentPath) throws -> Share {
     var (own, foreign) = (false, false)
     for row in rows {
       if try isOwn(row, of: device, naming: path) { own = true } else { foreign = true }
@@ -66,21 +86,24 @@ final class FileNameRights {
     return own ? .all : .none
   }
 
-  private func isOwn(
-    _ row: NamedAttachments.NamingRow, of device: EnrolledDevice, naming path: AttachmentPath
-  ) throws -> Bool {
+  private func isOwn(_ row: NamingRow, of device: EnrolledDevice, naming path: AttachmentPath) throws -> Bool {
+    if try !device.isReadOnly && mayWrite(row, device.user) { return true }
+    return try wrote(path, into: row, device)
+  }
+
+  private func mayWrite(_ row: NamingRow, _ user: String) throws -> Bool {
+    if let known = writable[user]?[row] { return known }
     guard let place = store.place(of: row.table) else { return false }
-    if !device.isReadOnly, try scope(of: device.user).mayWrite(row.key, in: place) { return true }
-    return try wrote(path, into: row.key, in: place, device)
+    let answer = try scope(of: user).mayWrite(row.key, in: place)
+    writable[user, default: [:]][row] = answer
+    return answer
   }
 
   /// Whether the device or its user wrote the name into the row, as far as the log knows. The user may have given the
   /// row to another user since, also in the same bundle.
-  private func wrote(
-    _ path: AttachmentPath, into key: RowKey, in place: Int, _ device: EnrolledDevice
-  ) throws -> Bool {
+  private func wrote(_ path: AttachmentPath, into row: NamingRow, _ device: EnrolledDevice) throws -> Bool {
     let histories = [device.id, device.continues].compactMap { $0?.text }
-    guard let entry = try entry(naming: path, in: key, place), let author = entry.device else { return false }
+    guard let entry = try entry(naming: path, in: row), let author = entry.device else { return false }
     return histories.contains(author) || entry.user == device.user
   }
 

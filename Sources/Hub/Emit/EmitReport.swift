@@ -65,6 +65,10 @@ extension HubWorkspace {
     var attached = HubAttachments.Outgoing()
     var seen: [SeenFile] = []
     if attachments.areAny {
+      // The app at the hub may have written rows that name files of devices.
+      if try store.namesCursor() < store.cursor() {
+        try turns.take { try store.writeTransaction(runMode) { try settleNames(.changed, store) } }
+      }
       seen = try attachments.look(for: device)
       attached = try planned(runMode) { plan in
         if let oversized { try store.markUnsent(by: oversized, to: device.id) }

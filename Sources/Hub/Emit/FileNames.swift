@@ -4,26 +4,48 @@ import SatchelCrypto
 import SatchelValues
 import SatchelWorkspace
 
-/// Gives the names that rows use to the files of those who may change these rows. Used after the rows of a bundle are
-/// merged, because its files may come with the rows that name them.
+/// Gives the names that rows use to the files of those who may change these rows. Used after the rows are written: the
+/// files of a bundle may come with the rows that name them, and a person may decide later which row names a file.
 struct FileNames {
-  let store: HubStore
-  let files: AttachedFiles
-  let rights: FileNameRights
-  /// The sender of the bundle, with the user who wrote its changes.
-  let sender: EnrolledDevice
+  private let store: HubStore
+  private let files: AttachedFiles
+  private let rights: FileNameRights
+  private let places: FilePlaces
+  /// The sender of the bundle, with the user who wrote its changes. nil if no bundle came.
+  private let sender: EnrolledDevice?
+
+  init(_ workspace: HubWorkspace, _ store: HubStore, sender: EnrolledDevice? = nil) {
+    self.store = store
+    self.sender = sender
+    places = FilePlaces(workspace, store)
+    files = places.files
+    rights = FileNameRights(store)
+  }
 
   /// Keeps a new file beside its name if the row that named it first is not the sender's. If no row names the file, it
-  /// takes a free name: its row may come later.
+  /// takes a free name: its row may come later. Then corrects the records of files that had the names before.
   func place(_ arriving: inout ArrivingAttachments) throws {
     let new = arriving.arrivals.enumerated().filter { $1.isNew && !$1.isNewer && $1.kept == $1.path }
-    let rows = try rights.firstRows(naming: Set(new.map(\.element.path)))
-    for (number, arrival) in new {
-      guard let naming = rows[arrival.path],
-        try rights.share(of: sender, in: naming, naming: arrival.path) != .all
-      else { continue }
+    let named = try rights.named(among: Set(new.map(\.element.path)))
+    for (number, arrival) in new where named.contains(arrival.path) && !arrival.isNamedByContent {
+      if let sender, try rights.share(of: sender, naming: arrival.path) == .all { continue }
       try arriving.keepBeside(number)
     }
+    for arrival in arriving.arrivals where arrival.kept == arrival.path && !arrival.isNewer {
+      if arrival.isNew {
+        try places.noteFirst(arrival.path, arrival.digest)
+      } else {
+        try places.correct(arrival.path, present: arrival.digest)
+      }
+    }
+  }
+
+  /// The names for which files may be waiting.
+  enum Extent {
+    /// The names that changes wrote or removed since the names were settled last.
+    case changed
+    /// All names that have files beside them. A decision may change no row, but end what keeps a file in its place.
+    case all
   }
 
   /// Gives names to files that are kept beside them. A file gets the name if the row that named it first is its
@@ -31,77 +53,73 @@ struct FileNames {
   /// kept beside the name. Files from the hub's people keep their names.
   ///
   /// The files of the bundle are in place already.
-  /// - Parameters:
-  ///   - arrivals: the files of the bundle.
-  ///   - start: the hub's cursor before the bundle was merged.
+  /// - Parameter arrivals: the files of the bundle.
   /// - Returns: the files that got their names.
-  func settle(
-    _ arrivals: [ArrivingAttachments.Arrival], since start: Cursor
+  @discardableResult func settle(
+    _ extent: Extent, _ arrivals: [ArrivingAttachments.Arrival] = []
   ) throws -> [(path: AttachmentPath, digest: Digest)] {
-    for arrival in arrivals where !arrival.isNew && arrival.kept == arrival.path {
-      try noteMoved(arrival.path, arrival.digest)
-    }
     var paths = Set(arrivals.filter { $0.kept != $0.path }.map(\.path))
     let beside = try store.pathsBeside()
-    if !beside.isSubset(of: paths) { paths.formUnion(beside.intersection(try store.paths(writtenAfter: start))) }
-    let rows = try rights.firstRows(naming: paths)
-    return try paths.sorted().compactMap { path in
-      guard let naming = rows[path] else { return nil }
-      let present = try files.digest(at: path)
-      guard try present.map({ try isForeign($0, at: path, naming) }) ?? files.isGone(path) else { return nil }
-      return try candidate(for: path, naming).map { file in
-        try put(file, at: path, over: present)
-        return (path, file.digest)
-      }
+    let (start, end) = (try store.namesCursor(), try store.cursor())
+    switch extent {
+    case .all: paths.formUnion(beside)
+    case .changed where beside.isSubset(of: paths) || start == end: break
+    case .changed: paths.formUnion(beside.intersection(try store.paths(writtenAfter: start)))
     }
+    if start != end { try store.saveNamesCursor(end) }
+    let named = try rights.named(among: paths)
+    if named.isEmpty { return [] }
+    var settled: [(path: AttachmentPath, digest: Digest)] = []
+    for path in named.sorted() {
+      let present = try files.digest(at: path)
+      if let present { try places.correct(path, present: present) }
+      guard try present.map({ try isForeign($0, at: path) }) ?? files.isGone(path), let file = try candidate(for: path),
+        try places.give(path, to: file, over: present)
+      else { continue }
+      settled.append((path, file.digest))
+    }
+    return settled
   }
 
   /// Whether a file came from devices, and the row that named it first belongs to none of them.
-  private func isForeign(
-    _ digest: Digest, at path: AttachmentPath, _ rows: Set<NamedAttachments.NamingRow>
-  ) throws -> Bool {
+  private func isForeign(_ digest: Digest, at path: AttachmentPath) throws -> Bool {
+    if path.isPlace(ofContent: digest.hexadecimal) { return false }
     let senders = try store.brought(path).filter { $0.kept == path && $0.digest == digest }.map(\.device)
     // A row of the sender that waits, or that a person has to decide about, may name the file.
     return try !senders.isEmpty
       && senders.allSatisfy { sender in
-        try rights.share(of: known(sender), in: rows, naming: path) == .none
+        try rights.share(of: known(sender), naming: path) == .none
           && !ConflictTable.mentions(path.text, device: sender.id, in: store.database)
       }
   }
 
   /// The file beside `path` that may have the name: a file of this bundle first, and then the newest of each device.
-  private func candidate(
-    for path: AttachmentPath, _ rows: Set<NamedAttachments.NamingRow>
-  ) throws -> HubStore.ArchivedFile? {
-    try store.brought(path).filter { $0.kept != path }
-      .sorted { ($0.device.id == sender.id ? 1 : 0, $0.sequence) > ($1.device.id == sender.id ? 1 : 0, $1.sequence) }
+  private func candidate(for path: AttachmentPath) throws -> HubStore.ArchivedFile? {
+    func rank(_ file: HubStore.ArchivedFile) -> (Int, SequenceNumber) {
+      (file.device.id == sender?.id ? 1 : 0, file.sequence)
+    }
+    return try store.brought(path).filter { $0.kept != path }.sorted { rank($0) > rank($1) }
       .first { file in
-        try rights.share(of: known(file.device), in: rows, naming: path) == .all
-          && files.digest(at: file.kept) == file.digest
+        try rights.share(of: known(file.device), naming: path) == .all && files.digest(at: file.kept) == file.digest
       }
   }
 
   /// The device with the user who wrote the changes of the bundle, if the device is its sender.
-  private func known(_ device: EnrolledDevice) -> EnrolledDevice { device.id == sender.id ? sender : device }
-
-  private func put(_ file: HubStore.ArchivedFile, at path: AttachmentPath, over present: Digest?) throws {
-    if let present {
-      guard let free = try files.placeBeside(path, present)?.path else { return }
-      try files.move(path, to: free)
-      try store.noteBeside(path, present, at: free)
-    }
-    try files.move(file.kept, to: path)
-    try store.noteInPlace(path, file.digest)
+  private func known(_ device: EnrolledDevice) -> EnrolledDevice {
+    if let sender, sender.id == device.id { return sender }
+    return device
   }
+}
 
-  /// Records files that are beside their name by now, and of which the records say that they have it: a command was
-  /// ended after it had moved them.
-  private func noteMoved(_ path: AttachmentPath, _ present: Digest) throws {
-    for file in try store.brought(path) where file.kept == path && file.digest != present {
-      guard let beside = path.beside(file.digest.hexadecimal), try files.digest(at: beside) == file.digest else {
-        continue
-      }
-      try store.noteBeside(path, file.digest, at: beside)
-    }
+extension ArrivingAttachments.Arrival {
+  /// Whether no other content can have the path. Then anyone may bring the file there.
+  fileprivate var isNamedByContent: Bool { path.isPlace(ofContent: digest.hexadecimal) }
+}
+
+extension HubWorkspace {
+  /// Gives names to files after a person's decisions. The caller holds the transaction.
+  func settleNames(_ extent: FileNames.Extent, _ store: HubStore) throws {
+    if runMode == .dryRun || !HubAttachments(store, self).areAny { return }
+    try FileNames(self, store).settle(extent)
   }
 }

@@ -12,9 +12,11 @@ import SatchelWorkspace
 struct HubAttachments {
   let store: HubStore
   let files: AttachedFiles
+  private let places: FilePlaces
 
   init(_ store: HubStore, _ workspace: HubWorkspace) {
     self.store = store
+    places = FilePlaces(workspace, store)
     files = AttachedFiles(workspace.folder, workspace.platform)
   }
 
@@ -55,7 +57,10 @@ struct HubAttachments {
   /// transaction.
   /// - Parameter seen: files that look different from before.
   func owe(by plan: EmissionPlan, _ seen: [SeenFile]) throws -> Outgoing {
-    for file in seen { try store.save(file.path, file.digest, file.mark) }
+    for file in seen {
+      if file.isRewritten { try places.correct(file.path, present: file.digest) }
+      try store.save(file.path, file.digest, file.mark)
+    }
     if plan.extent == .full { try store.forgetAttachments(of: plan.device.id) }
     var rows = try store.owedAttachments(to: plan.device.id).reduce(into: store.tables.map { _ in RowSet() }) {
       $0[$1.place].insert($1.row)
@@ -137,6 +142,8 @@ struct HubAttachments {
   {
     let last = try store.lastBrought(line.path, by: device)
     if let last, last.sequence > sequence { return .ignore }
+    // Such a name has its own content only. Otherwise a device could take the last place that a file has.
+    if line.path.isLikeContentName, !line.path.isPlace(ofContent: line.digest.hexadecimal) { return .keepBeside }
     guard let present, present == line.was || last.map({ $0.isInPlace && $0.digest == present }) ?? false else {
       return .keepBoth
     }

@@ -31,12 +31,10 @@ struct BundleMerge {
       for receipt in arriving.receipts { try store.note(receipt, from: device) }
       let lost = verdict == .imported ? changes.lost : []
       for path in lost { try store.noteLost(path, by: device, standingOn: changes.received) }
-      let start = try store.cursor()
       let proof = verdict == .imported ? try check(bundle, device, now) : nil
       var result = verdict == .imported ? try merge(bundle, lines, device, now) : report(verdict)
       // An overtaken bundle's files count too: the newer bundle may have had no room for them.
-      let names = FileNames(
-        store: store, files: attachments.files, rights: FileNameRights(store), sender: try author(of: device))
+      let names = FileNames(workspace, store, sender: try author(of: device))
       try names.place(&arriving)
       for (number, arrival) in arriving.arrivals.enumerated() {
         try store.note(arrival, try arriving.mark(of: number), from: device, by: changes.sequence)
@@ -73,7 +71,7 @@ struct BundleMerge {
         in: store.database)
       if workspace.runMode == .commit {
         try arriving.put()
-        let named = try names.settle(arriving.arrivals, since: start)
+        let named = try names.settle(result.resolved > 0 ? .all : .changed, arriving.arrivals)
         result.beside.removeAll { file in named.contains { $0 == (file.path, file.digest) } }
       }
       return result

@@ -54,8 +54,11 @@ extension HubStore {
       sequence INTEGER NOT NULL, -- the last export that brought it
       told INTEGER,           -- the first emission that tells the device that it came; 0: none yet; NULL: it knows
       PRIMARY KEY (device, path, digest)
-    ) WITHOUT ROWID
+    ) WITHOUT ROWID;
+    \(receivedPaths)
     """
+
+  static let receivedPaths = "CREATE INDEX satchel_received_paths ON satchel_received (path)"
 
   // MARK: files from a device
 

@@ -92,14 +92,14 @@ extension HubStore {
 
   /// The versions of a file that devices brought.
   func brought(_ path: AttachmentPath) throws -> [ArchivedFile] {
-    try devices().flatMap { device in
-      try database.all(
-        "SELECT digest, kept, sequence FROM satchel_received WHERE device = :device AND path = :path",
-        ["device": .string(device.id.text), "path": .string(path.text)]
-      ) { row -> ArchivedFile? in
-        guard let digest = Digest(hexadecimal: row.text(0)), let kept = AttachmentPath(row.text(1)) else { return nil }
-        return ArchivedFile(device: device, digest: digest, kept: kept, sequence: SequenceNumber(row.integer(2)))
-      }.compactMap(\.self)
+    let found = try database.all(
+      "SELECT device, digest, kept, sequence FROM satchel_received WHERE path = :path", ["path": .string(path.text)]
+    ) { ($0.text(0), Digest(hexadecimal: $0.text(1)), AttachmentPath($0.text(2)), SequenceNumber($0.integer(3))) }
+    var devices: [String: EnrolledDevice] = [:]
+    for id in Set(found.map(\.0)) { devices[id] = try device(ReplicaID(unchecked: id)) }
+    return found.compactMap { id, digest, kept, sequence in
+      guard let device = devices[id], let digest, let kept else { return nil }
+      return ArchivedFile(device: device, digest: digest, kept: kept, sequence: sequence)
     }
   }
 
@@ -144,6 +144,34 @@ extension HubStore {
       UPDATE satchel_received SET kept = :kept
       WHERE device IN (SELECT id FROM satchel_devices) AND path = :path AND digest = :digest AND kept = path
       """, ["path": file[0].value, "digest": file[1].value, "kept": .string(kept.text)])
+  }
+
+  /// Records that files that had a name are not here any more. A device that brought one of them counts as having no
+  /// file of this name, and may bring its file again.
+  /// - Parameter digest: the file that has the name.
+  func noteLost(_ path: AttachmentPath, but digest: Digest) throws {
+    let file: KeyValuePairs<String, Value> = ["path": .string(path.text), "digest": .string(digest.hexadecimal)]
+    try database.run(
+      """
+      UPDATE \(Self.byPath) SET state = 'claimed', sent = 0, digest = NULL
+      WHERE path = :path AND state IN ('held', 'again')
+        AND device IN (SELECT id FROM satchel_devices JOIN satchel_received ON device = id
+                       WHERE path = :path AND digest <> :digest AND kept = path)
+      """, file)
+    try database.run(
+      """
+      DELETE FROM satchel_received
+      WHERE device IN (SELECT id FROM satchel_devices) AND path = :path AND digest <> :digest AND kept = path
+      """, file)
+  }
+
+  /// The changes up to this cursor were considered when files got their names.
+  func namesCursor() throws -> Cursor {
+    Cursor(try database.first("SELECT names_settled FROM satchel_hub") { $0.integer(0) } ?? 0)
+  }
+
+  func saveNamesCursor(_ cursor: Cursor) throws {
+    try database.run("UPDATE satchel_hub SET names_settled = :cursor", ["cursor": .integer(cursor.rawValue)])
   }
 
   /// Records that a file that devices brought has its name now.

@@ -26,7 +26,8 @@ enum HubSchema {
       key_lost INTEGER NOT NULL DEFAULT 0,       -- 1: the hub's key replaced one that was lost
       clock INTEGER NOT NULL DEFAULT 0,          -- this hub's clock at its last import or emission; 0: never
       definition TEXT NOT NULL,  -- the dataset's definition
-      revocations INTEGER NOT NULL DEFAULT 0 -- the number of the list of revoked keys
+      revocations INTEGER NOT NULL DEFAULT 0, -- the number of the list of revoked keys
+      names_settled INTEGER NOT NULL DEFAULT 0 -- files have the names that changes up to this cursor give them
     )
     """
 

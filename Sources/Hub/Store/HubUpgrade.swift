@@ -18,6 +18,8 @@ extension HubSchema {
       UPDATE satchel_emissions
       SET stamp = max((SELECT stamp FROM satchel_capture), (SELECT clock << 16 FROM satchel_hub))
       """)
+    try database.execute("ALTER TABLE satchel_hub ADD COLUMN names_settled INTEGER NOT NULL DEFAULT 0")
+    try database.execute(HubStore.receivedPaths)
   }
 
   private static let toSchema11: SchemaUpgrade.Step = { try $0.execute(HubStore.health) }

@@ -28,6 +28,8 @@ public struct ArrivingAttachments: ~Copyable {
   public enum IncomingFileAction {
     /// Store the file. If another content has its path, store the file beside that content.
     case keepBoth
+    /// Store the file beside its name, even if the name is free.
+    case keepBeside
     /// The existing file is an earlier version and is replaced.
     case replace
     /// The file is not stored: a later version came before, or a person rejected the bundle.
@@ -64,6 +66,7 @@ public struct ArrivingAttachments: ~Copyable {
       case .replace where present != line.digest:
         arrivals.append(Arrival(path: line.path, digest: line.digest, kept: line.path, isNew: true, replaced: mark))
       case .keepBoth, .replace: arrivals.append(try attached.arrival(of: line, present))
+      case .keepBeside: arrivals.append(try attached.arrivalBeside(line.path, line.digest))
       case .ignore: lines.removeAll { $0 == line }
       }
     }
@@ -134,7 +137,8 @@ extension AttachedFiles {
   ) throws -> (path: AttachmentPath, status: FileStatus)? {
     // The row is imported even if the path of its file is blocked. The file cannot be sent a second time, so other
     // paths are tried too.
-    let places = [path.beside(digest.hexadecimal), AttachmentPath("\(digest.hexadecimal.prefix(40))")]
+    let last = AttachmentPath.ofContent(digest.hexadecimal)
+    let places = path.names.count > 1 && path.isLikeContentName ? [last] : [path.beside(digest.hexadecimal), last]
     for place in places.compactMap(\.self) where place != path {
       let status = try fileStatus(at: place)
       switch status {
@@ -189,7 +193,8 @@ extension AttachedFiles {
     if let replaced = arrival.replaced {
       guard try mark(at: path) == replaced else { throw rewritten(path) }
     } else {
-      guard try files.kind(place(path)) == nil else { throw obstacle(at: path) }
+      // Two files of the bundle may have one content, and then one place beside their names.
+      guard try files.kind(place(path)) == nil || digest(at: path) == arrival.digest else { throw obstacle(at: path) }
     }
     try files.rename(aside, to: place(path))
   }

@@ -152,6 +152,14 @@ public struct AttachedFiles: Sendable {
     try files.rename(place(path), to: place(other))
   }
 
+  /// Copies the file at `path` to a free path in the same or another existing folder. The copy is synced before it gets
+  /// its name.
+  public func copy(_ path: AttachmentPath, to other: AttachmentPath, aside: borrowing StagingFolder) throws {
+    let copy = aside.file("copy")
+    try files.copy(place(path), to: copy, mode: 0o644)
+    try files.rename(copy, to: place(other))
+  }
+
   /// Deletes a file that this user must not see any more, and folders that are then empty. A file that was changed
   /// stays.
   public func remove(_ path: AttachmentPath, ifStill digest: String) throws {

@@ -91,6 +91,10 @@ final class CostFixture: Story {
         let digest = Digest.of(Array("\(number)".utf8)).hexadecimal
         return ["op": "has", "path": .string(String(hundredThousand + number) + ".jpg"), "digest": .string(digest)]
       }
+    case .versions:
+      content.changes = [
+        forger.insert("rows", "named", ["id": "named", "owner": "ann", "words": nil, "photo": "oak.jpg"])
+      ]
     case .renames:
       content.changes = shuffled(count).map { rename($0, forger) }
       content.changes += shuffled(count).map { place in
@@ -120,6 +124,16 @@ final class CostFixture: Story {
     case .takenKeys: try write("\(numbers) INSERT INTO numbers SELECT i + 1, 'hub' FROM n", in: hub.folder)
     case .orphansOfTakenKeys: try write("\(numbers) INSERT INTO parts SELECT i + 1, NULL FROM n", in: hub.folder)
     case .conflictsOfRow: try write("UPDATE rows SET words = 'hub' WHERE id = 'own'", in: hub.folder)
+    case .versions:
+      try write("\(numbers) INSERT INTO rows SELECT 'p' || i, 'boss', '0', 'oak.jpg' FROM n", in: hub.folder)
+      // As many files that came and were lost again.
+      try write(
+        """
+        \(numbers) INSERT INTO satchel_received
+        SELECT (SELECT id FROM satchel_devices WHERE name = 'evil'), 'oak.jpg', substr(hex(zeroblob(64)) || i, -128),
+          'oak~' || substr(hex(zeroblob(6)) || i, -12) || '.jpg', 1, NULL
+        FROM n
+        """, in: hub.folder)
     default: break
     }
     tick()
@@ -162,7 +176,7 @@ final class CostFixture: Story {
         "codes", text("c\(place)"), set: ["code": text("v\(place + 1)")], was: ["code": text("v\(place)")])
     case .takenKeys: return forger.insert("numbers", key, ["id": key, "words": "mine"])
     case .orphansOfTakenKeys: return forger.insert("parts", key, ["id": key, "row": "gone"])
-    case .renames, .reports, .reportsOfRow, .decisions, .files: return nil
+    case .renames, .reports, .reportsOfRow, .decisions, .files, .versions: return nil
     }
   }
 }

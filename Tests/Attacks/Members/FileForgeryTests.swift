@@ -109,4 +109,90 @@ struct FileForgeryTests {
     }
     #expect(try lab.hubFile("oak.jpg") == "of ann" && beside("oak.jpg", "of ben") == "of ben")
   }
+
+  // MARK: rows that no bundle brings
+
+  @Test("a row that an app writes at the hub gives its name to the file of the row's owner")
+  func byApp() throws {
+    try bring("guess.jpg", "a prank", by: evil)
+    try bring("guess.jpg", "the true one", by: ben)
+    #expect(try lab.hubFile("guess.jpg") == "a prank" && beside("guess.jpg", "the true one") == "the true one")
+    try lab.write("INSERT INTO notes VALUES ('b1', 'ben', 0, 'x', 0, 'guess.jpg')", in: lab.hub.folder)
+    lab.tick()
+    _ = try lab.hub.emit(to: "victim")
+    #expect(try lab.hubFile("guess.jpg") == "the true one" && beside("guess.jpg", "a prank") == "a prank")
+  }
+
+  /// Imports a change of a note's photo. An app at the hub changed the photo, too, so a person has to decide.
+  private func disagree(_ note: String, _ former: JSONValue, _ photo: String, by forger: Forger) throws {
+    try lab.write("UPDATE notes SET photo = 'office.jpg' WHERE id = '\(note)'", in: lab.hub.folder)
+    let line = forger.update(
+      "notes", .string(note), set: ["photo": .string(photo)], was: ["photo": former])
+    try bring(photo, note == "n5" ? "the true one" : "a prank", by: forger, with: [line])
+  }
+
+  private func decide(for side: String) throws {
+    let conflict = try #require(try lab.atHub("SELECT id FROM satchel_conflicts WHERE state = 'open'").first)
+    let outcome = lab.tool("conflicts", "resolve", conflict, "--keep", side)
+    #expect(outcome.code == 0, "\(outcome.error)")
+  }
+
+  @Test("a decision that writes a name into a row gives the name to the file of the row's owner")
+  func decided() throws {
+    try bring("guess.jpg", "a prank", by: evil)
+    try disagree("n5", .string(AttackFixture.missing), "guess.jpg", by: ben)
+    #expect(try lab.hubFile("guess.jpg") == "a prank")
+    try decide(for: "device")
+    #expect(try lab.hubFile("guess.jpg") == "the true one" && beside("guess.jpg", "a prank") == "a prank")
+  }
+
+  @Test("a decision against a row that names a file leaves the name to the file of the row that names it")
+  func rejected() throws {
+    try disagree("n2", nil, "guess.jpg", by: evil)
+    let author = try ben
+    let row = author.insert("notes", "b1", note("b1", by: "ben", "guess.jpg"))
+    try bring("guess.jpg", "the true one", by: author, with: [row])
+    #expect(try lab.hubFile("guess.jpg") == "a prank")
+    try decide(for: "hub")
+    #expect(try lab.hubFile("guess.jpg") == "the true one" && beside("guess.jpg", "a prank") == "a prank")
+  }
+
+  // MARK: places that are taken
+
+  @Test("whatever names a device takes, another user's file finds a place, and its bundle is taken")
+  func filledPlaces() throws {
+    let digest = Digest.of(Array("the true one".utf8)).hexadecimal
+    let near = try #require(AttachmentPath("guess.jpg")?.beside(digest)).text
+    let last = try #require(AttachmentPath.ofContent(digest)).text
+    try bring("guess.jpg", "a prank", by: evil)
+    for name in [near, last, "\(last)/x.jpg", "\(last.uppercased())/y.jpg"] { try bring(name, "junk", by: evil) }
+    #expect(try lab.hubFile(near) == "junk" && lab.hubFile(last) == nil)
+    try bring("guess.jpg", "the true one", by: ben)
+    #expect(try lab.hubFile("guess.jpg") == "a prank" && lab.hubFile(last) == "the true one")
+    #expect(lab.tool("status").out.contains(last))
+  }
+
+  @Test("the last place of a content keeps this content, also if its own device sends a new version of it")
+  func lastPlace() throws {
+    let last = try #require(AttachmentPath.ofContent(Digest.of(Array("version 1".utf8)).hexadecimal)).text
+    let owner = try evil
+    try bring(last, "version 1", by: owner, with: [owner.insert("notes", "e1", note("e1", by: "ann", last))])
+    #expect(try lab.hubFile(last) == "version 1")
+    try bring(last, "version 2", by: evil)
+    #expect(try lab.hubFile(last) == "version 1" && beside(last, "version 2") == "version 2")
+  }
+
+  @Test("a file whose name another row had before stays beside it: compact keeps it, and status names its place")
+  func guessedRow() throws {
+    let guess = try evil
+    let row = guess.insert("notes", "e1", note("e1", by: "ann", "guess.jpg"))
+    try bring("guess.jpg", "a prank", by: guess, with: [row])
+    let author = try ben
+    try bring(
+      "guess.jpg", "the true one", by: author, with: [author.insert("notes", "b1", note("b1", by: "ben", "guess.jpg"))])
+    #expect(lab.tool("compact").code == 0)
+    #expect(try beside("guess.jpg", "the true one") == "the true one")
+    let status = lab.tool("status").out
+    #expect(status.contains("guess.jpg of victim") && status.contains("write that name into its row"), "\(status)")
+  }
 }

@@ -175,6 +175,8 @@ struct KeyForgeryTests {
       ALTER TABLE satchel_emissions DROP COLUMN stamp;
       DROP TABLE satchel_braked;
       DROP TABLE satchel_health;
+      ALTER TABLE satchel_hub DROP COLUMN names_settled;
+      DROP INDEX satchel_received_paths;
       UPDATE satchel_schema SET version = 8
       """, in: lab.hub.folder)
     #expect(lab.tool("status").code == 0)
