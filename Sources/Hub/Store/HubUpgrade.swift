@@ -7,8 +7,13 @@ import SatchelWorkspace
 extension HubSchema {
   static let upgrade = SchemaUpgrade([
     toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8, toSchema9,
-    toSchema10, toSchema11,
+    toSchema10, toSchema11, toSchema12,
   ])
+
+  private static let toSchema12: SchemaUpgrade.Step = { database in
+    try database.execute("ALTER TABLE satchel_devices ADD COLUMN signs_keys INTEGER NOT NULL DEFAULT 0")
+    try database.run("UPDATE satchel_devices SET signs_keys = 1 WHERE understands <> '' OR next_proved = 1")
+  }
 
   private static let toSchema11: SchemaUpgrade.Step = { try $0.execute(HubStore.health) }
 

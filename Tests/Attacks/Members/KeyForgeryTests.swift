@@ -172,6 +172,7 @@ struct KeyForgeryTests {
       INSERT INTO satchel_revoked VALUES ('\(key.line)', 1);
       ALTER TABLE satchel_devices DROP COLUMN next_proved;
       ALTER TABLE satchel_devices DROP COLUMN refused_key;
+      ALTER TABLE satchel_devices DROP COLUMN signs_keys;
       DROP TABLE satchel_braked;
       DROP TABLE satchel_health;
       UPDATE satchel_schema SET version = 8
