@@ -14,6 +14,15 @@ extension DeviceWorkspace {
     return try session.labels().label(ConflictTable.list(states, in: session.database))
   }
 
+  /// Calls `body` for batches of the conflicts about this device's changes whose state is one of `states`.
+  public func eachBatchOfConflicts(
+    _ states: [ConflictState], _ order: ConflictOrder, _ body: ([StoredConflict]) throws -> Void
+  ) throws {
+    let session = try session()
+    let labels = try session.labels()
+    try ConflictTable.eachBatch(states, order, in: session.database) { try body(labels.label($0)) }
+  }
+
   /// The layers of the database, if it is a GeoPackage.
   public func layers() throws -> [Layer] { try session().database.layers() }
 

@@ -94,14 +94,19 @@ private func union(_ base: Value, _ hub: Value, _ device: Value) -> Value? {
 public struct ElementSet: Sendable {
   public let elements: [JSONValue]
 
+  /// The limit on the elements of a set, and on all that is nested in them. The three sides of a set are in memory at
+  /// once, and an element takes many times its text.
+  static let mostElements = 100_000
+
   init(_ elements: [JSONValue]) { self.elements = elements }
 
-  /// nil: the value is not a set.
+  /// nil: the value is not a set, or it has too many elements.
   public init?(_ value: Value) {
     switch value {
     case .null: elements = []
     case .text(let bytes):
-      guard let array = (try? JSONValue.parse(bytes, limits: JSONLimits()))?.arrayValue else { return nil }
+      guard let array = (try? JSONValue.parse(bytes, limits: JSONLimits(maxMembers: Self.mostElements)))?.arrayValue
+      else { return nil }
       elements = array
     default: return nil
     }

@@ -1,41 +1,58 @@
 import Foundation
+import SatchelCrypto
 import SatchelJSON
+import SatchelPlatform
 import TestSupport
 import Testing
 
 /// Files that a device may sign to keep the hub busy: each is full of one thing.
 enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
   case stepsOfOneRow, tooManySteps, conflictsOfOneRow, conflicts, inserts
-  case heldRows, unknownMembers, tooLongLine, longValue, escapedValue
+  case heldRows, unknownMembers, tooLongLine, longValue, escapedValue, longName, deepLine, files, set
 
   var testDescription: String { rawValue }
 
   /// Without optimisation a byte takes many times as long, so the files are smaller.
   #if DEBUG
     private static let lines = 1_000
-    private static let manyLines = 2_000
+    static let manyLines = 2_000
     private static let members = 50_000
+    static let elements = 20_000
     private static let megabyte = 1 << 16
   #else
     private static let lines = 10_000
-    private static let manyLines = 50_000
+    static let manyLines = 50_000
     private static let members = 900_000
+    static let elements = 400_000
     private static let megabyte = 1 << 20
   #endif
 
   /// How much memory the tool may need, in MiB. A row of 62 MiB must lie in memory, as its line and as its values.
   var mebibytes: Int {
     switch self {
-    case .longValue, .escapedValue: 256
+    case .longValue, .escapedValue, .longName: 256
     default: 128
     }
   }
 
   /// Whether the file is refused.
-  var isRefused: Bool { [.tooLongLine, .unknownMembers, .tooManySteps].contains(self) }
+  var isRefused: Bool {
+    [.tooLongLine, .unknownMembers, .tooManySteps, .longName, .deepLine].contains(self)
+  }
 
-  /// The file's changes, each a line.
-  func changes(_ forger: Forger) -> [JSONValue] {
+  /// Fills a bundle.
+  func fill(_ content: inout Forger.Content, _ forger: Forger) {
+    content.changes = changes(forger)
+    if self == .files {
+      content.attachments = (0..<Self.manyLines).map { number in
+        let path = JSONValue.string("\(String(repeating: "d/", count: 60))\(1_000_000 + number).jpg")
+        return ["op": "has", "path": path, "digest": .string(Digest.of(Array("\(number)".utf8)).hexadecimal)]
+      }
+    }
+  }
+
+  /// The changes, each a line.
+  private func changes(_ forger: Forger) -> [JSONValue] {
     switch self {
     case .stepsOfOneRow: return steps(Self.lines, forger) { "\($0)" }
     case .tooManySteps: return steps(Self.tooManyLines, forger) { "\($0)" }
@@ -62,6 +79,15 @@ enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
     case .tooLongLine: return [forger.insert("rows", "r", row(words: long(65 << 20, "x")))]
     case .longValue: return [forger.insert("rows", "r", row(words: long(62 * Self.megabyte, "x")))]
     // Six bytes each in the line.
+    case .longName: return [forger.insert(String(repeating: "n", count: 60 * Self.megabyte), "r", row(words: "x"))]
+    case .deepLine:
+      // As deep as the test's own writer can go. A line may have 16 levels.
+      return [forger.insert("rows", "r", row(words: (0..<1_000).reduce("x") { value, _ in .array([value]) }))]
+    case .files: return []
+    case .set:
+      let tags = (0..<Self.elements).map { JSONValue.real(Double($0) + 0.5) }
+      let text = String(decoding: JSONValue.array(tags).compactBytes, as: UTF8.self)
+      return [forger.update("bags", "b", set: ["tags": .string(text)], was: ["tags": "[]"])]
     case .escapedValue: return [forger.insert("rows", "r", row(words: long(10 * Self.megabyte, "\u{1}")))]
     }
   }
@@ -98,28 +124,80 @@ enum HostileFile: String, CaseIterable, CustomTestStringConvertible {
 
 @Suite("Hostile files", .serialized)
 struct HostileFileTests {
-  /// Runs a program, and prints its exit status, its seconds of work and its greatest memory in KiB.
+  /// Runs a program. Prints its exit status, its seconds of work, its greatest memory in KiB, and the number of the
+  /// conflicts or lines in its output.
   private static let measure = """
-    import resource, subprocess, sys
-    code = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode
+    import json, resource, subprocess, sys
+    done = subprocess.run(sys.argv[1:], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(code, used.ru_utime + used.ru_stime, used.ru_maxrss)
+    if "--json" in sys.argv: count = len({found["id"] for found in json.loads(done.stdout)["conflicts"]})
+    else: count = done.stdout.count(b"\\n")
+    print(done.returncode, used.ru_utime + used.ru_stime, used.ru_maxrss, count)
     """
+
+  private struct Measured {
+    let code: Int
+    let seconds: Double
+    let mebibytes: Int
+    let count: Int
+  }
+
+  private let yard: CostFixture
+
+  init() throws {
+    yard = try CostFixture(clock: SetClock(Int64(Date().timeIntervalSince1970 * 1_000)), snapshot: "first")
+  }
+
+  /// The work of a hub's command in a process of its own.
+  private func run(_ words: [String]) throws -> Measured {
+    let call = ["-c", Self.measure, builtProgram("satchel-hub"), "-C", yard.hub.folder.root] + words
+    let result = try StockTool.python3(call, in: "/")
+    let numbers = result.text.split(separator: " ").map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+    let measured = Measured(
+      code: try #require(Int(numbers[0])), seconds: try #require(Double(numbers[1])),
+      mebibytes: try #require(Int(numbers[2])) >> 10, count: try #require(Int(numbers[3])))
+    if ProcessInfo.processInfo.environment["SATCHEL_TIMES"] != nil { print("\(words): \(measured)") }
+    return measured
+  }
 
   @Test("an insider's fullest files take the hub a few seconds and bounded memory", arguments: HostileFile.allCases)
   func bounds(_ file: HostileFile) throws {
-    let yard = try CostFixture(clock: SetClock(Int64(Date().timeIntervalSince1970 * 1_000)))
-    let path = try yard.file(later: file.generations) { content, forger in content.changes = file.changes(forger) }
-    let hub = builtProgram("satchel-hub")
-    let result = try StockTool.python3("-c", Self.measure, hub, "-C", yard.hub.folder.root, "import", path, in: "/")
-    let words = result.text.split(separator: " ").map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
-    let (code, seconds) = (try #require(Int(words[0])), try #require(Double(words[1])))
-    let kibibytes = try #require(Int(words[2]))
-    #expect((code == 0) != file.isRefused, "\(code)")
-    #expect(seconds < 5, "\(seconds) s")
-    #expect(kibibytes < mebibytesAllowed(usually: file.mebibytes) << 10, "\(kibibytes >> 10) MiB")
-    if ProcessInfo.processInfo.environment["SATCHEL_TIMES"] != nil {
-      print("\(file): \(seconds) s, \(kibibytes >> 10) MiB")
+    if file == .set {
+      let tags = "WITH n(i) AS (VALUES (0) UNION ALL SELECT i + 1 FROM n WHERE i < \(HostileFile.elements))"
+      try yard.write("\(tags) UPDATE bags SET tags = (SELECT json_group_array(i + 0.25) FROM n)", in: yard.hub.folder)
+      yard.tick()
+    }
+    let path = try yard.file(later: file.generations) { content, forger in file.fill(&content, forger) }
+    let measured = try run(["import", path])
+    #expect((measured.code == 0) != file.isRefused, "\(measured)")
+    #expect(measured.seconds < 5, "\(measured)")
+    #expect(measured.mebibytes < mebibytesAllowed(usually: file.mebibytes), "\(measured)")
+  }
+
+  @Test("a snapshot of 1 GiB that compresses to very little takes a few seconds and bounded memory, and leaves nothing")
+  func zeros() throws {
+    #if DEBUG
+      let path = try yard.file(ofZeros: 64 << 20)
+    #else
+      let path = try yard.file(ofZeros: 1 << 30)
+    #endif
+    #expect(try yard.platform.files.size(path) < 100_000)
+    let measured = try run(["import", path])
+    #expect(measured.code == 3 && measured.seconds < 5, "\(measured)")
+    #expect(measured.mebibytes < mebibytesAllowed(usually: 64), "\(measured)")
+    #expect(try yard.platform.files.list(yard.hub.folder.inbox).isEmpty)
+  }
+
+  @Test("a list of very many conflicts takes bounded memory, and names each of them once")
+  func conflicts() throws {
+    let path = try yard.file(later: 1) { content, forger in HostileFile.conflicts.fill(&content, forger) }
+    #expect(try yard.hub.importBundle(path).verdict == .imported)
+    for words in [["--json"], [], ["export"], ["export", "--json"]] {
+      let measured = try run(["conflicts"] + words)
+      // A list for people has a line with titles.
+      let titles = words.contains("--json") ? 0 : 1
+      #expect(measured.code == 0 && measured.count == HostileFile.manyLines + titles, "\(words): \(measured)")
+      #expect(measured.mebibytes < mebibytesAllowed(usually: 100), "\(words): \(measured)")
     }
   }
 }

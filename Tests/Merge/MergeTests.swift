@@ -209,6 +209,19 @@ import Testing
     #expect(result == MergeResult(row: row(expected)))
   }
 
+  @Test("sets with very many elements are for people")
+  func largeSets() {
+    func row(_ text: String) -> Row { Row([.string("k"), .string(text), .null]) }
+    func set(_ count: Int) -> String { "[\((0..<count).map(String.init).joined(separator: ","))]" }
+    for (count, isMerged) in [(99_999, true), (100_001, false)] {
+      let result = merge(
+        .update([ColumnChange(column: 1, was: .string("[]"), value: .string(set(count)))]), at: Stamp(20),
+        onto: row("[0]"), others: OthersChanges(columns: [1: Stamp(10)], newest: Stamp(10)),
+        by: rules(.manual, #", "columns": { "a": "union" }"#))
+      #expect((result.disagreement == nil) == isMerged)
+    }
+  }
+
   @Test("values that cannot be brought together are for people", arguments: ["sum", "union", "max"])
   func notCombinable(word: String) {
     func row(_ value: Value) -> Row { Row([.string("k"), value, .null]) }

@@ -31,7 +31,8 @@ public struct AttachmentLine: Hashable, Sendable {
   /// Lines about carried files come first, then lines about received files. Both are in the order of their paths'
   /// bytes.
   static func precedes(_ a: AttachmentLine, _ b: AttachmentLine) -> Bool {
-    a.isFile == b.isFile ? (a.path, a.digest.hexadecimal) < (b.path, b.digest.hexadecimal) : a.isFile
+    if a.isFile != b.isFile { return a.isFile }
+    return a.path == b.path ? a.digest.bytes.lexicographicallyPrecedes(b.digest.bytes) : a.path < b.path
   }
 
   public var isFile: Bool { content != .has }

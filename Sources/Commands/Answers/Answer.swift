@@ -14,6 +14,8 @@ struct Answer {
   var code: ExitCode = .done
   /// A file whose bytes are the command's output. The text then goes to standard error.
   var output: String?
+  /// A long list that follows the members and the text.
+  var stream: AnswerStream?
 
   init(
     _ text: TerminalText, _ members: KeyValuePairs<String, JSONValue>, code: ExitCode = .done,
@@ -59,10 +61,16 @@ extension CommandSpec where Context == CommandContext {
           .init(name: "command", value: .string(command.path.joined(separator: " "))),
         ]
         let rehearsal: [JSONValue.Member] = command.dryRun ? [.init(name: "dry_run", value: true)] : []
-        say(TerminalText(document: .object(head + rehearsal + answer.members)))
+        let members = head + rehearsal + answer.members
+        if let stream = answer.stream {
+          try stream.print(after: members, say)
+        } else {
+          say(TerminalText(document: .object(members)))
+        }
       } else {
         if !command.quiet {
           say((command.dryRun ? "A dry run: nothing was changed.\n" : "") + answer.text)
+          try answer.stream?.text(say)
         }
         context.console.warn(answer.warnings)
         if !command.quiet { say(answer.closing) }

@@ -13,8 +13,12 @@ enum ConflictCSV {
     "label",
   ]
 
+  /// The first line, with the names of the columns.
+  static let heading = CSV.text([names])
+
+  /// The lines of these conflicts.
   static func text(_ conflicts: [StoredConflict], layers: [Layer]) -> String {
-    CSV.text([names] + conflicts.flatMap { lines($0, layers) })
+    CSV.text(conflicts.flatMap { lines($0, layers) })
   }
 
   /// A cell of the file. Geometries are in full, and other bytes in short.

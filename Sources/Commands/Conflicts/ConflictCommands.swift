@@ -9,7 +9,11 @@ import SatchelWorkspace
 /// The command `conflicts` of both tools: it shows the disagreements side by side, and takes decisions.
 struct ConflictCommands: Sendable {
   let tool: String
-  let list: @Sendable (_ states: [ConflictState], ParsedCommand, CommandContext) throws -> [StoredConflict]
+  /// Reads the conflicts in these states, in batches.
+  let list:
+    @Sendable (
+      _ states: [ConflictState], ConflictOrder, ParsedCommand, CommandContext, _ body: ([StoredConflict]) throws -> Void
+    ) throws -> Void
   let find: @Sendable (_ id: String, ParsedCommand, CommandContext) throws -> ShownConflict
   let resolve:
     @Sendable (_ id: String, ConflictDecision, _ note: String?, RowSeen, ParsedCommand, CommandContext) throws ->
@@ -42,12 +46,28 @@ struct ConflictCommands: Sendable {
       if let file = command.value("gpkg").map({ command.path($0) }) {
         return Self.answer(try exportPackage(file, command, context), file)
       }
-      let conflicts = try list(ConflictState.allCases, command, context)
       let found = try layers(command, context)
-      return Answer(
-        TerminalText(ofOwnMaking: ConflictCSV.text(conflicts, layers: found)),
-        ["conflicts": .array(conflicts.map { ConflictView(conflict: $0, layers: found).json() })])
+      return Self.answer { show in
+        try list(ConflictState.allCases, .time, command, context) { conflicts in
+          try show(conflicts.map { ConflictView(conflict: $0, layers: found).json() })
+        }
+      } text: { show in
+        show(TerminalText(ofOwnMaking: ConflictCSV.heading))
+        try list(ConflictState.allCases, .time, command, context) { conflicts in
+          show(TerminalText(ofOwnMaking: ConflictCSV.text(conflicts, layers: found)))
+        }
+      }
     }
+  }
+
+  /// An answer that is a list of conflicts. The list may be too long for memory.
+  private static func answer(
+    _ elements: @escaping (_ show: ([JSONValue]) throws -> Void) throws -> Void,
+    text: @escaping (_ show: (TerminalText) -> Void) throws -> Void
+  ) -> Answer {
+    var answer = Answer("", [:])
+    answer.stream = AnswerStream(member: "conflicts", elements: elements, text: text)
+    return answer
   }
 
   private static func answer(_ report: ConflictPackageReport, _ file: String) -> Answer {
@@ -77,14 +97,17 @@ struct ConflictCommands: Sendable {
       examples: [Example("\(tool) conflicts --all", "Lists all disagreements, old ones too.")]
     ) { command, context in
       let states: [ConflictState] = command.flag("all") ? ConflictState.allCases : [.open, .held]
-      let conflicts = try list(states, command, context)
       let found = try layers(command, context)
       let now = context.platform.clock.milliseconds()
-      let text: TerminalText =
-        conflicts.isEmpty
-        ? "No conflict waits for a decision.\n"
-        : ConflictView.list(conflicts.units, layers: found, now: now, width: context.console.traits.width)
-      return Answer(text, ["conflicts": .array(conflicts.units.map { ConflictView.json($0, layers: found) })])
+      return Self.answer { show in
+        try list(states, .units, command, context) { conflicts in
+          try show(conflicts.units.map { ConflictView.json($0, layers: found) })
+        }
+      } text: { show in
+        var lines = ConflictView.Lines(layers: found, now: now)
+        try list(states, .units, command, context) { lines.add($0.units) }
+        show(lines.isEmpty ? "No conflict waits for a decision.\n" : lines.text(width: context.console.traits.width))
+      }
     }
   }
 

@@ -17,20 +17,6 @@ struct ConflictView {
     columns(row).compactMap { ConflictGeometries($0, of: record, layers: layers) }
   }
 
-  static func list(_ units: [ConflictUnit], layers: [Layer], now: Int64, width: Int) -> TerminalText {
-    var table = TextTable(["ID", "STATE", "KIND", "USER", "NOTED", "ROW"])
-    for unit in units {
-      let (conflict, record) = (unit.head, unit.head.record)
-      table.add([
-        String(record.id.text.prefix(8)), record.state.rawValue,
-        conflict.isReported ? "\(record.kind.rawValue), reported" : record.kind.rawValue, record.user,
-        Words.age(of: conflict.noted, now: now),
-        rows(of: unit) + ConflictView(conflict: conflict, layers: layers).moves,
-      ])
-    }
-    return table.text(width: width)
-  }
-
   /// The row of a conflict, with the number of other rows of its unit.
   static func rows(of unit: ConflictUnit) -> String {
     let more = unit.isSingle ? "" : " and \(unit.members.count - 1) more of its unit"

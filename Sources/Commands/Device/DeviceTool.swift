@@ -53,7 +53,10 @@ enum DeviceTool {
 
   private static var conflicts: ConflictCommands {
     ConflictCommands(
-      tool: name, list: { states, command, context in try open(command, context).conflicts(states) },
+      tool: name,
+      list: { states, order, command, context, body in
+        try open(command, context).eachBatchOfConflicts(states, order, body)
+      },
       find: { id, command, context in try open(command, context).conflict(id) },
       resolve: { id, decision, note, seen, command, context in
         try open(command, context).resolve(id, decision, note: note, seen: seen)

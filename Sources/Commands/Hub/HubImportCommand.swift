@@ -215,11 +215,11 @@ extension HubTool {
     return text + recovery
   }
 
-  /// The next step for an announced key that belongs to another owner.
+  /// The next step for an announced key that was refused.
   static func refusedKeyWords(_ device: String) -> String {
     """
-    the new key that \(device) announced is another's, and is not taken. Ask its user. There: satchel keys rotate \
-    --again
+    the new key that \(device) announced is another's, or did not sign the announcement, and is not taken. Ask its \
+    user. There: satchel keys rotate --again
     """
   }
 

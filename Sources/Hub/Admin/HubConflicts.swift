@@ -13,6 +13,14 @@ extension HubWorkspace {
     return try store.marked(ConflictTable.list(states, in: store.database))
   }
 
+  /// Calls `body` for batches of the conflicts that are in one of these states.
+  public func eachBatchOfConflicts(
+    _ states: [ConflictState], _ order: ConflictOrder, _ body: ([StoredConflict]) throws -> Void
+  ) throws {
+    let store = try store()
+    try ConflictTable.eachBatch(states, order, in: store.database) { try body(store.marked($0)) }
+  }
+
   /// The number of conflicts that await a decision.
   public func openConflicts() throws -> Int64 {
     try ConflictTable.count(.open, in: Database(path: databasePath, mode: .readWrite))

@@ -50,19 +50,24 @@ extension HubWorkspace {
       (device.nextKey, device.isNextKeyProved) = (nil, false)
     }
     device.refusedKey = nil
+    // Release 0.1 writes neither of these members.
+    if !manifest.understands.isEmpty || manifest.rotation?.proof != nil { device.signsAnnouncements = true }
     if let rotation = manifest.rotation, rotation.key != device.key, device.state != .revoked {
       try noteNextKey(rotation, &device, store)
     }
     device.recipient = manifest.recipient ?? device.recipient
   }
 
-  /// Records a key that a device announced, unless the key has another owner.
+  /// Records a key that a device announced. Refuses the key if it has another owner, or if it did not sign its
+  /// announcement although the device has shown a release that signs.
   ///
   /// A device of release 0.1 sends no proof, and signs with its new key as soon as the hub has acknowledged the
   /// announcement. Its key is recorded too, for this device alone. The key excludes no other device, and it is not
   /// revoked with this device.
   private func noteNextKey(_ rotation: Manifest.Rotation, _ device: inout EnrolledDevice, _ store: HubStore) throws {
-    if try KnownKeys(self, store).owner(of: rotation.key, besides: device.id) != nil {
+    // A key that is recorded already changes nothing: the device may have announced it before its update.
+    let lacksProof = rotation.proof == nil && device.signsAnnouncements && rotation.key != device.nextKey
+    if try lacksProof || KnownKeys(self, store).owner(of: rotation.key, besides: device.id) != nil {
       device.refusedKey = rotation.key
       return
     }

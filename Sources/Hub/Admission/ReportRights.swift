@@ -33,13 +33,12 @@ extension HubStore {
   /// Returns the conflicts, and marks each conflict that only a device reports.
   func marked(_ conflicts: [StoredConflict]) throws -> [StoredConflict] {
     if conflicts.isEmpty { return [] }
-    let reported = try reported()
     let labels = try RowLabels(tables, in: database) { record in
       try self.place(of: record.table).flatMap { try self.lastImage(of: record.key, in: $0) }
     }
     return try labels.label(conflicts).map { conflict in
       var marked = conflict
-      marked.isReported = reported.contains(conflict.record.id)
+      marked.isReported = try isReport(conflict.record.id)
       return marked
     }
   }

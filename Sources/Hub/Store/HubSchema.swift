@@ -100,7 +100,8 @@ enum HubSchema {
       stamp INTEGER NOT NULL DEFAULT 0, -- the newest that its bundles have shown, and never above the hub's time
       asked TEXT,                    -- by which name it calls itself; NULL: not known
       next_proved INTEGER NOT NULL DEFAULT 0, -- 1: the next key signed that it is announced
-      refused_key TEXT               -- the key of another that its last bundle announced; NULL: none
+      refused_key TEXT,              -- the key that its last bundle announced and that was refused; NULL: none
+      signs_keys INTEGER NOT NULL DEFAULT 0 -- 1: it has shown a release whose new keys sign their announcement
     ) WITHOUT ROWID
     """
 

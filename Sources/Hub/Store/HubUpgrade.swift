@@ -20,6 +20,8 @@ extension HubSchema {
       """)
     try database.execute("ALTER TABLE satchel_hub ADD COLUMN names_settled INTEGER NOT NULL DEFAULT 0")
     try database.execute(HubStore.receivedPaths)
+    try database.execute("ALTER TABLE satchel_devices ADD COLUMN signs_keys INTEGER NOT NULL DEFAULT 0")
+    try database.run("UPDATE satchel_devices SET signs_keys = 1 WHERE understands <> '' OR next_proved = 1")
   }
 
   private static let toSchema11: SchemaUpgrade.Step = { try $0.execute(HubStore.health) }

@@ -1,3 +1,4 @@
+import SatchelBundle
 import SatchelCrypto
 import SatchelDevice
 import SatchelHub
@@ -19,22 +20,27 @@ final class CostFixture: Story {
     { "dataset": "shop", "version": 1, "brake": { "delete": "100%", "change": "100%" }, "snapshot": "never",
       "tables": {
         "rows": { "visible": "owner <> 'boss'", "write": "owner = :user", "conflict": "manual", "attachments": ["photo"] },
-        "links": {}, "codes": {}, "numbers": { "keys": "rekey" }, "parts": { "keys": "rekey" } } }
+        "bags": { "columns": { "tags": "union" } }, "links": {}, "codes": {},
+        "numbers": { "keys": "rekey" }, "parts": { "keys": "rekey" } } }
     """
 
   private static let schema = """
     CREATE TABLE rows (id TEXT PRIMARY KEY, owner TEXT, words TEXT, photo TEXT);
+    CREATE TABLE bags (id TEXT PRIMARY KEY, tags TEXT);
     CREATE TABLE links (id TEXT PRIMARY KEY, next TEXT REFERENCES links (id), words TEXT);
     CREATE TABLE codes (id TEXT PRIMARY KEY, code TEXT UNIQUE);
     CREATE TABLE numbers (id INTEGER PRIMARY KEY, words TEXT);
     CREATE TABLE parts (id INTEGER PRIMARY KEY, row TEXT REFERENCES rows (id));
     INSERT INTO rows VALUES ('own', 'ann', '0', NULL), ('hidden', 'boss', '0', NULL);
+    INSERT INTO bags VALUES ('b', '[]');
     """
 
-  init(clock: SetClock = .laterThanToday) throws {
+  /// - Parameter snapshot: the dataset's member `snapshot`.
+  init(clock: SetClock = .laterThanToday, snapshot: String = "never") throws {
     let ground = try WorkspaceFixture(random: SeededRandom(21), clock: clock)
     self.ground = ground
-    let hub = try ground.hub("hub", definition: Array(Self.definition.utf8), schema: Self.schema)
+    let definition = Self.definition.replacing("\"never\"", with: "\"\(snapshot)\"")
+    let hub = try ground.hub("hub", definition: Array(definition.utf8), schema: Self.schema)
     self.hub = hub
     _ = try hub.addUser("ann", attributes: [])
     func device(_ name: String) throws -> DeviceWorkspace {
@@ -66,6 +72,20 @@ final class CostFixture: Story {
     let bytes = try forger.bundle(later: Int64(later)) { content in try fill(&content, forger) }
     try folder.write(bytes, to: "full.satchel")
     return folder("full.satchel")
+  }
+
+  /// An export that carries a snapshot of nothing but zeros.
+  func file(ofZeros bytes: Int64) throws -> String {
+    tick()
+    let manifest = try BundleReader(platform: platform).manifest(of: evil.export().file, trust: .firstContact)
+    var draft = try BundleDraft(in: folder.path, platform: platform)
+    let zeros = draft.file("zeros.sqlite")
+    try StockTool.bash("-c", "truncate -s \(bytes) '\(zeros)'", in: folder.path)
+    try draft.addSnapshot(at: zeros)
+    let sealed = try draft.seal(manifest, with: evil.keys.signing())
+    let target = folder("zeros.satchel")
+    try platform.files.copy(draft.write(sealed), to: target, mode: 0o644)
+    return target
   }
 
   private func fill(

@@ -25,7 +25,10 @@ public struct EnrolledDevice: Sendable {
   /// Whether the next key signed its own announcement. Without this signature, everyone who can read the key could
   /// announce it.
   var isNextKeyProved = false
-  /// The refused key: the device's last bundle announced it, but it belongs to another owner. nil if there was none.
+  /// Whether the device has ever shown a release whose new keys sign their own announcement. It never becomes false.
+  var signsAnnouncements = false
+  /// The key that the device's last bundle announced and that was refused. It belongs to another owner, or it did not
+  /// sign its announcement. nil if there was none.
   public internal(set) var refusedKey: PublicKey?
   /// The key for which bundles to the device are encrypted. nil if the device has sent none.
   public var recipient: AgeRecipient?
@@ -84,7 +87,8 @@ extension HubStore {
   private static let deviceColumns =
     """
     id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, \
-    revoked_from, expires, read_only, emitted, continues, understands, stamp, asked, next_proved, refused_key
+    revoked_from, expires, read_only, emitted, continues, understands, stamp, asked, next_proved, refused_key, \
+    signs_keys
     """
 
   func devices() throws -> [EnrolledDevice] {
@@ -110,7 +114,7 @@ extension HubStore {
       INSERT OR REPLACE INTO satchel_devices (\(Self.deviceColumns))
       VALUES (:id, :name, :user, :key, :incarnation, :state, :merged, :proved, :enrolled, :heard, :skew,
         :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only, :emitted, :continues, :understands,
-        :stamp, :asked, :next_proved, :refused_key)
+        :stamp, :asked, :next_proved, :refused_key, :signs_keys)
       """,
       [
         "id": .string(device.id.text), "name": .string(device.name), "user": .string(device.user),
@@ -131,6 +135,7 @@ extension HubStore {
         "asked": device.asked.map { .string($0) } ?? .null,
         "next_proved": .integer(device.isNextKeyProved ? 1 : 0),
         "refused_key": device.refusedKey.map { .string($0.line) } ?? .null,
+        "signs_keys": .integer(device.signsAnnouncements ? 1 : 0),
       ])
   }
 
@@ -141,6 +146,7 @@ extension HubStore {
     return EnrolledDevice(
       id: ReplicaID(unchecked: row.text(0)), name: row.text(1), user: row.text(2), key: key,
       nextKey: row.optionalText(11).flatMap { PublicKey(line: $0) }, isNextKeyProved: row.integer(22) != 0,
+      signsAnnouncements: row.integer(24) != 0,
       refusedKey: row.optionalText(23).flatMap { PublicKey(line: $0) },
       recipient: row.optionalText(12).flatMap { AgeRecipient($0) },
       toldKey: row.optionalInteger(13).map { EmissionNumber($0) },
