@@ -123,7 +123,7 @@ extension HubWorkspace {
       quarantined: try quarantined(),
       failedImports: try failedImports(store),
       volumes: try BundleParts(folder, platform: platform).waiting(),
-      waiting: try waiting(), setBack: try store.setBack(), clockFault: try clockFault(store),
+      waiting: try waiting(), setBack: try setBack(store), clockFault: try clockFault(store),
       newestStamp: try Capture.newestStamp(in: store.database).milliseconds, recovery: try recovering(store),
       onSticks: try onSticks(for: store.devices()).map(\.volumes),
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },

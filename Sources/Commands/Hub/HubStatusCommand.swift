@@ -195,7 +195,7 @@ extension HubTool {
     if !status.damage.isEmpty {
       return ["satchel-hub doctor, which says what went by unseen; then satchel-hub doctor --repair"]
     }
-    if status.setBack != nil { return [SetBack.wayOut] }
+    if let found = status.setBack { return [found.wayOut] }
     if let fault = status.clockFault { return [fault.wayOut] }
     if let fault = status.triggerFault { return [fault.hint] }
     if status.users == 0 { return ["satchel-hub user add NAME"] }
@@ -273,7 +273,7 @@ extension HubTool {
   private static func json(_ found: SetBack) -> JSONValue {
     [
       "reason": "set-back", "at": .time(found.at), "device": .string(found.device), "epoch": .string(found.epoch.text),
-      "number": .integer(found.number.rawValue), "message": .string(found.words), "hint": .string(SetBack.wayOut),
+      "number": .integer(found.number.rawValue), "message": .string(found.words), "hint": .string(found.wayOut),
     ]
   }
 

@@ -52,7 +52,7 @@ struct HistoryCheck {
     guard let proof = changes.proof else {
       // Release 0.1 sends only the number of the emission.
       if changes.received <= device.emitted { return }
-      throw unknownEmission()
+      throw try unknownEmission()
     }
     let emission = Manifest.EmissionLink(number: changes.received, digest: proof.digest)
     if try isMade(emission) { return }
@@ -61,7 +61,7 @@ struct HistoryCheck {
     guard changes.received >= store.identity.firstEmission, try !store.isCollected(emission.digest),
       let signature = proof.signature,
       try isSignedByUs(emission, signature)
-    else { throw unknownEmission() }
+    else { throw try unknownEmission() }
     throw try hub.noteSetBack(emission, of: changes.epoch, for: device.id, store)
   }
 
@@ -105,8 +105,19 @@ struct HistoryCheck {
     return signature.isOf(emission, from: store.identity.id, to: addressees, store.dataset.name, signedBy: keys)
   }
 
-  private func unknownEmission() -> Refusal {
-    Refusal(
+  /// The refusal of a bundle whose emission the hub does not know. If the hub's `keys/` were put back too, the proof
+  /// may be signed with a key that this hub had and does not have now.
+  private func unknownEmission() throws -> Refusal {
+    if let signature = changes.proof?.signature, try !hub.ownKeys().contains(where: { $0.id == signature.keyID }) {
+      return Refusal(
+        .unknownEmission,
+        """
+        It was made on bundle \(changes.received) of this hub, which this hub does not know. Another key than this \
+        hub's keys signed that bundle.
+        """,
+        hint: HubWorkspace.wayOutOfOlderKeys, keeping: .quarantine)
+    }
+    return Refusal(
       .unknownEmission,
       """
       It was made on bundle \(changes.received) of this hub, which this hub does not know. It contains no proof of \
@@ -128,13 +139,7 @@ struct HistoryCheck {
     if !store.identity.knowsFormerEpochs, changes.received < store.identity.firstEmission { return }
     let refusal = Refusal(
       .otherEpoch, "It continues a history of this hub that this hub does not know.",
-      hint:
-        """
-        If another copy of this hub is at work, continue with that copy. If this hub's files were put back from a \
-        copy: with the newest copy of its keys/ in place, import this again. If there is none: satchel-hub keys rotate \
-        --lost
-        """,
-      keeping: .quarantine)
+      hint: HubWorkspace.wayOutOfOlderKeys, keeping: .quarantine)
     let mayFollowUnknownKey = try mayFollowUnknownKey()
     guard let proof = changes.proof, let signature = proof.signature else {
       if mayFollowUnknownKey { return }

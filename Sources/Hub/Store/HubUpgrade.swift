@@ -7,8 +7,14 @@ import SatchelWorkspace
 extension HubSchema {
   static let upgrade = SchemaUpgrade([
     toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8, toSchema9,
-    toSchema10, toSchema11,
+    toSchema10, toSchema11, toSchema12,
   ])
+
+  private static let toSchema12: SchemaUpgrade.Step = { database in
+    let columns = try database.all("SELECT name FROM pragma_table_info('satchel_set_back')") { $0.text(0) }
+    // The step to schema 2 creates the table in its present form.
+    if !columns.contains("key") { try database.execute("ALTER TABLE satchel_set_back ADD COLUMN key TEXT") }
+  }
 
   private static let toSchema11: SchemaUpgrade.Step = { try $0.execute(HubStore.health) }
 
