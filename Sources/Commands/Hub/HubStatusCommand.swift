@@ -136,6 +136,8 @@ extension HubTool {
     case .earlier(let merged): "earlier bundles of its device are missing: the first one is number \(merged.next)"
     case .setBack: "this hub was set back, and nothing is imported until you decide"
     case .braked(let words): words
+    case .user(let user):
+      "the device says that it works for \(user), and this hub's record names another user"
     case .due: "the next import or sync takes it"
     }
   }
@@ -210,6 +212,13 @@ extension HubTool {
         """
         ask the user of \(bundle.device) whether bundle \(bundle.number) is meant. Then satchel-hub import --accept \
         \(bundle.name), or --reject
+        """)
+    }
+    for (device, user) in status.heldForUser {
+      steps.append(
+        """
+        if \(device) was given to \(user), enter that again: satchel-hub device set \(device) --user \(user). Until \
+        then its bundles wait, and no bundle is made for it
         """)
     }
     for entry in status.devices where entry.proof?.result == .differs {

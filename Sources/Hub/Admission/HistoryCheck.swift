@@ -14,12 +14,17 @@ struct HistoryCheck {
   private let store: HubStore
   private let device: EnrolledDevice
   private let changes: Manifest.Changes
+  /// The user for whom the device works, as the bundle states.
+  private let user: String
 
-  init(_ hub: HubWorkspace, _ store: HubStore, _ device: EnrolledDevice, _ changes: Manifest.Changes) {
+  init(
+    _ hub: HubWorkspace, _ store: HubStore, _ device: EnrolledDevice, _ changes: Manifest.Changes, by user: String
+  ) {
     self.hub = hub
     self.store = store
     self.device = device
     self.changes = changes
+    self.user = user
   }
 
   /// The emission that a bundle builds on.
@@ -41,6 +46,7 @@ struct HistoryCheck {
       return .present
     }
     try checkEpoch()
+    try checkUser()
     try checkReach()
     return .former
   }
@@ -163,6 +169,35 @@ struct HistoryCheck {
   /// another key.
   private func mayFollowUnknownKey() throws -> Bool {
     try store.wasKeyLost() && device.proved < store.identity.firstEmission
+  }
+
+  // MARK: its user
+
+  /// Refuses work in the name of a user whom this hub's record does not name. The device was given to this user in the
+  /// time that the hub lost. If the hub merged the work, it would count as the work of the former user.
+  private func checkUser() throws {
+    guard let user = try unknownUser() else { return }
+    throw Refusal(
+      .otherUser, hub.wordsOfUnknownUser(user, of: device), hint: HubWorkspace.wayOutOfUnknownUser(user, of: device),
+      keeping: .waiting)
+  }
+
+  /// The user whom the bundle names, if the hub has no record that the device works or worked for that user. nil if the
+  /// hub has such a record, or if it made the emission on which the bundle builds: then the emission shows the user.
+  func unknownUser() throws -> String? {
+    guard changes.epoch != store.identity.epoch, changes.received > .zero, changes.sequence > device.merged,
+      try !isOnOwnEmission()
+    else { return nil }
+    let before = try device.continues.flatMap { try store.device($0) }
+    let known = try [device, before].compactMap(\.self).flatMap { device in
+      try [device.user] + store.formerUsers(of: device).map(\.user)
+    }
+    return known.contains { Name($0) == Name(user) } ? nil : user
+  }
+
+  private func isOnOwnEmission() throws -> Bool {
+    if let proof = changes.proof, try isMade(.init(number: changes.received, digest: proof.digest)) { return true }
+    return try store.emission(changes, of: device.id) != nil
   }
 
   // MARK: exports before it

@@ -134,7 +134,7 @@ extension HubWorkspace {
     // These checks come only after the whole bundle is proved. Their result may stop this hub, or make the file wait
     // here.
     if let device = try store.device(manifest.from.id) {
-      try HistoryCheck(self, store, device, changes).run()
+      try HistoryCheck(self, store, device, changes, by: manifest.user).run()
       if changes.sequence > device.merged {
         try checkAuthor(manifest, changes, device, store)
       }

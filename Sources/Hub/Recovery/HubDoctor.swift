@@ -17,7 +17,7 @@ extension HubWorkspace {
         let store = try examined()
         report.add(store.damage)
         if let found = try setBack(store) { report.add(Finding(.setBack, found.words, hint: found.wayOut)) }
-        for finding in try unknownHistories(store) { report.add(finding) }
+        for finding in try unknownHistories(store) + unknownUsers(store) { report.add(finding) }
         if let fault = try clockFault(store) { report.add(Finding(.clock, fault.words, hint: fault.wayOut)) }
         try report.checkFile(store.database, at: databasePath)
         try report.checkReferences(among: store.tables, in: store.database)
@@ -52,6 +52,15 @@ extension HubWorkspace {
         device.state == .active, changes.sequence > device.merged
       else { return nil }
       return Finding(reason, "\(refused.file) of \(device.name) was refused. \(refused.words)")
+    }
+  }
+
+  /// Returns a finding for each device that works for another user than this hub's record names.
+  private func unknownUsers(_ store: HubStore) throws -> [Finding] {
+    try store.devices().compactMap { device in
+      guard let user = try unknownUser(of: device, store) else { return nil }
+      return Finding(
+        .otherUser, wordsOfUnknownUser(user, of: device), hint: Self.wayOutOfUnknownUser(user, of: device))
     }
   }
 
