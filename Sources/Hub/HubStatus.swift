@@ -68,6 +68,18 @@ public struct HubStatus: Sendable {
     return all.filter { bundle in !all.contains { $0.device == bundle.device && $0.number > bundle.number } }
   }
 
+  /// The devices that work for users whom the hub's record does not name, each with that user.
+  public var heldForUser: [(device: String, user: String)] {
+    var found: [(device: String, user: String)] = []
+    for bundle in waiting {
+      guard case .user(let user) = bundle.reason, !found.contains(where: { $0.device == bundle.device }) else {
+        continue
+      }
+      found.append((bundle.device, user))
+    }
+    return found
+  }
+
   /// The files that rows name.
   public struct Attachments: Sendable {
     public var missing: [MissingAttachment] = []
@@ -123,7 +135,7 @@ extension HubWorkspace {
       quarantined: try quarantined(),
       failedImports: try failedImports(store),
       volumes: try BundleParts(folder, platform: platform).waiting(),
-      waiting: try waiting(), setBack: try store.setBack(), clockFault: try clockFault(store),
+      waiting: try waiting(), setBack: try setBack(store), clockFault: try clockFault(store),
       newestStamp: try Capture.newestStamp(in: store.database).milliseconds, recovery: try recovering(store),
       onSticks: try onSticks(for: store.devices()).map(\.volumes),
       outbox: try platform.files.list(folder.outbox).filter { $0.hasSuffix(".satchel") },

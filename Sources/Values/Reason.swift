@@ -290,6 +290,8 @@ public enum Reason: String, CaseIterable, Sendable {
   case otherReferenceSystem = "other-reference-system"
   /// The workspace belongs to the other tool.
   case otherRole = "other-role"
+  /// The device works for a user whom the hub's record does not name.
+  case otherUser = "other-user"
   /// A request has the id of this hub.
   case ownId = "own-id"
   /// The bundle is from a copy of a device, and this copy does not keep the device's name.

@@ -33,9 +33,12 @@ extension HubTool {
       let hub = try open(command, context)
       try command.checkDelivery(to: .folder, context)
       var names = try chosen(command, hub)
-      // If a named device is expired, this is an error. With `--all`, the other devices get their bundles.
-      let expired = command.values("device").isEmpty ? try hub.expiredDevices() : []
-      names.removeAll { expired.contains($0) }
+      // If a named device is expired, this is an error. With `--all`, the other devices get their bundles. The same
+      // holds for a device of an unknown user.
+      let isForAll = command.values("device").isEmpty
+      let expired = isForAll ? try hub.expiredDevices() : []
+      let unknown = isForAll ? try hub.devicesOfUnknownUsers() : []
+      names.removeAll { expired.contains($0) || unknown.contains($0) }
       let isStreamed = command.value("to") == Streams.word
       if isStreamed, names.count != 1 {
         throw UsageError("--to - writes one bundle, and this makes \(names.count): choose one device with --device")
@@ -54,7 +57,8 @@ extension HubTool {
           )
         }
       }
-      let left = expired.map { "\($0): expired, nothing was made\n" as TerminalText }.joined()
+      var left = expired.map { "\($0): expired, nothing was made\n" as TerminalText }.joined()
+      left += unknown.map { "\($0): its user is not known here, nothing was made: satchel-hub status\n" }.joined()
       let words = reports.map { text($0.report, $0.delivered) }.joined() + left
       var answer = Answer(
         words.isEmpty ? "There is no active device.\n" : words,

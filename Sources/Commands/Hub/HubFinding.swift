@@ -61,6 +61,10 @@ struct HubFinding {
       words.append(
         "deletes or changes very many rows, and waits: \(status.braked.map(\.device).joined(separator: ", "))")
     }
+    if !status.heldForUser.isEmpty {
+      let names = status.heldForUser.map(\.device).joined(separator: ", ")
+      words.append("works for another user than the hub's record names: \(names)")
+    }
     if status.recovery != nil { words.append("the recovery of the lost time waits: satchel-hub status") }
     return words.map { HubFinding(level: .warning, words: $0) }
   }

@@ -139,6 +139,8 @@ extension HubTool {
     case .earlier(let merged): "earlier bundles of its device are missing: the first one is number \(merged.next)"
     case .setBack: "this hub was set back, and nothing is imported until you decide"
     case .braked(let words): words
+    case .user(let user):
+      "the device says that it works for \(user), and this hub's record names another user"
     case .due: "the next import or sync takes it"
     }
   }
@@ -198,7 +200,7 @@ extension HubTool {
     if !status.damage.isEmpty {
       return ["satchel-hub doctor, which says what went by unseen; then satchel-hub doctor --repair"]
     }
-    if status.setBack != nil { return [SetBack.wayOut] }
+    if let found = status.setBack { return [found.wayOut] }
     if let fault = status.clockFault { return [fault.wayOut] }
     if let fault = status.triggerFault { return [fault.hint] }
     if status.users == 0 { return ["satchel-hub user add NAME"] }
@@ -213,6 +215,13 @@ extension HubTool {
         """
         ask the user of \(bundle.device) whether bundle \(bundle.number) is meant. Then satchel-hub import --accept \
         \(bundle.name), or --reject
+        """)
+    }
+    for (device, user) in status.heldForUser {
+      steps.append(
+        """
+        if \(device) was given to \(user), enter that again: satchel-hub device set \(device) --user \(user). Until \
+        then its bundles wait, and no bundle is made for it
         """)
     }
     for entry in status.devices where entry.proof?.result == .differs {
@@ -276,7 +285,7 @@ extension HubTool {
   private static func json(_ found: SetBack) -> JSONValue {
     [
       "reason": "set-back", "at": .time(found.at), "device": .string(found.device), "epoch": .string(found.epoch.text),
-      "number": .integer(found.number.rawValue), "message": .string(found.words), "hint": .string(SetBack.wayOut),
+      "number": .integer(found.number.rawValue), "message": .string(found.words), "hint": .string(found.wayOut),
     ]
   }
 

@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
@@ -54,7 +55,25 @@ extension DeviceSession {
   private func proof() throws -> [String] {
     guard try estrangement() != nil else { return [] }
     let path = archive.path(incomingPrefix, state.received.rawValue)
-    return try platform.files.kind(path) == .file ? [path] : []
+    let proof = try platform.files.kind(path) == .file ? [path] : []
+    return try announcements().filter { $0 != path } + proof
+  }
+
+  /// The hub's newest bundle for each key that the hub announced, the oldest bundle first. A hub that was set back to a
+  /// time before such a key cannot check the signature of later bundles. It can check its own announcement.
+  private func announcements() throws -> [String] {
+    let keys = try workspace.hubKeys()
+    var announced: [PublicKey] = []
+    var paths: [String] = []
+    for (_, path) in try archive.withFormer(incomingPrefix).reversed() {
+      guard let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(keys)),
+        case .scope(let scope) = manifest.body, scope.epoch == state.epoch, let key = manifest.rotation?.key,
+        !announced.contains(key)
+      else { continue }
+      announced.append(key)
+      paths.insert(path, at: 0)
+    }
+    return paths
   }
 
   /// Exports that later exports do not contain, and that the hub is not known to have.

@@ -14,12 +14,17 @@ struct HistoryCheck {
   private let store: HubStore
   private let device: EnrolledDevice
   private let changes: Manifest.Changes
+  /// The user for whom the device works, as the bundle states.
+  private let user: String
 
-  init(_ hub: HubWorkspace, _ store: HubStore, _ device: EnrolledDevice, _ changes: Manifest.Changes) {
+  init(
+    _ hub: HubWorkspace, _ store: HubStore, _ device: EnrolledDevice, _ changes: Manifest.Changes, by user: String
+  ) {
     self.hub = hub
     self.store = store
     self.device = device
     self.changes = changes
+    self.user = user
   }
 
   /// The emission that a bundle builds on.
@@ -41,6 +46,7 @@ struct HistoryCheck {
       return .present
     }
     try checkEpoch()
+    try checkUser()
     try checkReach()
     return .former
   }
@@ -52,7 +58,7 @@ struct HistoryCheck {
     guard let proof = changes.proof else {
       // Release 0.1 sends only the number of the emission.
       if changes.received <= device.emitted { return }
-      throw unknownEmission()
+      throw try unknownEmission()
     }
     let emission = Manifest.EmissionLink(number: changes.received, digest: proof.digest)
     if try isMade(emission) { return }
@@ -61,7 +67,7 @@ struct HistoryCheck {
     guard changes.received >= store.identity.firstEmission, try !store.isCollected(emission.digest),
       let signature = proof.signature,
       try isSignedByUs(emission, signature)
-    else { throw unknownEmission() }
+    else { throw try unknownEmission() }
     throw try hub.noteSetBack(emission, of: changes.epoch, for: device.id, store)
   }
 
@@ -105,8 +111,19 @@ struct HistoryCheck {
     return signature.isOf(emission, from: store.identity.id, to: addressees, store.dataset.name, signedBy: keys)
   }
 
-  private func unknownEmission() -> Refusal {
-    Refusal(
+  /// The refusal of a bundle whose emission the hub does not know. If the hub's `keys/` were put back too, the proof
+  /// may be signed with a key that this hub had and does not have now.
+  private func unknownEmission() throws -> Refusal {
+    if let signature = changes.proof?.signature, try !hub.ownKeys().contains(where: { $0.id == signature.keyID }) {
+      return Refusal(
+        .unknownEmission,
+        """
+        It was made on bundle \(changes.received) of this hub, which this hub does not know. Another key than this \
+        hub's keys signed that bundle.
+        """,
+        hint: HubWorkspace.wayOutOfOlderKeys, keeping: .quarantine)
+    }
+    return Refusal(
       .unknownEmission,
       """
       It was made on bundle \(changes.received) of this hub, which this hub does not know. It contains no proof of \
@@ -128,13 +145,7 @@ struct HistoryCheck {
     if !store.identity.knowsFormerEpochs, changes.received < store.identity.firstEmission { return }
     let refusal = Refusal(
       .otherEpoch, "It continues a history of this hub that this hub does not know.",
-      hint:
-        """
-        If another copy of this hub is at work, continue with that copy. If this hub's files were put back from a \
-        copy: with the newest copy of its keys/ in place, import this again. If there is none: satchel-hub keys rotate \
-        --lost
-        """,
-      keeping: .quarantine)
+      hint: HubWorkspace.wayOutOfOlderKeys, keeping: .quarantine)
     let mayFollowUnknownKey = try mayFollowUnknownKey()
     guard let proof = changes.proof, let signature = proof.signature else {
       if mayFollowUnknownKey { return }
@@ -158,6 +169,35 @@ struct HistoryCheck {
   /// another key.
   private func mayFollowUnknownKey() throws -> Bool {
     try store.wasKeyLost() && device.proved < store.identity.firstEmission
+  }
+
+  // MARK: its user
+
+  /// Refuses work in the name of a user whom this hub's record does not name. The device was given to this user in the
+  /// time that the hub lost. If the hub merged the work, it would count as the work of the former user.
+  private func checkUser() throws {
+    guard let user = try unknownUser() else { return }
+    throw Refusal(
+      .otherUser, hub.wordsOfUnknownUser(user, of: device), hint: HubWorkspace.wayOutOfUnknownUser(user, of: device),
+      keeping: .waiting)
+  }
+
+  /// The user whom the bundle names, if the hub has no record that the device works or worked for that user. nil if the
+  /// hub has such a record, or if it made the emission on which the bundle builds: then the emission shows the user.
+  func unknownUser() throws -> String? {
+    guard changes.epoch != store.identity.epoch, changes.received > .zero, changes.sequence > device.merged,
+      try !isOnOwnEmission()
+    else { return nil }
+    let before = try device.continues.flatMap { try store.device($0) }
+    let known = try [device, before].compactMap(\.self).flatMap { device in
+      try [device.user] + store.formerUsers(of: device).map(\.user)
+    }
+    return known.contains { Name($0) == Name(user) } ? nil : user
+  }
+
+  private func isOnOwnEmission() throws -> Bool {
+    if let proof = changes.proof, try isMade(.init(number: changes.received, digest: proof.digest)) { return true }
+    return try store.emission(changes, of: device.id) != nil
   }
 
   // MARK: exports before it

@@ -47,6 +47,7 @@ extension HubWorkspace {
     }
     guard let user = try store.user(device.user) else { throw Self.noUser(device.user) }
     try Self.refuseExpired(device, user, by: platform.clock)
+    try refuseUnknownUser(of: device, store)
     let key = try signing(for: device)
     let rotation = try rotation(for: device)
     let recipients = try encryption.recipients(device.recipient, name: device.name, store.dataset, keys)

@@ -134,7 +134,7 @@ extension HubWorkspace {
     // These checks come only after the whole bundle is proved. Their result may stop this hub, or make the file wait
     // here.
     if let device = try store.device(manifest.from.id) {
-      try HistoryCheck(self, store, device, changes).run()
+      try HistoryCheck(self, store, device, changes, by: manifest.user).run()
       if changes.sequence > device.merged {
         try checkAuthor(manifest, changes, device, store)
       }
@@ -203,6 +203,15 @@ extension HubWorkspace {
       do { return try body() } catch let error as Refusal where error.keeping == .waiting {
         if runMode == .commit { try keepWaiting(path, because: error, store) }
         throw error
+      } catch BundleError.unknownKey(let id) where isOwnWithOtherKey(path, store) {
+        throw Refusal(
+          .unknownKey, "It names this hub as its author, and is signed with key \(id), which this hub does not have.",
+          hint:
+            """
+            Anybody can make such a file. If this hub's files were put back from a copy, put the newest copy of its \
+            keys/ in place, and import this again. Otherwise leave the file alone.
+            """,
+          keeping: .quarantine)
       } catch BundleError.unknownKey where isRequest(path) {
         throw Refusal(
           .wrongKind, "This is a device's request to join.",
@@ -211,6 +220,12 @@ extension HubWorkspace {
     } keep: {
       try quarantine(path, because: $0, store, source)
     }
+  }
+
+  /// Whether a file names this hub as its sender. No known key proves that.
+  private func isOwnWithOtherKey(_ path: String, _ store: HubStore) -> Bool {
+    guard let manifest = try? reader.manifestIfSound(of: path, trust: .firstContact) else { return false }
+    return manifest.kind == .scope && manifest.from.id == store.identity.id
   }
 
   private func isRequest(_ path: String) -> Bool { (try? readRequest(path)) != nil }

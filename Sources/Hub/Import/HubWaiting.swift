@@ -20,6 +20,8 @@ public struct WaitingBundle: Sendable {
     case setBack
     /// The bundle deletes or changes very many rows, and its operator must decide. The words say how many.
     case braked(String)
+    /// The device works for this user, and the hub's record names another user.
+    case user(String)
     /// Nothing is missing any more. The next import merges the bundle.
     case due
   }
@@ -42,6 +44,10 @@ public struct WaitingBundle: Sendable {
         hint: status, keeping: .unnoted)
     case .setBack: Refusal(.setBack, "\(here), because this hub was set back.", hint: status, keeping: .unnoted)
     case .braked(let words): Refusal(.brake, "\(here). \(words)", hint: status, keeping: .unnoted)
+    case .user(let user):
+      Refusal(
+        .otherUser, "\(here), because the hub's record does not name its user \(user).", hint: status,
+        keeping: .unnoted)
     case .due: nil
     }
   }
@@ -53,6 +59,7 @@ public struct WaitingBundle: Sendable {
     case .earlier: "gap"
     case .setBack: "set-back"
     case .braked: "brake"
+    case .user: "other-user"
     case .due: "due"
     }
   }
@@ -100,7 +107,7 @@ extension HubWorkspace {
   func stateForWaiting(of manifest: Manifest, _ store: HubStore) throws -> String {
     let device = try store.device(manifest.from.id)
     let waiting = try waitingBundles(of: known(manifest, store).from.name).map(\.path).joined(separator: " ")
-    return "\(device?.merged.rawValue ?? 0) \(store.dataset.version) \(waiting)"
+    return "\(device?.merged.rawValue ?? 0) \(store.dataset.version) \(device?.user ?? "") \(waiting)"
   }
 
   private func reason(for manifest: Manifest, _ store: HubStore) throws -> WaitingBundle.Reason {
@@ -108,6 +115,8 @@ extension HubWorkspace {
     guard case .changes(let changes) = manifest.body, let device = try store.device(manifest.from.id),
       changes.sequence > device.merged
     else { return .due }
+    let check = HistoryCheck(self, store, device, changes, by: manifest.user)
+    if let user = try check.unknownUser() { return .user(user) }
     if changes.base != nil, !changes.reaches(back: device.merged) { return .earlier(than: device.merged) }
     return try store.braked(changes.sequence, of: device.id).map { .braked($0) } ?? .due
   }
@@ -159,6 +168,15 @@ extension HubWorkspace {
     guard try platform.files.kind(folder.waiting) == .directory else { return [] }
     return try HubArchive.bundles(
       of: device, dataset: configuration.dataset, in: folder.waiting, platform.files)
+  }
+
+  /// The manifests of the bundles of a device that wait here.
+  func waitingManifests(of device: EnrolledDevice, _ store: HubStore) throws -> [Manifest] {
+    let paths = try waitingBundles(of: device.name).map(\.path)
+    if paths.isEmpty { return [] }
+    let keys = try trustedKeys(store)
+    return try paths.compactMap { try reader.manifestIfSound(of: $0, trust: .keys(keys)) }
+      .filter { $0.from.id == device.id }
   }
 
   /// Removes the waiting bundles of a device from a number on, because the hub never takes any of them.

@@ -16,7 +16,8 @@ extension HubWorkspace {
       do {
         let store = try examined()
         report.add(store.damage)
-        if let found = try store.setBack() { report.add(Finding(.setBack, found.words, hint: SetBack.wayOut)) }
+        if let found = try setBack(store) { report.add(Finding(.setBack, found.words, hint: found.wayOut)) }
+        for finding in try unknownHistories(store) + unknownUsers(store) { report.add(finding) }
         if let fault = try clockFault(store) { report.add(Finding(.clock, fault.words, hint: fault.wayOut)) }
         try report.checkFile(store.database, at: databasePath)
         try report.checkReferences(among: store.tables, in: store.database)
@@ -36,6 +37,30 @@ extension HubWorkspace {
         report.add(Finding(error))
       }
       return report
+    }
+  }
+
+  /// Returns a finding for each refused export whose history the hub does not know, and that has not come since. The
+  /// hub may have been set back, and cannot prove it.
+  private func unknownHistories(_ store: HubStore) throws -> [Finding] {
+    let reasons = [Reason.unknownEmission, .otherEpoch]
+    let keys = try trustedKeys(store)
+    return try quarantined().compactMap { refused in
+      guard let reason = reasons.first(where: { $0.rawValue == refused.reason }),
+        let manifest = try reader.manifestIfSound(of: Paths.join(folder.quarantine, refused.file), trust: .keys(keys)),
+        case .changes(let changes) = manifest.body, let device = try store.device(manifest.from.id),
+        device.state == .active, changes.sequence > device.merged
+      else { return nil }
+      return Finding(reason, "\(refused.file) of \(device.name) was refused. \(refused.words)")
+    }
+  }
+
+  /// Returns a finding for each device that works for another user than this hub's record names.
+  private func unknownUsers(_ store: HubStore) throws -> [Finding] {
+    try store.devices().compactMap { device in
+      guard let user = try unknownUser(of: device, store) else { return nil }
+      return Finding(
+        .otherUser, wordsOfUnknownUser(user, of: device), hint: Self.wayOutOfUnknownUser(user, of: device))
     }
   }
 

@@ -28,6 +28,7 @@ extension HubWorkspace {
     try locked {
       let store = try store()
       try checkClock(store)
+      try refuseWithoutKey(store)
       let wasKnown = try store.setBack() != nil
       let devices = try store.devices().filter { $0.state == .active }.map(\.name)
       let name = "data-before-\(UTCTime.fileName(milliseconds: platform.clock.milliseconds())).sqlite"

@@ -65,7 +65,9 @@ extension HubWorkspace {
           .revokedKey, "It is signed with a key of this hub that was lost, so its author is unknown.",
           hint: "No part of it is used.", keeping: .quarantine)
       }
-      throw try noteSetBack(link, of: scope.epoch, for: device, store)
+      // A key that the hub itself announced is the hub's, even if the hub does not have it.
+      throw try noteSetBack(
+        link, of: scope.epoch, for: device, announcing: bundle.manifest.rotation?.key, store)
     }
     return try collect(bundle, link, from: path, isBelieved: isBelieved, store)
   }

@@ -17,26 +17,71 @@ extension HubWorkspace {
   }
 
   /// Records the proof that the hub was set back. Returns the refusal of the bundle that contains the proof.
+  /// - Parameter announced: the key of this hub that the emission announces. nil if it announces none.
   func noteSetBack(
-    _ emission: Manifest.EmissionLink, of epoch: Epoch, for device: ReplicaID, _ store: HubStore
+    _ emission: Manifest.EmissionLink, of epoch: Epoch, for device: ReplicaID, announcing announced: PublicKey? = nil,
+    _ store: HubStore
   ) throws -> Refusal {
     let now = platform.clock.milliseconds()
-    try store.writeTransaction(runMode) { try store.noteSetBack(emission, of: epoch, for: device, at: now) }
+    let lacking = try announced.flatMap { try ownKeys().contains($0) ? nil : $0 }
+    try store.writeTransaction(runMode) {
+      try store.noteSetBack(emission, of: epoch, for: device, lacking: lacking, at: now)
+    }
     let name = try store.device(device)?.name ?? device.text
-    return SetBack(at: now, device: name, epoch: epoch, number: emission.number, digest: emission.digest).refusal(
-      keeping: .waiting)
+    let found = SetBack(
+      at: now, device: name, epoch: epoch, number: emission.number, lackingKey: lacking, digest: emission.digest)
+    return found.refusal(keeping: .waiting)
+  }
+
+  /// The proof that the hub was set back. nil if there is none. A key that the hub lacked may be here again by now.
+  func setBack(_ store: HubStore) throws -> SetBack? {
+    guard var found = try store.setBack() else { return nil }
+    if let key = found.lackingKey, try ownKeys().contains(key) { found.lackingKey = nil }
+    return found
+  }
+
+  /// The next steps if a device has something that another key than this hub's keys signed.
+  static let wayOutOfOlderKeys =
+    """
+    If another copy of this hub is at work, continue with that copy. If this hub's files were put back from a \
+    copy: with the newest copy of its keys/ in place, import this again. If there is none: satchel-hub keys rotate \
+    --lost. Then the rows that this hub sent since that copy do not come back
+    """
+
+  /// Throws if the hub would continue without the key that its devices follow. Devices would refuse all its bundles.
+  func refuseWithoutKey(_ store: HubStore) throws {
+    guard let found = try setBack(store), let key = found.lackingKey else { return }
+    throw WorkspaceError(
+      .noKey,
+      "This hub made a new key in the lost time, with the fingerprint \(key.fingerprint), and does not have it.",
+      hint:
+        """
+        Put the newest copy of this hub's keys/ in place, and try again. If there is none: satchel-hub keys rotate \
+        --lost. Then the rows that this hub sent in the lost time do not come back
+        """)
   }
 
   /// Throws if the hub is known to have been set back. `status` shows this state until it ends, so it does not name
   /// each bundle that came meanwhile.
   func refuseSetBack(_ store: HubStore) throws {
-    if let found = try store.setBack() { throw found.refusal(keeping: .unnoted) }
+    if let found = try setBack(store) { throw found.refusal(keeping: .unnoted) }
   }
 }
 
 extension SetBack {
   /// The next steps for the operator.
-  public static let wayOut =
+  public var wayOut: String {
+    guard lackingKey != nil else { return Self.wayOut }
+    return """
+      First put the newest copy of this hub's keys/ in place: the hub made a new key in the lost time, and its devices \
+      follow that key. Then decide by what you know. If this hub's files were put back from a copy or a backup: \
+      satchel-hub restore --in-place. If another copy of this hub is at work: retire one of the two first. If there is \
+      no such copy of keys/: satchel-hub keys rotate --lost. Then the rows that this hub sent in the lost time do not \
+      come back
+      """
+  }
+
+  private static let wayOut =
     """
     Decide by what you know. If this hub's files were put back from a copy or a backup, and no other copy is at work: \
     satchel-hub restore --in-place. If another copy of this hub is at work: retire one of the two, then satchel-hub \
@@ -45,7 +90,7 @@ extension SetBack {
     """
 
   fileprivate func refusal(keeping: Refusal.Keeping) -> Refusal {
-    Refusal(.setBack, words, hint: Self.wayOut, keeping: keeping)
+    Refusal(.setBack, words, hint: wayOut, keeping: keeping)
   }
 
   /// The event in words, for people.

@@ -47,7 +47,8 @@ enum HubSchema {
       device TEXT NOT NULL,    -- for which the emission was made that this hub signed and does not know
       epoch TEXT NOT NULL,     -- of that emission
       number INTEGER NOT NULL, -- the same
-      digest TEXT NOT NULL     -- the same
+      digest TEXT NOT NULL,    -- the same
+      key TEXT                 -- minisign public key that the emission announces and this hub lacks; NULL: none
     )
     """
 

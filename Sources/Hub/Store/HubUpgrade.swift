@@ -22,6 +22,9 @@ extension HubSchema {
     try database.execute(HubStore.receivedPaths)
     try database.execute("ALTER TABLE satchel_devices ADD COLUMN signs_keys INTEGER NOT NULL DEFAULT 0")
     try database.run("UPDATE satchel_devices SET signs_keys = 1 WHERE understands <> '' OR next_proved = 1")
+    let columns = try database.all("SELECT name FROM pragma_table_info('satchel_set_back')") { $0.text(0) }
+    // The step to schema 2 creates the table in its present form.
+    if !columns.contains("key") { try database.execute("ALTER TABLE satchel_set_back ADD COLUMN key TEXT") }
   }
 
   private static let toSchema11: SchemaUpgrade.Step = { try $0.execute(HubStore.health) }

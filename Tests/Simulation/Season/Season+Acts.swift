@@ -448,15 +448,17 @@ extension Season {
   /// The changes made at the hub in the lost time are made again.
   func restoreRights() throws {
     for device in devices {
-      let (user, attributes) = (user(of: device.index), [("hidden", String(hidden[device.index]))])
-      if try hub.users().contains(where: { $0.name == user }) {
-        _ = try hub.setUser(user, attributes: attributes)
-      } else {
-        _ = try hub.addUser(user, attributes: attributes)
-      }
+      let (users, attributes) = (users(of: device.index), [("hidden", String(hidden[device.index]))])
       // The hub has no record of a device that was enrolled in the lost time.
-      if let known = try? hub.device(device.name), known.user != user {
-        _ = try operating { try hub.setDevice(device.name, user: user) }
+      let known = (try? hub.device(device.name)).flatMap { users.firstIndex(of: $0.user) }
+      // Each hand-over of the lost time is entered again: each of its users may have undelivered work.
+      for (index, user) in users.enumerated() where index >= known ?? users.count - 1 {
+        if try hub.users().contains(where: { $0.name == user }) {
+          if index == users.count - 1 { _ = try hub.setUser(user, attributes: attributes) }
+        } else {
+          _ = try hub.addUser(user, attributes: attributes)
+        }
+        if let known, index > known { _ = try operating { try hub.setDevice(device.name, user: user) } }
       }
     }
   }

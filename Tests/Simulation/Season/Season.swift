@@ -146,8 +146,11 @@ final class Season {
   }
 
   /// The user of a device, or of its replacement.
-  func user(of index: Int) -> String {
-    formerUsers[index] == 0 ? "user-\(index)" : "user-\(index)-\(formerUsers[index])"
+  func user(of index: Int) -> String { users(of: index)[formerUsers[index]] }
+
+  /// The users of a device, the present one last.
+  func users(of index: Int) -> [String] {
+    (0...formerUsers[index]).map { $0 == 0 ? "user-\(index)" : "user-\(index)-\($0)" }
   }
 
   /// The administrator's connection to the hub's database.

@@ -39,7 +39,7 @@ struct Need {
     var needs: [Need] = []
     if let found = status.setBack {
       needs.append(
-        Need(urgency: .bad, title: "Set back", words: "\(found.words) \(SetBack.wayOut)", button: next))
+        Need(urgency: .bad, title: "Set back", words: "\(found.words) \(found.wayOut)", button: next))
     }
     if let fault = status.clockFault {
       needs.append(Need(urgency: .bad, title: "Clock", words: "\(fault.words) \(fault.wayOut)", button: next))

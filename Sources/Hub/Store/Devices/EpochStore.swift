@@ -65,6 +65,8 @@ public struct SetBack: Sendable {
   public let device: String
   public let epoch: Epoch
   public let number: EmissionNumber
+  /// The key that this hub announced in that emission, if the hub does not have it. Devices may follow this key.
+  public internal(set) var lackingKey: PublicKey?
   let digest: Digest
 }
 
@@ -73,7 +75,7 @@ extension HubStore {
   func setBack() throws -> SetBack? {
     try database.first(
       """
-      SELECT at, coalesce((SELECT name FROM satchel_devices WHERE id = device), device), epoch, number, digest
+      SELECT at, coalesce((SELECT name FROM satchel_devices WHERE id = device), device), epoch, number, digest, key
       FROM satchel_set_back
       """
     ) { row -> SetBack? in
@@ -81,20 +83,24 @@ extension HubStore {
       return SetBack(
         at: row.integer(0), device: row.text(1), epoch: Epoch(unchecked: row.text(2)),
         number: EmissionNumber(row.integer(3)),
-        digest: digest)
+        lackingKey: row.optionalText(5).flatMap { PublicKey(line: $0) }, digest: digest)
     } ?? nil
   }
 
   /// Records that the hub was set back. The first proof stays.
-  func noteSetBack(_ emission: Manifest.EmissionLink, of epoch: Epoch, for device: ReplicaID, at time: Int64) throws {
+  /// - Parameter key: the key that the emission announces, and that the hub does not have. nil: there is none.
+  func noteSetBack(
+    _ emission: Manifest.EmissionLink, of epoch: Epoch, for device: ReplicaID, lacking key: PublicKey?, at time: Int64
+  ) throws {
     try database.run(
       """
-      INSERT OR IGNORE INTO satchel_set_back (one, at, device, epoch, number, digest)
-      VALUES (1, :at, :device, :epoch, :number, :digest)
+      INSERT OR IGNORE INTO satchel_set_back (one, at, device, epoch, number, digest, key)
+      VALUES (1, :at, :device, :epoch, :number, :digest, :key)
       """,
       [
         "at": .integer(time), "device": .string(device.text), "epoch": .string(epoch.text),
         "number": .integer(emission.number.rawValue), "digest": .string(emission.digest.hexadecimal),
+        "key": key.map { .string($0.line) } ?? .null,
       ])
   }
 

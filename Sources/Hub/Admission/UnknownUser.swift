@@ -1,0 +1,47 @@
+import SatchelValues
+import SatchelWorkspace
+
+/// A device that was given to another user in the time that the hub lost.
+///
+/// The hub's record names the former user then. Work of the device would count in the former user's name, and the
+/// device would receive the former user's rows. So the hub merges nothing of the device, and makes no bundle for it,
+/// until its operator enters the hand-over again.
+extension HubWorkspace {
+  /// The user whom a waiting bundle of the device names, if this hub's record does not name that user. nil if no bundle
+  /// waits for this reason.
+  func unknownUser(of device: EnrolledDevice, _ store: HubStore) throws -> String? {
+    for manifest in try waitingManifests(of: device, store) {
+      guard case .changes(let changes) = manifest.body else { continue }
+      let check = HistoryCheck(self, store, device, changes, by: manifest.user)
+      if let user = try check.unknownUser() { return user }
+    }
+    return nil
+  }
+
+  /// Throws if the device works for a user whom this hub's record does not name.
+  func refuseUnknownUser(of device: EnrolledDevice, _ store: HubStore) throws {
+    guard let user = try unknownUser(of: device, store) else { return }
+    throw WorkspaceError(
+      .otherUser, "\(wordsOfUnknownUser(user, of: device)) No bundle is made for it.",
+      hint: Self.wayOutOfUnknownUser(user, of: device))
+  }
+
+  /// The active devices for which no bundle is made, because they work for users whom this hub's record does not name.
+  public func devicesOfUnknownUsers() throws -> [String] {
+    let store = try store()
+    return try store.devices().filter { try $0.state == .active && unknownUser(of: $0, store) != nil }.map(\.name)
+  }
+
+  func wordsOfUnknownUser(_ user: String, of device: EnrolledDevice) -> String {
+    "The device \(device.name) says that it works for \(user), and this hub's record says \(device.user)."
+  }
+
+  static func wayOutOfUnknownUser(_ user: String, of device: EnrolledDevice) -> String {
+    """
+    Nothing is lost: its bundles wait here. If it was given to \(user), enter that again: satchel-hub device set \
+    \(device.name) --user \(user), before that satchel-hub user add \(user) if the user is unknown here. If \
+    \(device.user) works with it now, enter \(user) all the same. When its work has come, give it back: satchel-hub \
+    device set \(device.name) --user \(device.user)
+    """
+  }
+}

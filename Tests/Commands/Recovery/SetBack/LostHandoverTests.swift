@@ -1,0 +1,99 @@
+import Foundation
+import SatchelJSON
+import Testing
+
+/// The tablet was given to ben in the time that the hub lost.
+@Suite("A hand-over in the time that a hub lost")
+struct LostHandoverTests {
+  private let camp: CommandLineFixture
+  private let office = "office.sqlite"
+  private let tablet = "tablet/data.sqlite"
+
+  init() throws {
+    camp = try CommandLineFixture()
+    try camp.open(
+      """
+      CREATE TABLE notes (id TEXT PRIMARY KEY, owner TEXT, words TEXT);
+      INSERT INTO notes VALUES ('a', 'ann', 'office'), ('b', 'ben', 'office');
+      """, CommandLineFixture.definition(#"{ "notes": { "visible": "owner = :user" } }"#), devices: ["tablet"])
+    #expect(camp.hub("user", "add", "ben").code == 0)
+    try camp.carry("tablet", rounds: 2)
+    try camp.copy("hub", to: "kept")
+    try camp.copy(office, to: "kept.sqlite")
+  }
+
+  private func putBack() throws {
+    for name in ["hub", office] { try camp.remove(name) }
+    try camp.copy("kept", to: "hub")
+    try camp.copy("kept.sqlite", to: office)
+    try camp.remove("stick")
+  }
+
+  private func giveToBen() {
+    let given = camp.hub("device", "set", "tablet", "--user", "ben", "--yes")
+    #expect(given.code == 0, "\(given.error)")
+  }
+
+  /// Ann works, the tablet goes to ben, and ben works and delivers.
+  private func workOfBoth() throws {
+    try camp.sql(tablet, "INSERT INTO notes VALUES ('x', 'ann', 'by ann')")
+    try camp.carry("tablet", rounds: 2)
+    giveToBen()
+    try camp.carry("tablet", rounds: 2)
+    try camp.sql(
+      tablet, "INSERT INTO notes VALUES ('y', 'ben', 'by ben'); UPDATE notes SET words = 'of ben' WHERE id = 'b'")
+    try camp.carry("tablet", rounds: 2)
+    try camp.sql(tablet, "UPDATE notes SET words = 'by ben again' WHERE id = 'y'")
+  }
+
+  private func notes(_ database: String) throws -> String {
+    try camp.rows(database, "SELECT group_concat(id || ' ' || words, ', ') FROM (SELECT * FROM notes ORDER BY id)")
+  }
+
+  private func expectAllBack() throws {
+    #expect(try notes(office) == "a office, b of ben, x by ann, y by ben again")
+    #expect(try notes(tablet) == "b of ben, y by ben again")
+    #expect(try camp.rows(office, "SELECT count(*) FROM satchel_conflicts") == "0")
+    #expect(
+      try camp.rows(office, "SELECT DISTINCT key, user FROM satchel_log WHERE device IS NOT NULL ORDER BY key")
+        == "[\"b\"]|ben\n[\"x\"]|ann\n[\"y\"]|ben")
+    for outcome in [camp.hub("doctor"), camp.device("tablet", "doctor")] {
+      #expect(outcome.code == 0, "\(outcome.out)\(outcome.error)")
+    }
+  }
+
+  @Test("a device of an unknown user is held until the operator enters the hand-over, and nothing is lost")
+  func enteredLate() throws {
+    try workOfBoth()
+    try putBack()
+    try camp.carry("tablet")
+    #expect(camp.hub("restore", "--in-place", "--yes").code == 0)
+    try camp.carry("tablet", rounds: 3)
+    #expect(try notes(tablet) == "b of ben, y by ben again")
+    #expect(try notes(office) == "a office, b office")
+    #expect(try camp.rows(office, "SELECT count(*) FROM satchel_conflicts") == "0")
+    let status = try camp.hub("status", "--json").json
+    #expect(status["waiting"]?.arrayValue?.first?["reason"] == "other-user", "\(status)")
+    let words = "The device tablet says that it works for ben, and this hub's record says ann."
+    let doctor = camp.hub("doctor")
+    #expect(doctor.code != 0 && doctor.out.contains(words), "\(doctor.out)")
+    let alone = camp.hub("emit", "--device", "tablet")
+    #expect(alone.code != 0 && alone.error.contains(words), "\(alone.out)\(alone.error)")
+    let all = camp.hub("emit", "--all")
+    #expect(all.code == 0 && all.out.contains("tablet: its user is not known here, nothing was made"), "\(all.out)")
+    giveToBen()
+    try camp.carry("tablet", rounds: 4)
+    try expectAllBack()
+  }
+
+  @Test("a device is not held if the operator enters the hand-over first, and its former user's work comes")
+  func enteredEarly() throws {
+    try workOfBoth()
+    try putBack()
+    try camp.carry("tablet")
+    #expect(camp.hub("restore", "--in-place", "--yes").code == 0)
+    giveToBen()
+    try camp.carry("tablet", rounds: 4)
+    try expectAllBack()
+  }
+}
