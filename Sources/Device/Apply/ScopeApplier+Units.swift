@@ -57,12 +57,6 @@ extension ScopeApplier {
     try enter(entry)
   }
 
-  /// The state of changes that cannot be in their table here, and wait at the hub. A unit does not wait: a person
-  /// decides it as a whole.
-  func stateOfWaiting(_ images: [PreImage], of key: RowKey, in rows: RowTable) -> ConflictState {
-    images.contains { units?.contains(rows.name, key, $0.generation) == true } ? .open : .held
-  }
-
   /// Keeps the conflicts of all lost units.
   func keepLostUnits() throws {
     for record in units?.conflicts() ?? [] { try keep(record) }

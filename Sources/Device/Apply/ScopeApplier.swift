@@ -247,7 +247,7 @@ final class ScopeApplier {
     for (rows, key) in forbidden {
       guard let images = try pending[rows.schema.name]?.images(of: key), let first = images.first else { continue }
       // The policy does not settle this conflict: at the hub the change waits until it fits.
-      let loss = Disagreement(kind: .constraint, state: stateOfWaiting(images, of: key, in: rows))
+      let loss = Disagreement(kind: .constraint, state: .open)
       try enter(takeBack(images, of: key, to: first.hubRow, as: loss, met: first.hubRow, in: rows))
     }
   }
@@ -288,10 +288,8 @@ final class ScopeApplier {
   private func takeBack(_ orphan: RowsWithoutParent.RowWithoutParent) throws {
     let (rows, images) = (orphan.rows, try pending[orphan.rows.schema.name]?.images(of: orphan.key) ?? [])
     guard let first = images.first else { return }
-    // The change waits for the parent at the hub. A new row below a kept row comes back together with that row.
-    let isBelowKept = orphan.isBelowKeptRow && first.hubRow == nil
-    let loss = Disagreement(
-      kind: .foreignKey, state: isBelowKept ? .held : stateOfWaiting(images, of: orphan.key, in: rows))
+    // If another row keeps the parent out, a new row comes back together with its parent.
+    let loss = Disagreement(kind: .foreignKey, state: orphan.isBelowKeptRow && first.hubRow == nil ? .held : .open)
     try enter(
       takeBack(
         images, of: orphan.key, to: first.hubRow, as: loss, met: first.hubRow, in: rows,

@@ -8,8 +8,8 @@ import SatchelWorkspace
 /// Records the conflicts that a device reports. They count as statements of the device's user about the user's own
 /// changes.
 ///
-/// The author of the bundle is the user of each line, whatever the line says. The hub itself makes the ids. A report
-/// becomes held only if it is one of the `TakenBackChanges`, because a held change enters without a decision.
+/// The author of the bundle is the user of each line, whatever the line says. The hub itself makes the ids. No report
+/// becomes held, because a held change enters without a decision.
 struct ReportedConflicts {
   let store: HubStore
   /// The device, with the author of the bundle as its user.
@@ -19,7 +19,6 @@ struct ReportedConflicts {
   let keys: PrimaryKeyRemapping
   let translation: SchemaTranslation
   let judge: ReportJudge
-  let takenBack: TakenBackChanges
   /// The latest stamp that a change may get.
   let latest: Stamp
   let now: Int64
@@ -36,7 +35,6 @@ struct ReportedConflicts {
   func take(_ bundle: borrowing VerifiedBundle) throws -> Taken {
     let family = try family()
     var tables: Set<Name>?
-    var takenBack = takenBack
     var taken = Taken(keptOut: KeptOutRows(store, of: device))
     try bundle.eachConflict { line in
       try check(line)
@@ -48,15 +46,9 @@ struct ReportedConflicts {
       // The user of the decision, and the decision itself, come with the resolution in the same bundle.
       (record.decision, record.state) = (nil, line.state == .settled ? .settled : .open)
       let hidden = try judge.judge(&record)
-      let waits = try takenBack.waits(record, hidden: hidden, as: line)
-      if waits, hidden == .nothing {
-        try takenBack.keep(record, called: line.id, in: manifest.bundle, at: now)
-      } else {
-        if waits { record.state = .held }
-        try ConflictTable.add(
-          record, bundle: manifest.bundle, noted: now, told: 0, hidden: hidden, in: store.database)
-        try store.addReport(id, called: line.id)
-      }
+      try ConflictTable.add(
+        record, bundle: manifest.bundle, noted: now, told: 0, hidden: hidden, in: store.database)
+      try store.addReport(id, called: line.id)
       taken.keptOut.note(record)
       taken.count += 1
       let place = store.place(of: record.table)

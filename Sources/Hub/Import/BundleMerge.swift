@@ -155,15 +155,11 @@ struct BundleMerge {
       scope, device, received: changes.received, base: base, own: own, bundle: manifest.bundle, shared, translation,
       merger.ranges)
     try keys.settle(bundle, at: now)
-    // A device's changes are later than its last merged bundle, so it had the oldest of these emissions by then.
-    let isPlain = base.cursor != nil && shared == nil
-    let takenBack = TakenBackChanges(
-      store, of: device, since: isPlain ? emissions.first?.cursor : nil, mostHeld: workspace.mostHeld)
     // The conflicts that the device found come first, then the decisions of its user. One bundle may contain both for
     // one conflict.
     let told = try ReportedConflicts(
       store: store, device: device, manifest: manifest, changes: changes, keys: keys, translation: translation,
-      judge: ReportJudge(scope, device), takenBack: takenBack, latest: merger.latest, now: now
+      judge: ReportJudge(scope, device), latest: merger.latest, now: now
     ).take(bundle)
     let (resolved, decidedBefore) =
       try brake == .reject

@@ -228,7 +228,7 @@ struct DeclaredReferenceTests {
     try camp.sql("office.sqlite", "DELETE FROM trees")
     try camp.answer("tablet")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT * FROM visits") == "")
-    #expect(try survey.conflicts("tablet/data.sqlite") == "visits|foreign key|held")
+    #expect(try survey.conflicts("tablet/data.sqlite") == "visits|foreign key|open")
   }
 
   @Test("a reference to a name follows the parent's collation: rows wait for it, and it keeps a row from being deleted")

@@ -94,7 +94,7 @@ struct KeySpellingTests {
     try quarrel.sql("office", "DELETE FROM marks")
     try quarrel.answer("tablet")
     #expect(try quarrel.rows("tablet", Self.links) == "")
-    #expect(try quarrel.endings("tablet") == ["foreign key held insert"])
+    #expect(try quarrel.endings("tablet") == ["foreign key open insert"])
     try quarrel.peace([Self.rows, Self.links])
   }
 

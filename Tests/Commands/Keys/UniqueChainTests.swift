@@ -143,8 +143,8 @@ struct UniqueChainTests {
     try camp.sql("tablet/data.sqlite", "UPDATE t SET a = a")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT a, b FROM t") == "2|4")
     let kept = "SELECT kind, state, json_extract(device_values, '$.a') FROM satchel_conflicts"
-    #expect(try camp.rows("tablet/data.sqlite", kept) == "constraint|held|4")
+    #expect(try camp.rows("tablet/data.sqlite", kept) == "constraint|open|4")
     try deliver()
-    #expect(try camp.rows("office.sqlite", kept) == "constraint|held|4")
+    #expect(try camp.rows("office.sqlite", kept) == "constraint|open|4")
   }
 }
