@@ -64,7 +64,9 @@ struct AnnouncedKeyTests {
     known += hubKeys
     // A key that was revoked with a device that is gone.
     let gone = SigningKey.testKey(6).publicKey
-    try lab.write("INSERT INTO satchel_revoked VALUES ('\(gone.line)', 1)", in: lab.hub.folder)
+    try lab.write(
+      "INSERT INTO satchel_revoked VALUES ('\(gone.line)', 1); UPDATE satchel_hub SET revocations = 1",
+      in: lab.hub.folder)
     known.append(gone)
     // The same secret keys under other ids, and keys of the attacker with the ids of the hub's keys.
     let otherID = SigningKey.testKey(5).publicKey.id
