@@ -120,7 +120,7 @@ public struct DeviceWorkspace: Sendable {
   func examined() throws -> DeviceSession {
     switch try databaseCondition() {
     case .there: return try DeviceSession(self)
-    case .lost(let words): throw WorkspaceError.lostDatabase(words)
+    case .lost(let words): throw WorkspaceError.lostDatabase(words, of: configuration.name)
     case .away(let name): throw WorkspaceError.away(name)
     case .initial: throw Self.noData
     }
@@ -181,14 +181,17 @@ extension DeviceWorkspace {
 }
 
 extension WorkspaceError {
-  /// - Parameter words: describes what is in the database's place.
-  static func lostDatabase(_ words: String) -> WorkspaceError {
+  /// - Parameters:
+  ///   - words: describes what is in the database's place.
+  ///   - device: the device's name.
+  static func lostDatabase(_ words: String, of device: String) -> WorkspaceError {
     WorkspaceError(
       .databaseLost, "\(words) Bundles here show that there was one.",
       hint:
         """
         Is its card or disk mounted? If the file is lost: copy this device's exports from sticks into bundles/sent, \
-        if they are not there. Then satchel doctor --repair rebuilds it from bundles and exports, as far as they reach.
+        if they are not there. Then satchel doctor --repair rebuilds it from bundles and exports, as far as they \
+        reach. If they do not reach, import a full bundle from the hub: satchel-hub emit --device \(device) --full
         """
     )
   }
@@ -208,6 +211,8 @@ final class DeviceSession {
   var lost = LostExports.deliveredAgain
   /// Whether bundles are imported again to rebuild a database. Key changes in these bundles have been made already.
   var isRebuilt = false
+  /// The keys that verify archived bundles from the hub in a rebuild; nil: the hub's keys in `keys/`.
+  var archiveKeys: [PublicKey]?
   /// Whether a person compared the fingerprint of the key that signed the imported bundle.
   var isHubConfirmed = false
   /// The place from which the imported bundle comes.

@@ -40,6 +40,11 @@ extension DeviceWorkspace {
             """
         )
       }
+      try requireDatabase(
+        """
+        If neither is possible, no rows are left to bring to another hub. Keep this folder, because its bundles hold \
+        your work, and make a new device in another folder: satchel init
+        """)
       let session = try session()
       if configuration.continues != nil {
         throw WorkspaceError(

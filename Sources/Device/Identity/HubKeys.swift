@@ -57,6 +57,26 @@ extension DeviceWorkspace {
     if let rotation = manifest.rotation { try keys.trust(rotation.key, as: Self.nextHubKeyName) }
   }
 
+  /// How to handle the key of a bundle from which a database is made.
+  enum SignerHandling {
+    /// The bundle has just come: its key is the hub's key from now on.
+    case isTrusted
+    /// The bundle is from the archive. Its key may be an old one, so no key in `keys/` changes.
+    case isKept
+  }
+
+  /// Records the key of a bundle that begins a database as the hub's key. Also trusts the key that the bundle
+  /// announces: the hub signs with that key as soon as this device has acknowledged the bundle.
+  func trustSigner(of bundle: borrowing VerifiedBundle) throws {
+    let signer = bundle.signer
+    switch try hubKey() {
+    case signer?: break
+    case let old?: try replaceHubKey(old, by: signer)
+    case nil: try keys.trust(signer, as: Self.hubKeyName)
+    }
+    try trustNext(of: bundle.manifest)
+  }
+
   /// If an accepted bundle is signed with the announced key, records that key as the hub's key.
   func noteSigner(_ signer: PublicKey) throws {
     guard try keys.trusted(as: Self.nextHubKeyName) == signer, let old = try hubKey() else { return }

@@ -24,6 +24,8 @@ extension DeviceWorkspace {
   /// - Parameter name: a name that no device has at the hub; nil: only write the request again.
   public func renew(name: String?) throws -> DeviceWorkspace {
     try locked {
+      try requireDatabase(
+        "If neither is possible, keep this folder, because its bundles hold your work. Ask the hub for a new device.")
       _ = try session()
       if configuration.continues != nil {
         if let name, Name(name) != Name(configuration.name) {
@@ -40,6 +42,18 @@ extension DeviceWorkspace {
       }
       return try begin(as: newName(name))
     }
+  }
+
+  /// Throws a `WorkspaceError` if the database is lost. A new identity continues the work in the database.
+  /// - Parameter other: the way out if no bundle can build the database again.
+  func requireDatabase(_ other: String) throws {
+    guard case .lost(let words) = try databaseCondition() else { return }
+    throw WorkspaceError(
+      .databaseLost, "\(words) A new identity continues the work in the database, so the database comes first.",
+      hint: """
+        Build it again: satchel doctor --repair, or import a full bundle (satchel-hub emit --device \
+        \(configuration.name) --full). Then run this command again. \(other)
+        """)
   }
 
   private func newName(_ name: String?) throws -> String {

@@ -41,17 +41,22 @@ extension DeviceWorkspace {
   private func readWithNewKey(_ path: String, id: String, fingerprint: String?, _ session: DeviceSession?) throws
     -> VerifiedBundle
   {
-    guard let session, let old = try hubKey() else { throw BundleError.unknownKey(id) }
+    guard let old = try hubKey() else { throw BundleError.unknownKey(id) }
+    let archive = try session == nil ? ArchivedEmissions(self) : nil
     let bundle = try reader.read(path, trust: .firstContact, staging: folder.inbox, file: fileKeeping) {
       manifest, signer in
       try check(manifest)
-      guard manifest.from.id == session.state.hubID, try !session.isRevoked(signer) else {
-        throw BundleError.unknownKey(id)
-      }
+      let hub = session?.state.hubID ?? archive?.hubID
+      guard hub == nil || manifest.from.id == hub,
+        try !(session?.isRevoked(signer) ?? archive?.isRevoked(signer) ?? false)
+      else { throw BundleError.unknownKey(id) }
       guard let fingerprint else {
         throw Refusal(
           .newHubKey, "It is signed with another key than the hub's. A stranger may have made it.",
-          hint: "If the hub has not lost its key, do not use this file. \(Self.askForFingerprint)",
+          hint: """
+            \(Self.askForFingerprint). This is the way if the hub lost its key, or if this folder is a copy from \
+            before the hub got a new key. If the words differ, do not use this file.
+            """,
           keeping: .quarantine)
       }
       try compare(fingerprint, with: signer)

@@ -36,8 +36,9 @@ extension DeviceWorkspace {
     if runMode == .commit, case .lost = try databaseCondition() {
       try checkHistory(of: scope, bundle.digest, isHubConfirmed)
       _ = try self.definition(in: bundle, scope, from: path)
+      try trustSigner(of: bundle)
       // The rebuild reads the copy in the archive: a file on a stick is read only once.
-      var rebuild = DatabaseRebuild(self, from: Paths.join(folder.archive, bundle.manifest.fileName), scope)
+      var rebuild = try DatabaseRebuild(self, from: Paths.join(folder.archive, bundle.manifest.fileName), scope)
       rebuild.lost = lost
       var report = ImportReport(bundle.manifest, .imported)
       report.replayed = try rebuild.run().replayed
@@ -52,7 +53,7 @@ extension DeviceWorkspace {
     let isThere = try platform.files.kind(databasePath) != nil
     // An empty file that an app created by opening it too early counts as missing.
     if try !isThere || Database(path: databasePath, mode: .readWrite).isWithoutTables() {
-      return try makeDatabase(from: bundle, scope, definition)
+      return try makeDatabase(from: bundle, scope, definition, signer: .isTrusted)
     }
     return try fillDatabase(from: bundle, scope, definition)
   }
@@ -68,18 +69,9 @@ extension DeviceWorkspace {
   /// Throws a `Refusal` if a first bundle does not follow the newest bundle in the archive. The lost database held that
   /// bundle.
   private func checkHistory(of scope: Manifest.Scope, _ digest: Digest, _ isHubConfirmed: Bool) throws {
-    let keys = try hubKeys()
-    let identities = try platform.files.list(folder.archive).filter { $0.hasSuffix(".satchel") }
-      .compactMap { try reader.identityIfSound(of: Paths.join(folder.archive, $0), trust: .keys(keys)) }
-    var newest: (scope: Manifest.Scope, digest: Digest)?
-    for identity in identities where identity.manifest.to.id == configuration.id {
-      guard case .scope(let archived) = identity.manifest.body, archived.number > newest?.scope.number ?? .zero else {
-        continue
-      }
-      newest = (archived, identity.digest)
-    }
-    guard let newest, let follows = scope.follows, digest != newest.digest else { return }
-    let link = Manifest.EmissionLink(number: newest.scope.number, digest: newest.digest)
+    let newest = try ArchivedEmissions(self).emissions.last
+    guard let newest, let follows = scope.follows, digest != newest.identity.digest else { return }
+    let link = Manifest.EmissionLink(number: newest.scope.number, digest: newest.identity.digest)
     if scope.epoch != newest.scope.epoch {
       let isLater = scope.former?.contains(newest.scope.epoch) ?? true
       if isLater || isHubConfirmed { return }
@@ -101,10 +93,10 @@ extension DeviceWorkspace {
 
   /// Creates the database from a full bundle alone, and replaces the former file. A dry run creates the database
   /// elsewhere.
-  func makeDatabase(from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, at path: String) throws
-    -> ImportReport
-  {
-    try makeDatabase(from: bundle, scope, definition(in: bundle, scope, from: path))
+  func makeDatabase(
+    from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, at path: String, signer: SignerHandling
+  ) throws -> ImportReport {
+    try makeDatabase(from: bundle, scope, definition(in: bundle, scope, from: path), signer: signer)
   }
 
   /// The definition that a first bundle carries. If the bundle is accepted, this function also keeps it in the archive.
@@ -128,7 +120,8 @@ extension DeviceWorkspace {
 
   /// Builds the database beside its final path and renames it.
   private func makeDatabase(
-    from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition
+    from bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition,
+    signer: SignerHandling
   ) throws -> ImportReport {
     guard let snapshot = bundle.path(of: .snapshot) else {
       throw BundleError.manifest("it is full and has no snapshot.sqlite")
@@ -143,7 +136,7 @@ extension DeviceWorkspace {
     let arriving = try ArrivingAttachments(bundle, in: self.folder, platform: platform, runMode: runMode)
     let count = try install(at: path, bundle, arriving, scope, definition)
     if runMode == .commit {
-      try trustSigner(of: bundle)
+      if signer == .isTrusted { try trustSigner(of: bundle) }
       try platform.files.rename(path, to: databasePath)
     }
     var report = ImportReport(bundle.manifest, .imported, written: count)
@@ -235,9 +228,5 @@ extension DeviceWorkspace {
       hubName: manifest.from.name,
       epoch: scope.epoch, incarnation: incarnation, sequence: .zero, acknowledged: .zero, received: .zero,
       heard: platform.clock.milliseconds(), definition: definition.source, hubRecipient: manifest.recipient)
-  }
-
-  func trustSigner(of bundle: borrowing VerifiedBundle) throws {
-    try keys.trust(bundle.signer, as: Self.hubKeyName)
   }
 }

@@ -173,7 +173,7 @@ extension DeviceWorkspace {
       let bundle = try read(path, fingerprint: fingerprint, session, of: volume)
       if case .volume(let volume) = bundle.manifest.body { return try keep(bundle, volume, session) }
       let scope = try scope(of: bundle.manifest)
-      if damaged != nil { return try makeDatabase(from: bundle, scope, at: path) }
+      if damaged != nil { return try makeDatabase(from: bundle, scope, at: path, signer: .isTrusted) }
       guard let session else {
         return try begin(with: bundle, scope, from: path, lost, isHubConfirmed: fingerprint != nil)
       }

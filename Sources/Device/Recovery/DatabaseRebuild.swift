@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelCrypto
 import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
@@ -12,6 +13,8 @@ import SatchelWorkspace
 /// exports that it replaces.
 struct DatabaseRebuild {
   private let workspace: DeviceWorkspace
+  /// The keys that verify the bundles. The rebuild changes no key in `keys/`: an archived bundle may have an old key.
+  private let keys: [PublicKey]
   private let full: Kept
   private let deltas: [Kept]
   /// How to handle exports whose files are missing.
@@ -38,33 +41,24 @@ struct DatabaseRebuild {
   /// Finds the bundles for a rebuild. nil: the archive holds no full bundle from the hub, or the hub has not answered
   /// this device's new name.
   static func find(_ workspace: DeviceWorkspace) throws -> DatabaseRebuild? {
-    let keys = try workspace.hubKeys()
-    guard !keys.isEmpty, workspace.configuration.continues == nil else { return nil }
-    let folder = workspace.folder.archive
-    guard try workspace.platform.files.kind(folder) == .directory else { return nil }
-    var kept: [Kept] = []
-    for name in try workspace.platform.files.list(folder) where name.hasSuffix(".satchel") {
-      let path = Paths.join(folder, name)
-      // The archive also holds this device's own exports, which another key signed.
-      guard let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(keys)),
-        case .scope(let scope) = manifest.body, manifest.to.id == workspace.configuration.id
-      else { continue }
-      kept.append(Kept(path: path, scope: scope))
-    }
-    kept.sort { $0.scope.number < $1.scope.number }
+    if workspace.configuration.continues != nil { return nil }
+    let archive = try ArchivedEmissions(workspace)
+    let kept = archive.emissions.map { Kept(path: $0.path, scope: $0.scope) }
     guard let first = kept.lastIndex(where: { $0.scope.extent == .full }) else { return nil }
-    return DatabaseRebuild(workspace, kept[first], Array(kept[(first + 1)...]))
+    return DatabaseRebuild(workspace, archive.keys, kept[first], Array(kept[(first + 1)...]))
   }
 
-  private init(_ workspace: DeviceWorkspace, _ full: Kept, _ deltas: [Kept]) {
+  private init(_ workspace: DeviceWorkspace, _ keys: [PublicKey], _ full: Kept, _ deltas: [Kept]) {
     self.workspace = workspace
+    self.keys = keys
     self.full = full
     self.deltas = deltas
   }
 
-  /// Uses a full bundle that has just come instead of the archived bundles, which are incomplete.
-  init(_ workspace: DeviceWorkspace, from path: String, _ scope: Manifest.Scope) {
-    self.init(workspace, Kept(path: path, scope: scope), [])
+  /// Uses a full bundle that has just come instead of the archived bundles, which are incomplete. The archive has a
+  /// copy of it already.
+  init(_ workspace: DeviceWorkspace, from path: String, _ scope: Manifest.Scope) throws {
+    self.init(workspace, try ArchivedEmissions(workspace).keys, Kept(path: path, scope: scope), [])
   }
 
   /// Builds the database beside its final path and renames it. Throws if a needed bundle or export is missing; then
@@ -86,11 +80,11 @@ struct DatabaseRebuild {
   }
 
   private func build(_ workspace: DeviceWorkspace) throws -> Result {
-    let bundle = try workspace.reader.read(
-      full.path, trust: .keys(workspace.hubKeys()), staging: workspace.folder.inbox)
-    _ = try workspace.makeDatabase(from: bundle, full.scope, at: full.path)
+    let bundle = try read(full)
+    _ = try workspace.makeDatabase(from: bundle, full.scope, at: full.path, signer: .isKept)
     let session = try DeviceSession(workspace)
     session.isRebuilt = true
+    session.archiveKeys = keys
     session.lost = lost
     var replay = try ExportReplay(session)
     try replay.begin()
@@ -98,17 +92,20 @@ struct DatabaseRebuild {
     // emission that the device then held.
     try replay.run(onto: bundle, full.scope)
     for next in deltas {
-      try take(next, session)
+      _ = try session.importScope(read(next), next.scope, from: next.path)
       try replay.run(through: next.scope.number)
     }
     try replay.finish()
     return Result(received: session.state.received, replayed: try replay.pending())
   }
 
-  private func take(_ kept: Kept, _ session: DeviceSession) throws {
-    let bundle = try workspace.reader.read(
-      kept.path, trust: .keys(workspace.hubKeys()), staging: workspace.folder.inbox)
-    _ = try session.importScope(bundle, kept.scope, from: kept.path)
+  /// Throws a `WorkspaceError` if the archived file is damaged: then only a full bundle builds the database.
+  private func read(_ kept: Kept) throws -> VerifiedBundle {
+    do {
+      return try workspace.reader.read(kept.path, trust: .keys(keys), staging: workspace.folder.inbox)
+    } catch let error as BundleError {
+      throw ArchivedBundles.incomplete("\(Paths.name(of: kept.path)) is damaged (\(error.message))")
+    }
   }
 }
 

@@ -16,7 +16,7 @@ extension DeviceWorkspace {
         case .there: break
         case .initial, .away: return report
         case .lost(let words):
-          report.add(Finding(WorkspaceError.lostDatabase(words)))
+          report.add(Finding(WorkspaceError.lostDatabase(words, of: configuration.name)))
           return report
         }
         if let replaced = try ReplacedFile.find(self) {
@@ -142,8 +142,11 @@ extension DeviceWorkspace {
     }
     guard let rebuild = try DatabaseRebuild.find(self) else {
       throw ArchivedBundles.incomplete("the last full bundle from the hub is missing")
+        .orFullBundle(for: configuration.name)
     }
-    _ = try rebuild.run()
+    do { _ = try rebuild.run() } catch let error as WorkspaceError where error.code == .noHistory {
+      throw error.orFullBundle(for: configuration.name)
+    }
     report.add(Finding(.databaseLost, "\(words) \(try laterExportWords()) \(built)"))
     return report
   }
@@ -172,6 +175,12 @@ extension DeviceWorkspace {
 }
 
 extension WorkspaceError {
+  /// The same error of a rebuild, with the way out that needs no archive.
+  fileprivate func orFullBundle(for device: String) -> WorkspaceError {
+    let other = "If that is not possible, import a full bundle from the hub: satchel-hub emit --device \(device) --full"
+    return WorkspaceError(code, message, hint: [hint, other].compactMap(\.self).joined(separator: " "))
+  }
+
   fileprivate static func damagedOldCopy(_ damage: CaptureDamage) -> WorkspaceError {
     WorkspaceError(
       .olderDatabase,

@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelCapture
+import SatchelCrypto
 import SatchelDataset
 import SatchelPlatform
 import SatchelSQLite
@@ -12,15 +13,19 @@ import SatchelWorkspace
 /// The signed bundles show the device's state, its exports and the former rows; the file holds the present rows.
 struct ReplacedFile {
   private let workspace: DeviceWorkspace
+  /// The keys that verify the archived bundles from the hub.
+  private let keys: [PublicKey]
   /// The newest full bundle from the hub, and the newest definition.
   private let manifest: Manifest
   private let scope: Manifest.Scope
   private let definition: DatasetDefinition
 
   private init(
-    _ workspace: DeviceWorkspace, _ manifest: Manifest, _ scope: Manifest.Scope, _ definition: DatasetDefinition
+    _ workspace: DeviceWorkspace, _ keys: [PublicKey], _ manifest: Manifest, _ scope: Manifest.Scope,
+    _ definition: DatasetDefinition
   ) {
     self.workspace = workspace
+    self.keys = keys
     self.manifest = manifest
     self.scope = scope
     self.definition = definition
@@ -31,33 +36,29 @@ struct ReplacedFile {
   /// Throws a `WorkspaceError` if the needed bundles are missing.
   static func find(_ workspace: DeviceWorkspace) throws -> ReplacedFile? {
     guard try workspace.hasForeignFile(), !workspace.configuration.joins else { return nil }
-    let hub = try workspace.hubKeys()
-    if hub.isEmpty { return nil }
-    let files = workspace.platform.files
+    if try workspace.hubKeys().isEmpty { return nil }
+    let archive = try ArchivedEmissions(workspace)
     var found: (manifest: Manifest, scope: Manifest.Scope, definition: DatasetDefinition)?
-    var newest: (number: EmissionNumber, source: [UInt8])?
-    for name in try files.list(workspace.folder.archive) where name.hasSuffix(".satchel") {
-      let path = Paths.join(workspace.folder.archive, name)
-      // The archive also holds this device's own exports, which another key signed.
-      guard let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(hub)),
-        case .scope(let scope) = manifest.body, manifest.to.id == workspace.configuration.id
-      else { continue }
+    var newest: [UInt8]?
+    for emission in archive.emissions {
       let bundle: VerifiedBundle
       do {
-        bundle = try workspace.reader.read(path, trust: .keys(hub), staging: workspace.folder.inbox)
+        bundle = try workspace.reader.read(
+          emission.path, trust: .keys(archive.keys), staging: workspace.folder.inbox)
       } catch is BundleError {
         continue
       }
       guard let source = try bundle.dataset(limit: DatasetDefinition.maximumBytes) else { continue }
-      if scope.number > newest?.number ?? .zero { newest = (scope.number, source) }
-      if scope.extent == .full, scope.number > found?.scope.number ?? .zero {
-        found = (bundle.manifest, scope, try DatasetDefinition(json: source))
+      newest = source
+      if emission.scope.extent == .full {
+        found = (bundle.manifest, emission.scope, try DatasetDefinition(json: source))
       }
     }
     guard let found, let newest else {
       throw ArchivedBundles.incomplete("the last full bundle from the hub is missing")
     }
-    return ReplacedFile(workspace, found.manifest, found.scope, try DatasetDefinition(json: newest.source))
+    return ReplacedFile(
+      workspace, archive.keys, found.manifest, found.scope, try DatasetDefinition(json: newest))
   }
 
   /// Adds Satchel's tables to the file. Every difference from the known rows becomes a change that the next export
@@ -73,6 +74,7 @@ struct ReplacedFile {
     if runMode == .commit { try BundleArchive(workspace.folder, workspace.platform.files).secure() }
     let session = try DeviceSession(
       workspace, beginning: database, workspace.state(by: manifest, scope, definition), tables)
+    session.archiveKeys = keys
     try session.database.execute("PRAGMA ignore_check_constraints = ON")
     try session.database.applyTransaction(runMode, to: tables.map(\.name)) {
       try recollect(session)

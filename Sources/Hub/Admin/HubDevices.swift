@@ -47,7 +47,7 @@ extension HubWorkspace {
           hint: "Choose another name.")
       }
       if let known = try store.device(id) {
-        throw WorkspaceError(.exists, "This device is enrolled already, as \(known.name).")
+        throw Self.isEnrolled(known)
       }
       if let other = try store.device(named: name), other.state == .preparing {
         // An earlier command was killed before it made the folder of this device.
@@ -207,6 +207,17 @@ extension HubWorkspace {
       try store.save(device)
       return device
     }
+  }
+
+  private static func isEnrolled(_ known: EnrolledDevice) -> WorkspaceError {
+    let hint =
+      known.state == .revoked
+      ? "It is revoked. It comes back under a new name: satchel renew --name NEW --request FILE there."
+      : """
+      If its database is lost, or it refuses this hub's bundles: satchel-hub emit --device \(known.name) --full, and \
+      there satchel import FILE --fingerprint WORDS. satchel-hub keys show shows the words to read out.
+      """
+    return WorkspaceError(.exists, "This device is enrolled already, as \(known.name).", hint: hint)
   }
 
   static func noDevice(_ name: String) -> WorkspaceError {

@@ -27,7 +27,8 @@ extension DeviceSession {
     let (manifest, digest) = (bundle.manifest, bundle.digest)
     let copy = archive.path(incomingPrefix, manifest.number)
     if try platform.files.kind(copy) != nil {
-      let kept = try workspace.reader.identityIfSound(of: copy, trust: .keys(workspace.hubKeys()))
+      let keys = try archiveKeys ?? workspace.hubKeys()
+      let kept = try workspace.reader.identityIfSound(of: copy, trust: .keys(keys))
       if kept?.digest == digest {
         try archive.secure()
         return false

@@ -15,7 +15,7 @@ struct ArchivedBundles {
   init(_ session: DeviceSession) throws {
     self.session = session
     ownKeys = try session.workspace.ownKeys()
-    hubKeys = try session.workspace.hubKeys()
+    hubKeys = try session.archiveKeys ?? session.workspace.hubKeys()
     if hubKeys.isEmpty { throw Self.incomplete("the hub's public key is missing") }
   }
 
