@@ -176,6 +176,24 @@ public enum Ledger {
     ) { _ in true } ?? false
   }
 
+  /// Whether the bundle with this id and this digest was made here. Release 0.1 recorded no digest.
+  public static func hasWritten(_ bundle: BundleID, _ digest: Digest, in database: borrowing Database) throws -> Bool {
+    try database.first(
+      """
+      SELECT 1
+      FROM satchel_ledger
+      WHERE bundle = :bundle AND direction = 'out' AND coalesce(digest, :digest) = :digest
+      """, ["bundle": .string(bundle.text), "digest": .string(digest.hexadecimal)]
+    ) { _ in true } ?? false
+  }
+
+  /// Whether the records contain a bundle that was made here. For a volume: whether they contain the whole bundle.
+  public static func hasWritten(_ manifest: Manifest, _ digest: Digest, in database: borrowing Database) throws -> Bool
+  {
+    if case .volume(let volume) = manifest.body { return try hasWritten(volume.of, in: database) }
+    return try hasWritten(manifest.bundle, digest, in: database)
+  }
+
   /// The time at which the bundle with this number was made for a device, in milliseconds since 1970; nil: not known.
   public static func written(_ number: Int64, for peer: String, in database: borrowing Database) throws -> Int64? {
     try database.first(

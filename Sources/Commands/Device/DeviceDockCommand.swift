@@ -57,7 +57,8 @@ extension DeviceTool {
     _ workspace: DeviceWorkspace, with stick: String, _ command: ParsedCommand, _ context: CommandContext
   ) throws -> Answer {
     var docked: Answer?
-    let syncing = try Syncing(tool: name, command, context, stick: stick, workspace.configuration)
+    let syncing = try Syncing(
+      tool: name, command, context, stick: stick, workspace.configuration, unknown: workspace.unknownOwn)
     var answer = try syncing.run(
       take: { _, files in try stage(stick: files, in: workspace, command) },
       make: { _ in

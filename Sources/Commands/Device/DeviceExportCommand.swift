@@ -38,7 +38,9 @@ extension DeviceTool {
         throw excess
       }
       let file = Paths.name(of: report.file)
-      let delivered = try command.deliver(report.file, of: workspace.configuration, context) {
+      let delivered = try command.deliver(
+        report.file, of: workspace.configuration, context, unknown: workspace.unknownOwn
+      ) {
         try workspace.cut(report, size: $0.size, parity: $0.parity, into: $1)
       }
       let total = report.changes.reduce(0) { $0 + $1.count }
@@ -51,7 +53,7 @@ extension DeviceTool {
         AttachedWords.carried(report.attached, left: report.attachedLeft) + AttachedWords.asked(report.attachedLost)
       text += "It is in \(delivered.place(report.file)): carry it to the hub.\n"
       let before = try workspace.carriedBefore().filter { $0 != report.file }
-      text += try deliver(before, beside: delivered, command, context)
+      text += try deliver(before, beside: delivered, command, context, unknown: workspace.unknownOwn)
       var answer = Answer(
         text,
         [
@@ -69,12 +71,16 @@ extension DeviceTool {
 
   /// Copies earlier files that the hub needs to the same folder as the newest export. Returns the words for people.
   private static func deliver(
-    _ files: [String], beside delivered: Delivered, _ command: ParsedCommand, _ context: CommandContext
+    _ files: [String], beside delivered: Delivered, _ command: ParsedCommand, _ context: CommandContext,
+    unknown: Stick.UnknownOwn
   ) throws -> TerminalText {
     if files.isEmpty { return "" }
     let isFolder = try command.value("to").map { try context.platform.isFolder(command.path($0)) } ?? false
     if isFolder, let copy = delivered.copy ?? delivered.volumes.first {
-      for file in files { _ = try context.platform.deliver(file, to: Paths.parent(of: copy)) }
+      for file in files {
+        try command.checkName(of: file, at: Paths.parent(of: copy), context, unknown)
+        _ = try context.platform.deliver(file, to: Paths.parent(of: copy))
+      }
     }
     let place = isFolder ? "beside it" : "in bundles/outbox"
     return

@@ -11,7 +11,8 @@ extension DeviceTool {
       tool: name, check: { _ = try open($0, $1) },
       sync: { stick, command, context in
         let workspace = try open(command, context)
-        let syncing = try Syncing(tool: name, command, context, stick: stick, workspace.configuration)
+        let syncing = try Syncing(
+          tool: name, command, context, stick: stick, workspace.configuration, unknown: workspace.unknownOwn)
         if workspace.isDocked {
           return try syncing.run(
             take: { _, files in try stage(stick: files, in: workspace, command) },
@@ -20,7 +21,7 @@ extension DeviceTool {
         }
         return try syncing.run(
           take: { _, files in try take(stick: files, into: workspace, command) },
-          make: { try due(workspace, command, for: $0) },
+          make: { try due(workspace, command, for: $0, unknown: syncing.stick.unknown) },
           cut: { _, file, medium in try workspace.putVolumes(of: file, on: medium) },
           made: { made(workspace, before: $0) })
       })
@@ -38,9 +39,11 @@ extension DeviceTool {
   }
 
   /// The export to carry, if the hub is not known to have it.
-  /// - Parameter stick: the stick that carries the export. nil if that is not known yet.
+  /// - Parameters:
+  ///   - stick: the stick that carries the export. nil if that is not known yet.
+  ///   - unknown: files of this device that its database does not know.
   static func due(
-    _ workspace: DeviceWorkspace, _ command: ParsedCommand, for stick: StickRoom?
+    _ workspace: DeviceWorkspace, _ command: ParsedCommand, for stick: StickRoom?, unknown: [UnknownOwnBundle] = []
   ) throws -> [Syncing.Outgoing] {
     guard let before = try working(workspace) else {
       guard let stranded = try workspace.stranded() else {
@@ -60,7 +63,12 @@ extension DeviceTool {
     let hub = before.state.hubName
     let room = stick?.next(to: hub) ?? BundleRoom()
     if let stick, let begun = try begun(workspace, to: hub, room, stick) { return [begun] }
-    let report = try workspace.export(encryption: command.encryption, room: room)
+    var report = try workspace.export(encryption: command.encryption, room: room)
+    // The hub can only settle the two histories if an export of this one comes too.
+    let isBehind = unknown.contains { $0.isProof && ($0.manifest?.wholeNumber ?? 0) > report.sequence.rawValue }
+    if isBehind, !report.isNew {
+      report = try workspace.export(proof: true, encryption: command.encryption, room: room)
+    }
     let again = try workspace.carriedBefore().filter { $0 != report.file }
     if !again.isEmpty {
       let words =

@@ -43,6 +43,7 @@ extension HubTool {
       if isStreamed, names.count != 1 {
         throw UsageError("--to - writes one bundle, and this makes \(names.count): choose one device with --device")
       }
+      try command.takeProofs(into: hub, context)
       let reports = try hub.emitting { emitter in
         try names.map { name in
           let report = try emitter.emit(
@@ -51,7 +52,7 @@ extension HubTool {
           if excess != nil { return (report: report, delivered: Delivered(), excess: excess) }
           return (
             report: report,
-            delivered: try command.deliver(report.file, of: hub.configuration, context) {
+            delivered: try command.deliver(report.file, of: hub.configuration, context, unknown: hub.unknownOwn) {
               try emitter.cut(report, size: $0.size, parity: $0.parity, into: $1)
             }, excess: nil
           )
@@ -114,5 +115,17 @@ extension HubTool {
       "files_left": .integer(Int64(report.attachedLeft)),
     ]
     return .object(members.map { JSONValue.Member(name: $0.key, value: $0.value) } + delivered.members)
+  }
+}
+
+extension ParsedCommand {
+  /// Imports the bundles of this hub that are on the stick of `--to` and that the hub does not know. Throws if one of
+  /// them proves that the hub was set back.
+  fileprivate func takeProofs(into hub: HubWorkspace, _ context: CommandContext) throws {
+    guard let named = value("to").map({ path($0) }), named != Streams.word else { return }
+    let platform = context.confined(below: named).platform
+    guard try platform.isFolder(named), try Stick.isStick(named, platform) else { return }
+    let stick = try Stick(named, of: hub.configuration, platform, unknown: hub.unknownOwn)
+    for proof in stick.unknown.proofsOfHub { _ = try hub.importBundle(proof.path, from: .stick) }
   }
 }

@@ -98,7 +98,9 @@ extension HubTool {
       tool: name, check: { _ = try open($0, $1) },
       sync: { stick, command, context in
         let hub = try open(command, context)
-        return try Syncing(tool: name, command, context, stick: stick, hub.configuration).run(
+        return try Syncing(
+          tool: name, command, context, stick: stick, hub.configuration, unknown: hub.unknownOwn
+        ).run(
           waiting: hub.dueByNow(), take: { try take($0, stick: $1, into: hub, command) },
           make: { try due(hub, command, $0) },
           cut: { outgoing, file, medium in

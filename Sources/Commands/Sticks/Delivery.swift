@@ -1,5 +1,6 @@
 import SatchelJSON
 import SatchelPlatform
+import SatchelValues
 import SatchelWorkspace
 
 /// The place of the bundle of one export or emission.
@@ -65,14 +66,16 @@ extension ParsedCommand {
   /// stay.
   /// - Parameters:
   ///   - replica: the sender.
+  ///   - unknown: finds the files of the replica that the replica does not know.
   ///   - cut: cuts the bundle into a folder; into the outbox if the folder is nil.
   func deliver(
-    _ file: String, of replica: WorkspaceConfiguration, _ context: CommandContext,
+    _ file: String, of replica: WorkspaceConfiguration, _ context: CommandContext, unknown: Stick.UnknownOwn,
     cut: (_ plan: VolumePlan, _ target: String?) throws -> [String]
   ) throws -> Delivered {
     if dryRun { return Delivered() }
     if value("to") == Streams.word { return Delivered(isStreamed: true) }
-    let target = try value("to").map { try place(for: file, in: path($0), of: replica, context) }
+    let target = try value("to").map { try place(for: file, in: path($0), of: replica, context, unknown) }
+    if let target { try checkName(of: file, at: target, context, unknown) }
     if let plan = try volumePlan() {
       let volumes = try cut(plan, target)
       if !volumes.isEmpty { return Delivered(volumes: volumes) }
@@ -80,9 +83,27 @@ extension ParsedCommand {
     return Delivered(copy: try target.map { try context.platform.deliver(file, to: $0) })
   }
 
+  /// Throws if a copy, or a volume of it, would take the name of a file that this replica does not know.
+  func checkName(
+    of file: String, at target: String, _ context: CommandContext, _ unknown: Stick.UnknownOwn
+  ) throws {
+    let files = context.platform.files
+    var paths = [try context.platform.place(of: file, at: target)]
+    if try context.platform.isFolder(target), try volumePlan() != nil {
+      let whole = Paths.name(of: file)
+      paths += try files.list(target).filter { BundleName.whole(ofVolume: $0) == whole }.map { Paths.join(target, $0) }
+    }
+    let present = try paths.filter { try files.kind($0) == .file }
+    guard let found = try unknown(present).first else { return }
+    throw WorkspaceError(
+      .exists, "\(found.path) is another file of this workspace, which this workspace does not know. It stays.",
+      hint: "Carry it to its receiver. Choose another folder for the new file.")
+  }
+
   /// The place for a copy of a bundle: a stick's folder for its receiver, or the named folder or file itself.
   private func place(
-    for file: String, in named: String, of replica: WorkspaceConfiguration, _ context: CommandContext
+    for file: String, in named: String, of replica: WorkspaceConfiguration, _ context: CommandContext,
+    _ unknown: Stick.UnknownOwn
   ) throws -> String {
     // A person who names the stick's own folder means the stick.
     let root = Paths.name(of: named) == StickLayout.folderName ? Paths.parent(of: named) : named
@@ -90,7 +111,7 @@ extension ParsedCommand {
     guard try platform.isFolder(root), try Stick.isStick(root, platform),
       let receiver = BundleName.receiver(of: Paths.name(of: file), from: replica.name, dataset: replica.dataset)
     else { return named }
-    let stick = try Stick(root, of: replica, platform)
+    let stick = try Stick(root, of: replica, platform, unknown: unknown)
     let folder = try stick.folder(for: file, to: receiver)
     try stick.explain()
     try platform.files.makeDirectory(folder, mode: 0o755)

@@ -6,12 +6,19 @@ import SatchelWorkspace
 /// A stick, or any folder that is carried, as a replica uses it. `StickLayout` says where bundles are.
 ///
 /// A courier can put anything on a stick. The platform follows no link below the stick's folder
-/// (`CommandContext.confined`). Only files with the name of a bundle of the dataset are imported, and only bundles of
-/// this replica are removed.
+/// (`CommandContext.confined`). Only files with the name of a bundle of the dataset are imported, and only bundles that
+/// this replica knows to have made are removed or replaced.
 struct Stick {
   let layout: StickLayout
   let replica: WorkspaceConfiguration
   let platform: Platform
+  /// The files of this replica that it does not know. They stay as they are.
+  private(set) var unknown: [UnknownOwnBundle] = []
+  /// The paths of `unknown`. If the replica's records cannot be read: all its files.
+  private var kept: Set<String> = []
+
+  /// Finds the files of a replica, among these paths, that the replica does not know.
+  typealias UnknownOwn = (_ paths: [String]) throws -> [UnknownOwnBundle]
 
   var files: any FileSystem { platform.files }
 
@@ -19,12 +26,34 @@ struct Stick {
   /// - Parameters:
   ///   - folder: the mount point of the stick.
   ///   - replica: the replica whose bundles are searched and put there.
-  init(_ folder: String, of replica: WorkspaceConfiguration, _ platform: Platform) throws {
+  ///   - unknown: finds the files of the replica that the replica does not know.
+  init(
+    _ folder: String, of replica: WorkspaceConfiguration, _ platform: Platform, unknown find: UnknownOwn
+  ) throws {
     guard try platform.isFolder(folder) else { throw Self.noFolder(folder) }
     layout = StickLayout(folder)
     self.replica = replica
     self.platform = platform
-    _ = try hasFolder(layout.root)
+    guard try hasFolder(layout.root) else { return }
+    let own = try filesOfThisName()
+    kept = Set(own)
+    // A fault of the workspace is reported by the work that follows. Until then, all these files stay.
+    guard let found = try? find(own) else { return }
+    let shared = StickLayout.senders(replica)[0]
+    // An encrypted file in the usual folder may be from another replica with the same name.
+    unknown = found.filter { $0.manifest != nil || Paths.name(of: Paths.parent(of: $0.path)) != shared }
+    kept = Set(found.map(\.path))
+  }
+
+  /// The files in the folders that this replica uses, for any receiver, also where an earlier release put them.
+  private func filesOfThisName() throws -> [String] {
+    let roots = [Paths.join(layout.root, replica.dataset), layout.root]
+    let receivers = try roots.filter { try files.kind($0) == .directory }.flatMap(folders(in:))
+    let senders = receivers.flatMap { receiver in
+      StickLayout.senders(replica).map { Paths.join(receiver, $0) }
+    }
+    return try senders.filter { try files.kind($0) == .directory }.flatMap(bundles(in:))
+      .filter { try files.kind($0) == .file }
   }
 
   /// Whether a folder is used as a stick: a mounted medium, or a folder that has the stick's folder.
@@ -88,17 +117,30 @@ struct Stick {
 
   /// The folder for a bundle from this replica to `receiver`. The folder's name has this replica's id if the bundle is
   /// encrypted, or if the usual folder may have bundles of another replica with the same names.
-  func folder(for bundle: String?, to receiver: String) throws -> String {
-    let (usual, other) = layout.places(to: receiver, from: replica)
-    if bundle.map(isEncrypted) == true { return other }
-    return try bundles(in: usual).contains(where: isForeign) ? other : usual
+  /// - Parameter named: the name that the bundle gets on the stick; nil: the name of its file.
+  func folder(for bundle: String?, named: String? = nil, to receiver: String) throws -> String {
+    let (usual, others) = layout.places(to: receiver, from: replica)
+    let isShared = try bundle.map(isEncrypted) == true || bundles(in: usual).contains(where: isForeign)
+    let places = (isShared ? [] : [usual]) + others
+    guard let name = named ?? bundle.map(Paths.name) else { return places[0] }
+    if let free = places.first(where: { !hasUnknown(name, in: $0) }) { return free }
+    throw WorkspaceError(
+      .exists, "The stick has other files \(name) of this workspace, which this workspace does not know.",
+      hint: "They stay. Carry this stick to \(receiver) first, or take another stick.")
   }
 
-  /// This replica's bundles to `receiver`, also where an earlier release put them.
+  /// Whether a folder has a file of this replica that this replica does not know, and that has the name of this bundle
+  /// or is a volume of it.
+  private func hasUnknown(_ name: String, in folder: String) -> Bool {
+    func whole(_ name: String) -> String { BundleName.whole(ofVolume: name) ?? name }
+    return kept.contains { Paths.parent(of: $0) == folder && whole(Paths.name(of: $0)) == whole(name) }
+  }
+
+  /// The bundles to `receiver` that this replica is known to have made, also where an earlier release put them.
   private func ownBundles(to receiver: String) throws -> [String] {
-    let (usual, other) = layout.places(to: receiver, from: replica)
+    let (usual, others) = layout.places(to: receiver, from: replica)
     let shared = try [usual, layout.formerPlace(to: receiver, from: replica.name)].flatMap(bundles(in:))
-    return try shared.filter { !isForeign($0) } + bundles(in: other)
+    return try (shared.filter { !isForeign($0) } + others.flatMap(bundles(in:))).filter { !kept.contains($0) }
   }
 
   /// Puts a bundle on the stick, unless it is there. The bundle replaces older bundles of this replica for the same
@@ -108,10 +150,15 @@ struct Stick {
   func put(_ bundle: String, behind before: [String] = [], to receiver: String) throws -> Bool {
     let folder = try folder(for: bundle, to: receiver)
     try sweep(folder)
-    for earlier in before { try put(earlier, in: folder) }
+    var placed: [String] = []
+    for earlier in before {
+      let place = try self.folder(for: earlier, to: receiver)
+      try put(earlier, in: place)
+      placed.append(Paths.join(place, Paths.name(of: earlier)))
+    }
     let isNew = try put(bundle, in: folder)
-    let kept = (before + [bundle]).map { Paths.join(folder, Paths.name(of: $0)) }
-    try take(ownBundles(to: receiver).filter { !kept.contains($0) })
+    placed.append(Paths.join(folder, Paths.name(of: bundle)))
+    try take(ownBundles(to: receiver).filter { !placed.contains($0) })
     return isNew
   }
 
@@ -130,7 +177,7 @@ struct Stick {
   /// Puts a volume of a bundle on the stick. Volumes of other bundles to the same receiver go, because a newer bundle
   /// contains their changes. Whole bundles stay, because this volume alone contains nothing.
   func put(volume: String, named name: String, to receiver: String) throws {
-    let folder = try folder(for: volume, to: receiver)
+    let folder = try folder(for: volume, named: name, to: receiver)
     try sweep(folder)
     try files.makeDirectory(folder, mode: 0o755)
     try files.copyAndProve(volume, to: Paths.join(folder, name), mode: 0o644)

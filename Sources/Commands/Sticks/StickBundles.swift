@@ -108,7 +108,7 @@ extension Stick {
     }
   }
 
-  private func folders(in folder: String) throws -> [String] {
+  func folders(in folder: String) throws -> [String] {
     try files.list(folder).map { Paths.join(folder, $0) }.filter { try files.kind($0) == .directory }
   }
 }

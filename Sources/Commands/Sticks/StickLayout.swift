@@ -27,10 +27,18 @@ struct StickLayout {
   }
 
   /// The folders in which a replica may put its bundles to `receiver`.
-  /// - Returns: the usual folder, and a folder for the case that another replica has the same names.
-  func places(to receiver: String, from replica: WorkspaceConfiguration) -> (usual: String, other: String) {
-    let usual = Paths.join(inboxes(of: receiver, dataset: replica.dataset)[0], replica.name)
-    return (usual, "\(usual)-\(replica.id.text.prefix(Self.partOfID))")
+  /// - Returns: the usual folder, and the folders for the case that another replica has the same names. Two copies of
+  ///   one replica may use one number, so there are two of these folders.
+  func places(to receiver: String, from replica: WorkspaceConfiguration) -> (usual: String, others: [String]) {
+    let inbox = inboxes(of: receiver, dataset: replica.dataset)[0]
+    let names = Self.senders(replica)
+    return (Paths.join(inbox, names[0]), names.dropFirst().map { Paths.join(inbox, $0) })
+  }
+
+  /// The names of the folders in which a replica may put its bundles, the usual name first.
+  static func senders(_ replica: WorkspaceConfiguration) -> [String] {
+    let id = replica.id.text
+    return [replica.name, "\(replica.name)-\(id.prefix(partOfID))", "\(replica.name)-\(id.suffix(partOfID))"]
   }
 
   /// The sender's name that a folder of `places` has.

@@ -46,9 +46,10 @@ struct Syncing {
   /// - Parameters:
   ///   - folder: the path of the stick.
   ///   - replica: the replica of this workspace.
+  ///   - unknown: finds the files of the replica that the replica does not know.
   init(
     tool: String, _ command: ParsedCommand, _ context: CommandContext, stick folder: String,
-    _ replica: WorkspaceConfiguration
+    _ replica: WorkspaceConfiguration, unknown: Stick.UnknownOwn
   ) throws {
     self.tool = tool
     name = replica.name
@@ -58,7 +59,7 @@ struct Syncing {
     medium = try Medium(of: folder, context.platform.files)
     try medium.check(for: command)
     mustProveSize = medium.mustProveSize(for: command)
-    stick = try Stick(folder, of: replica, context.platform)
+    stick = try Stick(folder, of: replica, context.platform, unknown: unknown)
   }
 
   /// Imports, makes bundles, and puts them on the stick. From the import on, one failure stops nothing else, and the
@@ -74,7 +75,9 @@ struct Syncing {
     make: (StickRoom) throws -> [Outgoing], cut: (Outgoing, String, StickVolumes) throws -> CarriedVolumes,
     made: (Failure) -> [Outgoing] = { _ in [] }
   ) throws -> Answer {
-    let found = try stick.bundles()
+    var found = try stick.bundles()
+    // A hub verifies its own bundle as a whole, and records the proof or keeps the bundle.
+    if tool == HubTool.name { found.bundles = stick.unknown.proofsOfHub.map(\.path) + found.bundles }
     let isIdle = waiting.isEmpty && found.bundles.isEmpty
     var result = Import(answer: Answer("Nothing for \(name) on the stick.\n", ["bundles": .array([])]))
     var left: [Outgoing]?
@@ -94,8 +97,11 @@ struct Syncing {
     var answer = result.answer
     if !isRehearsal { answer.text = brief(answer.text) }
     // A file that was refused, or that waits, stays.
-    if !isRehearsal { attempt(&answer) { _ in try stick.take(result.taken.filter(stick.holds)) } }
+    let unknown = Set(stick.unknown.map(\.path))
+    let gone = result.taken.filter { stick.holds($0) && !unknown.contains($0) }
+    if !isRehearsal { attempt(&answer) { _ in try stick.take(gone) } }
     tellRefused(found, leftAlone: result.leftAlone, &answer)
+    tellUnknown(&answer)
     var outgoing: [Outgoing] = []
     var failures = 0
     do { outgoing = try left ?? due(make, or: made) } catch  where !isIdle {
@@ -122,6 +128,12 @@ struct Syncing {
     let left = made(Failure(error))
     if left.isEmpty { throw error }
     return left
+  }
+
+  /// Reports the files of this replica that it does not know. They stay on the stick.
+  private func tellUnknown(_ answer: inout Answer) {
+    answer.members.append(.init(name: "unknown", value: .strings(stick.unknown.map(\.path))))
+    for failure in stick.unknown.failures(at: tool).prefix(Self.mostTold) { tell("", failure, &answer) }
   }
 
   /// Reports paths that should hold bundles for this replica, but do not.

@@ -46,7 +46,7 @@ public struct Fork: Sendable {
     public var waiting: [Export] { exports.filter { !$0.isMerged } }
   }
 
-  public let device: EnrolledDevice
+  public internal(set) var device: EnrolledDevice
   /// The last export that all histories have in common. 0 if there is none.
   public let parted: SequenceNumber
   /// The first history is the history that the hub has merged, even if it is empty. Each bundle is in one history.
@@ -86,6 +86,30 @@ extension HubWorkspace {
         return report
       }
       return (fork, imports)
+    }
+  }
+
+  /// Merges the bundles of the first history that wait because of a fork. The caller then settles the fork.
+  public func mergeFirstHistory(of name: String) throws -> [HubImportReport] {
+    if runMode == .dryRun { return [] }
+    return try locked {
+      let store = try storeForLongWork()
+      var fork = try findFork(of: name, store)
+      try fork.device.refuseRevoked()
+      guard fork.isForked, !fork.histories[0].waiting.isEmpty else { return [] }
+      let state = fork.device.state
+      fork.device.state = .active
+      try store.writeTransaction(runMode) { try store.save(fork.device) }
+      let imports = try fork.histories[0].waiting.map { export in
+        let report = try take(export.path, store, of: nil)
+        try Quarantine.release(export.path, files: platform.files)
+        return report
+      }
+      // Until the fork is settled, no other bundle of the device is accepted.
+      guard var device = try store.device(named: name) else { return imports }
+      device.state = state
+      try store.writeTransaction(runMode) { try store.save(device) }
+      return imports
     }
   }
 

@@ -45,6 +45,7 @@ extension HubWorkspace {
           ? "Choose the copy of it that keeps the name: satchel-hub device fork \(name)" : nil
       )
     }
+    try refuseUnknownEmission(for: device, store)
     guard let user = try store.user(device.user) else { throw Self.noUser(device.user) }
     try Self.refuseExpired(device, user, by: platform.clock)
     try refuseUnknownUser(of: device, store)

@@ -71,6 +71,8 @@ extension HubTool {
           ? "See them, and choose one: satchel-hub device fork \(name)"
           : "Have it export once, and import that here: satchel sync. If this hub takes it, nothing has to be settled.")
     }
+    // The history before the restore may have its newest bundle here, which waits only because of the fork.
+    let former = try hub.mergeFirstHistory(of: name)
     let (settled, imports) = try hub.keep(history: 2, of: name)
     if command.dryRun { return Answer("\(name) would continue from the restored state.\n", members(settled)) }
     var answer = Answer(
@@ -80,8 +82,8 @@ extension HubTool {
 
       """,
       members(settled))
-    for report in imports { answer.text += text(report) }
-    answer.members.append(.init(name: "imports", value: .array(imports.map(json))))
+    for report in former + imports { answer.text += text(report) }
+    answer.members.append(.init(name: "imports", value: .array((former + imports).map(json))))
     answer.text += "Next: satchel-hub emit --device \(name), and carry that to it.\n"
     return answer
   }
