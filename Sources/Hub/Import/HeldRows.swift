@@ -181,10 +181,14 @@ final class HeldRows {
     {
       return .waits
     }
-    let others = try store.changesByOthers(
+    var others = try store.changesByOthers(
       meeting: change, onto: hub, with: past, in: place, from: since.map { .emission($0) } ?? .formerEpoch(nil),
       besides: OwnChanges(of: record.device, by: record.user)
     )
+    if since == nil {
+      others.uncertain = try store.uncertainColumns(
+        of: change, onto: hub, with: past, in: place, since: nil, at: record.stamp)
+    }
     if case .insert = change, try hub == nil && waitsForItsKey(record, in: place) { return .waits }
     let result = merge(change, at: record.stamp, onto: hub, others: others, by: rows.rules)
     if let change = Change(from: hub, to: result.row),
@@ -219,7 +223,8 @@ final class HeldRows {
         device: record.device, user: record.user, stamp: record.stamp, bundle: bundle, returnsToAuthor: true, at: now)
       try store.log(change, of: record.key, with: past, in: place, from: origin)
     }
-    try close(record, change, result.disagreement, met: hub, in: place)
+    let recorded = result.disagreement.map { change.counted(in: $0) } ?? change
+    try close(record, recorded, result.disagreement, met: hub, in: place)
     return Change(from: hub, to: row) == nil ? .closed : .entered
   }
 

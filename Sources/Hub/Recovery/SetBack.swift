@@ -57,3 +57,22 @@ extension SetBack {
     """
   }
 }
+
+/// What a hub knows about a time that it lost.
+public enum LostTime: Sendable {
+  /// There was no such time, or no row with a counter or a set came back from it.
+  case none
+  /// Devices deliver again, and the hub has not merged the time yet.
+  case waiting
+  /// The hub has merged the time, and rows with counters or sets came back as a whole.
+  case merged
+}
+
+extension HubWorkspace {
+  /// What this hub knows about a time that it lost.
+  public func lostTime() throws -> LostTime {
+    let store = try store()
+    if try store.isRecovering() { return .waiting }
+    return try store.hasRecoveredRows() ? .merged : .none
+  }
+}

@@ -64,7 +64,10 @@ extension HubStore {
     // No stamp goes below the stamps that a device has shown.
     let shown = try devices().filter { $0.state != .revoked }.map(\.newestStamp)
     let columns =
-      ["satchel_log", "satchel_conflicts", "satchel_removed_elements", "satchel_lost_emissions"].map {
+      [
+        "satchel_log", "satchel_conflicts", "satchel_removed_elements", "satchel_lost_emissions",
+        "satchel_recovered_rows",
+      ].map {
         StampColumn(table: $0)
       } + tables.map(RowNumbers.names).map { StampColumn(table: $0.table, column: $0.stamp) }
     try Capture.lowerStamps(

@@ -140,6 +140,7 @@ extension HubTool {
         try EnrolmentRequest(at: $0, hub)
       }
       if let words = request.claimWords { context.console.warn("\(words)\n") }
+      if let words = words(for: try hub.lostTime()) { context.console.warn("\(words)\n") }
       try request.checkClaim(trusting: command.value("continues"))
       try compare(request, command, context)
       let (user, name) = (command.value("user") ?? "", command.value("name"))
@@ -161,6 +162,23 @@ extension HubTool {
 
         """
       return Answer(text, ["device": json(device), "file": .string(emitted.file), "fingerprint": .string(fingerprint)])
+    }
+  }
+
+  /// What a person must know before the hub takes work of the lost time from a new device. nil: there is no such time.
+  private static func words(for time: LostTime) -> String? {
+    switch time {
+    case .none: nil
+    case .waiting:
+      """
+      This hub collects what it lost. If the device worked in the lost time, let it deliver before the others: its \
+      counters then count once.
+      """
+    case .merged:
+      """
+      This hub has merged a lost time. If the device worked in that time, what it adds to counters and lists of rows \
+      that came back becomes open conflicts: satchel-hub conflicts
+      """
     }
   }
 
