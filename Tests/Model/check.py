@@ -176,8 +176,11 @@ class Check:
                 continue
             if conflict.kind == "update/delete" and not self.world.has_rights:
                 demand(key in self.world.deleted, lambda: f"a change of {key} is a conflict, and no writer deleted it")
+            if conflict.kind == "counted":
+                is_late = self.world.has_late_devices or self.world.parents
+                demand(is_late, lambda: f"the counter of {key} is a conflict, and every device delivered in time")
             if conflict.kind == "insert/insert" and not self.world.has_rights:
-                is_alone = key.startswith("k") and key not in self.world.came_back
+                is_alone = key.startswith("k") and not (self.world.has_late_devices and key in self.world.came_back)
                 demand(not is_alone, lambda: f"{key} is a conflict, and one device alone made it")
 
     def needless_finds(self):

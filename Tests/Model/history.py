@@ -38,6 +38,7 @@ class History:
         # Some operators do not wait for every device after a lost time, and some tablets begin in that time.
         self.is_impatient = random.Random(f"impatient {seed}").random() < 0.15
         self.can_provision = random.Random(f"provision {seed}").random() < 0.15
+        self.world.has_late_devices = self.is_impatient or self.can_provision
         self.actions, self.weights = self.choose_actions()
 
     def choose_actions(self):
@@ -217,7 +218,7 @@ class History:
                         self.give(device, self.emission(device))
 
     def lose_time(self):
-        """Devices exchange rows with the hub, perhaps with a new device among them. Then the hub's files are put back."""
+        """Devices, perhaps with a new one among them, exchange rows with the hub. Then its files are put back."""
         if self.hub.is_set_back or self.twin:
             return
         files = self.hub.copy_files()

@@ -114,7 +114,7 @@ class Hub:
     # Devices
 
     def knows(self, device):
-        """Returns whether the device, or one of which it is a copy, is enrolled here."""
+        """Returns whether the device, or the device of which it is a copy, is enrolled here."""
         return self.world.root(device) in self.devices
 
     def record(self, device):

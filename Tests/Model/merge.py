@@ -254,7 +254,8 @@ class StepMerger:
                 met.append(column)
                 lost.append(column)
         if met:
-            self.conflict("undecided" if is_open or is_uncertain else "update/update", step, row, is_owed=bool(lost))
+            kind = "counted" if is_uncertain else "undecided" if is_open else "update/update"
+            self.conflict(kind, step, row, is_owed=bool(lost))
         if taken:
             self.commit(step, merged, taken)
 

@@ -250,7 +250,7 @@ extension HubTool {
     if report.whole > 0 {
       text +=
         """
-        \(Words.count(report.whole, "row")) with a counter or a list came back as they were in the lost time. If a \
+        \(Words.count(report.whole, "row")) with a counter or a list came back from the lost time. If a \
         tablet delivers its work of that time only now, what it added there becomes an open conflict: satchel-hub \
         conflicts
 

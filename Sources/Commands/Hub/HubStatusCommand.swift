@@ -140,7 +140,7 @@ extension HubTool {
     }
   }
 
-  /// What a person does before the lost time is merged, and what a later delivery costs.
+  /// The advice for the time before the lost time is merged.
   private static let lateWords = """
     First enrol the tablets that got their folder in the lost time: satchel keys request FILE there. If a tablet \
     delivers only after the merge, its additions to counters and lists may become open conflicts.

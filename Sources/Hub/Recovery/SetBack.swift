@@ -58,7 +58,7 @@ extension SetBack {
   }
 }
 
-/// What a hub knows about a time that it lost.
+/// The state of a time that a hub lost.
 public enum LostTime: Sendable {
   /// There was no such time, or no row with a counter or a set came back from it.
   case none
@@ -69,7 +69,7 @@ public enum LostTime: Sendable {
 }
 
 extension HubWorkspace {
-  /// What this hub knows about a time that it lost.
+  /// The state of the time that this hub lost.
   public func lostTime() throws -> LostTime {
     let store = try store()
     if try store.isRecovering() { return .waiting }

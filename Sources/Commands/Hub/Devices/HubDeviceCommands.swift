@@ -136,11 +136,11 @@ extension HubTool {
       changesData: true
     ) { command, context in
       let hub = try open(command, context)
+      if let words = words(for: try hub.lostTime()) { context.console.warn("\(words)\n") }
       let request = try Streams.with(command.argument("FILE"), command, context, in: hub.folder) {
         try EnrolmentRequest(at: $0, hub)
       }
       if let words = request.claimWords { context.console.warn("\(words)\n") }
-      if let words = words(for: try hub.lostTime()) { context.console.warn("\(words)\n") }
       try request.checkClaim(trusting: command.value("continues"))
       try compare(request, command, context)
       let (user, name) = (command.value("user") ?? "", command.value("name"))
@@ -165,7 +165,7 @@ extension HubTool {
     }
   }
 
-  /// What a person must know before the hub takes work of the lost time from a new device. nil: there is no such time.
+  /// The warning before the hub takes work of a lost time from a new device. nil: there was no such time.
   private static func words(for time: LostTime) -> String? {
     switch time {
     case .none: nil
