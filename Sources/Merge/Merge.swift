@@ -111,8 +111,17 @@ private func isBeyondCounting(_ meeting: Meeting, onto hub: Value, by rules: Mer
   return exceeds(how, base: meeting.was, hub: hub, device: meeting.value)
 }
 
+/// Whether the hub's counter or set may already contain a change that would change it.
+private func isUncertain(_ meeting: Meeting, onto hub: Value, _ others: OthersChanges, by rules: MergeRules) -> Bool {
+  guard others.uncertain.contains(meeting.column), rules.countsDifferences(of: meeting.column),
+    let how = rules.combination(of: meeting.column),
+    let value = combine(how, base: meeting.was, hub: hub, device: meeting.value)
+  else { return false }
+  return value != hub
+}
+
 /// Writes a device's values into the hub's row. If a column clashes and its policy decides for the hub, the hub's value
-/// stays.
+/// stays. A change that the row may already contain is an open `update/update`, also if it is an insert.
 private func meet(
   _ kind: ConflictKind, _ meetings: [Meeting], at stamp: Stamp, onto hub: Row, _ all: OthersChanges,
   by rules: MergeRules
@@ -120,8 +129,14 @@ private func meet(
   var row = hub
   var winners: [Int: Winner] = [:]
   var isOpen = false
+  var kind = kind
   for meeting in meetings {
     let column = meeting.column
+    if isUncertain(meeting, onto: hub[column], all, by: rules) {
+      winners[column] = .hub
+      (isOpen, kind) = (true, .updateUpdate)
+      continue
+    }
     guard let others = meeting.others else {
       row[column] = difference(meeting, onto: hub[column], by: rules) ?? meeting.value
       continue

@@ -34,6 +34,9 @@ public struct OthersChanges: Sendable {
   /// The columns that earlier changes of the device wrote since it saw the row. If the row counts as a whole, these
   /// columns are the device's too.
   public var own: Set<Int> = []
+  /// The counters and sets whose value at the hub may already contain the device's change. A person decides about such
+  /// a change.
+  public var uncertain: Set<Int> = []
 
   /// How to decide between a device's value and another value.
   public enum Judge: Sendable {

@@ -222,6 +222,27 @@ import Testing
     }
   }
 
+  @Test(
+    "a change that a counter or a set may contain already is for people, unless it changes nothing",
+    arguments: [
+      ("sum", Value.integer(105), Value.integer(5), true), ("sum", .integer(105), .null, false),
+      ("union", .string("[1]"), .string("[1,2]"), true), ("union", .string("[1,2]"), .string("[2]"), false),
+    ])
+  func uncertain(word: String, hub: Value, mine: Value, isOpen: Bool) {
+    func row(_ value: Value) -> Row { Row([.string("k"), value, .null]) }
+    var others = OthersChanges(columns: [1: Stamp(10)], newest: Stamp(10), judge: .stamps)
+    others.uncertain = [1]
+    let changes: [Change] = [.insert(row(mine)), .update([ColumnChange(column: 1, was: .null, value: mine)])]
+    for change in changes {
+      let result = merge(
+        change, at: Stamp(5), onto: row(hub), others: others,
+        by: rules(.device, ", \"columns\": { \"a\": \"\(word)\" }"))
+      #expect(result.row == row(hub))
+      #expect(result.disagreement?.state == (isOpen ? .open : nil))
+      #expect(result.disagreement?.kind == (isOpen ? .updateUpdate : nil))
+    }
+  }
+
   @Test("values that cannot be brought together are for people", arguments: ["sum", "union", "max"])
   func notCombinable(word: String) {
     func row(_ value: Value) -> Row { Row([.string("k"), value, .null]) }

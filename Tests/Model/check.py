@@ -28,6 +28,11 @@ def check_epoch_order(hub, export):
     demand(keys[0] == keys[1], lambda: f"only before or after a new epoch, {keys[0] ^ keys[1]} are in disagreement")
 
 
+def is_beside_counter(conflict):
+    """Returns whether a conflict is about other columns of a row than the counter."""
+    return conflict.kind in ("update/update", "lost time") and COUNTER not in conflict.step.new
+
+
 def keys_in_disagreement(hub):
     return {conflict.step.key for conflict in hub.conflicts} | {held.step.key for held in hub.held}
 
@@ -148,7 +153,10 @@ class Check:
     def counters(self):
         """A counter is the sum of all that was added and survives."""
         # Where two copies counted up the row that both had made, and a row comes that is equal by chance, it counts once.
-        uncounted = self.world.deleted | self.world.equal_inserts | self.disputed_keys | self.world.uncounted
+        # Under a conflict about other columns, the counter of a row that came back counts.
+        came_back = self.world.came_back
+        disputed = {c.step.key for c in self.conflicts if c.step.key not in came_back or not is_beside_counter(c)}
+        uncounted = self.world.deleted | self.world.equal_inserts | disputed | self.world.uncounted
         for key, row in self.hub.rows.items():
             if not key.startswith("k") or key in uncounted:
                 continue
@@ -168,8 +176,12 @@ class Check:
                 continue
             if conflict.kind == "update/delete" and not self.world.has_rights:
                 demand(key in self.world.deleted, lambda: f"a change of {key} is a conflict, and no writer deleted it")
+            if conflict.kind == "counted":
+                is_late = self.world.has_late_devices or self.world.parents
+                demand(is_late, lambda: f"the counter of {key} is a conflict, and every device delivered in time")
             if conflict.kind == "insert/insert" and not self.world.has_rights:
-                demand(not key.startswith("k"), lambda: f"{key} is a conflict, and one device alone made it")
+                is_alone = key.startswith("k") and not (self.world.has_late_devices and key in self.world.came_back)
+                demand(not is_alone, lambda: f"{key} is a conflict, and one device alone made it")
 
     def needless_finds(self):
         """Only rows that a program wrote behind the back of capture are found."""

@@ -35,6 +35,10 @@ class History:
         self.can_go_back, self.can_lose = self.random.random() < 0.7, self.random.random() < 0.65
         self.has_references = self.random.random() < 0.35
         self.can_lose_hub = random.Random(f"lost hub {seed}").random() < 0.2
+        # Some operators do not wait for every device after a lost time, and some tablets begin in that time.
+        self.is_impatient = random.Random(f"impatient {seed}").random() < 0.15
+        self.can_provision = random.Random(f"provision {seed}").random() < 0.15
+        self.world.has_late_devices = self.is_impatient or self.can_provision
         self.actions, self.weights = self.choose_actions()
 
     def choose_actions(self):
@@ -57,6 +61,8 @@ class History:
             # A row that no user of a device sees would be lost with the hub.
             actions = [action for action in actions if action[0] not in (self.copy_device, self.start_twin)]
             actions += [(self.lose_hub, 1)]
+        if (self.can_provision or self.is_impatient) and self.can_go_back and not self.can_lose_hub:
+            actions += [(self.lose_time, 1), (self.enrol, 1)]
         return zip(*actions)
 
     def run(self):
@@ -74,9 +80,12 @@ class History:
     def come_to_rest(self):
         """The operator does what the tools say, and clean rounds are carried."""
         self.retire_twin()
-        for turn in range(8):
-            if turn == 5:
+        for turn in range(14 if self.can_provision else 8):
+            if turn in (5, 10):
                 self.hub.lost_time.merge(self.hub)
+                self.compare_and_repair()
+            if turn == 7:
+                self.enrol()
                 self.compare_and_repair()
             for device in self.devices:
                 if device.is_lost:
@@ -153,8 +162,9 @@ class History:
 
     def give_to_another_user(self):
         """The operator gives a device to another user."""
-        name = self.random.choice(list(self.world.users))
-        self.hub.record(self.any_device().identity).user = name
+        name, device = self.random.choice(list(self.world.users)), self.any_device()
+        if self.hub.knows(device.identity):
+            self.hub.record(device.identity).user = name
 
     # Files
 
@@ -207,6 +217,29 @@ class History:
                     for _ in range(self.random.randrange(4)):
                         self.give(device, self.emission(device))
 
+    def lose_time(self):
+        """Devices, perhaps with a new one among them, exchange rows with the hub. Then its files are put back."""
+        if self.hub.is_set_back or self.twin:
+            return
+        files = self.hub.copy_files()
+        if self.can_provision:
+            self.provision()
+        for _ in range(3):
+            device = self.devices[-1]
+            if not device.is_lost:
+                self.insert(device)
+                device.add(self.random.choice(sorted(device.rows)), self.random.choice([1, 2, 5]))
+            self.exchange(self.devices)
+        self.hub.put_back(files)
+        self.world.went_back = True
+
+    def exchange(self, devices):
+        for device in devices:
+            for bundle in device.deliver():
+                self.hub.receive(bundle)
+        for device in devices:
+            self.give(device, self.emission(device))
+
     def start_twin(self):
         """A copy of the hub is taken into use beside it. Each of the two may begin new epochs."""
         if not self.twin:
@@ -226,7 +259,7 @@ class History:
             hub.begin_epoch()
 
     def finish_recovery(self):
-        if all(device.identity in self.hub.lost_time.delivered for device in self.devices):
+        if self.is_impatient or all(device.identity in self.hub.lost_time.delivered for device in self.devices):
             self.hub.lost_time.merge(self.hub)
 
     def write_unseen(self):
@@ -245,7 +278,24 @@ class History:
     def compare_and_repair(self):
         """The digests of the rows differ. The operator has these rows sent again."""
         for device, key in self.world.unseen:
-            self.hub.owe(device.identity, key)
+            if self.hub.knows(device.identity):
+                self.hub.owe(device.identity, key)
+
+    def provision(self):
+        """A new device begins. A hub that is put back to a copy from before does not know the device."""
+        if len(self.devices) == MOST_DEVICES or self.hub.is_set_back:
+            return
+        identity, user = len(self.devices), self.random.choice(list(self.world.users))
+        device = Device(self.world, self.rules, identity, self.policy, self.grain, user)
+        self.devices.append(device)
+        self.hub.devices[identity] = Enrolled(user)
+        self.give(device, self.hub.emit(identity))
+
+    def enrol(self):
+        """The operator enrols again the devices that the hub does not know."""
+        for device in self.devices:
+            if not self.hub.knows(device.identity):
+                self.hub.devices[self.world.root(device.identity)] = Enrolled(device.user)
 
     def copy_device(self):
         """A person copies a device's folder, with all that is pending in it. The copy gets an identity of its own."""

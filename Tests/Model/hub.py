@@ -65,6 +65,7 @@ class Source:
     user: str
     sequence: int = 0
     sealed: int = 0
+    epoch: int | None = None  # in which the export was made
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,7 @@ class Hub:
         self.is_set_back = False
         self.proofs = []  # emissions that proved it; they wait for the next epoch
         self.lost_time = LostTime()
+        self.recovered = {}  # key of a row that came back as a whole -> its stamp then, and the former epochs
         self.held_values = set()  # every value that ever stood in a row of this history
         self.known_values = set()  # values that a writer had seen and wrote over
 
@@ -110,6 +112,10 @@ class Hub:
         self.__dict__.update(pickle.loads(files))
 
     # Devices
+
+    def knows(self, device):
+        """Returns whether the device, or the device of which it is a copy, is enrolled here."""
+        return self.world.root(device) in self.devices
 
     def record(self, device):
         """Returns what this hub knows of a device. The operator tells it of copies that it does not know."""
@@ -227,7 +233,7 @@ class Hub:
 
     def receive(self, bundle):
         """Imports what a device sent."""
-        if self.is_set_back:
+        if self.is_set_back or not self.knows(bundle.device):
             return
         if isinstance(bundle, Proof):
             self.receive_proof(bundle)
@@ -277,7 +283,7 @@ class Hub:
             is_echoed = sent is None or max(device.emissions) > export.received
             user = export.user if self.rules.hold("writer") else device.user
             sealed = export.sealed if self.rules.hold("former") else 0
-            source = Source(export.device, user, export.sequence, sealed)
+            source = Source(export.device, user, export.sequence, sealed, export.epoch)
             former = device.former.get(export.received_digest) if self.rules.hold("log") else None
             merger = StepMerger(self, source, cursor, is_echoed, None if is_present else former)
             merger.take([step for step in export.steps if step.generation >= merged])
@@ -305,7 +311,7 @@ class Hub:
 
     def emit(self, device_id, is_full=False):
         """Returns the next emission for a device, or None if this hub knows that it was set back."""
-        if self.is_set_back:
+        if self.is_set_back or not self.knows(device_id):
             return None
         device = self.record(device_id)
         user = self.world.users[device.user]

@@ -1,5 +1,7 @@
 """How the hub merges one step of a device into its rows."""
 
+from dataclasses import replace
+
 from copies import Both, Delivered, apart_from_kin
 from rebase import is_mixed
 from steps import COLUMNS, COUNTER, PARENT, UNKNOWN
@@ -193,7 +195,9 @@ class StepMerger:
 
     def insert(self, step, row, columns, is_presence):
         if row is not None:
-            if row != step.new:
+            if row != step.new and step.key in self.hub.recovered and self.cursor is None:
+                self.update_from_nothing(step, row)
+            elif row != step.new:
                 self.conflict("insert/insert", step, row)
             elif self.hub.rules.hold("held"):
                 self.hub.owe(self.device, step.key)
@@ -201,6 +205,14 @@ class StepMerger:
             self.conflict("update/delete", step)
         else:
             self.commit(step, step.new, COLUMNS)
+
+    def update_from_nothing(self, step, row):
+        """Merges the insert of a row that came back from the lost time. Its stamps decide, and its counter counts."""
+        new = {c: v for c, v in step.new.items() if row[c] != v and (c != COUNTER or v != 0)}
+        was = {c: 0 if c == COUNTER else None for c in new}
+        if new:
+            self.update(replace(step, operation="update", new=new, was=was), row, set(new), False)
+        self.hub.owe(self.device, step.key)
 
     def was_deleted(self, step):
         """Returns whether a delete is remembered that did not know this row, as far as stamps tell.
@@ -221,8 +233,12 @@ class StepMerger:
         if by_rows and not is_presence and all(step.new.get(c, UNKNOWN) == row[c] for c in others):
             columns = set()  # the step has all that others wrote
         is_open = bool(by_rows and columns and self.is_mixed(step, others))
+        is_uncertain = COUNTER in step.new and self.may_contain(step, row)
         for column, value in step.new.items():
-            if column == COUNTER and step.was[column] != UNKNOWN:
+            if column == COUNTER and is_uncertain:
+                met.append(column)
+                lost.append(column)
+            elif column == COUNTER and step.was[column] != UNKNOWN:
                 merged[column] += value - step.was[column]
                 taken.append(column)
             elif row[column] == value:
@@ -238,9 +254,22 @@ class StepMerger:
                 met.append(column)
                 lost.append(column)
         if met:
-            self.conflict("undecided" if is_open else "update/update", step, row, is_owed=bool(lost))
+            kind = "counted" if is_uncertain else "undecided" if is_open else "update/update"
+            self.conflict(kind, step, row, is_owed=bool(lost))
         if taken:
             self.commit(step, merged, taken)
+
+    def may_contain(self, step, row):
+        """Returns whether the row may contain the step already, because it came back before its device delivered.
+
+        It does not if the step is later than the row was, and started from the value that the row has.
+        """
+        if step.key not in self.hub.recovered or self.cursor is not None or not self.hub.rules.hold("uncertain"):
+            return False
+        stamp, epochs = self.hub.recovered[step.key]
+        if self.source.epoch is not None and self.source.epoch not in epochs:
+            return False
+        return step.stamp <= stamp or step.was[COUNTER] != row[COUNTER]
 
     def is_mixed(self, step, others):
         """Returns whether the row of the winner is not known as a whole: a person then decides."""

@@ -51,6 +51,8 @@ class LostTime:
             if (key, None) in hub.stamps or row[PARENT] is not None and row[PARENT] not in hub.rows:
                 return hub.add_conflict("lost time", "hub", step, is_owed=False)
             hub.commit(key, row, "hub", COLUMNS, newest)
+            hub.recovered[key] = (newest, frozenset(hub.former))
+            hub.world.came_back.add(key)
             for column in COLUMNS:
                 hub.stamps[key, column] = stamps[column]
             return

@@ -22,6 +22,8 @@ class World:
         self.violations = []  # changes that were taken from a user who had no right to them, and the other way round
         self.went_back = False  # whether a hub was ever set back
         self.lost_hub = False  # whether a hub was lost with all backups
+        self.has_late_devices = False  # whether a lost time may be merged before every device has delivered again
+        self.came_back = set()  # keys of rows that came back as a whole from a lost time
         self.uncounted = set()  # keys of rows of which it is unknown how much was counted
 
     def new_digest(self):

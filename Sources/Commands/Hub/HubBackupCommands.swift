@@ -172,7 +172,11 @@ extension HubTool {
         """
     }
     text +=
-      "Do again what was done at the hub itself in the lost time: users, rights, devices, revoked keys, decisions.\n"
+      """
+      Do again what was done at the hub itself in the lost time: users, rights, devices, revoked keys, decisions.
+      Enrol the tablets of that time before the others deliver; otherwise their counters become open conflicts.
+
+      """
     text += "Next: satchel-hub emit --all, and bring the bundles to the devices.\n"
     return Answer(
       text,
@@ -209,6 +213,7 @@ extension HubTool {
       command.flag("new-keys") ? "; at each device: satchel import FILE --fingerprint \(report.fingerprint)" : ""
     return text + """
       Do again what was done at the hub since then: users, rights, devices, revoked keys, decisions.
+      Enrol the tablets of that time before the others deliver; otherwise their counters become open conflicts.
       For a device that works but is not named here: satchel keys request FILE there, satchel-hub device \
       enrol FILE here.
       Next: satchel-hub -C \(root) emit --all, and bring the bundles to the devices\(atDevices).

@@ -249,6 +249,15 @@ extension HubTool {
 
         """
     }
+    if report.whole > 0 {
+      text +=
+        """
+        \(Words.count(report.whole, "row")) with a counter or a list came back from the lost time. If a \
+        tablet delivers its work of that time only now, what it added there becomes an open conflict: satchel-hub \
+        conflicts
+
+        """
+    }
     if report.gone > 0 {
       text += "\(Words.count(report.gone, "row")) may have been deleted in the lost time: satchel-hub conflicts\n"
     }
@@ -271,6 +280,7 @@ extension HubTool {
     [
       "bundles": .integer(Int64(report.emissions)), "rows": .integer(Int64(report.rows)),
       "kept": .integer(Int64(report.kept)), "counts": .integer(Int64(report.counts)),
+      "whole": .integer(Int64(report.whole)),
       "gone": .integer(Int64(report.gone)), "abandoned": .integer(Int64(report.abandoned)),
       "unreadable": .integer(Int64(report.unreadable)),
     ]

@@ -145,6 +145,12 @@ extension HubTool {
     }
   }
 
+  /// The advice for the time before the lost time is merged.
+  private static let lateWords = """
+    First enrol the tablets that got their folder in the lost time: satchel keys request FILE there. If a tablet \
+    delivers only after the merge, its additions to counters and lists may become open conflicts.
+    """
+
   private static func words(_ recovery: HubStatus.Recovering) -> String {
     var parts: [String] = []
     if !recovery.silent.isEmpty { parts.append("\(recovery.silent.joined(separator: ", ")) must deliver again") }
@@ -156,12 +162,12 @@ extension HubTool {
       parts.append("\(files) is missing, and satchel-hub doctor says where it may be")
     }
     if parts.isEmpty {
-      return "no device has any lost work to bring. To continue: satchel-hub restore --finish"
+      return "no device has any lost work to bring. \(lateWords) Then: satchel-hub restore --finish"
     }
     return
       """
-      what was lost comes back from the devices: \(parts.joined(separator: "; ")). Without them: satchel-hub restore \
-      --finish
+      what was lost comes back from the devices: \(parts.joined(separator: "; ")). \(lateWords) Without them: \
+      satchel-hub restore --finish
       """
   }
 

@@ -148,6 +148,7 @@ struct BundleMerge {
       held: HeldAtBase(store, device: device.id, emission: emission?.number), returnsToAuthor: returnsToAuthor, now: now
     )
     merger.mostHeld = workspace.mostHeld
+    merger.received = changes.received
     var translation = try SchemaTranslation(of: manifest, store)
     let shared = try SharedChanges(
       workspace, store, device, changes, changes.identity(bundle.digest), base: base.cursor)

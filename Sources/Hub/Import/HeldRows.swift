@@ -188,8 +188,12 @@ final class HeldRows {
     if case .delete = change, hub == nil, !unit.isEmpty, try !store.mayLack(past, from: base, own: own) {
       return try closeLost(record, .updateDelete, met: nil, in: place, with: unit)
     }
-    let others = try store.changesByOthers(
+    var others = try store.changesByOthers(
       meeting: change, onto: hub, with: past, in: place, from: base, besides: own)
+    if since == nil {
+      others.uncertain = try store.uncertainColumns(
+        of: change, onto: hub, with: past, in: place, since: nil, at: record.stamp)
+    }
     if case .insert = change, try hub == nil && waitsForItsKey(record, in: place) { return .waits }
     let result = try merged(change, record, onto: hub, with: past, others: others, in: place)
     if let change = Change(from: hub, to: result.row),
@@ -224,7 +228,8 @@ final class HeldRows {
         device: record.device, user: record.user, stamp: record.stamp, bundle: bundle, returnsToAuthor: true, at: now)
       try store.log(change, of: record.key, with: past, in: place, from: origin)
     }
-    try close(record, change, result.disagreement, met: hub, in: place)
+    let recorded = result.disagreement.map { change.counted(in: $0) } ?? change
+    try close(record, recorded, result.disagreement, met: hub, in: place)
     return Change(from: hub, to: row) == nil ? .closed : .entered
   }
 

@@ -19,6 +19,9 @@ public struct RecoveryReport: Sendable {
   /// The number of rows with a counter or a set that had another value in the lost time. The hub's own changes of that
   /// time are missing in it.
   public var counts = 0
+  /// The number of rows with a counter or a set that came back as a whole. The devices' changes of that time are in
+  /// them. A change that comes later may be one of these.
+  public var whole = 0
   /// The number of rows that a device lost in the lost time. A person checks them.
   public var gone = 0
   /// The number of changes that waited for rows which no device delivered again.
@@ -209,6 +212,7 @@ private final class Recovery {
   ) throws {
     let isLater = past.map { $0.stamp == .zero || stamp > $0.stamp } ?? true
     if isLater, try write(.insert(row), key, over: nil, at: stamp, past, in: place) {
+      try noteWhole(key, at: stamp, in: place)
       // A device deleted the row without knowledge of this state of the row.
       guard let past, past.stamp > .zero else { return }
       let verdict = decide(store.rows[place].rules.table, device: .zero, hub: stamp)
@@ -217,6 +221,15 @@ private final class Recovery {
         "\(words) An older deletion of it came from a device.")
     }
     try note(Disagreement(kind: .updateDelete, state: .settled), .insert(row), key, at: stamp, nil, in: place, words)
+  }
+
+  /// Records that the counters and sets of a row are from the lost time.
+  private func noteWhole(_ key: RowKey, at stamp: Stamp, in place: Int) throws {
+    guard !store.rows[place].countedColumns.isEmpty, let number = try store.numbers[place].number(of: key) else {
+      return
+    }
+    try store.rememberRecovered(number, in: place, at: stamp)
+    report.whole += 1
   }
 
   /// Writes a change from the lost time as the hub's own change. Returns false, with no effect, if an obstacle prevents

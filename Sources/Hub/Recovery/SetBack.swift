@@ -102,3 +102,22 @@ extension SetBack {
     """
   }
 }
+
+/// The state of a time that a hub lost.
+public enum LostTime: Sendable {
+  /// There was no such time, or no row with a counter or a set came back from it.
+  case none
+  /// Devices deliver again, and the hub has not merged the time yet.
+  case waiting
+  /// The hub has merged the time, and rows with counters or sets came back as a whole.
+  case merged
+}
+
+extension HubWorkspace {
+  /// The state of the time that this hub lost.
+  public func lostTime() throws -> LostTime {
+    let store = try store()
+    if try store.isRecovering() { return .waiting }
+    return try store.hasRecoveredRows() ? .merged : .none
+  }
+}

@@ -98,5 +98,35 @@ extension StepMerger {
     }
   }
 
+  /// Returns the counters and sets whose value at the hub may already contain a change, because the row came back from
+  /// the lost time before its device delivered.
+  func uncertainColumns(
+    _ step: Step, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int
+  ) throws -> Set<Int> {
+    guard base.isFormerEpoch else { return [] }
+    return try store.uncertainColumns(
+      of: step.change, onto: hub, with: past, in: place, since: received, at: min(step.stamp, latest))
+  }
+
+  static let mayBeCounted =
+    "The row came back from the lost time before this change came. Its counter or list may already contain the change."
+
+  /// Whether a person decides because the row may already contain the change.
+  func isUncertain(
+    _ disagreement: Disagreement, _ step: Step, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int
+  ) throws -> Bool {
+    guard disagreement.kind == .updateUpdate, disagreement.state == .open else { return false }
+    return try !uncertainColumns(step, onto: hub, with: past, in: place).isDisjoint(with: disagreement.winners.keys)
+  }
+
   private func isSet(_ column: Int, in place: Int) -> Bool { store.rows[place].rules.combination(of: column) == .union }
+}
+
+extension Change {
+  /// The change that a conflict records. If a row may already contain an insert, its counters and sets count as changed
+  /// from nothing. So a decision for the device adds what the device added.
+  func counted(in disagreement: Disagreement) -> Change {
+    guard disagreement.kind == .updateUpdate, case .insert(let row) = self else { return self }
+    return .update(disagreement.winners.keys.sorted().map { ColumnChange(column: $0, was: .null, value: row[$0]) })
+  }
 }

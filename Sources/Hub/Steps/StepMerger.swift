@@ -71,6 +71,8 @@ final class StepMerger {
     set { progress.holdsAny = newValue }
   }
 
+  /// The emission on which the device made the bundle.
+  var received = EmissionNumber.zero
   /// The greatest number of the device's changes that may wait.
   var mostHeld = HubWorkspace.usualMostHeld
 
@@ -241,7 +243,9 @@ final class StepMerger {
     }
     if let hub, found?.mayWrite == true { try rememberRemovals(step, onto: hub, with: past, in: place) }
     if let disagreement = result.disagreement {
-      try note(disagreement, step, met: hub, in: place)
+      try note(
+        disagreement, step.with(step.change.counted(in: disagreement)), met: hub, in: place,
+        note: isUncertain(disagreement, step, onto: hub, with: past, in: place) ? Self.mayBeCounted : nil)
     } else if step.isShownByHub(result.row, over: hub) {
       try store.owe(step.key, in: place, to: device.id)
     }
@@ -276,6 +280,7 @@ final class StepMerger {
       meeting: step.change, onto: hub, with: past, in: place, from: base, besides: pending.own ?? own,
       walks.walk(past, in: place, besides: pending.own, store))
     if meetsDelete(step, onto: hub, with: past) { others.presence = true }
+    others.uncertain = try uncertainColumns(step, onto: hub, with: past, in: place)
     return merge(
       step.change, at: stamp, onto: hub,
       others: pending.isFolded ? others.meetingFolded(step.change, onto: hub) : others,

@@ -90,7 +90,10 @@ extension HubStore {
     // No stamp goes below the stamps that a device may have.
     let possible = try devices().filter { $0.state != .revoked }.map { try newestPossibleStamp(of: $0, at: now) }
     let columns =
-      ["satchel_log", "satchel_conflicts", "satchel_removed_elements", "satchel_lost_emissions"].map {
+      [
+        "satchel_log", "satchel_conflicts", "satchel_removed_elements", "satchel_lost_emissions",
+        "satchel_recovered_rows",
+      ].map {
         TimeColumn(table: $0)
       } + tables.map(RowNumbers.names).map { TimeColumn(table: $0.table, column: $0.stamp) }
     try Capture.lowerStamps(

@@ -25,6 +25,7 @@ extension HubSchema {
     let columns = try database.all("SELECT name FROM pragma_table_info('satchel_set_back')") { $0.text(0) }
     // The step to schema 2 creates the table in its present form.
     if !columns.contains("key") { try database.execute("ALTER TABLE satchel_set_back ADD COLUMN key TEXT") }
+    try database.execute(HubStore.recoveredRows)
   }
 
   private static let toSchema11: SchemaUpgrade.Step = { try $0.execute(HubStore.health) }

@@ -142,6 +142,7 @@ extension HubTool {
       changesData: true
     ) { command, context in
       let hub = try open(command, context)
+      if let words = words(for: try hub.lostTime()) { context.console.warn("\(words)\n") }
       let request = try Streams.with(command.argument("FILE"), command, context, in: hub.folder) {
         try EnrolmentRequest(at: $0, hub)
       }
@@ -167,6 +168,23 @@ extension HubTool {
 
         """
       return Answer(text, ["device": json(device), "file": .string(emitted.file), "fingerprint": .string(fingerprint)])
+    }
+  }
+
+  /// The warning before the hub takes work of a lost time from a new device. nil: there was no such time.
+  private static func words(for time: LostTime) -> String? {
+    switch time {
+    case .none: nil
+    case .waiting:
+      """
+      This hub collects what it lost. If the device worked in the lost time, let it deliver before the others: its \
+      counters then count once.
+      """
+    case .merged:
+      """
+      This hub has merged a lost time. If the device worked in that time, what it adds to counters and lists of rows \
+      that came back becomes open conflicts: satchel-hub conflicts
+      """
     }
   }
 

@@ -1,0 +1,80 @@
+import SatchelBundle
+import SatchelRows
+import SatchelSQLite
+import SatchelValues
+
+/// Rows that came back as a whole from bundles of the lost time.
+///
+/// Their counters and sets contain changes of devices, and nothing shows which ones. If a device delivers its work of
+/// that time later, the hub does not know whether the row already contains the change.
+extension HubStore {
+  /// A row for each such row of a table with counters or sets.
+  static let recoveredRows = """
+    CREATE TABLE satchel_recovered_rows (
+      table_name TEXT NOT NULL,
+      row INTEGER NOT NULL,     -- the row's stable number
+      stamp INTEGER NOT NULL,   -- of the row in the bundle of the lost time
+      emissions_from INTEGER NOT NULL, -- a device with this emission or a later one has delivered its lost work
+      PRIMARY KEY (table_name, row)
+    ) WITHOUT ROWID
+    """
+
+  /// Whether rows with counters or sets came back from a lost time.
+  func hasRecoveredRows() throws -> Bool {
+    try database.first("SELECT 1 FROM satchel_recovered_rows") { _ in true } ?? false
+  }
+
+  /// Records a row that came back, with its stamp in the lost time.
+  func rememberRecovered(_ row: Int64, in place: Int, at stamp: Stamp) throws {
+    try database.run(
+      """
+      INSERT INTO satchel_recovered_rows (table_name, row, stamp, emissions_from)
+      VALUES (:table, :row, :stamp, :first)
+      ON CONFLICT (table_name, row) DO UPDATE SET stamp = max(stamp, :stamp), emissions_from = :first
+      """,
+      [
+        "table": .string(tables[place].name.text), "row": .integer(row), "stamp": .integer(stamp.rawValue),
+        "first": .integer(identity.firstEmission.rawValue),
+      ])
+  }
+
+  /// Returns the stamp that a row had in the lost time, if the row came back as a whole after a device's change was
+  /// made. Otherwise nil.
+  /// - Parameter emission: the emission on which the device made the change. nil if it is unknown.
+  func recoveredStamp(of row: Int64, in place: Int, since emission: EmissionNumber?) throws -> Stamp? {
+    try database.first(
+      """
+      SELECT stamp
+      FROM satchel_recovered_rows
+      WHERE table_name = :table AND row = :row AND (:emission IS NULL OR emissions_from > :emission)
+      """,
+      [
+        "table": .string(tables[place].name.text), "row": .integer(row),
+        "emission": emission.map { .integer($0.rawValue) } ?? .null,
+      ]
+    ) { Stamp($0.integer(0)) }
+  }
+
+  /// Returns the counters and sets of a row that may already contain a change of an earlier epoch.
+  ///
+  /// A change is not in the row if it is later than the row was, and started from the value that the row has.
+  /// - Parameters:
+  ///   - emission: the emission on which the device made the change. nil if it is unknown.
+  ///   - stamp: the stamp of the change.
+  func uncertainColumns(
+    of change: Change, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, since emission: EmissionNumber?,
+    at stamp: Stamp
+  ) throws -> Set<Int> {
+    let counted = rows[place].countedColumns
+    guard let hub, let past, !counted.isEmpty,
+      let recovered = try recoveredStamp(of: past.number, in: place, since: emission)
+    else { return [] }
+    guard case .update(let changes) = change, stamp > recovered else { return counted }
+    return counted.subtracting(changes.filter { $0.was == hub[$0.column] }.map(\.column))
+  }
+}
+
+extension RowTable {
+  /// The columns with counters and sets.
+  var countedColumns: Set<Int> { Set(schema.columns.indices.filter { rules.countsDifferences(of: $0) }) }
+}

@@ -1,0 +1,120 @@
+import SatchelJSON
+import Testing
+
+/// A device delivers its work of a lost time after that time was merged. The rows that came back may contain the work.
+@Suite("Counters of a device that delivers after the lost time was merged")
+struct LateCounterTests {
+  private let camp: CommandLineFixture
+  private let office = "office.sqlite"
+  private let phone = "phone/data.sqlite"
+  private let open = "SELECT count(*) FROM satchel_conflicts WHERE state = 'open'"
+
+  init() throws { camp = try CommandLineFixture() }
+
+  private func begin(_ devices: [String]) throws {
+    try camp.open(
+      """
+      CREATE TABLE counts (id TEXT PRIMARY KEY, name TEXT, n INTEGER, tags TEXT);
+      INSERT INTO counts VALUES ('o', 'office', 0, '[]');
+      """, CommandLineFixture.definition(#"{ "counts": { "columns": { "n": "sum", "tags": "union" } } }"#),
+      devices: devices)
+    for device in devices { try camp.carry(device, rounds: 2) }
+    try camp.copy("hub", to: "kept")
+    try camp.copy(office, to: "kept.sqlite")
+  }
+
+  private func round(_ devices: [String], times: Int) throws {
+    for _ in 0..<times { for device in devices { try camp.carry(device) } }
+  }
+
+  /// The hub's files are put back, and a new epoch begins. The tablet brings the proof.
+  private func setBack() throws {
+    for name in ["hub", office] { try camp.remove(name) }
+    try camp.copy("kept", to: "hub")
+    try camp.copy("kept.sqlite", to: office)
+    try replaceStick()
+    camp.device("tablet", "sync", camp.path("stick"))
+    #expect(camp.hub("sync", camp.path("stick")).error.contains("set back"))
+    let begun = camp.hub("restore", "--in-place", "--yes")
+    #expect(begun.code == 0 && begun.out.contains("Enrol the tablets of that time"), "\(begun.out)\(begun.error)")
+    try replaceStick()
+  }
+
+  /// The files of a former stick would bring the phone's work.
+  private func replaceStick() throws {
+    try camp.remove("stick")
+    try camp.makeFolder("stick")
+  }
+
+  /// Enrols the phone again. Returns the messages of the hub.
+  private func enrolPhone() throws -> String {
+    let asked = camp.device("phone", "keys", "request", camp.path("phone.request"), "--json")
+    let fingerprint = try #require(try asked.json["fingerprint"]?.stringValue, "\(asked.error)")
+    let request = camp.path("phone.request")
+    let enrolled = camp.hub("device", "enrol", request, "--user", "ann", "--fingerprint", fingerprint)
+    #expect(enrolled.code == 0, "\(enrolled.error)")
+    return enrolled.error
+  }
+
+  private func row(_ database: String, _ id: String) throws -> String {
+    try camp.rows(database, "SELECT n, tags FROM counts WHERE id = '\(id)'")
+  }
+
+  @Test("a device of the lost time that is enrolled again counts once, or a person decides", arguments: [true, false])
+  func provisionedThen(isEnrolledFirst: Bool) throws {
+    try begin(["tablet"])
+    camp.provision("phone")
+    try camp.sql(phone, #"INSERT INTO counts VALUES ('s1', 'phone', 100, '["x","y"]')"#)
+    try round(["phone", "tablet"], times: 2)
+    try camp.sql(phone, #"UPDATE counts SET n = n + 5, tags = '["x"]' WHERE id = 's1'"#)
+    try round(["phone", "tablet"], times: 2)
+    try setBack()
+    if isEnrolledFirst {
+      #expect(try enrolPhone().contains("let it deliver before the others"))
+    } else {
+      try round(["tablet"], times: 3)
+      #expect(try row(office, "s1") == #"105|["x"]"#)
+      #expect(try enrolPhone().contains("becomes open conflicts"))
+    }
+    try round(["phone", "tablet"], times: 4)
+    for database in [office, phone, "tablet/data.sqlite"] { #expect(try row(database, "s1") == #"105|["x"]"#) }
+    // The insert and the addition.
+    #expect(try camp.rows(office, self.open) == (isEnrolledFirst ? "0" : "2"))
+    #expect(camp.hub("doctor").code == 0)
+    if isEnrolledFirst { return }
+    let ids = try camp.rows(office, "SELECT id FROM satchel_conflicts WHERE state = 'open' ORDER BY generation")
+      .split(separator: "\n").map(String.init)
+    #expect(camp.hub("conflicts", "resolve", ids[1], "--keep", "hub").code == 0)
+    #expect(try row(office, "s1").hasPrefix("105|"))
+    // A person may find that the row lacks the first amount.
+    #expect(camp.hub("conflicts", "resolve", ids[0], "--keep", "device").code == 0)
+    #expect(try row(office, "s1").hasPrefix("205|"))
+  }
+
+  @Test("after restore --finish, a late device adds only what the rows cannot contain")
+  func finished() throws {
+    try begin(["tablet", "phone"])
+    let both = ["phone", "tablet"]
+    try camp.sql(phone, "INSERT INTO counts VALUES ('s1', 'phone', 100, '[]')")
+    try round(both, times: 2)
+    try camp.sql(
+      phone, "UPDATE counts SET n = n + 5 WHERE id = 's1'; UPDATE counts SET n = n + 1 WHERE id = 'o'")
+    try round(both, times: 2)
+    camp.awaitLaterTime()
+    try camp.sql(phone, "UPDATE counts SET n = n + 1000 WHERE id = 's1'")
+    try setBack()
+    try round(["tablet"], times: 2)
+    let status = camp.hub("status").out
+    #expect(status.contains("First enrol the tablets"), "\(status)")
+    let finished = camp.hub("restore", "--finish")
+    #expect(finished.code == 0 && finished.out.contains("becomes an open conflict"), "\(finished.out)")
+    #expect(try row(office, "s1").hasPrefix("105|"))
+    try round(both, times: 4)
+    for database in [office, phone, "tablet/data.sqlite"] {
+      #expect(try row(database, "s1").hasPrefix("1105|"))
+      // The hub had this row all the time, so its counter took nothing from the lost time.
+      #expect(try row(database, "o").hasPrefix("1|"))
+    }
+    #expect(try camp.rows(office, self.open) == "2")
+  }
+}
