@@ -146,6 +146,7 @@ struct KeyForgeryTests {
       ALTER TABLE satchel_devices DROP COLUMN signs_keys;
       DROP TABLE satchel_braked;
       DROP TABLE satchel_health;
+      DROP TABLE satchel_recovered_rows;
       ALTER TABLE satchel_hub DROP COLUMN names_settled;
       DROP INDEX satchel_received_paths;
       UPDATE satchel_schema SET version = 8
