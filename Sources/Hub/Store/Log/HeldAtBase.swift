@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelSQLite
+import SatchelRows
 import SatchelValues
 
 /// The rows that a device held when it made a bundle.
@@ -27,6 +28,11 @@ final class HeldAtBase {
       return isOwn ? .enough : .more
     }
     return isOwn
+  }
+
+  /// Whether the hub had sent the row to the device. False if the emission is unknown.
+  func hasSent(_ past: RowNumbers.Entry, in place: Int) throws -> Bool {
+    try sets()?[place].contains(past.number) ?? false
   }
 
   /// The number of rows of a table that the device held. nil if the emission is unknown.
