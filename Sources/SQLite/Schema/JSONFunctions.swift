@@ -33,7 +33,8 @@ extension Database {
   private func callsOnlyFunctionsOfValues() throws -> Bool {
     // SQLITE_INNOCUOUS is 0x200000.
     let unsafe = try Set(
-      all("SELECT DISTINCT lower(name) FROM pragma_function_list WHERE flags & 0x200000 = 0") { Array($0.text(0).utf8) })
+      all("SELECT DISTINCT lower(name) FROM pragma_function_list WHERE flags & 0x200000 = 0") { Array($0.text(0).utf8) }
+    )
     if unsafe.isEmpty { return false }
     let others = unsafe.subtracting(Self.ofValues)
     let schema = try all("SELECT type, sql FROM sqlite_schema") { (type: $0.text(0), sql: $0.optionalText(1) ?? "") }

@@ -1,6 +1,6 @@
 import SatchelBundle
-import SatchelSQLite
 import SatchelRows
+import SatchelSQLite
 import SatchelValues
 
 /// The rows that a device held when it made a bundle.
