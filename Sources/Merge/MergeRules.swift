@@ -114,8 +114,8 @@ extension MergeRules {
     }
   }
 
-  /// These rules, for changes that the other side certainly does not contain yet. If such an insert meets a row, another
-  /// replica made that row, so equal counters are added too.
+  /// These rules, for changes that the other side certainly does not contain yet. If such an insert meets a row,
+  /// another replica made that row, so equal counters are added too.
   public var addingEqualCounters: MergeRules {
     var rules = self
     rules.equalCounters = .areAdded

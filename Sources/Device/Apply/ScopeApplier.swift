@@ -131,8 +131,8 @@ final class ScopeApplier {
       // The device had seen all of a joined row when it made its own. So the values show what others wrote after that.
       let isWhole = isFollowed && folded[rows.schema.name]?.contains(key) != true
       let told = try others().map { ToldWrites($0, in: rows.schema, beside: stamp, on: base, isWhole: isWhole) }
-      // The hub sends an acknowledgement with each row of this device, so a pending insert is not in the hub's row. After
-      // a new epoch the row may have come back by another device.
+      // The hub sends an acknowledgement with each row of this device, so a pending insert is not in the hub's row.
+      // After a new epoch the row may have come back by another device.
       let rules = isOfSameEpoch ? rows.rules.addingEqualCounters : rows.rules
       let rebased = rebase(images, to: current, onto: incoming, at: stamp, told: told, by: rules)
       for lost in rebased.conflicts { try note(lost, key: key, in: rows) }

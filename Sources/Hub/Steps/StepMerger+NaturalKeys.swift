@@ -19,9 +19,9 @@ extension StepMerger {
 
   /// Whether the row that an insert meets may contain the counters of this insert.
   ///
-  /// That is so if the device held or wrote the row, deleted it, and inserts it again. In a former epoch it is also so if
-  /// another device brought the row from the time that this hub lost. Otherwise another replica made the row: a bundle is
-  /// merged once, and `SharedChanges` removes the work that a copy of the device delivered.
+  /// That is so if the device held or wrote the row, deleted it, and inserts it again. In a former epoch it is also
+  /// so if another device brought the row from the time that this hub lost. Otherwise another replica made the row: a
+  /// bundle is merged once, and `SharedChanges` removes the work that a copy of the device delivered.
   func mayBeOwn(_ step: Step, with past: RowNumbers.Entry?, in place: Int, _ own: OwnChanges) throws -> Bool {
     guard case .insert = step.change else { return false }
     if let past, base.cursor != nil, try held.hasSent(past, in: place) { return true }

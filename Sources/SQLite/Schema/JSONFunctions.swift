@@ -2,9 +2,9 @@ import CSQLite
 
 /// Schemas that use SQLite's own JSON functions.
 ///
-/// SQLite 3.40 and earlier take these functions for unsafe in an untrusted schema, by mistake. Then SQLite does not read
-/// a file at all if an index or a generated column uses `json_extract` or `->>`. The functions only compute a value from
-/// values. So such a schema may be trusted, if it calls no other function that SQLite takes for unsafe.
+/// SQLite 3.40 and earlier take these functions for unsafe in an untrusted schema, by mistake. Then SQLite does not
+/// read a file at all if an index or a generated column uses `json_extract` or `->>`. The functions only compute a
+/// value from values. So such a schema may be trusted, if it calls no other function that SQLite takes for unsafe.
 extension Database {
   /// SQLite's own functions that only compute a value from values, although an earlier SQLite takes them for unsafe.
   private static let ofValues: Set<[UInt8]> = Set(
@@ -13,8 +13,8 @@ extension Database {
       "json_patch", "json_quote", "json_remove", "json_replace", "json_set", "json_type", "json_valid",
     ].map { Array($0.utf8) })
 
-  /// Trusts the schema of this connection if SQLite refuses it only because of JSON functions. Reading a schema computes
-  /// nothing.
+  /// Trusts the schema of this connection if SQLite refuses it only because of JSON functions. Reading a schema
+  /// computes nothing.
   ///
   /// Throws SQLite's own error if the schema has anything but tables and indexes, or calls another unsafe function.
   func acceptJSONFunctions() throws {
