@@ -17,8 +17,8 @@ public struct MergeResult: Hashable, Sendable {
 ///
 /// The function is pure and total: equal inputs give equal results. A column whose value loses is in the disagreement.
 /// Equal changes never disagree, except if a counter cannot hold their sum. Changes of different columns disagree only
-/// if the table merges whole rows and neither change contains the other. Equal counters of two inserted rows count once,
-/// unless the rules say that the two rows are certainly the work of two devices.
+/// if the table merges whole rows and neither change contains the other. Equal counters of two inserted rows count
+/// once, unless the rules say that two devices made the rows.
 /// - Parameters:
 ///   - hub: the present row; nil if it is missing.
 ///   - others: the changes of everyone but the device since the device saw the row.
