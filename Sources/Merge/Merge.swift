@@ -17,7 +17,8 @@ public struct MergeResult: Hashable, Sendable {
 ///
 /// The function is pure and total: equal inputs give equal results. A column whose value loses is in the disagreement.
 /// Equal changes never disagree, except if a counter cannot hold their sum. Changes of different columns disagree only
-/// if the table merges whole rows and neither change contains the other.
+/// if the table merges whole rows and neither change contains the other. Equal counters of two inserted rows count
+/// once, unless the rules say that two devices made the rows.
 /// - Parameters:
 ///   - hub: the present row; nil if it is missing.
 ///   - others: the changes of everyone but the device since the device saw the row.
@@ -39,7 +40,8 @@ public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: Oth
     let meetings = row.values.indices.map {
       Meeting(column: $0, was: .null, value: row[$0], others: whole ?? others.columns[$0] ?? others.newest)
     }
-    return meet(.insertInsert, meetings.filter { $0.value != hub[$0.column] }, at: stamp, onto: hub, others, by: rules)
+    let differing = meetings.filter { $0.value != hub[$0.column] || rules.adds($0.value, in: $0.column) }
+    return meet(.insertInsert, differing, at: stamp, onto: hub, others, by: rules)
   case (.delete(let was), _):
     // Only the device has changed this row. The row is marked as deleted, if the table has a column for that.
     guard let hub, rules.deleted != nil else { return MergeResult(row: nil) }

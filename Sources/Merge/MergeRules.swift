@@ -9,6 +9,15 @@ public struct MergeRules: Sendable {
   public let grain: MergeGrain
   /// The column that marks a row as deleted; nil: deleted rows are removed.
   public let deleted: Int?
+  /// How equal counters of two inserted rows are merged.
+  private var equalCounters = EqualCounters.countOnce
+
+  private enum EqualCounters {
+    /// The device's row may be the hub's row, which came back to the device or to the hub.
+    case countOnce
+    /// Two devices made the row, and both counted.
+    case areAdded
+  }
 
   public init(_ rules: TableRules, schema: TableSchema) {
     table = rules.conflict
@@ -106,6 +115,30 @@ extension MergeRules {
     case .sum, .union: true
     case .max, .min, nil: false
     }
+  }
+
+  /// These rules, for changes that the other side certainly does not contain yet. If such an insert meets a row,
+  /// another replica made that row, so equal counters are added too.
+  public var addingEqualCounters: MergeRules {
+    var rules = self
+    rules.equalCounters = .areAdded
+    return rules
+  }
+
+  /// These rules, for changes that the other side may contain already.
+  var countingEqualCountersOnce: MergeRules {
+    var rules = self
+    rules.equalCounters = .countOnce
+    return rules
+  }
+
+  /// Whether a column adds the counts of both sides.
+  public var hasCounters: Bool { columns.indices.contains { combination(of: $0) == .sum } }
+
+  /// Whether the value of an inserted row is added to an equal value. NULL and 0 add nothing.
+  func adds(_ value: Value, in column: Int) -> Bool {
+    guard equalCounters == .areAdded, combination(of: column) == .sum else { return false }
+    return value != .null && value != .integer(0) && value != .real(0)
   }
 
   /// The rules for a device's change. If a row is inserted without a first write, the row existed before its device

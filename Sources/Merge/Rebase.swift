@@ -69,6 +69,8 @@ public func rebase(
     }
     var met = told?.isWhole == true ? others.meeting(change, onto: row) : others
     met.own = own
+    // If the device had the row, deleted it and made it again, the hub's row has counters of the device.
+    let rules = images[0].row == nil ? rules : rules.countingEqualCountersOnce
     let result = merge(
       change, at: image.stamp, onto: row, others: met, by: rules.forChange(change, first: image.first))
     if let disagreement = result.disagreement {

@@ -14,6 +14,10 @@ public func remainder(of change: Change, after delivered: Change, isReplayed: Bo
   case (.insert(let row), .insert(let made)): return Change(from: made, to: row) ?? .update([])
   case (.update(let changes), .update(let made)):
     return .update(remainder(of: changes, after: made, isReplayed: isReplayed, by: rules))
+  case (.update(let changes), .insert(let made)) where isReplayed:
+    // The replay repeated this copy's own insert of the row on the row that the other copy had made.
+    let start = changes.map { ColumnChange(column: $0.column, was: .null, value: made[$0.column]) }
+    return .update(remainder(of: changes, after: start, isReplayed: true, by: rules))
   case (.delete(let was), .update(let made)):
     if isReplayed { return change }
     var row = was

@@ -27,6 +27,7 @@ extension Database {
       PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0; PRAGMA query_only = ON;
       PRAGMA ignore_check_constraints = ON
       """)
+    try database.acceptJSONFunctions()
     return database
   }
 

@@ -131,7 +131,10 @@ final class ScopeApplier {
       // The device had seen all of a joined row when it made its own. So the values show what others wrote after that.
       let isWhole = isFollowed && folded[rows.schema.name]?.contains(key) != true
       let told = try others().map { ToldWrites($0, in: rows.schema, beside: stamp, on: base, isWhole: isWhole) }
-      let rebased = rebase(images, to: current, onto: incoming, at: stamp, told: told, by: rows.rules)
+      // The hub sends an acknowledgement with each row of this device, so a pending insert is not in the hub's row.
+      // After a new epoch the row may have come back by another device.
+      let rules = isOfSameEpoch ? rows.rules.addingEqualCounters : rows.rules
+      let rebased = rebase(images, to: current, onto: incoming, at: stamp, told: told, by: rules)
       for lost in rebased.conflicts { try note(lost, key: key, in: rows) }
       if rebased.images != images {
         try PreImageStore.replace(rebased.images, of: key, in: rows.table, database: session.database)

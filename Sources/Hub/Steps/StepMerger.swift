@@ -281,10 +281,12 @@ final class StepMerger {
       walks.walk(past, in: place, besides: pending.own, store))
     if meetsDelete(step, onto: hub, with: past) { others.presence = true }
     others.uncertain = try uncertainColumns(step, onto: hub, with: past, in: place)
+    let rules = store.rows[place].rules.forChange(step.change, first: step.first)
+    let isOwn = try rules.hasCounters && hub != nil && mayBeOwn(step, with: past, in: place, pending.own ?? own)
     return merge(
       step.change, at: stamp, onto: hub,
       others: pending.isFolded ? others.meetingFolded(step.change, onto: hub) : others,
-      by: store.rows[place].rules.forChange(step.change, first: step.first))
+      by: isOwn ? rules : rules.addingEqualCounters)
   }
 
   /// Keeps a change if a copy of the device has delivered an unknown part of it.

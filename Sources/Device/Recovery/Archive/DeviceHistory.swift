@@ -25,6 +25,8 @@ final class DeviceHistory {
   /// The emission before the emission that is replayed now. `isFollowed`: whether the replayed emission follows it.
   private var base = EmissionNumber.zero
   private var isFollowed = false
+  /// Whether the replayed emission is of the same epoch as the emission or the export before it.
+  private var isOfSameEpoch = false
   private var isRemembered = false
   /// The last export, and the emission that the database then held; nil: the rows hold no changes of an export.
   private let lastExport: (sequence: SequenceNumber, received: EmissionNumber)?
@@ -60,13 +62,15 @@ final class DeviceHistory {
   private func replay(_ target: Stand) throws {
     let numbers = target.numbers
     var stand = EmissionNumber.zero
+    var epoch: Epoch?
     for number in try numbers[bundles.lastFull(of: numbers)...] {
       let bundle = try bundles.emission(number)
       let scope = try bundles.scope(of: bundle.manifest)
       guard scope.extent == .full || scope.after <= stand else {
         throw ArchivedBundles.incomplete("the hub's bundle \(scope.after) is missing")
       }
-      place(on: stand, before: scope)
+      place(on: stand, of: epoch, before: scope)
+      epoch = scope.epoch
       try take(bundle, scope)
       stand = scope.number
     }
@@ -76,8 +80,9 @@ final class DeviceHistory {
   }
 
   /// Records the emission from which the rows come, before the next emission is replayed.
-  private func place(on number: EmissionNumber, before scope: Manifest.Scope) {
+  private func place(on number: EmissionNumber, of epoch: Epoch?, before scope: Manifest.Scope) {
     base = number
+    isOfSameEpoch = epoch == scope.epoch
     isFollowed = scope.follows?.contains { $0.number == number } ?? false
   }
 
@@ -124,7 +129,7 @@ final class DeviceHistory {
     }
     try remember(lastExport.sequence, onto: isOlder, newKeys: since)
     if !isOlder { return }
-    place(on: lastExport.received, before: scope)
+    place(on: lastExport.received, of: try epoch(ofExport: lastExport.sequence), before: scope)
     for table in known.tables {
       for key in sent[table.name, default: [:]].keys {
         let row = try table.row(key)
@@ -134,6 +139,11 @@ final class DeviceHistory {
         try set(key, row, at: stamp, others: others, in: table)
       }
     }
+  }
+
+  private func epoch(ofExport sequence: SequenceNumber) throws -> Epoch? {
+    guard case .changes(let changes) = try bundles.manifest(ofExport: sequence).body else { return nil }
+    return changes.epoch
   }
 
   /// Applies an acknowledged export to the known rows. The hub merged its changes as they were sent, or reports what
@@ -188,9 +198,10 @@ final class DeviceHistory {
       let told = others.map {
         ToldWrites($0, in: table.schema, beside: stamp, on: base, isWhole: isFollowed)
       }
+      let rules = MergeRules(table.table.rules, schema: table.schema)
       let rebased = rebase(
         own.images, to: own.row, onto: row, at: stamp, told: told,
-        by: MergeRules(table.table.rules, schema: table.schema))
+        by: isOfSameEpoch ? rules.addingEqualCounters : rules)
       sent[table.name]?[key] = SentRow(images: rebased.images, row: rebased.row)
     }
     try table.set(key, row)

@@ -174,7 +174,7 @@ struct ExportReplay {
       var line = sent.present(former, since: part.version)
       for map in keys { line = map.line(line, of: place) }
       guard let change = try change(line, in: rows[place].schema) else { return }
-      try replay(change, line, generation, onto: rows[place], images[place], stamps: snapshot)
+      try replay(change, line, of: part, generation, onto: rows[place], images[place], stamps: snapshot)
     }
   }
 
@@ -193,8 +193,8 @@ struct ExportReplay {
   }
 
   private func replay(
-    _ change: Change, _ line: ChangeLine, _ generation: Generation, onto rows: RowTable, _ lookup: PreImageLookup,
-    stamps snapshot: Snapshot?
+    _ change: Change, _ line: ChangeLine, of part: Part, _ generation: Generation, onto rows: RowTable,
+    _ lookup: PreImageLookup, stamps snapshot: Snapshot?
   ) throws {
     let (key, current) = (line.key, try rows.row(line.key))
     let stamp = try snapshot?.stamp(of: current.map(rows.schema.key) ?? key, in: rows.name) ?? .zero
@@ -206,7 +206,11 @@ struct ExportReplay {
       lost.note([image], of: key, in: rows.name)
     } else {
       let others = OthersChanges.difference(meeting: change, onto: current, at: stamp)
-      let result = merge(change, at: line.stamp, onto: current, others: others, by: rows.rules)
+      // The hub lacks this export, so another device made the row that an insert meets. Rows from before this device
+      // joined have no first write, and rows of a former epoch may have come back.
+      let isNew = line.first != nil && part.epoch == session.state.epoch
+      let rules = isNew ? rows.rules.addingEqualCounters : rows.rules
+      let result = merge(change, at: line.stamp, onto: current, others: others, by: rules)
       row = result.row
       if let disagreement = result.disagreement {
         lost.add(

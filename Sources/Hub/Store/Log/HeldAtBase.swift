@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 
@@ -27,6 +28,11 @@ final class HeldAtBase {
       return isOwn ? .enough : .more
     }
     return isOwn
+  }
+
+  /// Whether the hub had sent the row to the device. False if the emission is unknown.
+  func hasSent(_ past: RowNumbers.Entry, in place: Int) throws -> Bool {
+    try sets()?[place].contains(past.number) ?? false
   }
 
   /// The number of rows of a table that the device held. nil if the emission is unknown.
