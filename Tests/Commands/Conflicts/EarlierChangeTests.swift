@@ -84,6 +84,21 @@ struct EarlierChangeTests {
     #expect(try lab.rows("office", Self.halves) == "")
   }
 
+  @Test("a device that imports between the two transfers does not keep a half of them", arguments: ["manual", "hub"])
+  func importBetween(policy: String) throws {
+    let lab = try openStock(policy)
+    try lab.sql("office", Self.officeChange)
+    try lab.sql("tablet", Self.transfer("t1", "y", "z", 1))
+    try lab.deliver("tablet")
+    try lab.sql("tablet", Self.transfer("t2", "y", "w", 2))
+    try lab.answer("tablet")
+    #expect(try lab.rows("tablet", Self.halves) == "")
+    try lab.peace([Self.stocks, "SELECT * FROM line ORDER BY id"])
+    #expect(try lab.rows("office", Self.stocks) == "w|10\ny|10\nz|15")
+    let states = try lab.rows("office", "SELECT DISTINCT state FROM satchel_conflicts")
+    #expect(states == (policy == "hub" ? "settled" : "open"))
+  }
+
   /// The heads of the two units, the earlier unit first.
   private func heads(_ lab: TwoDeviceFixture) throws -> [String] {
     try lab.rows("office", "SELECT unit FROM satchel_conflicts GROUP BY unit ORDER BY min(generation)")
