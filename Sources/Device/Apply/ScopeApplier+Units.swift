@@ -28,6 +28,28 @@ extension ScopeApplier {
     }
   }
 
+  /// Why the pending changes of a row are lost, if they were made on a change of a unit that the hub did not take. nil
+  /// if they were not.
+  func lossAfterRefusedUnit(_ images: [PreImage], of key: RowKey, in rows: RowTable) -> Disagreement? {
+    guard units != nil, !images.isEmpty,
+      let refused = refusedUnits[RowInTable(table: rows.name, key: key)],
+      images.contains(where: { $0.generation > refused.generation })
+    else { return nil }
+    return Disagreement(kind: .unit, state: refused.state == .settled ? .settled : .open)
+  }
+
+  /// Keeps the pending changes of a row as conflicts, as they were made. Returns the hub's row, which replaces the row.
+  func lose(
+    _ images: [PreImage], of key: RowKey, from current: Row?, to hub: Row?, as loss: Disagreement, in rows: RowTable
+  ) throws -> Row? {
+    for (image, change) in changes(from: images, to: current) {
+      try note(loss, of: change, image: image, key: key, met: hub, in: rows)
+    }
+    try PreImageStore.replace(
+      images.map { $0.with(row: hub) }, of: key, in: rows.table, database: session.database)
+    return hub
+  }
+
   private func pendingChange(of member: StepUnits.Member) throws -> (image: PreImage, change: Change)? {
     let rows = all[member.table]
     let images = try pendingImages(of: member.key, in: rows)
@@ -75,4 +97,9 @@ extension ScopeApplier {
     written += 1
     restoredParents.note(hub, over: current, of: rows.schema)
   }
+}
+
+extension Disagreement {
+  /// Whether only another change of the unit is the reason. A policy settles a change for a reason of its own.
+  var isOfUnit: Bool { kind == .unit && state != .settled }
 }

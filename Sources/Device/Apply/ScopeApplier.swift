@@ -53,6 +53,8 @@ final class ScopeApplier {
   let orphans: RowsWithoutParent
   let restoredParents: RestoredParents
   let deletedChildren: DeletedChildren
+  /// Exported units that the hub did not take, as this bundle says.
+  var refusedUnits: [RowInTable: ConflictRecord] = [:]
   /// nil: no change belongs to a unit.
   let units: LostUnits?
   /// Whether the bundle continues the hub's history. A hub that was set back may still get rows that it lacks.
@@ -127,7 +129,9 @@ final class ScopeApplier {
     try exported?.willWrite(key, images, over: current, in: rows.schema)
     try keepIfUnseen(current, images, key: key, met: incoming, in: rows, expected: expected)
     var target = incoming
-    if !images.isEmpty {
+    if let loss = lossAfterRefusedUnit(images, of: key, in: rows) {
+      target = try lose(images, of: key, from: current, to: incoming, as: loss, in: rows)
+    } else if !images.isEmpty {
       // The device had seen all of a joined row when it made its own. So the values show what others wrote after that.
       let isWhole = isFollowed && folded[rows.schema.name]?.contains(key) != true
       let told = try others().map { ToldWrites($0, in: rows.schema, beside: stamp, on: base, isWhole: isWhole) }
@@ -183,7 +187,7 @@ final class ScopeApplier {
     let record = ConflictRecord(
       disagreement, of: change, at: image.stamp, generation: image.generation, key: key, in: rows.schema, met: met,
       device: session.state.id, user: session.state.user)
-    if isLost { units?.keep(record, because: disagreement.kind == .unit ? .unit : .itself) } else { try keep(record) }
+    if isLost { units?.keep(record, because: disagreement.isOfUnit ? .unit : .itself) } else { try keep(record) }
   }
 
   func keep(_ record: ConflictRecord) throws {

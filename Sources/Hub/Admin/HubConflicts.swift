@@ -89,6 +89,7 @@ extension HubWorkspace {
       }
     }
     func place(of table: Name) -> Int { store.place(of: table) ?? store.tables.count }
+    if decision.word == .device { try EarlierUnits(store).check(members.map(\.record)) }
     var later: [ConflictRecord] = []
     try members.decideEach(in: store.database, table: place) { member in
       let (whole, behind) = try withLaterChanges(member, store)
@@ -169,11 +170,12 @@ extension HubWorkspace {
     }
   }
 
-  /// Decides units by a policy. Those that must be decided one by one are left.
+  /// Decides units by a policy, the changes of each device in their order. Those that must be decided one by one are
+  /// left.
   func resolveEach(_ units: [ConflictUnit], _ policy: Policy, note: String?, _ store: HubStore) throws -> ResolvedAll {
     var result = ResolvedAll()
     var moment = platform.clock.milliseconds()
-    for unit in units {
+    for unit in units.oldestFirst {
       moment = max(moment + 1, platform.clock.milliseconds())
       do {
         guard unit.members.contains(where: \.record.isForAll) else { throw unit.notForAll }

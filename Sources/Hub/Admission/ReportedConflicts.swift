@@ -30,6 +30,8 @@ struct ReportedConflicts {
     /// The new conflicts in tables that accept late work.
     var maybeLate: [ConflictID] = []
     var keptOut: KeptOutRows
+    /// All changes that the reports are about, whether the hub knew their conflicts or not.
+    var reported: Set<UnknownResults.ReportedChange> = []
   }
 
   func take(_ bundle: borrowing VerifiedBundle) throws -> Taken {
@@ -39,8 +41,9 @@ struct ReportedConflicts {
     try bundle.eachConflict { line in
       try check(line)
       try check(tableOf: line, among: &tables)
-      guard let id = try newID(of: line, among: family) else { return }
       var record = keys.translated(translation.present(line))
+      taken.reported.insert(.init(record))
+      guard let id = try newID(of: line, among: family) else { return }
       (record.id, record.user) = (id, device.user)
       record.stamp = min(line.stamp, latest)
       // The user of the decision, and the decision itself, come with the resolution in the same bundle.

@@ -162,6 +162,7 @@ struct BundleMerge {
       store: store, device: device, manifest: manifest, changes: changes, keys: keys, translation: translation,
       judge: ReportJudge(scope, device), latest: merger.latest, now: now
     ).take(bundle)
+    merger.unknown = base.isFormerEpoch ? nil : unknownResults(emission, told.reported)
     let (resolved, decidedBefore) =
       try brake == .reject
       ? (0, []) : ReportedDecisions(store: store, device: device, changes: changes, now: now).take(bundle)
@@ -221,6 +222,17 @@ struct BundleMerge {
     report.found = merger.found.filter { !late.taken.contains($0.id) }
     report.late = late.taken.count
     return report
+  }
+
+  /// Returns the results that the device did not know when it made the bundle. nil if the hub cannot determine them.
+  /// - Parameters:
+  ///   - emission: the emission that the device had. It brought the results of the exports that it acknowledges.
+  ///   - reported: the changes whose conflicts the device found itself.
+  private func unknownResults(
+    _ emission: Emission?, _ reported: Set<UnknownResults.ReportedChange>
+  ) -> UnknownResults? {
+    let known = [emission?.acknowledged, changes.base].compactMap(\.self).max()
+    return known.map { UnknownResults(first: Generation($0.rawValue), reported: reported) }
   }
 
   /// Returns the parts of a step that must be merged.

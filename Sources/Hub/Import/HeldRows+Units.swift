@@ -10,13 +10,17 @@ extension HeldRows {
   /// Lets a unit enter if all of its changes can be accepted as the device sent them.
   ///
   /// If a change of the unit can no longer be accepted, the unit stops waiting and becomes one conflict.
-  /// - Parameter waiting: the rows that have an earlier waiting change. If the unit waits, its rows are added.
+  /// Then a person decides about the later changes of its rows that wait.
+  /// - Parameter waiting: the rows that have an earlier waiting change. If the unit does not enter, its rows are added.
   func release(_ unit: ConflictUnit, behind waiting: inout Set<RowReference>) throws -> Step {
     let rows = unit.members.map { RowReference($0.record) }
     let isBlocked = rows.contains { waiting.contains($0) } || unit.members.contains { $0.record.awaitsDecision }
     if !isBlocked {
       let outcome = try enter(unit.members, Set(rows))
-      if outcome != .waits { return outcome }
+      if outcome == .entered { return outcome }
+      waiting.formUnion(rows)
+      if outcome == .closed { try ConflictTable.openHeld(behind: unit.members.map(\.record), in: store.database) }
+      return outcome
     }
     waiting.formUnion(rows)
     return .waits

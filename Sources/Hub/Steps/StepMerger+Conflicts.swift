@@ -130,6 +130,7 @@ extension StepMerger {
     if record.unit == nil, try !mayWait(record.state, count: 1) { record.state = .open }
     if record.state == .held { holdsAny = true }
     if record.kind == .unique { keepsInserts = true }
+    if record.isNotTaken { progress.followsAny = true }
     let since = try base.sinceOfWaiting(store)
     let addition = try ConflictTable.addMeeting(
       record, bundle: bundle, noted: now, since: since, told: told, hidden: hidden, in: store.database)

@@ -77,7 +77,8 @@ extension StepMerger {
     if let place = store.place(of: record.table) { try store.owe(record.key, in: place, to: device.id) }
   }
 
-  private func settle(_ record: ConflictRecord) throws {
+  /// Closes the conflict of a change that is taken with a later change of its row.
+  func settle(_ record: ConflictRecord) throws {
     var settled = record
     (settled.state, settled.rowWinner) = (.settled, .device)
     try ConflictTable.correct(settled, at: now, hidden: .nothing, in: store.database)

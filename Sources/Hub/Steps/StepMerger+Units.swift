@@ -125,7 +125,7 @@ extension StepMerger {
       unit.items.compactMap { item in reasons[item.pending.number].map { toldState(of: $0, item.row.place) } })
     if try !mayWait(state, count: unit.items.count) { state = .open }
     func record(_ item: StepGroup.Item, _ reason: Diagnosis.Reason?, note: String?) throws -> ConflictRecord {
-      let (step, place) = (item.pending.step, item.row.place)
+      let (step, place) = (try whole(item.pending, in: item.row.place).step, item.row.place)
       let disagreement = reason?.disagreement ?? Disagreement(kind: .unit, state: state)
       let met = try reason.map(\.met) ?? store.rows[place].row(step.key)
       return self.record(of: disagreement.inUnit(step.change, state: state), step, met: met, in: place, note: note)

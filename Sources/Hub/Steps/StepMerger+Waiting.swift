@@ -90,13 +90,16 @@ extension StepMerger {
     return rest.count < count
   }
 
-  /// Makes conflicts of a row's waiting steps. After a held step, the later steps of the row are held too.
+  /// Makes conflicts of a row's waiting steps. After a held step, the later steps of the row are held too. If rows are
+  /// merged whole, a later step contains the held step, and is tried.
   private func giveUp(_ row: RowReference) throws {
     var isHeld = false
-    for pending in waiting[row] ?? [] {
+    for sent in waiting[row] ?? [] {
+      let pending = try whole(sent, in: row.place)
       // If another row keeps this row out, a later change of this row may let it in.
       let isKeptOut = keptRows[row] != nil
-      let obstacle = isHeld && !isKeptOut ? Self.itself : try attempt(pending, in: row.place)
+      let isBehind = isHeld && !isKeptOut && pending.earlier.isEmpty
+      let obstacle = isBehind ? Self.itself : try attempt(pending, in: row.place)
       guard let obstacle else {
         if isKeptOut { isHeld = false }
         continue

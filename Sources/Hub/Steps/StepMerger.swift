@@ -73,12 +73,16 @@ final class StepMerger {
 
   /// The emission on which the device made the bundle.
   var received = EmissionNumber.zero
+  /// The results that the device did not know when it made the bundle. nil: the hub cannot determine them.
+  var unknown: UnknownResults?
   /// The greatest number of the device's changes that may wait.
   var mostHeld = HubWorkspace.usualMostHeld
 
   /// The results of the merge so far, except for the changes in the database.
   struct Progress {
     fileprivate var holdsAny: Bool?
+    /// Whether the device has a conflict whose result it does not know. nil until this is looked up.
+    var followsAny: Bool?
     /// The number of the device's changes that wait. nil: the changes are not counted yet.
     var heldCount: Int?
     var tally = RowTally()
@@ -135,7 +139,7 @@ final class StepMerger {
   struct Pending {
     /// The number of the step, which is unique in one merge.
     let number: Int
-    let step: Step
+    var step: Step
     /// The conflict was decided before the device's decision reached the hub. So the hub's row stays as it is.
     let decided: Bool
     /// The changes in the log that count as the device's own for this step. nil: the changes that count for the whole
@@ -145,6 +149,8 @@ final class StepMerger {
     var isFolded = false
     /// A copy of the device has delivered a part of the change, and the hub cannot determine that part.
     var isUnclear = false
+    /// The earlier changes of the row that the change contains, because rows are merged whole.
+    var earlier: [ConflictRecord] = []
   }
 
   /// Merges a step, or lets it wait.
@@ -203,14 +209,15 @@ final class StepMerger {
       try noteUnclear(sent.step, met: hub, in: place)
       return nil
     }
-    let pending = Pending(
-      number: sent.number, step: try withoutRemovedElements(sent.step, with: past, in: place), decided: sent.decided,
-      own: sent.own,
-      isFolded: sent.isFolded)
+    var pending = sent
+    pending.step = try withoutRemovedElements(sent.step, with: past, in: place)
+    pending = try whole(pending, in: place)
     let step = pending.step
     // The result of a comparison would reveal the content of the hidden row.
     if let found, found.isOutOfReach { return try noteHidden(step, met: hub, in: place) }
     if hub == nil, try noteGone(pending, with: past, in: place) { return nil }
+    if try noteAfterUnit(pending, met: hub, in: place) { return nil }
+    if try noteAfterDecision(pending, met: hub, in: place) { return nil }
     try rememberDeletion(step, onto: hub, with: past, in: place)
     let result = try merged(pending, onto: hub, with: past, in: place)
     if let change = Change(from: hub, to: result.row) {
@@ -241,6 +248,7 @@ final class StepMerger {
     } else if let hub, result.disagreement == nil, let part = madeTwice(step, as: hub, in: place) {
       try log(part, step, with: past, in: place)
     }
+    if result.disagreement?.isWonByDevice != false { try settleEarlier(pending) }
     if let hub, found?.mayWrite == true { try rememberRemovals(step, onto: hub, with: past, in: place) }
     if let disagreement = result.disagreement {
       try note(

@@ -32,6 +32,23 @@ extension DeviceSession {
     try database.emptyLog()
   }
 
+  /// Returns the rows of this device's exported units that the hub did not take, if the device learns that only from
+  /// this bundle.
+  func refusedUnits(in bundle: borrowing VerifiedBundle) throws -> [RowInTable: ConflictRecord] {
+    var refused: [RowInTable: ConflictRecord] = [:]
+    try bundle.eachConflict { record in
+      guard record.unit != nil, record.isNotTaken, record.state != .held, record.device == state.id,
+        record.user == state.user,
+        let table = tables.first(where: { $0.name == record.table })
+      else { return }
+      let generation = record.generation.rawValue
+      let known = try ConflictTable.earlier(
+        record.key, of: table, device: state.id, in: generation..<(generation + 1), database)
+      if known.isEmpty { refused[RowInTable(table: record.table, key: record.key)] = record }
+    }
+    return refused
+  }
+
   /// Keeps the hub's reports about changes of this device that the hub could not apply as they were.
   @discardableResult
   func takeConflicts(of bundle: borrowing VerifiedBundle, at now: Int64) throws -> ConflictOutcomes {

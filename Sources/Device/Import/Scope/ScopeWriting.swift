@@ -191,6 +191,7 @@ final class ScopeWriting {
     try witness.note(keys, among: session.tables)
     let applier = try ScopeApplier(
       session, exported: exported, witness: witness, unseen: unseen, scope: scope, keys: keys)
+    applier.refusedUnits = try session.refusedUnits(in: bundle)
     try session.reach(ImportWrite.strandedRows)
     for stranded in keys.stranded { try applier.giveUp(stranded) }
     try session.reach(ImportWrite.snapshot)

@@ -1,0 +1,61 @@
+import SatchelConflicts
+import SatchelMerge
+import SatchelValues
+import SatchelWorkspace
+
+/// Decides whether a device's changes can be taken without an earlier unit on which the device made them.
+struct EarlierUnits {
+  private let store: HubStore
+
+  init(_ store: HubStore) { self.store = store }
+
+  /// Throws a `WorkspaceError` if one of these changes starts from a value of an earlier unit that was not taken. The
+  /// row would get the amounts of both units, and the other rows only those of the later unit.
+  func check(_ records: [ConflictRecord]) throws {
+    for record in records {
+      guard let place = store.place(of: record.table) else { continue }
+      let generations = 0..<record.generation.rawValue
+      let earlier = try ConflictTable.earlier(
+        record.key, of: store.tables[place], device: record.device, in: generations, store.database)
+      for first in earlier where first.unit != nil && first.unit != record.unit {
+        guard try store.isNotTaken(first, in: place), try isMade(record, on: first, in: place) else { continue }
+        throw Self.needs(first, for: record)
+      }
+    }
+  }
+
+  private func isMade(_ record: ConflictRecord, on first: ConflictRecord, in place: Int) throws -> Bool {
+    let rows = store.rows[place]
+    guard let hub = try rows.row(record.key) else { return first.operation == .insert }
+    let made = Set(first.deviceValues ?? []).subtracting(first.baseValues ?? [])
+    return (record.baseValues ?? []).contains { field in
+      guard made.contains(field), let column = rows.schema.position(of: field.name) else { return false }
+      return hub[column] != field.value && !rows.rules.countsDifferences(of: column)
+    }
+  }
+
+  private static func needs(_ first: ConflictRecord, for record: ConflictRecord) -> WorkspaceError {
+    let id = first.id.text.prefix(8)
+    let way =
+      first.state == .resolved
+      ? "Or open the earlier decision again: satchel-hub conflicts reopen \(id)"
+      : "Or decide the earlier one first: satchel-hub conflicts resolve \(id) --keep device"
+    return WorkspaceError(
+      .unit,
+      """
+      The change of \(record.words) was made on an earlier unit of the same device, the conflict \(id), which is not \
+      taken.
+      """, hint: "Keep the hub's rows with --keep hub. \(way)")
+  }
+}
+
+extension [ConflictUnit] {
+  /// The units in the order in which each device made them.
+  var oldestFirst: [ConflictUnit] {
+    enumerated().sorted { ($0.element.oldest, $0.offset) < ($1.element.oldest, $1.offset) }.map(\.element)
+  }
+}
+
+extension ConflictUnit {
+  fileprivate var oldest: Int64 { members.map(\.record.generation.rawValue).min() ?? 0 }
+}
