@@ -139,11 +139,11 @@ extension HubWorkspace {
       settled, at: platform.clock.milliseconds(), hidden: .nothing, in: store.database)
   }
 
-  /// Sends a device the deletion of a new row that is not accepted here, because the device may still have the row.
+  /// Sends a device the true state of a new row that it made, because the device may still have the row. If the hub
+  /// lacks the row, or the device's user does not see it when the bundle is made, the bundle removes it there.
   private func owe(_ record: ConflictRecord, _ store: HubStore) throws {
     guard record.operation == .insert, let place = store.place(of: record.table),
-      try store.device(record.device) != nil,
-      try !store.rows[place].contains(record.key)
+      try store.device(record.device) != nil
     else { return }
     try store.owe(record.key, in: place, to: record.device)
   }
