@@ -229,33 +229,6 @@ extension ConflictTable {
     ) { _ in true } ?? false
   }
 
-  /// The open record of a new row that is kept out because another row has its natural key; nil: there is none.
-  public static func openUniqueInsert(
-    _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
-  ) throws -> ConflictRecord? {
-    try database.first(
-      """
-      SELECT \(columns)
-      FROM satchel_conflicts
-      WHERE state = 'open' AND device = :device AND table_name = :table AND key = :key AND kind = 'unique'
-        AND operation = 'insert' AND unit IS NULL
-      ORDER BY generation DESC
-      """,
-      ["device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key))]
-    ) { try stored($0).record }
-  }
-
-  /// Whether any new row of a device is kept out because another row has its natural key.
-  public static func keepsInserts(of device: ReplicaID, in database: borrowing Database) throws -> Bool {
-    try database.first(
-      """
-      SELECT 1
-      FROM satchel_conflicts
-      WHERE state = 'open' AND device = :device AND kind = 'unique' AND operation = 'insert' AND unit IS NULL
-      """, ["device": .string(device.text)]
-    ) { _ in true } ?? false
-  }
-
   /// The waiting changes of a row by a device, in order.
   public static func held(
     _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database

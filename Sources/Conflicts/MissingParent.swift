@@ -16,7 +16,7 @@ public enum MissingParent {
 
 extension ConflictRecord {
   /// Changes the record of a change whose parent is hidden. Afterwards it is the same as if the parent were deleted.
-  mutating func showParentAsMissing() {
+  public mutating func showParentAsMissing() {
     kind = .foreignKey
     note = note.map(MissingParent.forUser)
   }

@@ -14,8 +14,9 @@ extension ConflictRecord {
     let others = try ConflictTable.list([.open, .held], in: database).map(\.record)
       .filter { $0.device == device && $0.kind == .foreignKey && $0.id != id }
     var (below, found): (RowsBelow, [ConflictRecord]) = (RowsBelow(among: tables, in: database), [])
+    let newest = NewestValues(others)
     for record in others {
-      guard let child = record.newRow(among: tables) else { continue }
+      guard let child = newest.of(record).newRow(among: tables) else { continue }
       below.add(child.row, of: child.table)
       found.append(record)
     }
@@ -47,6 +48,32 @@ extension ConflictRecord {
   }
 }
 
+/// The newest values of new rows that wait: their devices may have changed them after the insert.
+struct NewestValues {
+  private var updates: [RowInTable: [ConflictRecord]] = [:]
+
+  /// - Parameter records: conflicts of one device. The updates among them wait behind the inserts.
+  init(_ records: [ConflictRecord]) {
+    for record in records where record.operation == .update && record.unit == nil {
+      updates[RowInTable(table: record.table, key: record.key), default: []].append(record)
+    }
+  }
+
+  /// Returns the record of an insert with the newest values of its row, and any other record as it is.
+  func of(_ record: ConflictRecord) -> ConflictRecord {
+    guard record.operation == .insert, var values = record.deviceValues,
+      let later = updates[RowInTable(table: record.table, key: record.key)]
+    else { return record }
+    for update in later.sorted(by: { $0.generation < $1.generation }) where update.generation >= record.generation {
+      let written = update.deviceValues ?? []
+      values = values.filter { old in !written.contains { $0.name == old.name } } + written
+    }
+    var newest = record
+    newest.deviceValues = values
+    return newest
+  }
+}
+
 extension [ConflictRecord] {
   /// The conflicts of waiting changes that refer to a new row of this device, at any depth, if that row has lost.
   /// - Parameters:
@@ -57,8 +84,9 @@ extension [ConflictRecord] {
     contains: (RowKey, Name) throws -> Bool
   ) throws -> [ConflictID] {
     var (below, found): (RowsBelow?, [ConflictID]) = (nil, [])
+    let newest = NewestValues(self)
     for record in self where record.state == .held && record.kind == .foreignKey {
-      guard let child = record.writtenRow(among: tables) else { continue }
+      guard let child = newest.of(record).writtenRow(among: tables) else { continue }
       below = below ?? RowsBelow(among: tables, in: database)
       below?.add(child.row, of: child.table)
       found.append(record.id)

@@ -97,7 +97,7 @@ extension HubWorkspace {
       let rights = try rights(member.record)
       do { try write(decision, for: whole, at: moment, store) { try rights?.check($0) } } catch let error
         as WorkspaceError where error.code == .noParent
-      { throw try error.naming(member.record.lostParent(store.tables, in: store.database), tool: "satchel-hub") }
+      { throw try error.naming(whole.record.lostParent(store.tables, in: store.database), tool: "satchel-hub") }
     }
     if decision.word != .hub { for record in later { try settle(record, store) } }
     for member in members { try close(member.record, decision, note: note, at: moment, store) }
@@ -119,16 +119,23 @@ extension HubWorkspace {
     try owe(record, store)
   }
 
-  /// If another row keeps a device's new row out: the conflict, with the values that the device later wrote into the
-  /// new row. Otherwise the conflict as it is.
+  /// If a device's new row is kept out by another row, or by a missing parent: the conflict, with the values that the
+  /// device later wrote into the new row. Otherwise the conflict as it is.
   private func withLaterChanges(
     _ found: StoredConflict, _ store: HubStore
   ) throws -> (StoredConflict, behind: [ConflictRecord]) {
     let record = found.record
-    guard record.kind == .unique, record.operation == .insert, record.state == .open, record.unit == nil,
-      let place = store.place(of: record.table)
-    else { return (found, []) }
-    let behind = try ConflictTable.held(record.key, of: record.table, device: record.device, in: store.database)
+    guard record.operation == .insert, record.unit == nil, let place = store.place(of: record.table) else {
+      return (found, [])
+    }
+    let behind: [ConflictRecord]
+    if record.kind == .unique, record.state == .open {
+      behind = try ConflictTable.held(record.key, of: record.table, device: record.device, in: store.database)
+    } else if try !store.rows[place].contains(record.key), try store.isWithoutParent(record) {
+      behind = try ConflictTable.undecided(behind: record, in: store.database)
+    } else {
+      return (found, [])
+    }
     guard let whole = record.followed(by: behind, in: store.tables[place].schema) else { return (found, []) }
     return (found.with(whole), behind)
   }
@@ -140,11 +147,11 @@ extension HubWorkspace {
       settled, at: platform.clock.milliseconds(), hidden: .nothing, in: store.database)
   }
 
-  /// Sends a device the deletion of a new row that is not accepted here, because the device may still have the row.
+  /// Sends a device the true state of a new row that it made, because the device may still have the row. If the hub
+  /// lacks the row, or the device's user does not see it when the bundle is made, the bundle removes it there.
   private func owe(_ record: ConflictRecord, _ store: HubStore) throws {
     guard record.operation == .insert, let place = store.place(of: record.table),
-      try store.device(record.device) != nil,
-      try !store.rows[place].contains(record.key)
+      try store.device(record.device) != nil
     else { return }
     try store.owe(record.key, in: place, to: record.device)
   }
@@ -246,5 +253,13 @@ extension ConflictUnit {
       members.contains { $0.record.state == .held }
       ? "The change waits for another row or bundle." : "The user may not make this change."
     return WorkspaceError(.notAllowed, why, hint: "Look at it, and decide it by itself.")
+  }
+}
+
+extension HubStore {
+  /// Whether a conflict is about a new row that a missing or hidden parent keeps out.
+  fileprivate func isWithoutParent(_ record: ConflictRecord) throws -> Bool {
+    try ConflictTable.insertWithoutParent(record.key, of: record.table, device: record.device, in: database)?.id
+      == record.id
   }
 }

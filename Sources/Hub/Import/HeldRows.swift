@@ -107,9 +107,11 @@ final class HeldRows {
     var (entered, closed) = (0, 0)
     // The changes of a row enter in their order. If a change still waits, the later changes of the row wait too.
     var waiting: Set<RowReference> = []
+    var moved: Set<ConflictID> = []
     let reported = try store.reported()
     // A reported change enters only after a person's decision.
     let held = try ConflictTable.list([.held], in: store.database).filter { !reported.contains($0.record.id) }
+    let updated = Set(held.filter { $0.record.operation == .update }.map { RowReference($0.record) })
     for unit in try inOrder(held) {
       if !unit.isSingle {
         switch try release(unit, behind: &waiting) {
@@ -121,11 +123,7 @@ final class HeldRows {
       }
       let (conflict, record) = (unit.head, unit.head.record)
       let row = RowReference(record)
-      if record.awaitsDecision {
-        // The row does not exist before a person decides. So its later changes wait.
-        if record.operation == .insert { waiting.insert(row) }
-        continue
-      }
+      if moved.contains(record.id) || record.awaitsDecision && record.operation != .insert { continue }
       if record.operation != .insert, let place = store.place(of: record.table),
         try ConflictTable.openUniqueInsert(
           record.key, of: store.tables[place].name, device: record.device, in: store.database) != nil
@@ -133,10 +131,16 @@ final class HeldRows {
         waiting.insert(row)
         continue
       }
-      switch try waiting.contains(row) ? .waits : release(record, conflict.bundle) {
+      let isFirst = !waiting.contains(row)
+      switch try isFirst && !record.awaitsDecision ? release(record, conflict.bundle) : .waits {
       case .entered: entered += 1
       case .closed: closed += 1
-      case .waits: waiting.insert(row)
+      case .waits:
+        // The row does not exist yet. So its later changes wait, unless they give it another parent.
+        let changes = try isFirst && updated.contains(row) ? releaseMoved(record, conflict.bundle) : []
+        moved.formUnion(changes)
+        entered += changes.count
+        if changes.isEmpty { waiting.insert(row) }
       }
     }
     return (entered, entered + closed == 0)

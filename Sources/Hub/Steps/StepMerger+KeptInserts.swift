@@ -29,14 +29,17 @@ extension StepMerger {
     case .delete where device.refusal != nil:
       return try forbid(step, met: nil, in: place, device.refusal ?? Self.mayNotChange)
     case .delete:
-      let below = try first.waitingBelow(store.tables, in: store.database)
-      for record in try [first] + behind(step, in: place) + below { try withdraw(record) }
+      try withdraw(first)
+      for record in try first.waitingBelow(store.tables, in: store.database) where isDeleted(record) {
+        try withdraw(record)
+      }
+      deletedKeptRows.append(first)
     case .update(let changes):
-      guard var row = try keptRows[reference] ?? keptRow(first, behind: step, in: place) else { return Self.itself }
+      guard var row = try keptRows[reference] ?? keptRow(first, in: place) else { return Self.itself }
       keptRows[reference] = row
       row.write(changes)
       if try !letIn(row, by: step, in: place) { return Self.itself }
-      for record in try [first] + behind(step, in: place) { try settle(record) }
+      for record in try [first] + behind(first) { try settle(record) }
       // The device must learn that the row is now a row of the hub.
       try store.owe(step.key, in: place, to: device.id)
     }
@@ -44,16 +47,47 @@ extension StepMerger {
     return nil
   }
 
-  /// Returns the earlier changes of the row that wait.
-  private func behind(_ step: Step, in place: Int) throws -> [ConflictRecord] {
-    try ConflictTable.held(step.key, of: store.tables[place].name, device: device.id, in: store.database)
+  /// Ends the conflicts of new rows that refer to a deleted row which was kept out. The caller calls this after the
+  /// other steps: the device may have moved such a row to another parent.
+  func endBelowDeleted() throws {
+    for first in deletedKeptRows where try isGone(first) {
+      for record in try first.waitingBelow(store.tables, in: store.database) { try withdraw(record) }
+    }
+    deletedKeptRows = []
+  }
+
+  /// Whether a row that was kept out is deleted, and the device has not made it again.
+  private func isGone(_ first: ConflictRecord) throws -> Bool {
+    guard let place = store.place(of: first.table),
+      try ConflictTable.conflict(first.id, in: store.database)?.record.state == .resolved,
+      try !store.rows[place].contains(first.key)
+    else { return false }
+    let unique = try ConflictTable.openUniqueInsert(
+      first.key, of: first.table, device: device.id, in: store.database)
+    let waiting = try ConflictTable.insertWithoutParent(
+      first.key, of: first.table, device: device.id, in: store.database)
+    return unique == nil && waiting == nil
+  }
+
+  /// Whether the bundle also deletes the new row of a conflict. That delete waits for the row.
+  private func isDeleted(_ record: ConflictRecord) -> Bool {
+    guard let place = store.place(of: record.table) else { return false }
+    return waiting[RowReference(place: place, key: record.key)]?.contains { pending in
+      if case .delete = pending.step.change { true } else { false }
+    } ?? false
+  }
+
+  /// Returns the changes of a new row that wait behind its insert.
+  private func behind(_ first: ConflictRecord) throws -> [ConflictRecord] {
+    try ConflictTable.held(first.key, of: first.table, device: device.id, in: store.database)
+      .filter { $0.id != first.id }
   }
 
   /// Returns a row that is kept out, with the values that its device wrote before this step. nil if an earlier change
   /// is not an update.
-  private func keptRow(_ first: ConflictRecord, behind step: Step, in place: Int) throws -> Row? {
+  private func keptRow(_ first: ConflictRecord, in place: Int) throws -> Row? {
     let schema = store.tables[place].schema
-    let whole = try first.followed(by: behind(step, in: place), in: schema)
+    let whole = try first.followed(by: behind(first), in: schema)
     guard case .insert(let row)? = whole.flatMap({ try? $0.change(in: schema) }) else { return nil }
     return row
   }
@@ -69,12 +103,15 @@ extension StepMerger {
     return true
   }
 
-  private func withdraw(_ record: ConflictRecord) throws {
-    _ = try ConflictTable.resolve(
-      record.id, .hub, by: device.user, at: now, note: "The device deleted the row.", in: store.database)
-    try ConflictTable.retell(record.id, in: store.database)
+  /// Ends the conflict of a new row, with the changes that wait behind its insert.
+  private func withdraw(_ first: ConflictRecord) throws {
+    for record in try [first] + behind(first) {
+      _ = try ConflictTable.resolve(
+        record.id, .hub, by: device.user, at: now, note: "The device deleted the row.", in: store.database)
+      try ConflictTable.retell(record.id, in: store.database)
+    }
     // The device may still have rows that referred to this row.
-    if let place = store.place(of: record.table) { try store.owe(record.key, in: place, to: device.id) }
+    if let place = store.place(of: first.table) { try store.owe(first.key, in: place, to: device.id) }
   }
 
   /// Closes the conflict of a change that is taken with a later change of its row.

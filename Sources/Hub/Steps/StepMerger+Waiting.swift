@@ -8,6 +8,7 @@ extension StepMerger {
   /// Tries the waiting steps until no further attempt helps. The remaining steps then become conflicts.
   func finish() throws {
     try takeWaiting()
+    try endBelowDeleted()
     try rememberUnknownDeletes()
   }
 

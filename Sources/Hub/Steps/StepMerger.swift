@@ -58,6 +58,8 @@ final class StepMerger {
   var keepsInserts: Bool?
   /// New rows that are kept out, with the values that their device wrote into them later.
   var keptRows: [RowReference: Row] = [:]
+  /// The conflicts of new rows that were kept out, and that their device deleted.
+  var deletedKeptRows: [ConflictRecord] = []
   /// The rows that the waiting steps would make. nil until they are looked up.
   var referring: WaitingRowsBelow?
   /// Deletes of rows that this hub never had.

@@ -38,6 +38,46 @@ struct ArrivalOrderTests {
     #expect(kept == #"settled|{"p":"hub"}|{"p":"p1","name":"mine"}"#)
   }
 
+  @Test(
+    "a waiting new row enters when its device gives it a parent that exists",
+    arguments: ["manual", "hub", "newest", "device"])
+  func movedRow(policy: String) throws {
+    let lab = try open(policy)
+    try lab.sql("office", "DELETE FROM p WHERE id = 'p1'")
+    try lab.sql("tablet", "INSERT INTO c VALUES ('n', 'p1', 'new')")
+    try lab.deliver("tablet")
+    #expect(try lab.rows("office", "SELECT state FROM satchel_conflicts") == "held")
+    try lab.sql("tablet", "UPDATE c SET name = 'newer' WHERE id = 'n'")
+    try lab.deliver("tablet")
+    try lab.sql("tablet", "UPDATE c SET p = 'p2' WHERE id = 'n'")
+    try lab.cycle("tablet")
+    #expect(try lab.rows("office", "SELECT p, name FROM c WHERE id = 'n'") == "p2|newer")
+    #expect(try lab.rows("tablet", "SELECT p, name FROM c WHERE id = 'n'") == "p2|newer")
+    try lab.peace(Self.queries)
+    for who in ["office", "tablet"] {
+      #expect(try lab.rows(who, "SELECT DISTINCT state FROM satchel_conflicts") == "settled", "\(who)")
+    }
+  }
+
+  @Test("a decision about a waiting new row takes its later changes along")
+  func decidedWithLaterChanges() throws {
+    let lab = try open("manual")
+    try lab.sql("office", "DELETE FROM p WHERE id = 'p1'")
+    try lab.sql("tablet", "INSERT INTO c VALUES ('n', 'p1', 'new')")
+    try lab.deliver("tablet")
+    try lab.sql("tablet", "UPDATE c SET name = 'newer' WHERE id = 'n'")
+    try lab.deliver("tablet")
+    let id = try lab.rows("office", "SELECT id FROM satchel_conflicts WHERE operation = 'insert'")
+    #expect(lab.camp.hub("conflicts", "resolve", id, "--keep", "device").code == 1, "there is no parent")
+    let decided = lab.camp.hub("conflicts", "resolve", id, "--set", "p=p2")
+    #expect(decided.code == 0, "\(decided.error)")
+    #expect(try lab.rows("office", "SELECT p, name FROM c WHERE id = 'n'") == "p2|newer")
+    let left = "SELECT count(*) FROM satchel_conflicts WHERE state IN ('open', 'held')"
+    #expect(try lab.rows("office", left) == "0")
+    try lab.peace(Self.queries)
+    #expect(try lab.rows("tablet", left) == "0")
+  }
+
   // MARK: natural keys
 
   private enum Arrival: CaseIterable { case older, newer, olderThenAnswer, newerThenAnswer }

@@ -164,4 +164,129 @@ struct KeptRowTests {
     #expect(try phone(camp) == ["ub|2|7|Bea", "cb|ub|Bo"])
     try expectPeace(camp)
   }
+
+  // MARK: decisions out of sight
+
+  static let endsOutOfSight = ["set", "moved before", "moved after", "deleted", "another row"]
+
+  @Test("a decision takes the row off its device if the user does not get the row", arguments: endsOutOfSight)
+  func outOfSight(end: String) throws {
+    let camp = try open(isRivalSeen: false)
+    try camp.sql("phone/data.sqlite", "DELETE FROM children")
+    try camp.deliver("tablet")
+    try camp.deliver("phone")
+    try camp.answer("phone")
+    #expect(try phone(camp) == ["ub|2|7|Bea", ""])
+    if end == "moved before" { #expect(camp.hub("user", "set", "ben", "tier=5", "--yes").code == 0) }
+    if end == "another row" {
+      try camp.sql("tablet/data.sqlite", "INSERT INTO people VALUES ('ub', 1, '9', 'Abe')")
+      try camp.deliver("tablet")
+    }
+    let decision =
+      switch end {
+      case "set": ["--set", "pin=8", "--set", "tier=3"]
+      case "another row": ["--keep", "hub"]
+      default: ["--keep", "device"]
+      }
+    let words = ["-C", camp.path("hub"), "conflicts", "resolve", try id(camp)] + decision
+    let decided = camp.hubAnywhere(words)
+    #expect(decided.code == 0, "\(decided.error)")
+    if end == "moved after" { #expect(camp.hub("user", "set", "ben", "tier=5", "--yes").code == 0) }
+    if end == "deleted" { try camp.sql("office.sqlite", "DELETE FROM people WHERE id = 'ub'") }
+    try camp.answer("phone")
+    #expect(try phone(camp) == ["", ""])
+    let kept = try camp.rows("phone/data.sqlite", "SELECT state, device_values FROM satchel_conflicts")
+    #expect(kept == #"resolved|{"id":"ub","tier":2,"pin":"7","name":"Bea"}"#)
+    try expectPeace(camp)
+  }
+
+  @Test("a change that the hub lacks is kept as a conflict when a decision takes the row off its device")
+  func outOfSightPending() throws {
+    let camp = try open(isRivalSeen: false)
+    try camp.sql("phone/data.sqlite", "DELETE FROM children")
+    try camp.deliver("tablet")
+    try camp.deliver("phone")
+    try camp.answer("phone")
+    try camp.sql("phone/data.sqlite", "UPDATE people SET name = 'Beate' WHERE id = 'ub'")
+    let decided = camp.hub("conflicts", "resolve", try id(camp), "--set", "pin=8", "--set", "tier=3")
+    #expect(decided.code == 0, "\(decided.error)")
+    try camp.answer("phone")
+    #expect(try phone(camp) == ["", ""])
+    let kept = try camp.rows(
+      "phone/data.sqlite", "SELECT device_values FROM satchel_conflicts WHERE operation = 'update'")
+    #expect(kept == #"{"name":"Beate"}"#)
+  }
+
+  // MARK: rows below a row that is kept out
+
+  /// Ben's edits: his waiting person is deleted, after its child got another parent. Then the child's last parent.
+  static let moves: [(String, [String], String)] = [
+    ("another parent", ["UPDATE children SET parent = 'ug'; DELETE FROM people WHERE id = 'ub'"], "ug"),
+    ("first another parent", ["UPDATE children SET parent = 'ug'", "DELETE FROM people WHERE id = 'ub'"], "ug"),
+    (
+      "a new parent",
+      [
+        """
+        INSERT INTO people VALUES ('uc', 2, '8', 'Bea'); UPDATE children SET parent = 'uc';
+        DELETE FROM people WHERE id = 'ub'
+        """
+      ], "uc"
+    ),
+    (
+      "a new parent that waits",
+      [
+        """
+        UPDATE children SET parent = 'ug'; DELETE FROM people WHERE id = 'ub';
+        INSERT INTO people VALUES ('uc', 2, '7', 'Bea'); UPDATE children SET parent = 'uc'
+        """
+      ], "uc"
+    ),
+  ]
+
+  @Test("a child that gets another parent stays when the row is deleted", arguments: moves)
+  func movedChild(move: (what: String, edits: [String], parent: String)) throws {
+    let camp = try open(isRivalSeen: false)
+    try camp.sql("office.sqlite", "INSERT INTO people VALUES ('ug', 2, '5', 'Gil')")
+    try camp.deliver("tablet")
+    try camp.deliver("phone")
+    try camp.answer("phone")
+    for edit in move.edits {
+      try camp.sql("phone/data.sqlite", edit)
+      try camp.deliver("phone")
+      try camp.answer("phone")
+      #expect(try phone(camp)[1] == "cb|\(move.parent)|Bo")
+    }
+    if move.what == "a new parent that waits" {
+      #expect(try camp.rows("office.sqlite", Self.queries[1]) == "")
+      let id = try camp.rows("office.sqlite", "SELECT id FROM satchel_conflicts WHERE state = 'open'")
+      let decided = camp.hub("conflicts", "resolve", id, "--keep", "device")
+      #expect(decided.code == 0, "\(decided.error)")
+      try camp.answer("phone")
+    }
+    #expect(try camp.rows("office.sqlite", Self.queries[1]) == "cb|\(move.parent)|Bo")
+    #expect(try phone(camp)[1] == "cb|\(move.parent)|Bo")
+    let left = "SELECT count(*) FROM satchel_conflicts WHERE state IN ('open', 'held')"
+    #expect(try camp.rows("office.sqlite", left) == "0")
+    #expect(try camp.rows("phone/data.sqlite", left) == "0")
+    try expectPeace(camp)
+  }
+
+  @Test("a child that is deleted with the row, or left below it, ends with it", arguments: [false, true])
+  func deletedChild(isLeft: Bool) throws {
+    let camp = try open(isRivalSeen: false)
+    try camp.deliver("tablet")
+    try camp.deliver("phone")
+    try camp.answer("phone")
+    if isLeft {
+      try camp.sql("phone/data.sqlite", "PRAGMA foreign_keys = OFF; DELETE FROM people WHERE id = 'ub'")
+    } else {
+      try camp.sql("phone/data.sqlite", "DELETE FROM children; DELETE FROM people WHERE id = 'ub'")
+    }
+    try camp.deliver("phone")
+    let states = "SELECT DISTINCT state FROM satchel_conflicts"
+    #expect(try camp.rows("office.sqlite", states) == "resolved")
+    try camp.answer("phone")
+    #expect(try phone(camp) == ["", ""])
+    try expectPeace(camp)
+  }
 }

@@ -1,0 +1,78 @@
+import SatchelJSON
+import SatchelSQLite
+import SatchelValues
+
+/// New rows that are kept out, and the later changes of these rows.
+extension ConflictTable {
+  /// The open record of a new row that is kept out because another row has its natural key; nil: there is none.
+  public static func openUniqueInsert(
+    _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
+  ) throws -> ConflictRecord? {
+    try database.first(
+      """
+      SELECT \(columns)
+      FROM satchel_conflicts
+      WHERE state = 'open' AND device = :device AND table_name = :table AND key = :key AND kind = 'unique'
+        AND operation = 'insert' AND unit IS NULL
+      ORDER BY generation DESC
+      """,
+      ["device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key))]
+    ) { try stored($0).record }
+  }
+
+  /// The record of a new row that waits, or is open, because a row to which it refers is missing or hidden; nil: there
+  /// is none. The record of a row below a hidden row is the same as if that row were deleted.
+  public static func insertWithoutParent(
+    _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
+  ) throws -> ConflictRecord? {
+    try database.first(
+      """
+      SELECT \(columns)
+      FROM satchel_conflicts
+      WHERE state IN ('open', 'held') AND device = :device AND table_name = :table AND key = :key
+        AND (kind = 'foreign key' OR kind IN ('revoked', 'forbidden') AND hidden = :parent)
+        AND operation = 'insert' AND unit IS NULL
+      ORDER BY generation DESC
+      """,
+      [
+        "device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key)),
+        "parent": .integer(HiddenPart.parent.rawValue),
+      ]
+    ) {
+      var record = try stored($0).record
+      record.showParentAsMissing()
+      return record
+    }
+  }
+
+  /// Whether any new row of a device is kept out because another row has its natural key.
+  public static func keepsInserts(of device: ReplicaID, in database: borrowing Database) throws -> Bool {
+    try database.first(
+      """
+      SELECT 1
+      FROM satchel_conflicts
+      WHERE state = 'open' AND device = :device AND kind = 'unique' AND operation = 'insert' AND unit IS NULL
+      """, ["device": .string(device.text)]
+    ) { _ in true } ?? false
+  }
+
+  /// The changes of a new row that its device made after the insert, if they wait or are open, in order.
+  public static func undecided(
+    behind insert: ConflictRecord, in database: borrowing Database
+  ) throws -> [ConflictRecord] {
+    try database.all(
+      """
+      SELECT \(columns)
+      FROM satchel_conflicts
+      WHERE state IN ('open', 'held') AND device = :device AND table_name = :table AND key = :key AND id <> :id
+        AND kind IN ('foreign key', 'update/delete') AND unit IS NULL AND generation >= :generation
+      ORDER BY generation
+      """,
+      [
+        "device": .string(insert.device.text), "table": .string(insert.table.text),
+        "key": .text(canonicalKey(insert.key)), "id": .string(insert.id.text),
+        "generation": .integer(insert.generation.rawValue),
+      ]
+    ) { try stored($0).record }
+  }
+}
