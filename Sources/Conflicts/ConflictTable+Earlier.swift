@@ -20,17 +20,18 @@ extension ConflictTable {
     _ key: RowKey, of table: TrackedTable, device: ReplicaID, in generations: Range<Int64>,
     _ database: borrowing Database
   ) throws -> [ConflictRecord] {
-    let spelled: Value = table.keepsSpellings ? .null : .text(canonicalKey(key))
+    // The index finds one key. If a key has several spellings, all changes of the table are looked at.
+    let isKey = table.keepsSpellings ? "(:key IS NOT NULL)" : "key = :key"
     return try database.all(
       """
       SELECT \(columns)
       FROM satchel_conflicts
       WHERE state IN ('open', 'held', 'settled', 'resolved') AND device = :device AND table_name = :table
-        AND (:key IS NULL OR key = :key) AND generation >= :first AND generation < :end
+        AND \(isKey) AND generation >= :first AND generation < :end
       ORDER BY generation, id
       """,
       [
-        "device": .string(device.text), "table": .string(table.name.text), "key": spelled,
+        "device": .string(device.text), "table": .string(table.name.text), "key": .text(canonicalKey(key)),
         "first": .integer(generations.lowerBound), "end": .integer(generations.upperBound),
       ]
     ) { try stored($0).record }.filter { $0.key == key }

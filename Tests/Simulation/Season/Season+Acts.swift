@@ -152,7 +152,7 @@ extension Season {
       // The next round carries the proof.
       if refusal.isAboutHistory { news += 1 }
     } catch let refusal as any ExplainedError
-      where hasNewKey && ["revoked-key", "replaced-key", "unknown-key"].contains(refusal.reason)
+      where hasNewKey && ["revoked-key", "replaced-key", "unknown-key", "other-fingerprint"].contains(refusal.reason)
     {
       say("\(name) refuses \(parcel.name): \(refusal.reason)")
     }
