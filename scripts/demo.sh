@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # A field season in a minute: a hub, two surveyors, three devices, and sticks that are lost, repeated and mixed up.
-# Plays on real databases with the release build, leaves all workspaces in demo/, and ends with a check by plain SQL that
-# every device holds exactly what its user may see.
+# Plays on real databases with the release build, leaves all workspaces in demo/, and ends with a check by plain SQL
+# that every device holds exactly what its user may see.
 #
 #   scripts/demo.sh [FOLDER [TOOLS]]   in another folder than demo/, with the tools of another folder
 set -euo pipefail

@@ -9,7 +9,7 @@ public func quotedText(_ text: String) -> String { wrapped(text, in: "'") }
 /// The text between two quotes, with each quote in it doubled.
 private func wrapped(_ text: String, in quote: Unicode.Scalar) -> String {
   let mark = String(quote)
-  // Nearly every name: each command builds the SQL of all triggers, to compare it with what is there.
+  // Each command builds the SQL of all triggers, so this is fast for a text without quotes.
   if !text.utf8.contains(UInt8(ascii: quote)) { return mark + text + mark }
   var result = mark
   for scalar in text.unicodeScalars {
