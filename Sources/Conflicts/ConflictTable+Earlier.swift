@@ -5,29 +5,68 @@ import SatchelValues
 
 /// Earlier changes of a row by the device that changed the row again.
 extension ConflictTable {
-  /// Whether the device has a conflict about a change of this generation or a later one.
-  public static func hasAny(
+  /// A conflict's id and its row.
+  public struct Found: Sendable {
+    public let id: ConflictID
+    public let table: Name
+    public let key: RowKey
+
+    public init(_ record: ConflictRecord) { (id, table, key) = (record.id, record.table, record.key) }
+
+    fileprivate init(id: ConflictID, table: Name, key: RowKey) { (self.id, self.table, self.key) = (id, table, key) }
+  }
+
+  /// The conflicts about a device's changes of this generation and later ones, in any state, oldest first.
+  public static func found(
     of device: ReplicaID, since first: Generation, in database: borrowing Database
-  ) throws -> Bool {
-    try database.first(
-      "SELECT 1 FROM satchel_conflicts WHERE device = :device AND generation >= :first LIMIT 1",
+  ) throws -> [Found] {
+    try database.all(
+      """
+      SELECT id, table_name, key
+      FROM satchel_conflicts
+      WHERE state IN ('open', 'held', 'settled', 'resolved') AND device = :device AND generation >= :first
+      ORDER BY generation, id
+      """,
       ["device": .string(device.text), "first": .integer(first.rawValue)]
+    ) { row -> Found? in
+      guard let id = ConflictID(row.text(0)) else { return nil }
+      return Found(id: id, table: Name(row.text(1)), key: try RowKey(canonical: Array(row.text(2).utf8)))
+    }.compactMap(\.self)
+  }
+
+  /// Whether the device has a conflict about a unit.
+  public static func hasUnits(of device: ReplicaID, in database: borrowing Database) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_conflicts WHERE unit IS NOT NULL AND device = :device LIMIT 1",
+      ["device": .string(device.text)]
     ) { _ in true } ?? false
   }
 
-  /// The conflicts in any state about a device's changes of a row, in these generations, oldest first.
+  /// Which conflicts to return.
+  public enum Wanted: Sendable {
+    case inAnyState
+    /// Only conflicts about units that no person decided for the device.
+    case unitsNotDecidedForDevice
+  }
+
+  /// The conflicts about a device's changes of a row, in these generations, oldest first.
   public static func earlier(
     _ key: RowKey, of table: TrackedTable, device: ReplicaID, in generations: Range<Int64>,
-    _ database: borrowing Database
+    wanted: Wanted = .inAnyState, _ database: borrowing Database
   ) throws -> [ConflictRecord] {
     // The index finds one key. If a key has several spellings, all changes of the table are looked at.
     let isKey = table.keepsSpellings ? "(:key IS NOT NULL)" : "key = :key"
+    let isWanted =
+      switch wanted {
+      case .inAnyState: "1"
+      case .unitsNotDecidedForDevice: "unit IS NOT NULL AND (state <> 'resolved' OR decision = 'hub')"
+      }
     return try database.all(
       """
       SELECT \(columns)
       FROM satchel_conflicts
       WHERE state IN ('open', 'held', 'settled', 'resolved') AND device = :device AND table_name = :table
-        AND \(isKey) AND generation >= :first AND generation < :end
+        AND \(isKey) AND \(isWanted) AND generation >= :first AND generation < :end
       ORDER BY generation, id
       """,
       [

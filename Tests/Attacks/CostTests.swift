@@ -15,7 +15,8 @@ struct CostTests {
   /// The content that fills a bundle.
   enum Filling: String, CaseIterable, CustomTestStringConvertible {
     case rows, steps, deletes, orphans, chain, chainUpdates, values, takenKeys, orphansOfTakenKeys, forbidden
-    case renames, conflictsOfRow, reports, reportsOfRow, decisions, fileNames, files, versions
+    case renames, conflictsOfRow, conflictsOfWholeRow, conflictsOfUnits, reports, reportsOfRow
+    case decisions, fileNames, files, versions
 
     var testDescription: String { rawValue }
   }

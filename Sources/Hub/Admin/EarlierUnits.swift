@@ -13,11 +13,14 @@ struct EarlierUnits {
   /// row would get the amounts of both units, and the other rows only those of the later unit.
   func check(_ records: [ConflictRecord]) throws {
     for record in records {
-      guard let place = store.place(of: record.table) else { continue }
+      guard let place = store.place(of: record.table),
+        try ConflictTable.hasUnits(of: record.device, in: store.database)
+      else { continue }
       let generations = 0..<record.generation.rawValue
       let earlier = try ConflictTable.earlier(
-        record.key, of: store.tables[place], device: record.device, in: generations, store.database)
-      for first in earlier where first.unit != nil && first.unit != record.unit {
+        record.key, of: store.tables[place], device: record.device, in: generations,
+        wanted: .unitsNotDecidedForDevice, store.database)
+      for first in earlier where first.unit != record.unit {
         guard try store.isNotTaken(first, in: place), try isMade(record, on: first, in: place) else { continue }
         throw Self.needs(first, for: record)
       }

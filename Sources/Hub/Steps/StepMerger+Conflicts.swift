@@ -130,12 +130,12 @@ extension StepMerger {
     if record.unit == nil, try !mayWait(record.state, count: 1) { record.state = .open }
     if record.state == .held { holdsAny = true }
     if record.kind == .unique { keepsInserts = true }
-    if record.isNotTaken { progress.followsAny = true }
     let since = try base.sinceOfWaiting(store)
     let addition = try ConflictTable.addMeeting(
       record, bundle: bundle, noted: now, since: since, told: told, hidden: hidden, in: store.database)
     switch addition {
     case .new:
+      earlier?.add(.init(record))
       if record.state == .held { progress.heldCount? += 1 }
       if let unit = record.unit, unit != record.id { return }
       progress.conflicts += 1
@@ -145,6 +145,7 @@ extension StepMerger {
       if found.count < RowTally.mostShown { progress.found.append(record) }
     case .known(let known):
       record.id = known.id
+      if let place = store.place(of: record.table) { earlier?.forget(RowReference(place: place, key: record.key)) }
       try store.confirmReport(of: record, since: since)
       try correct(known, by: record, hidden: hidden)
     }

@@ -29,18 +29,15 @@ struct UnknownResults {
 /// One export would have carried both changes as one. So a unit is not taken after a unit that was not taken. If rows
 /// are merged whole, the later change is merged together with the earlier changes of the row.
 extension StepMerger {
-  /// Returns the earlier changes of the row that the hub did not take, oldest first, if the device did not know that.
-  func notTaken(before pending: Pending, in place: Int) throws -> [ConflictRecord] {
+  /// Returns the earlier changes of the row that the hub did not take, if the device did not know that. nil if there is
+  /// no such change.
+  func notTaken(before pending: Pending, in place: Int) throws -> EarlierConflicts.OfRow? {
     let step = pending.step
-    guard let unknown, !pending.decided, device.refusal == nil, unknown.first < step.generation else { return [] }
-    let followsAny =
-      try progress.followsAny ?? ConflictTable.hasAny(of: device.id, since: unknown.first, in: store.database)
-    progress.followsAny = followsAny
-    if !followsAny { return [] }
-    let generations = unknown.first.rawValue..<step.generation.rawValue
-    let found = try ConflictTable.earlier(
-      step.key, of: store.tables[place], device: device.id, in: generations, store.database)
-    return try found.filter { try unknown.contains($0) && store.isNotTaken($0, in: place) }
+    guard let unknown, !pending.decided, device.refusal == nil, unknown.first < step.generation else { return nil }
+    let known = try earlier ?? EarlierConflicts(store, of: device.id, unknown: unknown)
+    earlier = known
+    let found = try known.changes(of: RowReference(place: place, key: step.key), before: step.generation)
+    return found.isEmpty ? nil : found
   }
 
   // MARK: units
@@ -48,9 +45,8 @@ extension StepMerger {
   /// Keeps a change as a conflict if its device made it on a change of a unit that was not taken. Returns false, with
   /// no effect, if there is no such unit.
   func noteAfterUnit(_ pending: Pending, met hub: Row?, in place: Int) throws -> Bool {
-    let (step, units) = (pending.step, try notTaken(before: pending, in: place).filter { $0.unit != nil })
-    guard let last = units.last else { return false }
-    let state: ConflictState = units.allSatisfy { $0.state == .settled } ? .settled : .open
+    guard let earlier = try notTaken(before: pending, in: place), let last = earlier.lastOfUnit else { return false }
+    let (step, state) = (pending.step, earlier.areUnitsSettled ? ConflictState.settled : .open)
     let disagreement = Disagreement(kind: .unit, state: state).inUnit(step.change, state: state)
     try note(
       disagreement, step, met: hub, in: place,
@@ -66,27 +62,19 @@ extension StepMerger {
     guard store.rows[place].rules.grain == .row, pending.earlier.isEmpty,
       case .update(let changes) = pending.step.change
     else { return pending }
-    let earlier = try notTaken(before: pending, in: place)
-    if earlier.isEmpty || earlier.contains(where: { $0.unit != nil }) { return pending }
-    var columns: [Int: ColumnChange] = [:]
-    for record in earlier {
-      guard case .update(let before)? = try? record.change(in: store.tables[place].schema) else {
-        columns = [:]
-        continue
-      }
-      columns.add(before)
-    }
+    guard let earlier = try notTaken(before: pending, in: place), earlier.lastOfUnit == nil else { return pending }
+    var columns = earlier.columns
     columns.add(changes)
     var whole = pending
     whole.step = pending.step.with(.update(columns.values.sorted { $0.column < $1.column }))
-    whole.earlier = earlier
+    (whole.earlier, whole.followsDecision) = (earlier.whole, earlier.hasDecided)
     return whole
   }
 
   /// Keeps a change as a conflict if a person decided that an earlier change, which it contains, is not taken. Returns
   /// false, with no effect, if there is no such decision.
   func noteAfterDecision(_ pending: Pending, met hub: Row?, in place: Int) throws -> Bool {
-    guard pending.earlier.contains(where: { $0.state == .resolved }) else { return false }
+    guard pending.followsDecision else { return false }
     let disagreement = Disagreement(kind: .updateUpdate, state: .open).inUnit(pending.step.change, state: .open)
     try note(
       disagreement, pending.step, met: hub, in: place,
@@ -94,9 +82,12 @@ extension StepMerger {
     return true
   }
 
-  /// Closes the conflicts of earlier changes that a merged change contains.
-  func settleEarlier(_ pending: Pending) throws {
-    for record in pending.earlier where record.state == .open || record.state == .held { try settle(record) }
+  /// Closes the open conflicts of earlier changes that a merged change contains. Waiting changes are closed when they
+  /// are tried again.
+  func settleEarlier(_ pending: Pending, in place: Int) throws {
+    if pending.earlier.isEmpty { return }
+    for record in pending.earlier where record.state == .open { try settle(record) }
+    earlier?.forget(RowReference(place: place, key: pending.step.key))
   }
 }
 
@@ -117,16 +108,5 @@ extension Step {
   /// The same step with another change.
   fileprivate func with(_ change: Change) -> Step {
     Step(table: table, key: key, generation: generation, stamp: stamp, first: first, change: change, unit: unit)
-  }
-}
-
-extension [Int: ColumnChange] {
-  /// Adds later changes of the same row. Each column keeps the value from which its first change started. A column
-  /// stays if the device changed it back, because the device has written it.
-  fileprivate mutating func add(_ later: [ColumnChange]) {
-    for change in later {
-      self[change.column] = ColumnChange(
-        column: change.column, was: self[change.column]?.was ?? change.was, value: change.value)
-    }
   }
 }

@@ -44,7 +44,7 @@ extension StepMerger {
     let past = try store.past(of: row.key, in: row.place)
     var steps: [(step: Step, change: Change)] = []
     for pending in waiting[row] ?? [] {
-      if try !notTaken(before: pending, in: row.place).isEmpty { return nil }
+      if try notTaken(before: pending, in: row.place) != nil { return nil }
       if after == nil, grouped.contains(pending.number), try deletesNothing(pending, with: past) { return nil }
       let result = try merged(pending, onto: after, with: past, in: row.place)
       if result.disagreement != nil { return nil }

@@ -77,14 +77,14 @@ final class StepMerger {
   var received = EmissionNumber.zero
   /// The results that the device did not know when it made the bundle. nil: the hub cannot determine them.
   var unknown: UnknownResults?
+  /// The earlier changes whose results the device does not know. nil until they are looked up.
+  var earlier: EarlierConflicts?
   /// The greatest number of the device's changes that may wait.
   var mostHeld = HubWorkspace.usualMostHeld
 
   /// The results of the merge so far, except for the changes in the database.
   struct Progress {
     fileprivate var holdsAny: Bool?
-    /// Whether the device has a conflict whose result it does not know. nil until this is looked up.
-    var followsAny: Bool?
     /// The number of the device's changes that wait. nil: the changes are not counted yet.
     var heldCount: Int?
     var tally = RowTally()
@@ -153,6 +153,8 @@ final class StepMerger {
     var isUnclear = false
     /// The earlier changes of the row that the change contains, because rows are merged whole.
     var earlier: [ConflictRecord] = []
+    /// Whether a person decided about any of these changes.
+    var followsDecision = false
   }
 
   /// Merges a step, or lets it wait.
@@ -250,7 +252,7 @@ final class StepMerger {
     } else if let hub, result.disagreement == nil, let part = madeTwice(step, as: hub, in: place) {
       try log(part, step, with: past, in: place)
     }
-    if result.disagreement?.isWonByDevice != false { try settleEarlier(pending) }
+    if result.disagreement?.isWonByDevice != false { try settleEarlier(pending, in: place) }
     if let hub, found?.mayWrite == true { try rememberRemovals(step, onto: hub, with: past, in: place) }
     if let disagreement = result.disagreement {
       try note(

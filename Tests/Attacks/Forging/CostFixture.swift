@@ -20,18 +20,23 @@ final class CostFixture: Story {
     { "dataset": "shop", "version": 1, "brake": { "delete": "100%", "change": "100%" }, "snapshot": "never",
       "tables": {
         "rows": { "visible": "owner <> 'boss'", "write": "owner = :user", "conflict": "manual", "attachments": ["photo"] },
+        "wholes": { "conflict": "manual", "merge": "row" }, "moves": { "conflict": "manual", "unit": "transaction" },
         "bags": { "columns": { "tags": "union" } }, "links": {}, "codes": {},
         "numbers": { "keys": "rekey" }, "parts": { "keys": "rekey" } } }
     """
 
   private static let schema = """
     CREATE TABLE rows (id TEXT PRIMARY KEY, owner TEXT, words TEXT, photo TEXT);
+    CREATE TABLE wholes (id TEXT PRIMARY KEY, words TEXT);
+    CREATE TABLE moves (id TEXT PRIMARY KEY, words TEXT);
     CREATE TABLE bags (id TEXT PRIMARY KEY, tags TEXT);
     CREATE TABLE links (id TEXT PRIMARY KEY, next TEXT REFERENCES links (id), words TEXT);
     CREATE TABLE codes (id TEXT PRIMARY KEY, code TEXT UNIQUE);
     CREATE TABLE numbers (id INTEGER PRIMARY KEY, words TEXT);
     CREATE TABLE parts (id INTEGER PRIMARY KEY, row TEXT REFERENCES rows (id));
     INSERT INTO rows VALUES ('own', 'ann', '0', NULL), ('hidden', 'boss', '0', NULL);
+    INSERT INTO wholes VALUES ('own', '0');
+    INSERT INTO moves VALUES ('own', '0');
     INSERT INTO bags VALUES ('b', '[]');
     """
 
@@ -143,7 +148,8 @@ final class CostFixture: Story {
     case .values: try share("\(numbers) INSERT INTO codes SELECT 'c' || i, 'v' || i FROM n")
     case .takenKeys: try write("\(numbers) INSERT INTO numbers SELECT i + 1, 'hub' FROM n", in: hub.folder)
     case .orphansOfTakenKeys: try write("\(numbers) INSERT INTO parts SELECT i + 1, NULL FROM n", in: hub.folder)
-    case .conflictsOfRow: try write("UPDATE rows SET words = 'hub' WHERE id = 'own'", in: hub.folder)
+    case .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits:
+      try write("UPDATE \(filling.tableOfOneRow) SET words = 'hub' WHERE id = 'own'", in: hub.folder)
     case .versions:
       try write("\(numbers) INSERT INTO rows SELECT 'p' || i, 'boss', '0', 'oak.jpg' FROM n", in: hub.folder)
       // As many files that came and were lost again.
@@ -179,10 +185,11 @@ final class CostFixture: Story {
     case .forbidden: return row(["id": text("r\(number)"), "owner": "boss", "words": nil, "photo": nil])
     case .fileNames:
       return row(["id": text("r\(number)"), "owner": "ann", "words": nil, "photo": text("\(place).jpg")])
-    case .steps, .conflictsOfRow:
-      let line = forger.update("rows", "own", set: ["words": text("\(number + 1)")], was: ["words": text("\(number)")])
-      var members = line.objectValue ?? []
+    case .steps, .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits:
+      let (set, was): (JSONValue, JSONValue) = (["words": text("\(number + 1)")], ["words": text("\(number)")])
+      var members = forger.update(filling.tableOfOneRow, "own", set: set, was: was).objectValue ?? []
       members.set("generation", .integer(forger.sequence + Int64(number)))
+      if filling == .conflictsOfUnits { members.set("unit", .integer(Int64(number + 1))) }
       return .object(members)
     case .deletes:
       return forger.delete("links", text("l\(place)"), was: ["id": text("l\(place)"), "next": before, "words": "0"])
@@ -203,5 +210,15 @@ final class CostFixture: Story {
 
 extension CostTests.Filling {
   /// Whether all lines are about one row, each in a generation of its own.
-  fileprivate var isOfOneRow: Bool { [.steps, .conflictsOfRow, .reportsOfRow].contains(self) }
+  fileprivate var isOfOneRow: Bool {
+    [.steps, .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits, .reportsOfRow].contains(self)
+  }
+
+  fileprivate var tableOfOneRow: String {
+    switch self {
+    case .conflictsOfWholeRow: "wholes"
+    case .conflictsOfUnits: "moves"
+    default: "rows"
+    }
+  }
 }

@@ -1,0 +1,89 @@
+import SatchelConflicts
+import SatchelMerge
+import SatchelValues
+
+/// The earlier changes of rows that the hub did not take, for one merge.
+///
+/// Each conflict is read once, even if a device sends very many changes of one row.
+final class EarlierConflicts {
+  /// The earlier changes of one row.
+  struct OfRow {
+    fileprivate var next = 0
+    fileprivate var seen: Set<ConflictID> = []
+    /// Whether any change was not taken.
+    fileprivate(set) var isEmpty = true
+    /// The last change that belongs to a unit.
+    fileprivate(set) var lastOfUnit: ConflictRecord?
+    /// Whether a policy decided all units.
+    fileprivate(set) var areUnitsSettled = true
+    /// If rows are merged whole: the changes, oldest first, and what they changed together.
+    fileprivate(set) var whole: [ConflictRecord] = []
+    fileprivate(set) var columns: [Int: ColumnChange] = [:]
+    /// Whether a person decided about any of the changes.
+    fileprivate(set) var hasDecided = false
+  }
+
+  private let store: HubStore
+  private let device: ReplicaID
+  private let unknown: UnknownResults
+  /// The conflicts of each row, in the order in which they were found.
+  private var ids: [StepMerger.RowReference: [ConflictID]] = [:]
+  private var rows: [StepMerger.RowReference: OfRow] = [:]
+
+  init(_ store: HubStore, of device: ReplicaID, unknown: UnknownResults) throws {
+    (self.store, self.device, self.unknown) = (store, device, unknown)
+    for found in try ConflictTable.found(of: device, since: unknown.first, in: store.database) { add(found) }
+  }
+
+  /// Records a conflict that this merge found.
+  func add(_ found: ConflictTable.Found) {
+    guard let place = store.place(of: found.table) else { return }
+    ids[.init(place: place, key: found.key), default: []].append(found.id)
+  }
+
+  /// Forgets what is known of a row, because conflicts about its changes were closed.
+  func forget(_ row: StepMerger.RowReference) { rows[row] = nil }
+
+  /// The changes of a row before this generation.
+  func changes(of row: StepMerger.RowReference, before generation: Generation) throws -> OfRow {
+    guard let ids = ids[row] else { return OfRow() }
+    var known = rows.removeValue(forKey: row) ?? OfRow()
+    while known.next < ids.count {
+      // A conflict that a merge undid since is not there.
+      let record = try ConflictTable.conflict(ids[known.next], in: store.database)?.record
+      if let record, record.generation >= generation { break }
+      if let record, known.seen.insert(record.id).inserted { try add(record, to: &known, of: row) }
+      known.next += 1
+    }
+    rows[row] = known
+    return known
+  }
+
+  private func add(_ record: ConflictRecord, to known: inout OfRow, of row: StepMerger.RowReference) throws {
+    guard unknown.contains(record), try store.isNotTaken(record, in: row.place) else { return }
+    known.isEmpty = false
+    if record.unit != nil {
+      known.lastOfUnit = record
+      known.areUnitsSettled = known.areUnitsSettled && record.state == .settled
+    }
+    guard store.rows[row.place].rules.grain == .row else { return }
+    known.whole.append(record)
+    known.hasDecided = known.hasDecided || record.state == .resolved
+    if case .update(let changes)? = try? record.change(in: store.tables[row.place].schema) {
+      known.columns.add(changes)
+    } else {
+      known.columns = [:]
+    }
+  }
+}
+
+extension [Int: ColumnChange] {
+  /// Adds later changes of the same row. Each column keeps the value from which its first change started. A column
+  /// stays if the device changed it back, because the device has written it.
+  mutating func add(_ later: [ColumnChange]) {
+    for change in later {
+      self[change.column] = ColumnChange(
+        column: change.column, was: self[change.column]?.was ?? change.was, value: change.value)
+    }
+  }
+}
