@@ -69,13 +69,15 @@ extension DeviceTool {
     if isBehind, !report.isNew {
       report = try workspace.export(proof: true, encryption: command.encryption, room: room)
     }
-    let again = try workspace.carriedBefore().filter { $0 != report.file }
+    let carried = try workspace.carriedBefore()
+    let again = carried.filter { $0 != report.file }
     if !again.isEmpty {
       let words =
         "\(Words.count(again.count + 1, "bundle")): it may lack earlier changes that the last bundle does not contain."
       return [.init(to: hub, file: report.file, words: words, before: again)]
     }
-    guard report.isNew || report.sequence > before.state.acknowledged else {
+    // A hub that was restored may lack the last export, though it acknowledged that export before.
+    guard report.isNew || report.sequence > before.state.acknowledged || carried.contains(report.file) else {
       return [.init(to: hub, file: nil, words: "nothing, it has everything.")]
     }
     let total = report.changes.reduce(0) { $0 + $1.count }
