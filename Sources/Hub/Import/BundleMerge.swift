@@ -154,7 +154,7 @@ struct BundleMerge {
       workspace, store, device, changes, changes.identity(bundle.digest), base: base.cursor)
     let keys = try PrimaryKeyRemapping(
       scope, device, received: changes.received, base: base, own: own, bundle: manifest.bundle, shared, translation,
-      merger.ranges)
+      merger.ranges, LostRows(workspace, store))
     try keys.settle(bundle, at: now)
     // The conflicts that the device found come first, then the decisions of its user. One bundle may contain both for
     // one conflict.
@@ -261,7 +261,7 @@ struct BundleMerge {
     _ line: ChangeLine, _ device: EnrolledDevice, _ translation: SchemaTranslation, latest: Stamp, _ now: Int64
   ) throws -> Int {
     guard let version = translation.departure(of: line.table) else {
-      throw LineProblem("the dataset has no table \(line.table)")
+      throw LineProblem("the dataset has no table \(line.table.shortened)")
     }
     guard let generation = line.generation, generation.rawValue >= device.merged.rawValue,
       var record = ConflictRecord(ofDeparted: line, generation, in: version, device: device.id, user: device.user)

@@ -23,6 +23,7 @@ final class PrimaryKeyRemapping {
   private let references: PrimaryKeyReferences
   private let translation: SchemaTranslation
   private let ranges: PrimaryKeyRanges
+  private let lost: LostRows
   private(set) var map: PrimaryKeyMap
   /// The rows whose keys in the bundle differ from their keys at the hub.
   private var named: Set<KeyedRow> = []
@@ -41,10 +42,11 @@ final class PrimaryKeyRemapping {
   ///   - own: the changes in the log that count as the device's own.
   ///   - translation: the translation from the bundle's version of the dataset.
   ///   - ranges: the keys that the device may give to new rows.
+  ///   - lost: rows of the lost time that devices will deliver again.
   init(
     _ scope: ScopeStore, _ device: EnrolledDevice, received: EmissionNumber, base: ChangeBase, own: OwnChanges,
     bundle: BundleID,
-    _ shared: SharedChanges?, _ translation: SchemaTranslation, _ ranges: PrimaryKeyRanges
+    _ shared: SharedChanges?, _ translation: SchemaTranslation, _ ranges: PrimaryKeyRanges, _ lost: LostRows
   ) throws {
     store = scope.store
     self.scope = scope
@@ -56,6 +58,7 @@ final class PrimaryKeyRemapping {
     self.shared = shared
     self.translation = translation
     self.ranges = ranges
+    self.lost = lost
     references = try PrimaryKeyReferences(store.tables)
     map = PrimaryKeyMap(references, store.tables)
   }
@@ -230,7 +233,9 @@ final class PrimaryKeyRemapping {
       // because the device may have seen it before.
       return try row != map.row(birth.row, of: birth.place) || !store.isAsInserted(key, in: birth.place)
     }
-    if try store.isGiven(birth.key, in: birth.place) { return true }
+    if try store.isGiven(birth.key, in: birth.place) {
+      return try !lost.isSameThing(map.row(birth.row, of: birth.place), at: birth.key, in: birth.place)
+    }
     let past = try store.past(of: key, in: birth.place)
     // If a row number has no stamp, its row was never here: a change waits for the row, or the key's row must be sent.
     guard let since = base.cursor else {
