@@ -61,8 +61,23 @@ extension DeviceWorkspace {
       }
       try compare(fingerprint, with: signer)
     }
-    if runMode == .commit { try replaceHubKey(old, by: bundle.signer) }
+    if runMode == .commit { try trust(bundle.signer, of: bundle.manifest, after: old, session) }
     return bundle
+  }
+
+  /// Trusts a new key of the hub after a person compared it.
+  ///
+  /// A hub that lost its key begins another epoch, and the old key counts no longer. In the same epoch, the hub has
+  /// announced its new key. It may sign with the old key until this device acknowledges a bundle that the new key
+  /// signed.
+  private func trust(
+    _ signer: PublicKey, of manifest: Manifest, after old: PublicKey, _ session: DeviceSession?
+  ) throws {
+    if case .scope(let scope) = manifest.body, scope.epoch == session?.state.epoch {
+      try keys.trust(signer, as: Self.nextHubKeyName)
+    } else {
+      try replaceHubKey(old, by: signer)
+    }
   }
 
   /// The fingerprint must come from the hub itself: the maker of a forged file could print any fingerprint.
