@@ -125,7 +125,7 @@ extension DeviceSession {
         hint: "You can change it or delete it in the app: the next export tells the hub.")
     }
     let members = try ConflictTable.whole(conflict, in: database).undecided(for: decision)
-    try shown(conflict).check(seen) { conflict in
+    try shown(conflict).check(seen, for: decision.word) { conflict in
       try table(conflict.record.table).map { try conflict.record.present(in: $0.schema, database) }
     }
     let places = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.name, $0) })

@@ -21,12 +21,17 @@ public func rowMark(_ fields: [Field]?) -> String {
 
 extension ConflictRecord {
   /// Throws a `WorkspaceError` if the row was changed since the person saw it.
-  /// - Parameter mark: the mark of the unit to which the change belongs; nil: it belongs to none.
-  public func check(_ seen: RowSeen, current: [Field]?, mark: String? = nil) throws {
+  /// - Parameters:
+  ///   - decision: the decision that the person made. The device's values may also replace the values from which the
+  ///     device started, because then no value is lost.
+  ///   - mark: the mark of the unit to which the change belongs; nil: it belongs to none.
+  public func check(
+    _ seen: RowSeen, for decision: Resolution.Decision, current: [Field]?, mark: String? = nil
+  ) throws {
     let present = mark ?? rowMark(current)
     switch seen {
     case .anyway: return
-    case .asFound: if isAsFound(current) { return }
+    case .asFound: if isAsFound(current, or: decision == .device ? baseValues ?? [] : []) { return }
     case .mark(let mark): if present == mark { return }
     }
     throw WorkspaceError(
@@ -47,10 +52,12 @@ extension ConflictRecord {
     }
   }
 
-  private func isAsFound(_ current: [Field]?) -> Bool {
+  private func isAsFound(_ current: [Field]?, or base: [Field]) -> Bool {
     guard let found else { return current == nil }
     guard let current else { return false }
-    return found.allSatisfy { current.contains($0) }
+    return found.allSatisfy { field in
+      current.contains(field) || base.contains { $0.name == field.name && current.contains($0) }
+    }
   }
 
   private func of(_ found: [Field]?) -> ([Field]) -> [Field] {

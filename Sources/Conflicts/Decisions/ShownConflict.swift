@@ -42,8 +42,10 @@ public struct ShownConflict: Sendable {
 
   /// Throws a `WorkspaceError` if a row was changed since the person saw it.
   /// - Parameter present: the record in the columns that its table has now, or nil for a table that left the dataset.
-  public func check(_ seen: RowSeen, present: (StoredConflict) throws -> ConflictRecord?) throws {
+  public func check(
+    _ seen: RowSeen, for decision: Resolution.Decision, present: (StoredConflict) throws -> ConflictRecord?
+  ) throws {
     let mark = isUnit ? mark : nil
-    for part in parts { try present(part.conflict)?.check(seen, current: part.row, mark: mark) }
+    for part in parts { try present(part.conflict)?.check(seen, for: decision, current: part.row, mark: mark) }
   }
 }

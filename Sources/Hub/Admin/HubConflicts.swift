@@ -83,7 +83,7 @@ extension HubWorkspace {
     guard found.record.state != .resolved else { throw ConflictDecision.decidedAlready(found) }
     let shown = try shown(found, store)
     let members = try ConflictTable.whole(found, in: store.database).undecided(for: decision)
-    try shown.check(seen) { conflict in
+    try shown.check(seen, for: decision.word) { conflict in
       try store.place(of: conflict.record.table).map {
         try conflict.record.present(in: store.tables[$0].schema, store.database)
       }
