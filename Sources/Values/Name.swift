@@ -24,10 +24,23 @@ extension Name: Hashable, Comparable {
 }
 
 extension Name {
+  /// The name for a message. The sender of a bundle may write a name of any length.
+  public var shortened: String { text.shortened(to: 100) }
+
   /// Whether SQL treats both as one name: equal bytes, ignoring the case of ASCII letters.
   public func isSameInSQL(as other: Name) -> Bool {
     text.utf8.elementsEqual(other.text.utf8) { a, b in
       a == b || (a ^ b == 0x20 && (97...122).contains(a | 0x20))
     }
+  }
+}
+
+extension String {
+  /// The text with at most this many Unicode scalars. A character can consist of any number of scalars.
+  public func shortened(to most: Int) -> String {
+    guard utf8.count > most, let end = unicodeScalars.index(startIndex, offsetBy: most, limitedBy: endIndex),
+      end < endIndex
+    else { return self }
+    return "\(self[..<end])…"
   }
 }

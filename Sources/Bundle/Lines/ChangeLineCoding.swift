@@ -5,22 +5,29 @@ import SatchelValues
 struct KnownNames {
   private var texts = KnownTexts()
   private var names: [Name] = []
+  /// The limit on the length of a name, in bytes.
+  private static let longest = 65_536
 
   /// A name, and its index among the known names. The index is nil if there is no room for the name.
   typealias Known = (name: Name, place: Int?)
 
   mutating func nextKey(in scanner: inout JSONScanner) throws(JSONError) -> Known? {
-    try scanner.nextKey(among: &texts).map { name(of: $0) }
+    guard let found = try scanner.nextKey(among: &texts) else { return nil }
+    return try name(of: found, before: scanner.offset)
   }
 
   mutating func next(in scanner: inout JSONScanner) throws(JSONError) -> Name {
-    name(of: try scanner.readString(among: &texts)).name
+    let found = try scanner.readString(among: &texts)
+    return try name(of: found, before: scanner.offset).name
   }
 
-  private mutating func name(of found: KnownTexts.Found) -> Known {
+  private mutating func name(of found: KnownTexts.Found, before offset: Int) throws(JSONError) -> Known {
     switch found {
     case .known(let place): return (names[place], place)
     case .other(let bytes):
+      guard bytes.count <= Self.longest else {
+        throw JSONError(offset: offset, reason: "the name before this byte is longer than \(Self.longest) bytes")
+      }
       let name = Name(String(decoding: bytes, as: UTF8.self))
       let place = texts.add(bytes)
       if place != nil { names.append(name) }

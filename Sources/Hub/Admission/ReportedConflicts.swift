@@ -77,7 +77,9 @@ struct ReportedConflicts {
     }
     let tables = try former ?? formerTables()
     former = tables
-    guard tables.contains(line.table) else { throw LineProblem("the dataset has no table \(line.table)") }
+    guard tables.contains(line.table) else {
+      throw LineProblem("the dataset has no table \(line.table.shortened)")
+    }
   }
 
   private func formerTables() throws -> Set<Name> {

@@ -9,6 +9,9 @@ public struct KnownTexts: Sendable {
   /// The limit on the number of texts. New texts beyond it are not kept, because the time of a search grows with the
   /// number of texts.
   private static let capacity = 256
+  /// The limit on the length of a text, in bytes. The sender of a file may write a text of any length, and kept texts
+  /// stay in memory.
+  private static let longest = 256
 
   public init(_ texts: [String] = []) { self.texts = texts.map { Array($0.utf8) } }
 
@@ -21,7 +24,7 @@ public struct KnownTexts: Sendable {
 
   /// Keeps a new text, and returns its index; nil: there is no room.
   public mutating func add(_ text: [UInt8]) -> Int? {
-    guard texts.count < Self.capacity else { return nil }
+    guard texts.count < Self.capacity, text.count <= Self.longest else { return nil }
     texts.append(text)
     expected = texts.count
     return texts.count - 1

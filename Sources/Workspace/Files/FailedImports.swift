@@ -71,7 +71,7 @@ public struct FailedImports {
   }
 
   private static func shortened(_ text: String) -> String {
-    text.count > longestText ? "\(text.prefix(longestText))…" : text
+    text.shortened(to: longestText)
   }
 
   private func forget(after report: some ImportOutcome) throws {
