@@ -143,6 +143,17 @@ func uniqueIndexes() throws {
   #expect(try keyColumns("CREATE TABLE t (a, b, PRIMARY KEY (b, a)) WITHOUT ROWID") == ["b, a"])
 }
 
+@Test(
+  "an arrow into JSON in a UNIQUE index is no comparison, and a comparison beside it is one",
+  arguments: [
+    ("c -> '$.n'", true), ("c ->> '$.n'", true), ("- c ->> b", true), ("c ->> '$.n' > 1", false),
+    ("- 'x' > c", false), ("c - 'x' > 1", false), ("b > c", false),
+  ])
+func arrows(expression: String, isKnown: Bool) throws {
+  let info = try info("CREATE TABLE t (k PRIMARY KEY, b, c)", "CREATE UNIQUE INDEX e ON t (\(expression))")
+  #expect(info.unsupportedIndexes.isEmpty == isKnown)
+}
+
 private func text(_ part: UniqueIndex.Part, _ info: TableInfo) -> String {
   switch part.source {
   case .column(let place): info.schema.columns[place].text

@@ -174,7 +174,12 @@ private func isPlainExpression(_ sql: String) -> Bool {
   let comparing: [StaticString] = [
     "is", "in", "like", "glob", "between", "case", "match", "regexp", "not", "isnull", "notnull", "select",
   ]
+  // The operators `->` and `->>` take a value out of JSON. They compare nothing.
+  var arrow: Int?  // where the next sign of an arrow would end
   return SQLTokens(sql).allSatisfy { token in
-    !["=", "<", ">", "!", "."].contains(where: { token.isSign($0) }) && !comparing.contains { token.isWord($0) }
+    let isArrow = token.isSign(">") && token.end == arrow
+    arrow = isArrow || token.isSign("-") ? token.end + 1 : nil
+    if isArrow { return true }
+    return !["=", "<", ">", "!", "."].contains(where: { token.isSign($0) }) && !comparing.contains { token.isWord($0) }
   }
 }

@@ -9,6 +9,7 @@ struct JSONIndexTests {
     "CREATE TABLE t (id TEXT PRIMARY KEY, doc TEXT, n TEXT AS (json_extract(doc, '$.n')));",
     "CREATE TABLE t (id TEXT PRIMARY KEY, doc TEXT); CREATE INDEX ti ON t (json_extract(doc, '$.n'));",
     "CREATE TABLE t (id TEXT PRIMARY KEY, doc TEXT); CREATE UNIQUE INDEX ti ON t (json_extract(doc, '$.n'));",
+    "CREATE TABLE t (id TEXT PRIMARY KEY, doc TEXT); CREATE UNIQUE INDEX ti ON t (doc ->> '$.n');",
     "CREATE TABLE t (id TEXT PRIMARY KEY, doc TEXT); CREATE INDEX ti ON t (doc) WHERE json_type(doc) = 'object';",
   ]
 
