@@ -185,12 +185,13 @@ struct ArchiveTests {
 
   private let lost = "hub/bundles/archive/lost"
 
-  /// The office writes in the time that is lost, and only the tablet receives it. When the hub is back, the tablet has
-  /// brought the bundle, and the hub waits for the phone.
+  /// The office writes in the time that is lost, and only the tablet receives it. The phone's bundle of that time is
+  /// lost with its stick. When the hub is back, the tablet has brought its own bundle, and the hub waits for the phone.
   private func collect() throws {
     try camp.backUp()
     try camp.sql(office, "UPDATE sites SET name = 'of the lost time' WHERE id = 'lake'")
     try camp.carry("tablet")
+    try camp.remove("stick/SATCHEL/camp/phone")
     try camp.restore()
     try camp.carry("tablet", rounds: 3)
     #expect(try bundles(in: lost, "camp-hub-").count == 1)

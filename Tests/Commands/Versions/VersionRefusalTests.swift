@@ -203,14 +203,14 @@ struct VersionRefusalTests {
     let status = camp.camp.hub("status").out
     #expect(status.contains("Waits") && status.contains("it is of version 2 of the dataset"), "\(status)")
     #expect(try camp.camp.hub("status", "--json").json["waiting"]?.arrayValue?.first?["version"]?.integerValue == 2)
+    // The hub's own folder holds a bundle that this hub does not know.
+    let found = camp.camp.hub("sync", camp.camp.path("stick"))
+    #expect(found.code == 3 && found.error.contains("restore --in-place"), "\(found.error)")
+    #expect(camp.camp.hub("restore", "--in-place").code == 0)
     // It continues to wait, and does not affect others.
     #expect(camp.camp.hub("sync", camp.camp.path("stick")).code == 0)
     try camp.apply(VersionTests.definition(2), VersionTests.migration)
     #expect(camp.camp.hub("status").out.contains("the next import or sync takes it"))
-    // The device's bundle builds on a bundle that this hub does not know.
-    let found = camp.camp.hub("sync", camp.camp.path("stick"))
-    #expect(found.code == 3 && found.error.contains("restore --in-place"), "\(found.error)")
-    #expect(camp.camp.hub("restore", "--in-place").code == 0)
     let synced = camp.camp.hub("sync", camp.camp.path("stick"))
     #expect(synced.code == 0 && synced.out.contains("Bundle 1 of tablet: 1 change taken"), "\(synced.error)")
     #expect(try camp.office("SELECT text FROM reviews WHERE id = 'r1'") == "mine")
