@@ -21,10 +21,11 @@ final class LostRows {
 
   /// Whether a row of a folding table is the row that had this key in the lost time.
   func isSameThing(_ row: Row, at key: Value, in place: Int) throws -> Bool {
-    guard store.tables[place].folds, try store.isRecovering() else { return false }
+    let columns = natural(place)
+    guard store.tables[place].folds, !columns.isEmpty, try store.isRecovering() else { return false }
     let known = try values ?? read()
     values = known
-    return known[KeyedRow(place: place, key: key)] == natural(place).map { row[$0] }
+    return known[KeyedRow(place: place, key: key)] == columns.map { row[$0] }
   }
 
   private func natural(_ place: Int) -> [Int] { store.tables[place].naturalColumns.sorted() }
