@@ -9,11 +9,11 @@ extension ConflictRecord {
     let fields = deviceValues ?? []
     guard let row else { return fields }
     return fields.compactMap { field in
+      // Columns without a disagreement were merged with the change. Such a column may have a newer value now.
+      if !winners.isEmpty, !winners.contains(where: { $0.name == field.name }) { return nil }
       guard let column = schema.position(of: field.name), rules.countsDifferences(of: column),
         let how = rules.combination(of: column)
       else { return field }
-      // Columns without a disagreement were merged with the change.
-      if !winners.isEmpty, !winners.contains(where: { $0.name == field.name }) { return nil }
       // The start value of an inserted row, or of a row that no trigger saw, is unknown.
       guard operation == .update, let base = baseValues?.first(where: { $0.name == field.name }) else { return nil }
       return combine(how, base: base.value, hub: row[column], device: field.value).map { Field(field.name, $0) }
