@@ -7,6 +7,8 @@ import SatchelValues
 public enum RowSeen: Sendable {
   /// The row as it was when the disagreement was found.
   case asFound
+  /// The row as it was when the disagreement was found, or as earlier decisions of the same run left it.
+  case asFoundOrDecided(Set<RowInTable>)
   /// The row with this mark, as it was shown.
   case mark(String)
   /// The row in any state: the decision counts in each case.
@@ -32,6 +34,9 @@ extension ConflictRecord {
     switch seen {
     case .anyway: return
     case .asFound: if isAsFound(current, or: decision == .device ? baseValues ?? [] : []) { return }
+    case .asFoundOrDecided(let rows):
+      if rows.contains(RowInTable(table: table, key: key)) { return }
+      return try check(.asFound, for: decision, current: current, mark: mark)
     case .mark(let mark): if present == mark { return }
     }
     throw WorkspaceError(

@@ -182,16 +182,23 @@ extension HubWorkspace {
   func resolveEach(_ units: [ConflictUnit], _ policy: Policy, note: String?, _ store: HubStore) throws -> ResolvedAll {
     var result = ResolvedAll()
     var moment = platform.clock.milliseconds()
+    // The device for which a row was decided last. Its later changes of the row follow.
+    var decided: [RowInTable: ReplicaID] = [:]
     for unit in units.oldestFirst {
       moment = max(moment + 1, platform.clock.milliseconds())
       do {
         guard unit.members.contains(where: \.record.isForAll) else { throw unit.notForAll }
         let decision = try decision(policy, unit, store)
+        let device = unit.head.record.device
+        let rows = Set(unit.members.map { RowInTable(table: $0.record.table, key: $0.record.key) })
+        let seen =
+          decision.word == .device ? RowSeen.asFoundOrDecided(rows.filter { decided[$0] == device }) : .asFound
         try store.database.savepoint {
-          try resolve(unit.head, decision, note: note, seen: .asFound, at: moment, store) {
+          try resolve(unit.head, decision, note: note, seen: seen, at: moment, store) {
             try ReportRights(of: $0, store)
           }
         }
+        if decision.word == .device { for row in rows { decided[row] = device } }
         result.resolved.append(unit.head.record)
       } catch let error as WorkspaceError { result.left.append((unit.head.record, error)) }
     }

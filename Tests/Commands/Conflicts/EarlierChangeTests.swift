@@ -138,6 +138,30 @@ struct EarlierChangeTests {
     #expect(try lab.rows("office", "SELECT count(*) FROM line WHERE id LIKE 't%'") == "4")
   }
 
+  @Test("all changes of a whole row are decided for the device in their order")
+  func wholeRowInOrder() throws {
+    let lab = try TwoDeviceFixture(
+      "CREATE TABLE dose (id TEXT PRIMARY KEY NOT NULL, a, b); INSERT INTO dose VALUES ('o', 'a0', 'b0')",
+      #""dose": { "merge": "row", "conflict": "manual" }"#)
+    try lab.sql("office", "UPDATE dose SET b = 'hub'")
+    try deliver(lab, "UPDATE dose SET a = 'a1', b = 'b1'", "UPDATE dose SET a = 'a2'", as: .twoBundles)
+    #expect(resolve(lab, "--all", "--policy", "device").code == 0)
+    #expect(try lab.rows("office", "SELECT a, b FROM dose") == "a2|b1")
+    #expect(try lab.rows("office", "SELECT count(*) FROM satchel_conflicts WHERE state IN ('open', 'held')") == "0")
+  }
+
+  @Test("a decision for the device leaves the newer value of a column without a disagreement")
+  func otherColumns() throws {
+    let lab = try TwoDeviceFixture(
+      "CREATE TABLE note (id TEXT PRIMARY KEY NOT NULL, a, b); INSERT INTO note VALUES ('o', 'a0', 'b0')",
+      #""note": { "conflict": "manual" }"#)
+    try lab.sql("office", "UPDATE note SET b = 'hub'")
+    try deliver(lab, "UPDATE note SET a = 'a1', b = 'b1'", "UPDATE note SET a = 'a2'", as: .twoBundles)
+    #expect(resolve(lab, "--all", "--policy", "device").code == 0)
+    #expect(try lab.rows("office", "SELECT a, b FROM note") == "a2|b1")
+    try lab.peace(["SELECT a, b FROM note"])
+  }
+
   @Test("the policy newest does not take the later of two transfers alone")
   func newest() throws {
     let lab = try openStock("manual")
