@@ -177,7 +177,7 @@ private final class Recovery {
     if let past { try noteSeen(past.number, in: place) }
     guard let hub else { return try bringBack(row, key, at: stamp, past, in: place, words) }
     if hub == row { return }
-    let present = try knownValues(of: past, in: place)
+    let present = try knownValues(of: past, in: place, since: stamp)
     func isKnown(_ column: Int) -> Bool { present.values[column, default: []].contains(row[column]) }
     let differing = row.values.indices.filter { hub[$0] != row[$0] }
     let counters = differing.filter { store.rows[place].rules.countsDifferences(of: $0) }
@@ -257,15 +257,17 @@ private final class Recovery {
     return true
   }
 
-  /// Returns the columns that were changed since this epoch began, and the old and new values of these changes, from
-  /// the log.
-  private func knownValues(of past: RowNumbers.Entry?, in place: Int) throws -> (
+  /// Returns the columns that were changed since this epoch began, or later than a row of the lost time. Also returns
+  /// the old and new values of these changes, from the log. Before the epoch began, people may have worked at this hub
+  /// without knowing that it was set back.
+  private func knownValues(of past: RowNumbers.Entry?, in place: Int, since stamp: Stamp) throws -> (
     columns: Set<Int>, values: [Int: [Value]]
   ) {
     var columns: Set<Int> = []
     var values: [Int: [Value]] = [:]
     let schema = store.rows[place].schema
-    try store.eachChange(of: past, after: store.identity.epochCursor) { entry in
+    try store.eachChange(of: past) { entry in
+      guard entry.cursor > store.identity.epochCursor || entry.stamp > stamp else { return .more }
       columns.formUnion(entry.columns(in: schema))
       for field in try (entry.set ?? []) + (entry.was ?? []) {
         if let column = schema.position(of: field.name) { values[column, default: []].append(field.value) }

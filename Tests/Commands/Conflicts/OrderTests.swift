@@ -40,12 +40,16 @@ struct OrderTests {
 
   /// Replaces the hub by its copy, begins a new epoch, and lets the devices deliver in this order.
   private func putBackHub(thenDeliver order: [String]) throws {
+    try putBackFiles()
+    #expect(camp.hub("restore", "--in-place").code == 0)
+    for _ in 1...3 { for device in order { try camp.carry(device, rounds: 2) } }
+  }
+
+  private func putBackFiles() throws {
     for file in ["hub", "office.sqlite"] { try camp.remove(file) }
     for file in ["office.sqlite-wal", "office.sqlite-shm"] { try camp.removeIfThere(file) }
     try camp.copy("hub-before", to: "hub")
     try camp.copy("office-before.sqlite", to: "office.sqlite")
-    #expect(camp.hub("restore", "--in-place").code == 0)
-    for _ in 1...3 { for device in order { try camp.carry(device, rounds: 2) } }
   }
 
   /// Expects that the hub and both devices have these rows, and that no decision is open.
@@ -85,6 +89,21 @@ struct OrderTests {
     #expect(try rows("office.sqlite") == truth)
     try putBackHub(thenDeliver: order)
     try expectEverywhere(truth)
+  }
+
+  @Test("what people write at a hub that was put back stays, though the new epoch begins later")
+  func writtenBeforeEpoch() throws {
+    try copyHub()
+    try camp.sql("office.sqlite", "UPDATE things SET words = 'of the lost time' WHERE id = 1")
+    for device in ["a", "b"] { try camp.carry(device) }
+    try putBackFiles()
+    camp.awaitLaterTime()
+    try camp.sql("office.sqlite", "UPDATE things SET words = 'written since' WHERE id = 1")
+    #expect(camp.hub("restore", "--in-place").code == 0)
+    for _ in 1...3 { for device in ["a", "b"] { try camp.carry(device, rounds: 2) } }
+    try expectEverywhere("1|[]|written since|0")
+    let lost = "SELECT count(*) FROM satchel_conflicts WHERE state = 'settled' AND device_values LIKE '%the lost time%'"
+    #expect(try camp.rows("office.sqlite", lost) == "1")
   }
 
   @Test("a counter counts once, also if the operator does not wait for the device that counted")
