@@ -52,9 +52,11 @@ extension DeviceWorkspace {
   }
 
   /// Trusts the key that a verified bundle announces. Called before the bundle is accepted: trusting the key too early
-  /// does no harm.
-  func trustNext(of manifest: Manifest) throws {
-    if let rotation = manifest.rotation { try keys.trust(rotation.key, as: Self.nextHubKeyName) }
+  /// does no harm. If the announced key of an earlier bundle signed this one, that key becomes the hub's key first.
+  func trustNext(of bundle: borrowing VerifiedBundle) throws {
+    guard let rotation = bundle.manifest.rotation else { return }
+    if rotation.key != bundle.signer { try noteSigner(bundle.signer) }
+    try keys.trust(rotation.key, as: Self.nextHubKeyName)
   }
 
   /// How to handle the key of a bundle from which a database is made.
@@ -74,7 +76,7 @@ extension DeviceWorkspace {
     case let old?: try replaceHubKey(old, by: signer)
     case nil: try keys.trust(signer, as: Self.hubKeyName)
     }
-    try trustNext(of: bundle.manifest)
+    try trustNext(of: bundle)
   }
 
   /// If an accepted bundle is signed with the announced key, records that key as the hub's key.

@@ -218,6 +218,20 @@ struct RotatedKeyLossTests {
     #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "after the backup")
   }
 
+  @Test("a device follows two rotations, one after the other, and its archive stays sound")
+  func twice() throws {
+    for _ in 0..<2 {
+      #expect(camp.hub("keys", "rotate").code == 0)
+      for device in ["tablet", "phone"] { try camp.carry(device, rounds: 2) }
+    }
+    try rename("Bay")
+    for device in ["tablet", "phone"] {
+      try camp.carry(device, rounds: 2)
+      #expect(camp.device(device, "doctor").code == 0)
+    }
+    #expect(try lake() == "Bay")
+  }
+
   @Test("a device's own new key signs after its database was rebuilt", arguments: [false, true])
   func ownKey(isAcknowledged: Bool) throws {
     let made = try camp.device("tablet", "keys", "rotate", "--json").json["fingerprint"]?.stringValue

@@ -124,7 +124,7 @@ final class ScopeImport {
   }
 
   private func write(_ bundle: borrowing VerifiedBundle, _ handover: Handover?) throws -> ImportReport {
-    if workspace.runMode == .commit, !session.isRebuilt { try workspace.trustNext(of: manifest) }
+    if workspace.runMode == .commit, !session.isRebuilt { try workspace.trustNext(of: bundle) }
     hasToldKey = session.state.toldKey.map { $0 <= scope.acknowledged } ?? false
     if hasToldKey { session.state.toldKey = nil }
     return try ScopeWriting(bundle, scope, handover, session).run(bundle, from: path)
