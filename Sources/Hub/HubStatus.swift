@@ -199,7 +199,7 @@ extension HubWorkspace {
     }
   }
 
-  private func recovering(_ store: HubStore) throws -> HubStatus.Recovering? {
+  func recovering(_ store: HubStore) throws -> HubStatus.Recovering? {
     guard try store.isRecovering() else { return nil }
     let silent = try store.devices().filter { $0.state == .active && $0.proved < store.identity.firstEmission }.map(
       \.name)

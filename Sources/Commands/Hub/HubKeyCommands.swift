@@ -56,11 +56,49 @@ extension HubTool {
     try Confirmation.require("\(people)Make a new key?", command, context)
     let key = try hub.replaceLostKeys(again: command.flag("again"))
     let answer = KeyCommands.answer(key, command, next: afterLoss(key, cost))
-    return Answer(command.dryRun ? answer.text + people : answer.text, members(key, cost, isNew: !command.dryRun))
+    let text = answer.text + (command.dryRun ? people : givenUp(cost))
+    return Answer(text, members(key, cost, isNew: !command.dryRun))
   }
 
   private static func price(of cost: HubWorkspace.CostOfLoss) -> TerminalText {
-    (cost.isSetBack ? lostRows : "") + visits(cost)
+    (cost.isSetBack ? lostRows : "") + unmerged(cost) + visits(cost)
+  }
+
+  /// Says which bundles a new key gives up while a lost time is recovered, and how to keep them. Empty if nothing is
+  /// recovered.
+  private static func unmerged(_ cost: HubWorkspace.CostOfLoss) -> TerminalText {
+    guard let recovery = cost.recovery else { return "" }
+    return """
+      This hub still recovers a time that it lost. With a new key, it cannot use its own bundles of that time any \
+      more. Rows that only these bundles have do not come back, and devices remove them. \
+      \(givenUpParts(cost, recovery)) If no other person has the present key, answer no. First let these devices sync, \
+      then use: satchel-hub restore --finish. Then the rows are back, and a new key costs none of them.
+
+      """
+  }
+
+  private static func givenUpParts(
+    _ cost: HubWorkspace.CostOfLoss, _ recovery: HubStatus.Recovering
+  ) -> TerminalText {
+    var parts = [
+      "\(Words.count(cost.collected, "such bundle")) came here and \(cost.collected == 1 ? "is" : "are") not merged."
+    ]
+    parts += recovery.awaited.map { "\($0.device) has \(Words.count(Int($0.count), "such bundle")) to bring." }
+    if !recovery.silent.isEmpty {
+      parts.append("\(recovery.silent.joined(separator: ", ")) must deliver again, and may have more.")
+    }
+    return "\(parts.joined(separator: " "))"
+  }
+
+  /// Says which rows or bundles the new key has given up, for a script that was not asked. Empty if there are none.
+  private static func givenUp(_ cost: HubWorkspace.CostOfLoss) -> TerminalText {
+    guard let recovery = cost.recovery else {
+      return cost.isSetBack ? "Given up with the former key: the rows that this hub sent in the lost time.\n" : ""
+    }
+    return """
+      Given up with the former key: this hub's own bundles of the time that it lost. \(givenUpParts(cost, recovery))
+
+      """
   }
 
   private static let lostRows: TerminalText = """
@@ -92,7 +130,10 @@ extension HubTool {
   private static func members(
     _ key: PublicKey, _ cost: HubWorkspace.CostOfLoss, isNew: Bool
   ) -> KeyValuePairs<String, JSONValue> {
-    ["fingerprint": .string(key.fingerprint), "devices": .strings(cost.devices), "is_new": .bool(isNew)]
+    [
+      "fingerprint": .string(key.fingerprint), "devices": .strings(cost.devices), "is_new": .bool(isNew),
+      "given_up": .integer(Int64(isNew ? cost.collected : 0)),
+    ]
   }
 
   /// The command that revokes a device, as `device revoke` and as `keys revoke`. A device's right to deliver ends with

@@ -138,13 +138,27 @@ extension HubWorkspace {
     public let unused: PublicKey?
     /// Whether the hub is known to be set back. Then a new key gives up the rows that the hub sent in the lost time.
     public let isSetBack: Bool
+    /// The recovery of a lost time that is not at its end. nil if none is running. A new key gives up what is missing.
+    public let recovery: HubStatus.Recovering?
+    /// The number of bundles of the lost time that came and are not merged. The hub cannot use them with a new key.
+    public let collected: Int
   }
 
   public func costOfLostKeys() throws -> CostOfLoss {
     let store = try examined()
     let devices = try store.devices().filter { $0.state == .active }.map(\.name)
     return CostOfLoss(
-      devices: devices, unused: try isUnused(store) ? keys.ownKey() : nil, isSetBack: try store.setBack() != nil)
+      devices: devices, unused: try isUnused(store) ? keys.ownKey() : nil, isSetBack: try store.setBack() != nil,
+      recovery: try recovering(store), collected: try countUsableLost(store))
+  }
+
+  /// Counts the bundles of the lost time that came, are not merged, and have a signature that still counts.
+  private func countUsableLost(_ store: HubStore) throws -> Int {
+    guard try store.isRecovering() else { return 0 }
+    let believed = try believedOwnKeys(store)
+    return try store.lostEmissionsToMerge().count { emission in
+      try emission.file.map { try reader.identityIfSound(of: lostPath($0), trust: .keys(believed)) != nil } ?? false
+    }
   }
 
   /// Whether the present key replaced a lost key, and no device is known to use it.

@@ -92,12 +92,21 @@ struct BundleMerge {
   private func noteStand(_ device: inout EnrolledDevice) throws {
     if let emission = try store.emission(changes, of: device.id) {
       device.proved = max(device.proved, changes.received)
-      try store.forgetFormerUsers(before: emission.user, of: device.id)
+      try forgetFormerUsers(before: emission, of: device)
     } else if changes.epoch == store.identity.epoch, let proof = changes.proof {
       // The hub has forgotten the device's rows, so the device gets all rows again. From this record the device learns
       // that the full bundle may follow its emission.
       try store.declare(.init(number: changes.received, digest: proof.digest), by: device.id)
     }
+  }
+
+  /// Forgets the device's former users, because the device has an emission for its present user.
+  ///
+  /// A bundle of an earlier epoch does not show that. The device may have got later emissions in the time that this hub
+  /// lost, and they may be for other users. These users' bundles may still be on their way.
+  private func forgetFormerUsers(before emission: Emission, of device: EnrolledDevice) throws {
+    guard changes.epoch == store.identity.epoch else { return }
+    try store.forgetFormerUsers(before: emission, of: device.id)
   }
 
   /// Returns the milliseconds by which the device's clock is ahead. A negative result means that the clock is behind by

@@ -9,10 +9,11 @@ extension HeldRows {
   /// value stays. The disagreement keeps the earlier value.
   func merged(
     _ change: Change, _ record: ConflictRecord, onto hub: Row?, with past: RowNumbers.Entry?, others: OthersChanges,
-    in place: Int
+    from base: ChangeBase, in place: Int
   ) throws -> MergeResult {
     let rules = store.rows[place].rules
     guard case .update(let changes) = change, hub != nil else {
+      let rules = try hub == nil ? rules : self.rules(for: change, record, with: past, from: base, in: place)
       return merge(change, at: record.stamp, onto: hub, others: others, by: rules)
     }
     let later = try columnsWrittenLater(than: record, with: past, in: place)
@@ -26,6 +27,26 @@ extension HeldRows {
     let kind = result.disagreement?.kind ?? .updateUpdate
     let state = result.disagreement?.state ?? .settled
     return MergeResult(row: result.row, disagreement: Disagreement(kind: kind, state: state, winners: winners))
+  }
+
+  /// The rules for a waiting insert that meets a row. If another replica made the row, equal counters are added.
+  private func rules(
+    for change: Change, _ record: ConflictRecord, with past: RowNumbers.Entry?, from base: ChangeBase, in place: Int
+  ) throws -> MergeRules {
+    let rules = store.rows[place].rules
+    guard case .insert = change else { return rules }
+    if try store.mayHaveJoined(record.id) { return rules.forChange(change, first: nil) }
+    if !rules.hasCounters { return rules }
+    let emission = try base.cursor.flatMap { cursor in
+      try store.emissions(of: record.device).last { $0.cursor == cursor }?.number
+    }
+    let held = HeldAtBase(store, device: record.device, emission: emission)
+    let own = OwnChanges(of: record.device, by: record.user)
+    // The device may have changed the row of another replica after it made this insert.
+    let isContained = try store.mayContain(insertOf: past, in: place, from: base, holding: held) {
+      own.contains($0) && $0.stamp <= record.stamp
+    }
+    return isContained ? rules : rules.addingEqualCounters
   }
 
   /// The columns that the device of a waiting change wrote after this change.

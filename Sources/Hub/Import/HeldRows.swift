@@ -199,7 +199,7 @@ final class HeldRows {
         of: change, onto: hub, with: past, in: place, since: nil, at: record.stamp)
     }
     if case .insert = change, try hub == nil && waitsForItsKey(record, in: place) { return .waits }
-    let result = try merged(change, record, onto: hub, with: past, others: others, in: place)
+    let result = try merged(change, record, onto: hub, with: past, others: others, from: base, in: place)
     if let change = Change(from: hub, to: result.row),
       let words = try refusal(of: change, record, mayWrite: found?.mayWrite ?? true, in: place)
     {
@@ -256,6 +256,7 @@ final class HeldRows {
     _ record: ConflictRecord, _ change: Change, _ disagreement: Disagreement?, met: Row?, in place: Int,
     note: String? = nil
   ) throws {
+    try store.forgetJoined(record.id)
     guard let disagreement else { return try ConflictTable.setState(.settled, of: record.id, in: store.database) }
     if !disagreement.isWonByDevice { lost.append(record.id) }
     var found = ConflictRecord(

@@ -103,7 +103,7 @@ extension StepMerger {
     }
     let record = record(of: disagreement, step, met: met, in: place, note: noteWithFamily(note, step, in: place))
     let hidden = try hidden ?? hiddenPart(of: met, in: place)
-    try keep(record, told: told, hidden: hidden)
+    try keep(record, of: step, told: told, hidden: hidden)
     if disagreement.isWonByDevice { return }
     progress.refused += 1
     // If a change was not accepted exactly as sent, the device must receive the row. If a device deleted a hidden row,
@@ -125,7 +125,7 @@ extension StepMerger {
 
   /// Puts a record into the table of conflicts. In a unit, only the record that represents the unit counts as a new
   /// conflict.
-  func keep(_ record: ConflictRecord, told: Int64? = nil, hidden: HiddenPart) throws {
+  func keep(_ record: ConflictRecord, of step: Step, told: Int64? = nil, hidden: HiddenPart) throws {
     var record = record
     if record.unit == nil, try !mayWait(record.state, count: 1) { record.state = .open }
     if record.state == .held { holdsAny = true }
@@ -137,6 +137,7 @@ extension StepMerger {
     case .new:
       earlier?.add(.init(record))
       if record.state == .held { progress.heldCount? += 1 }
+      if record.state == .held, case .insert = step.change, step.first == nil { try store.rememberJoined(record.id) }
       if let unit = record.unit, unit != record.id { return }
       progress.conflicts += 1
       if store.place(of: record.table).map({ store.tables[$0].rules.late }) == .accept {

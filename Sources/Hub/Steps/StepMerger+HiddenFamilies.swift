@@ -63,7 +63,7 @@ extension StepMerger {
           ?? "The device deleted other rows with this row: \(Self.words(of: counts)). All are decided together.")
       head = head ?? record
       record.unit = head?.id
-      try keep(record, told: ConflictTable.neverTold, hidden: .row)
+      try keep(record, of: step, told: ConflictTable.neverTold, hidden: .row)
       progress.refused += 1
       try store.owe(row.key, in: row.place, to: device.id, .ifVisible)
       dropFirst(of: row)

@@ -17,28 +17,6 @@ extension StepMerger {
     return rivals.count == 1 ? try rows.row(rivals[0]) : nil
   }
 
-  /// Whether the row that an insert meets may contain the counters of this insert.
-  ///
-  /// That is so if the device held or wrote the row, deleted it, and inserts it again. In a former epoch it is also
-  /// so if another device brought the row from the time that this hub lost. Otherwise another replica made the row: a
-  /// bundle is merged once, and `SharedChanges` removes the work that a copy of the device delivered.
-  func mayBeOwn(_ step: Step, with past: RowNumbers.Entry?, in place: Int, _ own: OwnChanges) throws -> Bool {
-    guard case .insert = step.change else { return false }
-    if let past, base.cursor != nil, try held.hasSent(past, in: place) { return true }
-    // If the log does not reach back to the insert of the row, a former epoch may have made the row.
-    var isOwn = base.isFormerEpoch
-    try store.eachChange(of: past) { entry in
-      if own.contains(entry) || base.isFormerEpoch && entry.device == nil {
-        isOwn = true
-        return .enough
-      }
-      if entry.operation != .insert { return .more }
-      isOwn = false
-      return .enough
-    }
-    return isOwn
-  }
-
   /// Returns the change that is logged if the device inserted a row equal to the hub's row. It is an update of the
   /// natural key that changes no value. If another device deletes the row without knowledge of this insert, the delete
   /// then counts as concurrent.

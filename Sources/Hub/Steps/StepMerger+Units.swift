@@ -137,7 +137,9 @@ extension StepMerger {
       var record = try record(item, reason, note: reason.map(\.note) ?? ConflictRecord.words(of: head))
       record.unit = head.id
       let met = try store.rows[item.row.place].row(item.row.key)
-      try keep(record, hidden: reason?.hidden ?? hiddenPart(of: reason?.met ?? met, in: item.row.place))
+      try keep(
+        record, of: item.pending.step,
+        hidden: reason?.hidden ?? hiddenPart(of: reason?.met ?? met, in: item.row.place))
       try store.owe(item.row.key, in: item.row.place, to: device.id)
     }
     drop(unit)

@@ -294,11 +294,18 @@ final class StepMerger {
     if meetsDelete(step, onto: hub, with: past) { others.presence = true }
     others.uncertain = try uncertainColumns(step, onto: hub, with: past, in: place)
     let rules = store.rows[place].rules.forChange(step.change, first: step.first)
-    let isOwn = try rules.hasCounters && hub != nil && mayBeOwn(step, with: past, in: place, pending.own ?? own)
+    let isOwn = try rules.hasCounters && hub != nil && mayBeOwn(pending, with: past, in: place)
     return merge(
       step.change, at: stamp, onto: hub,
       others: pending.isFolded ? others.meetingFolded(step.change, onto: hub) : others,
       by: isOwn ? rules : rules.addingEqualCounters)
+  }
+
+  /// Whether the row that an insert meets may contain the counters of this insert.
+  private func mayBeOwn(_ pending: Pending, with past: RowNumbers.Entry?, in place: Int) throws -> Bool {
+    guard case .insert = pending.step.change else { return false }
+    let own = pending.own ?? own
+    return try store.mayContain(insertOf: past, in: place, from: base, holding: held) { own.contains($0) }
   }
 
   /// Keeps a change if a copy of the device has delivered an unknown part of it.

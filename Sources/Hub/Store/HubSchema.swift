@@ -4,7 +4,8 @@ enum HubSchema {
     // The hub, its users and its devices.
     hub, epochs, setBack, users, devices, formerKeys, revoked, HubStore.formerUsers,
     // Deliveries of devices.
-    log, chain, branches, rekeyed, HubStore.removedElements, HubStore.recoveredRows, HubStore.braked,
+    log, chain, branches, rekeyed, HubStore.removedElements, HubStore.recoveredRows, HubStore.joinedRows,
+    HubStore.braked,
     // Emissions to devices.
     emissions, emissionSets, owed, declared, HubStore.lostEmissions, HubStore.awaitedEmissions,
     // Known states of devices.

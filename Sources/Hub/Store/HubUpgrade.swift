@@ -7,8 +7,10 @@ import SatchelWorkspace
 extension HubSchema {
   static let upgrade = SchemaUpgrade([
     toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8, toSchema9,
-    toSchema10, toSchema11, toSchema12,
+    toSchema10, toSchema11, toSchema12, toSchema13,
   ])
+
+  private static let toSchema13: SchemaUpgrade.Step = { try HubStore.rememberJoinedRows(in: $0) }
 
   private static let toSchema12: SchemaUpgrade.Step = { database in
     try database.execute("ALTER TABLE satchel_emissions ADD COLUMN stamp INTEGER NOT NULL DEFAULT 0")

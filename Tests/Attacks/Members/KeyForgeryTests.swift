@@ -147,6 +147,7 @@ struct KeyForgeryTests {
       DROP TABLE satchel_braked;
       DROP TABLE satchel_health;
       DROP TABLE satchel_recovered_rows;
+      DROP TABLE satchel_joined_rows;
       ALTER TABLE satchel_hub DROP COLUMN names_settled;
       DROP INDEX satchel_received_paths;
       UPDATE satchel_schema SET version = 8

@@ -312,4 +312,17 @@ struct HandoverTests {
     #expect(try camp.rows("tablet/data.sqlite", "SELECT words FROM stock") == "by ann")
     #expect(try FileManager.default.contentsOfDirectory(atPath: camp.path("tablet/bundles/outbox")) == [])
   }
+
+  @Test("a bundle on an older emission does not end the time of the user of a later emission")
+  func olderEmission() throws {
+    try camp.answer("tablet")
+    #expect(camp.hub("device", "set", "tablet", "--user", "ben").code == 0)
+    _ = try camp.emit("tablet")
+    #expect(camp.hub("device", "set", "tablet", "--user", "ann").code == 0)
+    try camp.deliver("tablet")
+    #expect(try atHub("SELECT user FROM satchel_former_users WHERE user <> 'ann'") == "ben")
+    try camp.answer("tablet")
+    try camp.deliver("tablet")
+    #expect(try atHub("SELECT count(*) FROM satchel_former_users WHERE user <> 'ann'") == "0")
+  }
 }

@@ -60,6 +60,28 @@ struct StandingWordsTests {
     #expect(words.contains("answer no, and use: satchel-hub restore --in-place"), "\(words)")
   }
 
+  @Test("a hub that recovers a lost time says what a new key gives up, before it asks and after --yes")
+  func newKeyWhileRecovering() throws {
+    try setBack()
+    #expect(camp.hub("restore", "--in-place", "--yes").code == 0)
+    let silent = camp.hub("keys", "rotate", "--lost", answers: ["n"], interactive: true)
+    let first = silent.error.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(silent.code == 1 && first.contains("must deliver again, and may have more."), "\(first)")
+    // The phone does not deliver, so the lost time is not merged.
+    try camp.carry("tablet", rounds: 3)
+    let count = try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_lost_emissions WHERE merged = 0")
+    #expect(count != "0")
+    let asked = camp.hub("keys", "rotate", "--lost", answers: ["n"], interactive: true)
+    let words = asked.error.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(asked.code == 1 && words.contains("\(count) such bundle"), "\(words)")
+    #expect(words.contains("then use: satchel-hub restore --finish."), "\(words)")
+    let given = camp.hub("keys", "rotate", "--lost", "--yes")
+    #expect(given.code == 0 && given.out.contains("Given up with the former key"), "\(given.out)\(given.error)")
+    // The former key does not count any more, so a further key gives up no bundle.
+    let again = try camp.hub("keys", "rotate", "--lost", "--again", "--yes", "--json").json
+    #expect(again["given_up"] == 0, "\(again)")
+  }
+
   /// Syncs with a folder that serves as a stick.
   private func sync(_ name: String?, _ words: String...) throws -> CommandLineFixture.Outcome {
     let stick = camp.path("stick")

@@ -63,10 +63,16 @@ extension HubStore {
   }
 
   /// Forgets the users before the user of an emission: the device has that emission, and all changes of the earlier
-  /// users have come.
-  func forgetFormerUsers(before user: String, of device: ReplicaID) throws {
+  /// users have come. The device may also have a later emission, so the users of later emissions stay.
+  func forgetFormerUsers(before emission: Emission, of device: ReplicaID) throws {
     try database.run(
-      "DELETE FROM satchel_former_users WHERE device = :device AND user <> :user",
-      ["device": .string(device.text), "user": .string(user)])
+      """
+      DELETE FROM satchel_former_users
+      WHERE device = :device AND user <> :user AND user NOT IN (
+        SELECT user FROM satchel_emissions WHERE device = :device AND number > :number)
+      """,
+      [
+        "device": .string(device.text), "user": .string(emission.user), "number": .integer(emission.number.rawValue),
+      ])
   }
 }

@@ -96,4 +96,37 @@ struct LostHandoverTests {
     try camp.carry("tablet", rounds: 4)
     try expectAllBack()
   }
+
+  /// The work of a device that the operator gave to ben and back before ben's work of the lost time came.
+  private func expectBackWithAnn() throws {
+    giveToBen()
+    let back = camp.hub("device", "set", "tablet", "--user", "ann", "--yes")
+    #expect(back.code == 0, "\(back.error)")
+    try camp.carry("tablet", rounds: 5)
+    #expect(try notes(office) == "a office, b of ben, x by ann, y by ben again")
+    #expect(try notes(tablet) == "a office, x by ann")
+    #expect(
+      try camp.rows(office, "SELECT DISTINCT key, user FROM satchel_log WHERE device IS NOT NULL ORDER BY key")
+        == "[\"b\"]|ben\n[\"x\"]|ann\n[\"y\"]|ben")
+    #expect(camp.hub("doctor").code == 0)
+  }
+
+  @Test("a hand-over that is entered and taken back at once lets both users' work in")
+  func givenBackAtOnce() throws {
+    try workOfBoth()
+    try putBack()
+    try camp.carry("tablet")
+    #expect(camp.hub("restore", "--in-place", "--yes").code == 0)
+    try expectBackWithAnn()
+  }
+
+  @Test("a device that gets a bundle for its former user first delivers the work of both users")
+  func emittedFirst() throws {
+    try workOfBoth()
+    try putBack()
+    // No bundle of the device has come yet, so the hub does not know whose work it has.
+    #expect(camp.hub("restore", "--in-place", "--yes").code == 0)
+    try camp.answer("tablet")
+    try expectBackWithAnn()
+  }
 }
