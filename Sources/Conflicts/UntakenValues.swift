@@ -8,9 +8,11 @@ extension ConflictRecord {
   func untaken(onto row: Row?, _ schema: TableSchema, _ rules: MergeRules) -> [Field] {
     let fields = deviceValues ?? []
     guard let row else { return fields }
+    // An earlier release did not rename the columns in `winners` when the table's columns were renamed.
+    let areWinnersKnown = !winners.isEmpty && winners.allSatisfy { schema.position(of: $0.name) != nil }
     return fields.compactMap { field in
       // Columns without a disagreement were merged with the change. Such a column may have a newer value now.
-      if !winners.isEmpty, !winners.contains(where: { $0.name == field.name }) { return nil }
+      if areWinnersKnown, !winners.contains(where: { $0.name == field.name }) { return nil }
       guard let column = schema.position(of: field.name), rules.countsDifferences(of: column),
         let how = rules.combination(of: column)
       else { return field }

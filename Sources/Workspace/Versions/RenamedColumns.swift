@@ -30,6 +30,7 @@ public enum RenamedColumns {
   /// Renames columns in the values of the table's conflicts, in the same way.
   public static func followInConflicts(_ mapping: ColumnMapping, of table: Name, database: borrowing Database) throws {
     try follow(
-      mapping, of: table, in: "satchel_conflicts", ["base_values", "hub_values", "device_values"], database: database)
+      mapping, of: table, in: "satchel_conflicts", ["base_values", "hub_values", "device_values", "winners"],
+      database: database)
   }
 }

@@ -59,6 +59,18 @@ struct VersionMemoryTests {
       try camp.office("SELECT device_values FROM satchel_conflicts WHERE operation = 'insert'").contains(#""stars":2"#))
   }
 
+  @Test("a decision about a conflict of an earlier version leaves a newer value of another column")
+  func decidedAfterOthers() throws {
+    try camp.write("office", "UPDATE reviews SET words = 'calm' WHERE id = 'r1'")
+    try camp.write("tablet", "UPDATE reviews SET site = NULL, words = 'loud' WHERE id = 'r1'")
+    camp.camp.deliver("tablet", 1)
+    try camp.write("office", "UPDATE reviews SET site = 'lake' WHERE id = 'r1'")
+    try camp.apply(VersionTests.definition(2), Self.script)
+    let command = ["-C", camp.camp.path("hub"), "conflicts", "resolve", "--all", "--policy", "device"]
+    #expect(camp.camp.hubAnywhere(command).code == 0)
+    #expect(try camp.office("SELECT site, text FROM reviews WHERE id = 'r1'") == "lake|loud")
+  }
+
   @Test("history shows earlier changes, and a bundle of an earlier version can be reverted")
   func history() throws {
     try camp.write(
