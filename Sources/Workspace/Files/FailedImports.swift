@@ -55,8 +55,8 @@ public struct FailedImports {
       let origin = ((try? manifest()) ?? nil).map { FailedImport.Origin($0, at: own) }
       try note(
         FailedImport(
-          file: Paths.name(of: file), origin: origin, message: Self.shortened(words.message),
-          hint: words.hint.map(Self.shortened), at: clock.milliseconds()))
+          file: Paths.name(of: file), origin: origin, message: words.message.shortened(to: Self.longestText),
+          hint: words.hint?.shortened(to: Self.longestText), at: clock.milliseconds()))
       throw error
     }
   }
@@ -68,10 +68,6 @@ public struct FailedImports {
     if let error = error as? SQLiteError, error.isOfTheMachine { return nil }
     if error is BundleError || error is PlatformError || error is WorkspaceError { return nil }
     return error as? any ExplainedError
-  }
-
-  private static func shortened(_ text: String) -> String {
-    text.shortened(to: longestText)
   }
 
   private func forget(after report: some ImportOutcome) throws {
