@@ -8,6 +8,12 @@ import SatchelWorkspace
 extension HubWorkspace {
   func lostPath(_ file: String) -> String { Paths.join(folder.lost, file) }
 
+  /// Reads a collected bundle. Throws `BundleError.unknownKey` if the signing key was lost after the bundle was
+  /// collected, because then its author is unknown. Throws another error if the file is missing or damaged.
+  func believedLost(_ file: String, _ store: HubStore) throws -> VerifiedBundle {
+    try reader.read(lostPath(file), trust: .keys(believedOwnKeys(store)), staging: folder.inbox)
+  }
+
   /// Returns the collected bundles that are not merged and whose file is missing or damaged. Reads every file.
   func unreadableLost(_ store: HubStore) throws -> [LostEmission] {
     let keys = try ownKeys()

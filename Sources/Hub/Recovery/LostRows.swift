@@ -35,8 +35,7 @@ final class LostRows {
     for emission in try store.lostEmissionsToMerge() {
       guard let file = emission.file else { continue }
       do {
-        let bundle = try hub.reader.read(
-          hub.lostPath(file), trust: .keys(hub.believedOwnKeys(store)), staging: hub.folder.inbox)
+        let bundle = try hub.believedLost(file, store)
         let rows = try givenKeys(in: bundle, emission.link.number)
         if !rows.isEmpty { try note(rows, of: bundle, &found) }
       } catch is BundleError {} catch PlatformError.missing {}

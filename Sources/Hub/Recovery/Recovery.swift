@@ -119,8 +119,7 @@ private final class Recovery {
   /// lost after the emission was collected, because then its author is unknown.
   private func believedBundle(_ file: String) throws -> VerifiedBundle? {
     do {
-      return try hub.reader.read(
-        hub.lostPath(file), trust: .keys(hub.believedOwnKeys(store)), staging: hub.folder.inbox)
+      return try hub.believedLost(file, store)
     } catch BundleError.unknownKey { return nil } catch is BundleError {} catch PlatformError.missing {}
     unreadable.insert(file)
     return nil
