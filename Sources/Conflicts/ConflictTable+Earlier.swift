@@ -8,12 +8,9 @@ extension ConflictTable {
   /// A conflict's id and its row.
   public struct Found: Sendable {
     public let id: ConflictID
-    public let table: Name
-    public let key: RowKey
+    public let row: RowInTable
 
-    public init(_ record: ConflictRecord) { (id, table, key) = (record.id, record.table, record.key) }
-
-    fileprivate init(id: ConflictID, table: Name, key: RowKey) { (self.id, self.table, self.key) = (id, table, key) }
+    public init(id: ConflictID, row: RowInTable) { (self.id, self.row) = (id, row) }
   }
 
   /// The conflicts about a device's changes of this generation and later ones, in any state, oldest first.
@@ -30,7 +27,8 @@ extension ConflictTable {
       ["device": .string(device.text), "first": .integer(first.rawValue)]
     ) { row -> Found? in
       guard let id = ConflictID(row.text(0)) else { return nil }
-      return Found(id: id, table: Name(row.text(1)), key: try RowKey(canonical: Array(row.text(2).utf8)))
+      let key = try RowKey(canonical: Array(row.text(2).utf8))
+      return Found(id: id, row: RowInTable(table: Name(row.text(1)), key: key))
     }.compactMap(\.self)
   }
 

@@ -58,6 +58,8 @@ extension ConflictRecord {
     "It belongs to a unit: the change of \(unit.words) could not be taken."
   }
 
+  public var rowInTable: RowInTable { RowInTable(table: table, key: key) }
+
   /// The row, as messages name it.
   public var words: String { "\(table) \(String(decoding: canonicalKey(key), as: UTF8.self))" }
 }

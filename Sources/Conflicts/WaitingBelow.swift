@@ -55,14 +55,14 @@ struct NewestValues {
   /// - Parameter records: conflicts of one device. The updates among them wait behind the inserts.
   init(_ records: [ConflictRecord]) {
     for record in records where record.operation == .update && record.unit == nil {
-      updates[RowInTable(table: record.table, key: record.key), default: []].append(record)
+      updates[record.rowInTable, default: []].append(record)
     }
   }
 
   /// Returns the record of an insert with the newest values of its row, and any other record as it is.
   func of(_ record: ConflictRecord) -> ConflictRecord {
     guard record.operation == .insert, var values = record.deviceValues,
-      let later = updates[RowInTable(table: record.table, key: record.key)]
+      let later = updates[record.rowInTable]
     else { return record }
     for update in later.sorted(by: { $0.generation < $1.generation }) where update.generation >= record.generation {
       let written = update.deviceValues ?? []

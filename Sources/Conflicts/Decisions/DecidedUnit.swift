@@ -30,7 +30,7 @@ extension [StoredConflict] {
       var reason: WorkspaceError?
       var blocked: Set<RowInTable> = []
       left = try left.filter { member in
-        let row = RowInTable(table: member.record.table, key: member.record.key)
+        let row = member.record.rowInTable
         if blocked.contains(row) { return true }
         do { try database.savepoint { try body(member) } } catch let error as WorkspaceError {
           reason = reason ?? error.about(member.record)

@@ -35,7 +35,7 @@ extension ConflictRecord {
     case .anyway: return
     case .asFound: if isAsFound(current, or: decision == .device ? baseValues ?? [] : []) { return }
     case .asFoundOrDecided(let rows):
-      if rows.contains(RowInTable(table: table, key: key)) { return }
+      if rows.contains(rowInTable) { return }
       return try check(.asFound, for: decision, current: current, mark: mark)
     case .mark(let mark): if present == mark { return }
     }

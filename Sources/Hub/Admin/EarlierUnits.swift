@@ -12,13 +12,12 @@ struct EarlierUnits {
   /// Throws a `WorkspaceError` if one of these changes starts from a value of an earlier unit that was not taken. The
   /// row would get the amounts of both units, and the other rows only those of the later unit.
   func check(_ records: [ConflictRecord]) throws {
+    guard let device = records.first?.device, try ConflictTable.hasUnits(of: device, in: store.database) else { return }
     for record in records {
-      guard let place = store.place(of: record.table),
-        try ConflictTable.hasUnits(of: record.device, in: store.database)
-      else { continue }
+      guard let place = store.place(of: record.table) else { continue }
       let generations = 0..<record.generation.rawValue
       let earlier = try ConflictTable.earlier(
-        record.key, of: store.tables[place], device: record.device, in: generations,
+        record.key, of: store.tables[place], device: device, in: generations,
         wanted: .unitsNotDecidedForDevice, store.database)
       for first in earlier where first.unit != record.unit {
         guard try store.isNotTaken(first, in: place), try isMade(record, on: first, in: place) else { continue }

@@ -190,7 +190,7 @@ extension HubWorkspace {
         guard unit.members.contains(where: \.record.isForAll) else { throw unit.notForAll }
         let decision = try decision(policy, unit, store)
         let device = unit.head.record.device
-        let rows = Set(unit.members.map { RowInTable(table: $0.record.table, key: $0.record.key) })
+        let rows = Set(unit.members.map { $0.record.rowInTable })
         let seen =
           decision.word == .device ? RowSeen.asFoundOrDecided(rows.filter { decided[$0] == device }) : .asFound
         try store.database.savepoint {

@@ -37,8 +37,8 @@ final class EarlierConflicts {
 
   /// Records a conflict that this merge found.
   func add(_ found: ConflictTable.Found) {
-    guard let place = store.place(of: found.table) else { return }
-    ids[.init(place: place, key: found.key), default: []].append(found.id)
+    guard let place = store.place(of: found.row.table) else { return }
+    ids[.init(place: place, key: found.row.key), default: []].append(found.id)
   }
 
   /// Forgets what is known of a row, because conflicts about its changes were closed.

@@ -135,7 +135,7 @@ extension StepMerger {
       record, bundle: bundle, noted: now, since: since, told: told, hidden: hidden, in: store.database)
     switch addition {
     case .new:
-      earlier?.add(.init(record))
+      earlier?.add(.init(id: record.id, row: record.rowInTable))
       if record.state == .held { progress.heldCount? += 1 }
       if record.state == .held, case .insert = step.change, step.first == nil { try store.rememberJoined(record.id) }
       if let unit = record.unit, unit != record.id { return }

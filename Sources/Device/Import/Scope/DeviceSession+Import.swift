@@ -44,7 +44,7 @@ extension DeviceSession {
       let generation = record.generation.rawValue
       let known = try ConflictTable.earlier(
         record.key, of: table, device: state.id, in: generation..<(generation + 1), database)
-      if known.isEmpty { refused[RowInTable(table: record.table, key: record.key)] = record }
+      if known.isEmpty { refused[record.rowInTable] = record }
     }
     return refused
   }
