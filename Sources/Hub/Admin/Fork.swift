@@ -14,6 +14,8 @@ public struct Fork: Sendable {
     public let path: String
     public let isMerged: Bool
     let counts: [Count]
+    /// The stamp of its latest change.
+    let latest: Stamp
     let links: [Manifest.Changes.Link]
     /// The digest of its B2SUMS.
     let digest: Digest
@@ -40,6 +42,12 @@ public struct Fork: Sendable {
   public struct History: Sendable {
     /// The exports in the order of their numbers.
     public var exports: [Export] = []
+    /// The last export that this history has in common with the first history.
+    var parted: SequenceNumber = .zero
+    /// The known history of a copy that no device continues yet. nil: this is another history.
+    var branch: ReplicaID?
+    /// Whether this is the history that the hub follows.
+    var isFirst = false
     var known: [SequenceNumber: Digest] = [:]
 
     /// The exports that are not merged. Their files are in the quarantine.
@@ -89,30 +97,6 @@ extension HubWorkspace {
     }
   }
 
-  /// Merges the bundles of the first history that wait because of a fork. The caller then settles the fork.
-  public func mergeFirstHistory(of name: String) throws -> [HubImportReport] {
-    if runMode == .dryRun { return [] }
-    return try locked {
-      let store = try storeForLongWork()
-      var fork = try findFork(of: name, store)
-      try fork.device.refuseRevoked()
-      guard fork.isForked, !fork.histories[0].waiting.isEmpty else { return [] }
-      let state = fork.device.state
-      fork.device.state = .active
-      try store.writeTransaction(runMode) { try store.save(fork.device) }
-      let imports = try fork.histories[0].waiting.map { export in
-        let report = try take(export.path, store, of: nil)
-        try Quarantine.release(export.path, files: platform.files)
-        return report
-      }
-      // Until the fork is settled, no other bundle of the device is accepted.
-      guard var device = try store.device(named: name) else { return imports }
-      device.state = state
-      try store.writeTransaction(runMode) { try store.save(device) }
-      return imports
-    }
-  }
-
   private func settle(_ fork: Fork, with kept: Int, _ store: HubStore) throws {
     let now = platform.clock.milliseconds()
     try store.writeTransaction(runMode) {
@@ -130,12 +114,13 @@ extension HubWorkspace {
 
   // MARK: finding the histories
 
-  func findFork(of name: String, _ store: HubStore) throws -> Fork {
+  /// - Parameter branches: whether bundles of known histories of copies are histories to choose, too.
+  func findFork(of name: String, _ store: HubStore, with branches: Bool = false) throws -> Fork {
     guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
     let waiting = try quarantined(of: device, store)
-    var histories = [Fork.History()]
+    var histories = [Fork.History(isFirst: true)]
     var parted = device.merged
-    for export in waiting {
+    for (export, branch) in waiting where branch == nil {
       let common = try export.links.last { try store.digest(of: $0.sequence, in: device.id) == $0.digest }?.sequence
       let isOther = try export.links.contains {
         let known = try store.digest(of: $0.sequence, in: device.id)
@@ -143,20 +128,43 @@ extension HubWorkspace {
       }
       if isOther { parted = min(parted, common ?? .zero) }
       let place = isOther ? histories.indices.dropFirst().first { histories[$0].fits(export) } : 0
-      if let place { histories[place].add(export) } else { histories.append(Fork.History(beginningWith: export)) }
+      if let place {
+        histories[place].add(export)
+      } else {
+        histories.append(Fork.History(beginningWith: export, after: common ?? .zero))
+      }
     }
+    if branches { try add(waiting, to: &histories, of: device, store) }
     if histories.count > 1 {
+      parted = histories.dropFirst().reduce(parted) { min($0, $1.parted) }
       histories[0].exports = try merged(of: device, after: parted, store) + histories[0].exports
     }
     return Fork(device: device, parted: parted, histories: histories)
   }
 
-  /// A device's bundles that were refused because of a fork, each once, in the order of their numbers. Bundles of
-  /// settled histories are left out.
-  private func quarantined(of device: EnrolledDevice, _ store: HubStore) throws -> [Fork.Export] {
+  /// Adds the histories of copies that no device continues, and whose bundles wait.
+  private func add(
+    _ waiting: [(export: Fork.Export, branch: ReplicaID?)], to histories: inout [Fork.History],
+    of device: EnrolledDevice, _ store: HubStore
+  ) throws {
+    for branch in try store.branches(of: device.id) {
+      let exports = waiting.filter { $0.branch == branch.id }.map(\.export)
+      guard let first = exports.first else { continue }
+      var history = Fork.History(beginningWith: first, after: branch.parted)
+      history.branch = branch.id
+      for export in exports.dropFirst() { history.add(export) }
+      histories.append(history)
+    }
+  }
+
+  /// A device's bundles that were refused because of a fork, each once, in the order of their numbers, with the known
+  /// history of a copy to which a bundle belongs. Bundles of histories that other devices continue are left out.
+  private func quarantined(
+    of device: EnrolledDevice, _ store: HubStore
+  ) throws -> [(export: Fork.Export, branch: ReplicaID?)] {
     var seen: Set<Digest> = []
     let files = try platform.files.list(folder.quarantine).filter { $0.hasSuffix(".satchel") }
-    return try files.compactMap { name -> Fork.Export? in
+    return try files.compactMap { name -> (export: Fork.Export, branch: ReplicaID?)? in
       let path = Paths.join(folder.quarantine, name)
       // Any other file there is damaged, or belongs to another device.
       guard let export = try read(path, isMerged: false, store), export.manifest.from.id == device.id,
@@ -167,13 +175,13 @@ extension HubWorkspace {
         try Ledger.knowledge(of: export.manifest.bundle, export.digest, from: device.name, in: store.database)
           != .taken
       else { return nil }
-      if let found = try store.contradiction(export.manifest, changes, last.digest),
-        try store.partedHistory(of: device.id, with: found) != nil
-      {
-        return nil
+      guard let found = try store.contradiction(export.manifest, changes, last.digest) else { return (export, nil) }
+      switch try store.partedHistory(of: device.id, with: found) {
+      case .claimed: return nil
+      case .unclaimed(let branch): return (export, branch)
+      case nil: return (export, nil)
       }
-      return export
-    }.sorted { $0.sequence < $1.sequence }
+    }.sorted { $0.export.sequence < $1.export.sequence }
   }
 
   private func merged(of device: EnrolledDevice, after parted: SequenceNumber, _ store: HubStore) throws -> [Fork
@@ -197,7 +205,9 @@ extension HubWorkspace {
     }
     guard case .changes(let changes) = bundle.manifest.body else { return nil }
     var counts: [Fork.Count] = []
+    var latest = Stamp.zero
     try bundle.eachChange { line in
+      latest = max(latest, line.stamp)
       guard let generation = line.generation else { return }
       if let place = counts.firstIndex(where: { $0.table == line.table && $0.generation == generation }) {
         counts[place].count += 1
@@ -207,12 +217,15 @@ extension HubWorkspace {
     }
     return Fork.Export(
       manifest: bundle.manifest, sequence: changes.sequence, path: path, isMerged: isMerged, counts: counts,
-      links: changes.links(with: bundle.digest), digest: bundle.digest, signer: bundle.signer)
+      latest: latest, links: changes.links(with: bundle.digest), digest: bundle.digest, signer: bundle.signer)
   }
 }
 
 extension Fork.History {
-  fileprivate init(beginningWith export: Fork.Export) { add(export) }
+  fileprivate init(beginningWith export: Fork.Export, after parted: SequenceNumber) {
+    self.parted = parted
+    add(export)
+  }
 
   /// Whether all digests that an export names agree with this history.
   fileprivate func fits(_ export: Fork.Export) -> Bool {

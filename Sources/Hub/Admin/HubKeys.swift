@@ -38,7 +38,12 @@ extension HubWorkspace {
   static func replacedKey(of device: EnrolledDevice) -> Refusal {
     Refusal(
       .replacedKey, "It is signed with a key that the device \(device.name) has replaced.",
-      hint: "Another person may have the old key. Ask the device's user.", keeping: .quarantine)
+      hint:
+        """
+        Ask the device's user. If its folder was put back from before the new key, in that folder: satchel renew \
+        --name NEW-NAME --request FILE. Otherwise another person may have the old key.
+        """,
+      keeping: .quarantine)
   }
 
   /// Records the keys that a merged bundle announces for its device. A wrong announcement does not affect the rest of

@@ -143,7 +143,8 @@ extension HubWorkspace {
         hint:
           """
           Its changes come when that copy has its own name. In its folder: satchel renew --name NEW-NAME --request \
-          FILE
+          FILE. If there is no copy, because \(name) was put back from its own backup: satchel-hub device fork \(name) \
+          --restored
           """,
         keeping: .quarantine)
     case .claimed(by: let heir):

@@ -64,7 +64,8 @@ extension HubWorkspace {
     let recovery = try Recovery(self, store)
     let emissions = try store.lostEmissionsToMerge()
     try recovery.learnKeys(of: emissions)
-    for emission in emissions { try recovery.merge(emission) }
+    for (rank, emission) in emissions.enumerated() { try recovery.merge(emission, rank) }
+    for (rank, emission) in emissions.enumerated() { try recovery.noteGone(emission, rank) }
     try recovery.finish()
     return recovery.report
   }
@@ -78,8 +79,13 @@ private final class Recovery {
   private let staging: StagingFolder
   private let known: BaselineRows
   private let former: FormerColumns
+  private let seen: SeenRows
   private var keys: PrimaryKeyMap
+  /// The hub's cursor when the first emission was merged.
+  private var begin = Cursor.zero
   private var unreadable: Set<String> = []
+  /// The ranks of the emissions that took rows away from their device.
+  private var takingAway: Set<Int> = []
   private(set) var report = RecoveryReport()
 
   init(_ hub: HubWorkspace, _ store: HubStore) throws {
@@ -89,13 +95,8 @@ private final class Recovery {
     staging = try StagingFolder(in: hub.folder.inbox, platform: hub.platform)
     known = try BaselineRows(at: staging.file("columns.sqlite"), like: store.database, tables: store.tables)
     former = try VersionTable.columns(in: store.database)
+    seen = try SeenRows(store)
     keys = PrimaryKeyMap(try PrimaryKeyReferences(store.tables), store.tables)
-    try store.database.execute(
-      """
-      CREATE TEMP TABLE IF NOT EXISTS satchel_recovered (
-        place INTEGER, row INTEGER, PRIMARY KEY (place, row)) WITHOUT ROWID;
-      DELETE FROM temp.satchel_recovered
-      """)
   }
 
   /// Finds the keys that rows had in the lost time and that differ from their keys here. If a change waits for such a
@@ -106,7 +107,11 @@ private final class Recovery {
       guard let bundle = try believedBundle(file) else { continue }
       for entry in try store.otherKeys(of: bundle, emission.link.number) { keys.add(entry) }
     }
-    if keys.isEmpty { return }
+    if !keys.isEmpty { try moveWaiting() }
+    begin = try store.cursor()
+  }
+
+  private func moveWaiting() throws {
     for record in try ConflictTable.list([.held], in: store.database).map(\.record) {
       guard let place = store.place(of: record.table) else { continue }
       let moved = keys.record(record, of: place)
@@ -125,28 +130,29 @@ private final class Recovery {
     return nil
   }
 
-  /// Merges one emission. The newest emission comes first, so an older emission does not overrule a newer emission.
-  func merge(_ emission: LostEmission) throws {
-    guard let file = emission.file, let bundle = try believedBundle(file) else { return }
+  /// Merges the rows of one emission. The newest emission comes first, so an older emission does not overrule a newer
+  /// emission.
+  /// - Parameter rank: 0 for the newest emission.
+  func merge(_ emission: LostEmission, _ rank: Int) throws {
+    guard let file = emission.file, let bundle = try believedBundle(file),
+      let ranked = RankedEmission(emission, bundle.manifest, rank: rank)
+    else { return }
     known.expect(version: bundle.manifest.version, former)
-    let words =
-      "Known only from bundle \(emission.link.number) for \(bundle.manifest.to.name), of the time that this hub lost."
-    if let path = bundle.path(of: .snapshot) { try mergeRows(of: Database.untrusted(path: path), words) }
-    let scope = try visibility(for: emission.device)
+    if let path = bundle.path(of: .snapshot) { try mergeRows(of: Database.untrusted(path: path), ranked) }
     try bundle.eachChange { line in
       guard let place = store.place(of: line.table), let table = known.table(line.table) else { return }
       switch line.content {
       case .row(let fields):
         table.expect(columns: fields.map(\.name))
-        try merge(table.row(of: fields), at: line.stamp, in: place, words)
-      case .gone: try noteGone(line.key, in: place, scope, words)
+        try merge(table.row(of: fields), at: line.stamp, in: place, ranked)
+      case .gone: takingAway.insert(rank)
       case .insert, .update, .delete, .rekey, .block: break
       }
     }
     report.emissions += 1
   }
 
-  private func mergeRows(of snapshot: borrowing Database, _ words: String) throws {
+  private func mergeRows(of snapshot: borrowing Database, _ emission: RankedEmission) throws {
     for (place, table) in known.tables.enumerated() {
       guard let columns = try table.table.carriedColumns(in: snapshot) else { continue }
       table.expect(columns: columns)
@@ -154,7 +160,7 @@ private final class Recovery {
         let values = $0.values(from: 0, count: columns.count)
         let row = table.row(of: zip(columns, values).map { Field($0, $1) })
         let stamp = try SnapshotBuilder.stamp(of: table.schema.key(of: row), in: table.name, database: snapshot)
-        try merge(row, at: stamp, in: place, words)
+        try merge(row, at: stamp, in: place, emission)
       }
     }
   }
@@ -167,14 +173,14 @@ private final class Recovery {
 
   // MARK: one row
 
-  private func merge(_ lost: Row, at stamp: Stamp, in place: Int, _ words: String) throws {
+  private func merge(_ lost: Row, at stamp: Stamp, in place: Int, _ emission: RankedEmission) throws {
     let row = keys.row(lost, of: place)
     let key = store.rows[place].schema.key(of: row)
     let hub = try store.rows[place].row(key)
     let past = try store.past(of: key, in: place)
-    let isNewest = try past.map { try !isSeen($0.number, in: place) } ?? true
-    if let past { try noteSeen(past.number, in: place) }
-    guard let hub else { return try bringBack(row, key, at: stamp, past, in: place, words) }
+    let isNewest = try past.map { try !seen.contains($0.number, in: place) } ?? true
+    if let past { try seen.note(past.number, in: place, of: emission) }
+    guard let hub else { return try bringBack(row, key, at: stamp, past, in: place, emission) }
     if hub == row { return }
     let present = try knownValues(of: past, in: place, since: stamp)
     func isKnown(_ column: Int) -> Bool { present.values[column, default: []].contains(row[column]) }
@@ -200,33 +206,35 @@ private final class Recovery {
       let lost = kept.keys.sorted().map { ColumnChange(column: $0, was: hub[$0], value: row[$0]) }
       try note(
         Disagreement(kind: .updateUpdate, state: .settled, winners: kept), .update(lost), key, at: stamp, hub,
-        in: place, words)
+        in: place, emission.words)
     }
   }
 
   /// Brings back a whole row that this hub lacks. If the row was deleted later or cannot be written, a settled conflict
   /// keeps it.
   private func bringBack(
-    _ row: Row, _ key: RowKey, at stamp: Stamp, _ past: RowNumbers.Entry?, in place: Int, _ words: String
+    _ row: Row, _ key: RowKey, at stamp: Stamp, _ past: RowNumbers.Entry?, in place: Int, _ emission: RankedEmission
   ) throws {
     let isLater = past.map { $0.stamp == .zero || stamp > $0.stamp } ?? true
     if isLater, try write(.insert(row), key, over: nil, at: stamp, past, in: place) {
-      try noteWhole(key, at: stamp, in: place)
+      try noteWhole(key, at: stamp, in: place, emission)
       // A device deleted the row without knowledge of this state of the row.
       guard let past, past.stamp > .zero else { return }
       let verdict = decide(store.rows[place].rules.table, device: .zero, hub: stamp)
-      return try note(
+      try note(
         Disagreement(kind: .deleteUpdate, state: verdict.state), .delete(was: row), key, at: past.stamp, row, in: place,
-        "\(words) An older deletion of it came from a device.")
-    }
-    try note(Disagreement(kind: .updateDelete, state: .settled), .insert(row), key, at: stamp, nil, in: place, words)
-  }
-
-  /// Records that the counters and sets of a row are from the lost time.
-  private func noteWhole(_ key: RowKey, at stamp: Stamp, in place: Int) throws {
-    guard !store.rows[place].countedColumns.isEmpty, let number = try store.numbers[place].number(of: key) else {
+        "\(emission.words) An older deletion of it came from a device.")
       return
     }
+    try note(
+      Disagreement(kind: .updateDelete, state: .settled), .insert(row), key, at: stamp, nil, in: place, emission.words)
+  }
+
+  /// Records that a row is back as a whole, and that its counters and sets are from the lost time.
+  private func noteWhole(_ key: RowKey, at stamp: Stamp, in place: Int, _ emission: RankedEmission) throws {
+    guard let number = try store.numbers[place].number(of: key) else { return }
+    try seen.note(number, in: place, of: emission)
+    if store.rows[place].countedColumns.isEmpty { return }
     try store.rememberRecovered(number, in: place, at: stamp)
     report.whole += 1
   }
@@ -278,55 +286,69 @@ private final class Recovery {
 
   // MARK: rows that were lost
 
-  private func noteSeen(_ number: Int64, in place: Int) throws {
-    try store.database.run(
-      "INSERT OR IGNORE INTO temp.satchel_recovered VALUES (:place, :row)",
-      ["place": .integer(Int64(place)), "row": .integer(number)])
-  }
-
-  /// Whether a newer emission of the lost time has the row.
-  private func isSeen(_ number: Int64, in place: Int) throws -> Bool {
-    try store.database.first(
-      "SELECT 1 FROM temp.satchel_recovered WHERE place = :place AND row = :row",
-      ["place": .integer(Int64(place)), "row": .integer(number)]
-    ) { _ in true } ?? false
+  /// Records the rows that an emission took away from its device. The rows of all emissions are merged before that, so
+  /// rows that came back are here again.
+  func noteGone(_ emission: LostEmission, _ rank: Int) throws {
+    guard takingAway.contains(rank), let file = emission.file, let bundle = try believedBundle(file),
+      let ranked = RankedEmission(emission, bundle.manifest, rank: rank),
+      let scope = try visibility(for: emission.device)
+    else { return }
+    try bundle.eachChange { line in
+      guard case .gone = line.content, let place = store.place(of: line.table) else { return }
+      try noteGone(keys.key(line.key, of: place), in: place, scope, ranked)
+    }
   }
 
   /// Records a conflict about a row that the device lost in the lost time. A deletion looks the same as a row that left
   /// the scope, so a person checks it. No conflict is necessary in three cases. A newer emission has the row, or the
   /// user does not see the row now, or the row was written since.
-  private func noteGone(_ key: RowKey, in place: Int, _ scope: ScopeStore?, _ words: String) throws {
-    guard let row = try store.rows[place].row(key), let past = try store.past(of: key, in: place), let scope,
-      try scope.maySee(key, in: place), past.cursor ?? .zero <= store.identity.epochCursor
+  private func noteGone(_ key: RowKey, in place: Int, _ scope: ScopeStore, _ emission: RankedEmission) throws {
+    guard let row = try store.rows[place].row(key), let past = try store.past(of: key, in: place),
+      try scope.maySee(key, in: place), try !isWrittenSince(past),
+      try !seen.contains(past.number, in: place, laterThan: emission)
     else { return }
-    if try isSeen(past.number, in: place) { return }
-    try noteSeen(past.number, in: place)
-    try note(
+    let isNew = try note(
       Disagreement(kind: .deleteUpdate, state: .open), .delete(was: row), key, at: past.stamp, row, in: place,
-      "\(words) The row was missing in that bundle. It was deleted, or the user was no longer allowed to see it.")
-    report.gone += 1
+      """
+      \(emission.words) The row was missing in that bundle. It was deleted, or the user was no longer allowed to see it.
+      """)
+    if isNew { report.gone += 1 }
   }
 
-  private func note(
+  /// Whether a row was written in this epoch before this merge.
+  private func isWrittenSince(_ past: RowNumbers.Entry) throws -> Bool {
+    var isWritten = false
+    try store.eachChange(of: past, after: store.identity.epochCursor) { entry in
+      isWritten = entry.cursor <= begin
+      return isWritten ? .enough : .more
+    }
+    return isWritten
+  }
+
+  /// - Returns: whether the conflict is new.
+  @discardableResult private func note(
     _ disagreement: Disagreement, _ change: Change, _ key: RowKey, at stamp: Stamp, _ met: Row?, in place: Int,
     _ words: String
-  ) throws {
+  ) throws -> Bool {
     let record = ConflictRecord(
       disagreement, of: change, at: stamp, generation: .zero, key: key, in: store.rows[place].schema, met: met,
       device: store.identity.id, user: HubWorkspace.hubUser, note: words)
     let isNew = try ConflictTable.add(record, bundle: nil, noted: now, told: 0, in: store.database)
     if isNew, disagreement.state == .settled { report.kept += 1 }
+    return isNew
   }
 
   // MARK: the end
 
   /// Ends the recovery. Opens the changes that waited for rows which no device delivered again.
   func finish() throws {
+    // Changes that waited for a row that is back now are compared with that row. It may contain them already.
+    _ = try HeldRows(store, now: now).release()
     report.abandoned = try ConflictTable.openAwaiting(in: store.database)
     report.unreadable = unreadable.count
     try store.markLostEmissionsMerged()
     try store.forgetRemovedElements()
     try store.endRecovery()
-    try store.database.execute("DROP TABLE temp.satchel_recovered")
+    try seen.end()
   }
 }

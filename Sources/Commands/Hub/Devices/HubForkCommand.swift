@@ -25,7 +25,8 @@ extension HubTool {
         OptionSpec(
           "restored",
           help: """
-            there is one device: its database was put back from a backup, and it continues from there
+            there is one device: its database was put back from a backup, and it continues from there. Its present \
+            history is the one whose newest bundle was made last, or the one that --keep names
             """),
       ],
       examples: [
@@ -38,7 +39,7 @@ extension HubTool {
       let (hub, name) = (try open(command, context), command.argument("NAME"))
       if command.flag("restored") { return try goOn(name, hub, command) }
       guard let typed = command.value("keep") else { return shown(try hub.fork(of: name)) }
-      guard let number = Int(typed) else { throw UsageError("--keep takes the number of a history") }
+      let number = try history(typed)
       let (fork, imports) = try hub.keep(history: number, of: name)
       let waiting = fork.histories[number - 1].waiting
       if command.dryRun {
@@ -54,38 +55,37 @@ extension HubTool {
     }
   }
 
-  /// Lets a device that was put back from its own backup continue from its present state. Everything that it delivered
-  /// before stays.
+  /// Lets a device that was put back from its own backup continue with its present history. Everything that it
+  /// delivered before stays.
   private static func goOn(_ name: String, _ hub: HubWorkspace, _ command: ParsedCommand) throws -> Answer {
-    if command.value("keep") != nil {
-      throw UsageError("--restored already says which history continues: leave --keep out")
-    }
-    let fork = try hub.fork(of: name)
-    guard fork.histories.count == 2 else {
+    let number = try command.value("keep").map { try history($0) }
+    guard let restored = try hub.continueRestored(name, with: number) else {
       throw WorkspaceError(
-        .noFork,
-        fork.isForked
-          ? "\(fork.histories.count) histories came from the device \(name), and a restore makes only two."
-          : "Nothing came from the device \(name) since it was put back.",
-        hint: fork.isForked
-          ? "See them, and choose one: satchel-hub device fork \(name)"
-          : "Have it export once, and import that here: satchel sync. If this hub takes it, nothing has to be settled.")
+        .noFork, "Nothing came from the device \(name) since it was put back.",
+        hint:
+          "Have it export once, and import that here: satchel sync. If this hub takes it, nothing has to be settled.")
     }
-    // The history before the restore may have its newest bundle here, which waits only because of the fork.
-    let former = try hub.mergeFirstHistory(of: name)
-    let (settled, imports) = try hub.keep(history: 2, of: name)
-    if command.dryRun { return Answer("\(name) would continue from the restored state.\n", members(settled)) }
+    let made: TerminalText = restored.made.map { " Its newest bundle is from \($0)." } ?? ""
+    if command.dryRun {
+      return Answer("\(name) would continue from the restored state.\(made)\n", members(restored.fork))
+    }
     var answer = Answer(
       """
-      \(name) continues from the restored state. Its deliveries after that backup stay at the hub, and its next \
-      bundle brings them back.
+      \(name) continues from the restored state.\(made) What it delivered before that stays at the hub, and its next \
+      bundle brings it back.
 
       """,
-      members(settled))
-    for report in former + imports { answer.text += text(report) }
-    answer.members.append(.init(name: "imports", value: .array((former + imports).map(json))))
+      members(restored.fork))
+    for report in restored.imports { answer.text += text(report) }
+    answer.members.append(.init(name: "imports", value: .array(restored.imports.map(json))))
+    answer.members.append(.init(name: "history", value: .integer(Int64(restored.present + 1))))
     answer.text += "Next: satchel-hub emit --device \(name), and carry that to it.\n"
     return answer
+  }
+
+  private static func history(_ typed: String) throws -> Int {
+    guard let number = Int(typed) else { throw UsageError("--keep takes the number of a history") }
+    return number
   }
 
   private static func next(_ fork: Fork) -> TerminalText {

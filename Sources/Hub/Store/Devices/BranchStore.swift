@@ -41,14 +41,14 @@ extension HubStore {
       return .claimed(by: heir.name)
     }
     for branch in try branches(of: device) where try digest(of: found.sequence, in: branch.id) == found.digest {
-      return .unclaimed
+      return .unclaimed(branch.id)
     }
     return nil
   }
 
   enum PartedHistory {
-    /// The copy has not sent a request yet.
-    case unclaimed
+    /// The copy has not sent a request yet. The history has this id until then.
+    case unclaimed(ReplicaID)
     /// The copy continues as the device of this name.
     case claimed(by: String)
   }
@@ -90,6 +90,14 @@ extension HubStore {
     device.merged = parted
     // The next bundle of the device shows which emission the device has.
     device.proved = .zero
+    try save(device)
+  }
+
+  /// Assigns a history to its device again. The device must follow a history that ends at the last export that both
+  /// have in common.
+  func rejoin(_ branch: Branch, _ device: inout EnrolledDevice) throws {
+    try takeOver(branch, by: device.id)
+    device.merged = branch.merged
     try save(device)
   }
 

@@ -86,6 +86,70 @@ struct LostTimeTests {
     #expect(try sites(tablet) == "hill lake new-1 new-2 office-1")
   }
 
+  @Test("a row that was deleted in the lost time is asked about, also after the hub is put back a second time")
+  func deletedBefore() throws {
+    try open(["tablet", "phone"])
+    try keepCopy()
+    try camp.sql(office, "DELETE FROM sites WHERE id = 'hill'")
+    try camp.carry("tablet", rounds: 2)
+    try putBack()
+    try learnOfIt(by: "INSERT INTO sites VALUES ('new-1', 'of the other time')")
+    try camp.carry("tablet", rounds: 3)
+    try putBack()
+    try learnOfIt(by: "INSERT INTO sites VALUES ('new-2', 'of the third time')")
+    for _ in 1...3 { for device in ["tablet", "phone"] { try camp.carry(device) } }
+    #expect(try sites(office) == "hill lake new-1 new-2")
+    #expect(
+      try camp.rows(office, "SELECT kind, key FROM satchel_conflicts WHERE state = 'open'")
+        == #"delete/update|["hill"]"#)
+  }
+
+  @Test("a row that was made and deleted in the lost time comes back with a question, or not at all")
+  func madeAndDeleted() throws {
+    try open(["tablet"])
+    try keepCopy()
+    try camp.sql(office, "INSERT INTO sites VALUES ('tent', 'Tent')")
+    try camp.carry("tablet", rounds: 2)
+    try camp.sql(office, "DELETE FROM sites WHERE id = 'tent'")
+    try camp.carry("tablet", rounds: 2)
+    try putBack()
+    try learnOfIt(by: "INSERT INTO sites VALUES ('new', 'of the other time')")
+    try camp.carry("tablet", rounds: 3)
+    #expect(try sites(office) == "hill lake new tent")
+    #expect(
+      try camp.rows(office, "SELECT kind, key FROM satchel_conflicts WHERE state = 'open'")
+        == #"delete/update|["tent"]"#)
+  }
+
+  @Test("a change of a row that comes back with the change inside is no second one")
+  func changeInside() throws {
+    try camp.open(
+      "CREATE TABLE counts (id TEXT PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0, words TEXT)",
+      CommandLineFixture.definition(#"{ "counts": { "conflict": "manual", "columns": { "n": "sum" } } }"#),
+      devices: ["tablet", "phone"])
+    for device in ["tablet", "phone"] { try camp.carry(device, rounds: 2) }
+    try keepCopy()
+    try camp.sql(office, "INSERT INTO counts VALUES ('words', 0, 'a'), ('sum', 0, 'a')")
+    for device in ["tablet", "phone"] { try camp.carry(device, rounds: 2) }
+    try camp.sql(
+      "phone/data.sqlite",
+      "UPDATE counts SET words = 'b' WHERE id = 'words'; UPDATE counts SET n = n + 5 WHERE id = 'sum'")
+    for device in ["phone", "tablet"] { try camp.carry(device, rounds: 2) }
+    try putBack()
+    try learnOfIt(by: "INSERT INTO counts VALUES ('new', 0, '')")
+    for _ in 1...3 { for device in ["phone", "tablet"] { try camp.carry(device) } }
+    let counts = "SELECT id || ' ' || n || ' ' || words FROM counts WHERE id <> 'new' ORDER BY id"
+    #expect(try camp.rows(office, counts) == "sum 5 a\nwords 0 b")
+    // The hub cannot know whether the counter contains the change, so a person is asked.
+    let open = "SELECT kind, key FROM satchel_conflicts WHERE state = 'open'"
+    #expect(try camp.rows(office, open) == #"update/update|["sum"]"#)
+    #expect(camp.hub("conflicts", "resolve", "--all", "--policy", "hub").code == 0)
+    for device in ["phone", "tablet"] { try camp.carry(device, rounds: 2) }
+    for folder in ["phone", "tablet"] {
+      #expect(try camp.rows("\(folder)/data.sqlite", counts) == "sum 5 a\nwords 0 b")
+    }
+  }
+
   @Test("an emission that comes after the lost time was merged is merged too")
   func late() throws {
     try open(["tablet", "phone"])

@@ -1,0 +1,173 @@
+import Foundation
+import SatchelJSON
+import Testing
+
+/// A device is put back from its own backup. Sticks that it wrote before that come before or after its new bundles.
+@Suite("Late sticks of a device that was put back")
+struct RestoredDeviceTests {
+  private let camp: CommandLineFixture
+
+  init() throws {
+    camp = try CommandLineFixture()
+    try camp.open(
+      """
+      CREATE TABLE counts (id INTEGER PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0, words TEXT);
+      INSERT INTO counts VALUES (1, 0, 'one'), (2, 0, 'two');
+      """,
+      CommandLineFixture.definition(
+        #"{ "counts": { "conflict": "manual", "keys": "rekey", "columns": { "n": "sum" } } }"#),
+      devices: ["tablet", "phone"])
+  }
+
+  private func write(_ sql: String) throws { try camp.sql("tablet/data.sqlite", sql) }
+
+  private func deliver() throws -> CommandLineFixture.Outcome { camp.hub("import", try camp.export("tablet")) }
+
+  /// An export that stays on a stick.
+  private func stick(_ name: String) throws -> String {
+    let file = "\(name).satchel"
+    try FileManager.default.copyItem(atPath: camp.export("tablet"), toPath: camp.path(file))
+    camp.awaitLaterTime()
+    return camp.path(file)
+  }
+
+  private func putBack(_ backup: String = "backup") throws {
+    try camp.remove("tablet")
+    try camp.copy(backup, to: "tablet")
+    camp.awaitLaterTime()
+  }
+
+  @discardableResult private func settle(_ more: String...) -> CommandLineFixture.Outcome {
+    let settled = camp.hubAnywhere(["-C", camp.path("hub"), "device", "fork", "tablet", "--restored"] + more)
+    #expect(settled.code == 0 && settled.out.contains("tablet continues from the restored state"), "\(settled.error)")
+    return settled
+  }
+
+  private func expectPeace(_ counts: String) throws {
+    for _ in 0..<2 {
+      try camp.answer("tablet", in: "tablet")
+      let taken = try deliver()
+      #expect(taken.code == 0, "\(taken.error)")
+      try camp.answer("phone", in: "phone")
+    }
+    for database in ["office.sqlite", "tablet/data.sqlite", "phone/data.sqlite"] {
+      #expect(
+        try camp.rows(database, "SELECT id, n, words FROM counts ORDER BY id").replacing("\n", with: " ") == counts)
+    }
+    #expect(camp.device("tablet", "doctor").code == 0)
+    #expect(camp.hub("doctor").code == 0 && camp.hub("audit").code == 0, "\(camp.hub("doctor").out)")
+  }
+
+  @Test("if the device delivered first, its old stick is merged, and the device goes on as it is")
+  func deliveredFirst() throws {
+    try write("UPDATE counts SET n = n + 5 WHERE id = 1")
+    try camp.copy("tablet", to: "backup")
+    try write("UPDATE counts SET words = 'on the stick' WHERE id = 2; INSERT INTO counts VALUES (3, 7, 'on the stick')")
+    let old = try stick("old")
+    try putBack()
+    try write("UPDATE counts SET n = n + 10 WHERE id = 1")
+    #expect(try deliver().code == 0)
+    try camp.answer("tablet", in: "tablet")
+    #expect(camp.hub("import", old).error.contains("--restored"))
+    let settled = settle()
+    #expect(settled.out.contains("Its newest bundle is from"))
+    try expectPeace("1|15|one 2|0|on the stick 3|7|on the stick")
+  }
+
+  @Test("a stick that comes after that is merged too, and stops no device", arguments: [true, false])
+  func evenLater(isDeliveredFirst: Bool) throws {
+    try camp.copy("tablet", to: "backup")
+    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
+    let first = try stick("first")
+    try write("UPDATE counts SET words = 'on the second stick' WHERE id = 2")
+    let second = try stick("second")
+    try write("UPDATE counts SET n = n + 2 WHERE id = 1")
+    let third = try stick("third")
+    try putBack()
+    try write("UPDATE counts SET n = n + 10 WHERE id = 1")
+    if isDeliveredFirst {
+      #expect(try deliver().code == 0)
+      camp.hub("import", first)
+    } else {
+      #expect(camp.hub("import", first).code == 0)
+      #expect(try deliver().code != 0)
+    }
+    settle()
+    for late in [second, third] {
+      let refused = camp.hub("import", late)
+      #expect(refused.error.contains("satchel-hub device fork tablet --restored"), "\(refused.error)")
+      try write("UPDATE counts SET n = n + 100 WHERE id = 2")
+      try camp.answer("tablet", in: "tablet")
+      let taken = try deliver()
+      #expect(taken.code == 0, "\(taken.error)")
+      settle()
+    }
+    try expectPeace("1|13|one 2|200|on the second stick")
+  }
+
+  @Test("a device that was put back twice brings the sticks of all its histories")
+  func twice() throws {
+    try camp.copy("tablet", to: "backup")
+    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
+    #expect(try deliver().code == 0)
+    try camp.copy("tablet", to: "later")
+    try write("UPDATE counts SET n = n + 2 WHERE id = 1")
+    let first = try stick("first")
+    try putBack("later")
+    try write("UPDATE counts SET n = n + 4 WHERE id = 1")
+    #expect(try deliver().code == 0)
+    try write("UPDATE counts SET n = n + 8 WHERE id = 1")
+    let second = try stick("second")
+    camp.hub("import", first)
+    settle()
+    try write("UPDATE counts SET n = n + 16 WHERE id = 1")
+    let third = try stick("third")
+    try putBack()
+    try write("UPDATE counts SET n = n + 32 WHERE id = 1")
+    #expect(try deliver().code != 0)
+    settle()
+    for late in [second, third] {
+      camp.hub("import", late)
+      settle()
+    }
+    try expectPeace("1|63|one 2|0|two")
+  }
+
+  @Test("a folder from before the device's own new key continues under a new name, as the refusal says")
+  func replacedKey() throws {
+    try camp.copy("tablet", to: "backup")
+    #expect(camp.device("tablet", "keys", "rotate").code == 0)
+    for _ in 0..<2 {
+      try write("UPDATE counts SET n = n + 1 WHERE id = 1")
+      #expect(try deliver().code == 0)
+      try camp.answer("tablet", in: "tablet")
+    }
+    try putBack()
+    try write("UPDATE counts SET words = 'after the backup' WHERE id = 2")
+    let refused = try deliver()
+    #expect(refused.code == 3 && refused.error.contains("satchel renew --name NEW-NAME"), "\(refused.error)")
+    let request = camp.path("request.satchel")
+    let renewed = camp.device("tablet", "renew", "--name", "slate", "--request", request, "--json")
+    let fingerprint = try #require(try renewed.json["fingerprint"]?.stringValue)
+    #expect(camp.hub("device", "enrol", request, "--user", "ann", "--fingerprint", fingerprint).code == 0)
+    try camp.answer("slate", in: "tablet")
+    #expect(try deliver().code == 0)
+    #expect(
+      try camp.rows("office.sqlite", "SELECT n || ' ' || words FROM counts ORDER BY id")
+        == "2 one\n0 after the backup")
+    #expect(camp.device("tablet", "doctor").code == 0)
+  }
+
+  @Test("--keep says which history is the present one, if the device's clock was wrong")
+  func chosen() throws {
+    try camp.copy("tablet", to: "backup")
+    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
+    #expect(try deliver().code == 0)
+    try putBack()
+    try write("UPDATE counts SET n = n + 10 WHERE id = 1")
+    #expect(try deliver().code != 0)
+    #expect(camp.hub("device", "fork", "tablet", "--restored", "--keep", "5").error.contains("no history 5"))
+    settle("--keep", "2")
+    try expectPeace("1|11|one 2|0|two")
+  }
+}
