@@ -5,8 +5,8 @@ simulator there, and lets it hunt for each of them.
     scripts/plant.py [NAME ...]        all of them, or those that are named
     scripts/plant.py --check           looks whether each mistake has its place in the code, and plants nothing
 
-A mistake with "tests" is looked for by these tests, in a build for debugging: what it does, no season shows. A rare one
-has "first", the season with which the hunt begins.
+A mistake with "tests" is looked for by these tests: what it does, no season shows. A rare one has "first", the season
+with which the hunt begins.
 
 Prints a table of what was found, and after how many seasons. Ends with 1 where one was not found within the seasons
 that SEASONS says (1000). JOBS mistakes are looked for at once (1). The package itself stays as it is: no switch is in
@@ -87,7 +87,7 @@ def hunt(environment, first):
 def test(name, environment):
     """Runs tests, which must fail. Returns what was found, and in words."""
     # The program of the tests itself: `swift test` looks at the whole package first, once a mistake.
-    tests = copy.parent / "debug/debug/satchelPackageTests.xctest"
+    tests = copy.parent / "build/release/satchelPackageTests.xctest"
     run = subprocess.run(
         ["timeout", str(LONGEST), tests, "--testing-library", "swift-testing", "--filter", name],
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=copy)
@@ -116,10 +116,8 @@ def main():
     chosen = [mistake for mistake in every if mistake["name"] in names]
     if len(chosen) < len(names):
         sys.exit(f"There are no such mistakes: {set(names) - {mistake['name'] for mistake in chosen}}")
-    if any("tests" not in mistake for mistake in chosen):
-        build("-c", "release", "--product", "simulate", "--scratch-path", copy.parent / "build")
-    if any("tests" in mistake for mistake in chosen):
-        build("--build-tests", "--scratch-path", copy.parent / "debug")
+    what = ["--build-tests"] if any("tests" in mistake for mistake in chosen) else ["--product", "simulate"]
+    build(*what, "-c", "release", "-Xswiftc", "-enable-testing", "--scratch-path", copy.parent / "build")
     missed = 0
     with ThreadPoolExecutor(int(os.environ.get("JOBS", "1"))) as pool:
         for mistake, (found, words) in zip(chosen, pool.map(look_for, chosen)):

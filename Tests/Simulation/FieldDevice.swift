@@ -12,6 +12,8 @@ final class FieldDevice {
   var duty: [Cell: String] = [:]
   /// A copy of the database, made after an export and without any unexported changes.
   var copy: String?
+  /// A copy of the whole folder.
+  var backup: String?
 
   init(_ index: Int, _ workspace: DeviceWorkspace, usesWAL: Bool) {
     self.index = index

@@ -105,13 +105,17 @@ extension HubWorkspace {
 
   /// Refuses a bundle that is not in the known history of its device. The history contains the digest of the bundle. So
   /// the bundle must be read before the call.
+  /// - Returns: whether the bundle was merged before its history parted from the device's.
   func refuseFork(
     _ manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest, signer: PublicKey, _ store: HubStore
-  ) throws {
+  ) throws -> Bool {
     guard let found = try store.contradiction(manifest, changes, digest),
       let device = try store.device(manifest.from.id)
-    else { return }
-    if let parted = try store.partedHistory(of: device.id, with: found) { throw Self.parted(parted, from: device.name) }
+    else { return false }
+    if let parted = try store.partedHistory(of: device.id, with: found) {
+      if try isTaken(manifest, digest, store) { return true }
+      throw Self.parted(parted, from: device.name)
+    }
     try refuseUnlessItMayStop(device, signer)
     try flag(device, store)
     throw Refusal(

@@ -130,10 +130,10 @@ extension HubWorkspace {
   ) throws -> HubImportReport {
     let manifest = bundle.manifest
     let changes = try self.changes(of: manifest)
-    try refuseFork(manifest, changes, bundle.digest, signer: bundle.signer, store)
+    let isFormer = try refuseFork(manifest, changes, bundle.digest, signer: bundle.signer, store)
     // These checks come only after the whole bundle is proved. Their result may stop this hub, or make the file wait
     // here.
-    if let device = try store.device(manifest.from.id) {
+    if !isFormer, let device = try store.device(manifest.from.id) {
       try HistoryCheck(self, store, device, changes, by: manifest.user).run()
       if changes.sequence > device.merged {
         try checkAuthor(manifest, changes, device, store)

@@ -71,6 +71,8 @@ struct RestoredDeviceTests {
     #expect(camp.hub("import", old).error.contains("--restored"))
     let settled = settle()
     #expect(settled.out.contains("Its newest bundle is from"))
+    let again = camp.hub("import", old)
+    #expect(again.code == 0, "\(again.error)")
     try expectPeace("1|15|one 2|0|on the stick 3|7|on the stick")
   }
 

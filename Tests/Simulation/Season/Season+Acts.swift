@@ -17,14 +17,14 @@ extension SeasonEvent.Kind {
       true
     case .write, .hubWrite, .clone, .lostDevice, .lostDatabase, .oldCopy, .clockJump, .hubClock: false
     case .count, .copyHub, .putBackHub, .secondHub, .stolenKey, .brokenDatabase, .falseHistory, .given: false
-    case .unseenWrite, .newHub: false
+    case .unseenWrite, .newHub, .restoredFolder, .lateStick: false
     }
   }
 
   /// Whether unseen writes may be lost with it, because no program can find them: with a database or a hub.
   var endsUnseenWrites: Bool {
     switch self {
-    case .clone, .lostDevice, .lostDatabase, .oldCopy, .brokenDatabase, .newHub: true
+    case .clone, .lostDevice, .lostDatabase, .oldCopy, .brokenDatabase, .newHub, .restoredFolder: true
     default: false
     }
   }
@@ -71,6 +71,8 @@ extension Season {
     case .falseHistory: try offerFalseHistory(to: device, &random)
     case .unseenWrite: try writeUnseen(on: device, &random)
     case .newHub: try openNewHub()
+    case .restoredFolder: try putBackFolder(of: device)
+    case .lateStick: try carryLateStick(&random)
     }
   }
 
@@ -197,6 +199,11 @@ extension Season {
       say("hub refuses \(parcel.name): it knows it")
     } catch let refusal as Refusal where hasNewKey && refusal.reason == "revoked-key" {
       say("hub refuses \(parcel.name): \(refusal.reason)")
+    } catch let refusal as Refusal
+      where wasPutBack.contains(parcel.from) && ["fork", "flagged", "parted"].contains(refusal.reason)
+    {
+      say("hub refuses \(parcel.name): \(refusal.reason)")
+      try settlePutBack(parcel.from)
     } catch let refusal as Refusal where !devices.contains(where: { $0.name == parcel.from }) {
       say("hub refuses \(parcel.name) of a lost device: \(refusal.reason)")
     }
@@ -310,7 +317,8 @@ extension Season {
   /// A copy of a device's folder works beside it. The hub imports the first copy's exports, and detects the copy at the
   /// second.
   private func clone(_ device: FieldDevice, _ random: inout SplitMix64) throws {
-    guard try device.app() != nil, let earlier = try export(device) else { return }
+    // The operator lets each history of a device that was put back continue.
+    guard !wasPutBack.contains(device.name), try device.app() != nil, let earlier = try export(device) else { return }
     device.closeApp()
     let place = world.root + "/copy"
     world.copy(device.workspace.folder.root, to: place)

@@ -62,6 +62,9 @@ final class Season {
   var hasNewKey = false
   /// Rows that were written with the triggers switched off.
   var unseen: Set<RowName> = []
+  /// The devices whose folders were put back, and the sticks that they wrote before.
+  var wasPutBack: Set<String> = []
+  var lateSticks: [Parcel] = []
   /// The number of bundles with new content.
   var news = 0
   /// Whether the same bundles are delivered in two orders.

@@ -40,6 +40,8 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
     case unseenWrite
     /// The hub is lost with all backups, and a new one takes its place.
     case newHub
+    /// A device's folder is backed up or put back from its backup; a stick from before that comes.
+    case restoredFolder, lateStick
   }
 
   public let kind: Kind
@@ -73,6 +75,9 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
   /// Whether hubs are put back and copied, keys are stolen and databases are broken in a season: in every third one.
   static func parts(_ seed: UInt64) -> Bool { seed % 3 == 0 }
 
+  /// Whether folders of devices are put back in a season: in another third.
+  static func putsBack(_ seed: UInt64) -> Bool { seed % 3 == 1 }
+
   private static func all(_ shares: [(Kind, Int)]) -> [Kind] { shares.flatMap { Array(repeating: $0.0, count: $0.1) } }
 
   /// A season's events.
@@ -84,7 +89,8 @@ public struct SeasonEvent: Hashable, Sendable, CustomStringConvertible {
     var parting = SplitMix64(seed: seed ^ 0x7061_7274)
     return (0..<length).map { _ in
       let usual = random.one(of: all)
-      let kind = parts(seed) && parting.once(in: 4) ? parting.one(of: partings) : usual
+      var kind = parts(seed) && parting.once(in: 4) ? parting.one(of: partings) : usual
+      if putsBack(seed), parting.once(in: 6) { kind = parting.one(of: [.restoredFolder, .restoredFolder, .lateStick]) }
       let device = random.below(devices)
       let fails = random.once(in: 3)
       let fault = random.one(of: Fault.Kind.allCases)

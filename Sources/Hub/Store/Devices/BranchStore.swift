@@ -87,6 +87,11 @@ extension HubStore {
     try database.run(
       "UPDATE satchel_chain SET device = :id WHERE device = :device AND sequence > :parted",
       ["id": .string(id.text), "device": .string(device.id.text), "parted": .integer(parted.rawValue)])
+    // Bundles for the device that acknowledge exports of the other history are not for this one. The next bundle gets a
+    // number of its own, even if it has no other news.
+    try database.run(
+      "UPDATE satchel_emissions SET written = 0 WHERE device = :device AND acknowledged > :parted",
+      ["device": .string(device.id.text), "parted": .integer(parted.rawValue)])
     device.merged = parted
     // The next bundle of the device shows which emission the device has.
     device.proved = .zero

@@ -1,0 +1,54 @@
+import SatchelValues
+import SatchelWorkspace
+import SimulatedWorld
+import TestSupport
+
+/// A device's whole folder is put back from a backup. Its sticks from before that come at any time later.
+extension Season {
+  /// The first time a backup is made, and the next time the folder is put back from it. Before that the device exports
+  /// all that it has, and the stick is not lost.
+  func putBackFolder(of device: FieldDevice) throws {
+    guard try device.app() != nil, !presence.isRestored else { return }
+    let root = device.workspace.folder.root
+    guard let backup = device.backup else {
+      try device.app()?.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+      device.closeApp()
+      let place = world.root + "/backup-of-\(device.name)"
+      if try files.kind(place) != nil { try files.removeTree(place) }
+      world.copy(root, to: place)
+      device.backup = place
+      say("\(device.name) is backed up")
+      return
+    }
+    guard let parcel = try export(device) else { return }
+    lateSticks.append(parcel)
+    say("\(device.name) is put back from its backup, and \(parcel.name) is on the way")
+    device.closeApp()
+    (device.backup, device.copy) = (nil, nil)
+    try files.removeTree(root)
+    world.copy(backup, to: root)
+    world.settle()
+    wasPutBack.insert(device.name)
+    // The times of bundles show which history is the present one.
+    time.pass(days: 1)
+  }
+
+  /// One of the sticks comes.
+  func carryLateStick(_ random: inout SplitMix64) throws {
+    if lateSticks.isEmpty { return }
+    try deliver(lateSticks.remove(at: random.below(lateSticks.count)))
+  }
+
+  /// All sticks that are still on the way come.
+  func carryLateSticks() throws {
+    while let stick = lateSticks.popLast() { try deliver(stick) }
+  }
+
+  /// The operator knows that there is one device only.
+  func settlePutBack(_ name: String) throws {
+    let restored = try operating { try hub.continueRestored(name, with: nil) }
+    guard let restored else { throw Wrong("the hub refuses bundles of \(name), and finds one history") }
+    news += 1
+    say("the operator lets \(name) continue with history \(restored.present + 1), \(restored.imports.count) merged")
+  }
+}
