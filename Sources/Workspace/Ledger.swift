@@ -169,6 +169,16 @@ public enum Ledger {
     ) { _ in true } ?? false
   }
 
+  /// Whether an export with this number was imported.
+  public static func hasImported(_ number: Int64, from peer: String, in database: borrowing Database) throws -> Bool {
+    try database.first(
+      """
+      SELECT 1 FROM satchel_ledger
+      WHERE peer = :peer AND number = :number AND direction = 'in' AND kind = 'changes' AND verdict = 'imported'
+      """, ["peer": .string(peer), "number": .integer(number)]
+    ) { _ in true } ?? false
+  }
+
   /// Whether a bundle was made here.
   public static func hasWritten(_ bundle: BundleID, in database: borrowing Database) throws -> Bool {
     try database.first(

@@ -235,7 +235,8 @@ extension DeviceTool {
   private static func text(replayed: Int) -> TerminalText {
     let pending =
       replayed == 0
-      ? "" : " \(Words.count(replayed, "change")) that the hub may not have are in it, and go out with the next export."
+      ? ""
+      : " It has \(Words.count(replayed, "change")) that the hub may not have. The next export carries them."
     return
       "The database was rebuilt from the bundles and exports that are kept here.\(pending) Open it in the app again.\n"
   }

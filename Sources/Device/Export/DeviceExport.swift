@@ -134,10 +134,19 @@ extension DeviceSession {
     let isSealed = state.sealed == last.sequence && last.sequence > state.acknowledged
     if try !isSealed && hasHeardAnything(since: last.received) { return false }
     if try workspace.keys.nextKey() != nil, state.toldKey == nil { return false }
+    if try hasRefusedAnswer(since: last) { return false }
     guard try ConflictTable.countUntold(of: state.id, in: database) == 0 else { return false }
     let generation = Generation(last.sequence.rawValue)
     guard try ResolutionTable.all(since: generation, in: database).isEmpty else { return false }
     return try !PreImageStore.hasSteps(tables, since: generation, in: database)
+  }
+
+  /// Whether the hub answered exports that this database does not know, after the last export. The hub must see the
+  /// history of this database, even if there is no new change.
+  private func hasRefusedAnswer(since last: ExportRecord) throws -> Bool {
+    try workspace.failedImports.list().contains { failure in
+      [.olderDatabase, .copied].contains(failure.code) && failure.at >= last.created
+    }
   }
 
   /// Whether the hub sent anything that this device must acknowledge. Acknowledgements do not count: otherwise both
@@ -245,7 +254,8 @@ extension DeviceSession {
     return (
       counts,
       ExportRecord(
-        sequence: sequence, received: state.received, file: manifest.fileName, isWritten: false, sealed: sealed)
+        sequence: sequence, received: state.received, file: manifest.fileName, isWritten: false, created: now,
+        sealed: sealed)
     )
   }
 

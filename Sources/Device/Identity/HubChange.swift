@@ -128,12 +128,12 @@ extension DeviceWorkspace {
   /// deleted.
   private func putAsideAll() throws {
     let files = platform.files
-    try files.makeDirectory(folder.former, mode: 0o755)
+    let archive = BundleArchive(folder, files)
     for place in [folder.outbox, folder.sent, folder.archive, folder.waiting, folder.staged]
     where try files.kind(place) == .directory {
       for name in try files.list(place)
       where try name.hasSuffix(".satchel") && files.kind(Paths.join(place, name)) == .file {
-        try files.rename(Paths.join(place, name), to: Paths.join(folder.former, name))
+        try archive.setAside(Paths.join(place, name))
       }
     }
   }

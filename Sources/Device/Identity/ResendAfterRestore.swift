@@ -100,7 +100,7 @@ extension DeviceSession {
       kept.append(KeptExport(sequence: sequence, path: path, manifest: manifest))
     }
     guard reached >= state.acknowledged else {
-      throw WorkspaceError(
+      throw Refusal(
         .noExport,
         """
         The hub was restored from a backup and lacks this device's exports from \(merged.next) on, and the file of \
@@ -111,8 +111,8 @@ extension DeviceSession {
           Bring it back to bundles/sent from a copy, or from the hub's former bundles/archive; then import this \
           bundle again. If it is lost: satchel import FILE --without-lost, which keeps the database as it is beside \
           the new one.
-          """
-      )
+          """,
+        keeping: .inPlace)
     }
     return kept
   }

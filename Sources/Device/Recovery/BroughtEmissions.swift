@@ -29,8 +29,15 @@ extension DeviceSession {
     }
     for emission in lost {
       try BroughtEmissionTable.add(
-        emission.digest, emission.number, file: "\(incomingPrefix)\(emission.number).satchel", in: database)
+        emission.digest, emission.number, file: name(ofBrought: emission.digest, emission.number), in: database)
     }
+  }
+
+  /// The name of an emission in the outbox. Emissions of two histories may have one number.
+  private func name(ofBrought digest: Digest, _ number: Int64) throws -> String {
+    let name = "\(incomingPrefix)\(number).satchel"
+    let isTaken = try brought().contains { Name($0.file) == Name(name) && $0.digest != digest }
+    return isTaken ? "\(incomingPrefix)\(number)+\(digest.hexadecimal.prefix(16)).satchel" : name
   }
 
   /// The emissions of former epochs that the hub is not known to have, sorted by the text of their digests.
@@ -51,21 +58,31 @@ extension DeviceSession {
   func putOutBrought() throws {
     let needed = Set(try broughtFiles().map { Name(Paths.name(of: $0)) })
     for name in try platform.files.list(folder.outbox)
-    where BundleArchive.number(in: name, incomingPrefix) != nil && !needed.contains(Name(name)) {
+    where number(ofBrought: name) != nil && !needed.contains(Name(name)) {
       try platform.files.remove(Paths.join(folder.outbox, name))
     }
   }
 
-  /// The files of `brought` in the outbox. A missing file is copied there.
+  /// The files of `brought` in the outbox. A missing file is copied there. A file with the name alone does not count,
+  /// because it may be of another history.
   func broughtFiles() throws -> [String] {
     try brought().compactMap { emission in
       let target = Paths.join(folder.outbox, emission.file)
-      if try platform.files.kind(target) == .file { return target }
-      let places = [folder.archive, folder.former].map { Paths.join($0, emission.file) }
-      guard let source = try places.first(where: { try platform.files.kind($0) == .file }) else { return nil }
+      if try has(target, emission.digest) { return target }
+      let candidates = try archive.withFormer(incomingPrefix).filter { $0.number == number(ofBrought: emission.file) }
+      guard let source = try candidates.last(where: { try has($0.path, emission.digest) })?.path else { return nil }
       if workspace.runMode == .dryRun { return source }
       try platform.files.copy(source, to: target, mode: 0o644)
       return target
     }
+  }
+
+  private func has(_ path: String, _ digest: Digest) throws -> Bool {
+    guard try platform.files.kind(path) == .file else { return false }
+    return try workspace.reader.identityIfSound(of: path, trust: .keys(workspace.hubKeys()))?.digest == digest
+  }
+
+  private func number(ofBrought file: String) -> Int64? {
+    BundleArchive.number(in: file, incomingPrefix) ?? BundleArchive.formerNumber(in: file, incomingPrefix)
   }
 }

@@ -9,6 +9,8 @@ struct ExportRecord {
   let received: EmissionNumber
   let file: String
   let isWritten: Bool
+  /// When it was made, in milliseconds since 1970.
+  let created: Int64
   var sealed: SealedBundle?
   var isProved: Bool { sealed?.manifest.critical.contains(.state) ?? false }
 }
@@ -90,10 +92,12 @@ enum ExportTable {
 
   /// The newest export. nil if there was none.
   static func last(in database: borrowing Database) throws -> ExportRecord? {
-    try database.first("SELECT sequence, received, file, written FROM satchel_exports ORDER BY sequence DESC LIMIT 1") {
+    try database.first(
+      "SELECT sequence, received, file, written, created FROM satchel_exports ORDER BY sequence DESC LIMIT 1"
+    ) {
       ExportRecord(
         sequence: SequenceNumber($0.integer(0)), received: EmissionNumber($0.integer(1)), file: $0.text(2),
-        isWritten: $0.integer(3) != 0)
+        isWritten: $0.integer(3) != 0, created: $0.integer(4))
     }
   }
 

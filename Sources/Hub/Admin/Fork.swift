@@ -60,13 +60,14 @@ public struct Fork: Sendable {
   /// The first history is the history that the hub has merged, even if it is empty. Each bundle is in one history.
   public let histories: [History]
 
-  public var isForked: Bool { histories.count > 1 }
+  /// Whether there is a history, besides the first one, about which no person has decided.
+  public var isForked: Bool { histories.contains { !$0.isFirst && $0.branch == nil } }
 }
 
 extension HubWorkspace {
   /// Sorts the bundles in the name of a device into possible histories. Changes nothing.
   public func fork(of name: String) throws -> Fork {
-    try locked { try findFork(of: name, store()) }
+    try locked { try findFork(of: name, store(), with: true) }
   }
 
   /// Chooses the history with which a device continues. Its bundles in the quarantine are merged. Merged changes of
@@ -106,7 +107,8 @@ extension HubWorkspace {
       if kept > 0 { try store.part(&device, after: fork.parted, as: platform.random.identifier(), at: now) }
       try store.save(device)
       for (place, history) in fork.histories.enumerated() where place != kept && place > 0 {
-        let links = history.known.map { Manifest.Changes.Link(sequence: $0.key, digest: $0.value) }
+        let links = history.known.filter { $0.key > fork.parted }
+          .map { Manifest.Changes.Link(sequence: $0.key, digest: $0.value) }
         try store.add(links, partedAfter: fork.parted, from: device.id, as: platform.random.identifier(), at: now)
       }
     }

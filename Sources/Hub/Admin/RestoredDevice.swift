@@ -1,15 +1,24 @@
 import SatchelBundle
+import SatchelCrypto
 import SatchelPlatform
 import SatchelValues
 import SatchelWorkspace
 
 /// The result of `HubWorkspace.continueRestored`.
 public struct RestoredDevice: Sendable {
+  /// A waiting bundle that was not merged.
+  public struct Left: Sendable {
+    public let number: SequenceNumber
+    public let refusal: Refusal
+  }
+
   /// The histories that came in the device's name, as they were before.
   public let fork: Fork
   /// The index of the history with which the device continues.
   public let present: Int
   public fileprivate(set) var imports: [HubImportReport] = []
+  /// The bundles that still wait, with the reasons.
+  public fileprivate(set) var left: [Left] = []
 
   /// When the device made the newest bundle of its present history; nil: no bundle of it is here.
   public var made: String? { fork.histories[present].newest?.manifest.created }
@@ -17,16 +26,20 @@ public struct RestoredDevice: Sendable {
 
 extension HubWorkspace {
   /// Lets a device that was put back from its own backup continue with its present history. The waiting bundles of all
-  /// its histories are merged. The changes of a former history count as changes of others.
-  /// - Parameter number: the number of the present history, from 1. nil: it is the history whose newest bundle was made
-  ///   last.
+  /// its histories are merged. The changes of a former history count as changes of others. A bundle that cannot be
+  /// merged still waits, and does not stop the device.
+  /// - Parameters:
+  ///   - number: the number of the present history, from 1. nil: it is the history whose newest bundle was made last.
+  ///   - accepting: whether bundles are merged that delete or change more rows than the dataset's limits allow.
   /// - Returns: nil if only one history came from the device.
-  public func continueRestored(_ name: String, with number: Int?) throws -> RestoredDevice? {
+  public func continueRestored(
+    _ name: String, with number: Int?, accepting: Bool = false
+  ) throws -> RestoredDevice? {
     try locked {
       let store = try storeForLongWork()
       let fork = try findFork(of: name, store, with: true)
       try fork.device.refuseRevoked()
-      guard fork.histories.count > 1 else { return nil }
+      guard fork.histories.count > 1 || !fork.histories[0].waiting.isEmpty else { return nil }
       let present = number.map { $0 - 1 } ?? fork.newestHistory
       guard fork.histories.indices.contains(present) else {
         throw WorkspaceError(
@@ -35,11 +48,8 @@ extension HubWorkspace {
       }
       var restored = RestoredDevice(fork: fork, present: present)
       if runMode == .dryRun { return restored }
-      let chain = RestoredChain(self, store, of: name)
-      for (place, history) in fork.histories.enumerated() where place != present && !history.waiting.isEmpty {
-        restored.imports += try chain.merge(history)
-      }
-      restored.imports += try chain.goOn(with: fork.histories[present])
+      let chain = RestoredChain(self, store, of: fork.device, accepting ? .accept : .withHistory)
+      try chain.run(&restored)
       return restored
     }
   }
@@ -47,94 +57,90 @@ extension HubWorkspace {
 
 /// The chain of a device's exports at this hub, while former histories of the device are merged.
 ///
-/// To merge the bundles of a former history, the hub follows that history for a short time. Then it returns to the
-/// history that it followed before. Between these steps the device is flagged, so an interrupted run can be repeated.
+/// To merge a bundle of a former history, the hub follows that history for a short time. The digests in the bundle show
+/// which one it is. If a run is interrupted, the next bundle of the present history is refused, and the run can be
+/// repeated.
 private struct RestoredChain {
   private let hub: HubWorkspace
   private let store: HubStore
   private let name: String
+  /// The device's state before.
+  private let state: EnrolledDevice.State
+  private let brake: BrakeDecision
 
-  init(_ hub: HubWorkspace, _ store: HubStore, of name: String) {
-    (self.hub, self.store, self.name) = (hub, store, name)
+  init(_ hub: HubWorkspace, _ store: HubStore, of device: EnrolledDevice, _ brake: BrakeDecision) {
+    (self.hub, self.store, self.brake) = (hub, store, brake)
+    (name, state) = (device.name, device.state)
   }
 
-  /// Merges the waiting bundles of a history, and returns to the history that the hub follows now.
-  func merge(_ history: Fork.History) throws -> [HubImportReport] {
-    let former = try follow(history)
+  /// Merges the waiting bundles of the former histories, and then those of the present history.
+  func run(_ restored: inout RestoredDevice) throws {
+    let home = try store.links(of: restored.fork.device.id)
+    let present = restored.fork.histories[restored.present]
     do {
-      let imports = try take(history.waiting)
-      try goBack(to: former)
-      return imports
+      for (place, history) in restored.fork.histories.enumerated() where place != restored.present {
+        for export in history.waiting { try take(export, &restored) }
+      }
+      if present.isFirst { try follow(home) }
+      for export in present.waiting { try take(export, &restored) }
+      if let newest = present.newest, !present.isFirst { try follow(newest.links) }
     } catch {
-      try goBack(to: former)
+      try follow(home, as: state)
       throw error
     }
   }
 
-  /// Follows a history from now on, and merges its waiting bundles.
-  func goOn(with history: Fork.History) throws -> [HubImportReport] {
-    _ = try follow(history)
-    return try take(history.waiting)
-  }
-
-  private func take(_ exports: [Fork.Export]) throws -> [HubImportReport] {
-    try exports.map { export in
-      let report = try hub.take(export.path, store, of: nil)
+  private func take(_ export: Fork.Export, _ restored: inout RestoredDevice) throws {
+    try follow(export.links)
+    do {
+      restored.imports.append(try hub.take(export.path, store, of: nil, from: .named, brake))
       try Quarantine.release(export.path, files: hub.platform.files)
-      return report
+    } catch let refusal as Refusal {
+      restored.left.append(.init(number: export.sequence, refusal: refusal))
     }
   }
 
-  /// - Returns: the history that the hub followed before, under its new id; nil: it is the same history.
-  private func follow(_ history: Fork.History) throws -> ReplicaID? {
-    try change(to: .active) { device in
-      guard let branch = history.branch else {
-        return history.isFirst ? nil : try part(&device, after: history.parted)
-      }
-      let below = try branchBelow(history, of: device)
-      let former = try below.map { try follow($0, &device) }
-      let latest = try follow(branch, &device)
-      return former ?? latest
-    }
-  }
-
-  private func goBack(to former: ReplicaID?) throws {
-    try change(to: .flagged) { device in
-      if let former { _ = try follow(former, &device) }
-    }
-  }
-
-  private func change<T>(to state: EnrolledDevice.State, _ body: (inout EnrolledDevice) throws -> T) throws -> T {
+  /// Follows the history that has these exports.
+  private func follow(_ links: [Manifest.Changes.Link], as state: EnrolledDevice.State = .active) throws {
     try store.writeTransaction(hub.runMode) {
       guard var device = try store.device(named: name) else { throw HubWorkspace.noDevice(name) }
       try store.logLocalWrites(user: HubWorkspace.hubUser, at: hub.platform.clock.milliseconds())
-      let result = try body(&device)
+      while try followNext(of: links, &device) {}
       device.state = state
       try store.save(device)
-      return result
     }
   }
 
-  private func part(_ device: inout EnrolledDevice, after parted: SequenceNumber) throws -> ReplicaID {
-    let id: ReplicaID = hub.platform.random.identifier()
-    try store.part(&device, after: parted, as: id, at: hub.platform.clock.milliseconds())
-    return id
-  }
-
-  private func follow(_ id: ReplicaID, _ device: inout EnrolledDevice) throws -> ReplicaID? {
-    guard let branch = try store.branches(of: device.id).first(where: { $0.id == id }) else { return nil }
-    let former = try part(&device, after: branch.parted)
-    try store.rejoin(branch, &device)
-    return former
-  }
-
-  /// The history that must be followed before another one can be. A device that was put back twice has such histories.
-  private func branchBelow(_ history: Fork.History, of device: EnrolledDevice) throws -> ReplicaID? {
-    for (sequence, digest) in history.known where sequence <= history.parted {
-      guard let known = try store.digest(of: sequence, in: device.id), known != digest else { continue }
-      return try store.branches(of: device.id).first { try store.digest(of: sequence, in: $0.id) == digest }?.id
+  /// Changes the history at the first export that the followed history does not have.
+  /// - Returns: whether later exports may need another change.
+  private func followNext(of links: [Manifest.Changes.Link], _ device: inout EnrolledDevice) throws -> Bool {
+    let branches = try store.branches(of: device.id)
+    var common = SequenceNumber.zero
+    for link in links {
+      let known = try store.digest(of: link.sequence, in: device.id)
+      if known == link.digest {
+        common = link.sequence
+        continue
+      }
+      if let branch = try branches.first(where: { try store.digest(of: link.sequence, in: $0.id) == link.digest }) {
+        try part(&device, after: branch.parted)
+        try store.rejoin(branch, &device)
+        return true
+      }
+      if known != nil {
+        try part(&device, after: common)
+        return false
+      }
     }
-    return nil
+    return false
+  }
+
+  private func part(_ device: inout EnrolledDevice, after parted: SequenceNumber) throws {
+    guard try device.merged > parted || store.links(of: device.id).last.map({ $0.sequence > parted }) ?? false else {
+      return
+    }
+    try store.part(
+      &device, after: parted, as: hub.platform.random.identifier(), at: hub.platform.clock.milliseconds())
   }
 }
 

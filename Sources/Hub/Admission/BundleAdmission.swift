@@ -25,7 +25,7 @@ extension HubWorkspace {
     guard let device = try store.device(manifest.from.id) else { throw Self.otherKey }
     try check(signer, of: device, sequence, store)
     try checkNames(in: manifest, of: device, store)
-    try checkState(of: device, sequence)
+    try checkState(of: device, sequence, isVolume: manifest.kind == .volume)
     try checkExpiry(of: device, manifest, store)
     // The content of a volume is checked when the bundle is complete.
     guard case .changes(let changes) = manifest.body else { return }
@@ -78,13 +78,15 @@ extension HubWorkspace {
     return manifest.from(device.name)
   }
 
-  private func checkState(of device: EnrolledDevice, _ sequence: SequenceNumber) throws {
+  private func checkState(of device: EnrolledDevice, _ sequence: SequenceNumber, isVolume: Bool) throws {
     switch device.state {
     case .active, .preparing: return
     case .revoked:
       // Bundles that the device made before the revocation may still be on their way.
       if let from = device.revokedFrom, sequence < from { return }
       throw Self.revoked(device)
+    // Volumes are kept until they make a bundle. A person decides about the bundle.
+    case .flagged where isVolume: return
     case .flagged:
       throw Refusal(
         .flagged, "Two different histories came from the device \(device.name), so none of its bundles are accepted.",

@@ -9,6 +9,8 @@ import SatchelWorkspace
 public enum BrakeDecision: Sendable {
   /// Nothing yet: the dataset's limits count.
   case none
+  /// Nothing yet, and the person decides with the choice between two histories of a device.
+  case withHistory
   /// The bundle is merged, whatever it deletes or changes.
   case accept
   /// The bundle is merged, but none of its changes is accepted. Each change becomes a conflict.
@@ -24,6 +26,7 @@ struct BrakeCheck {
   /// The newest change of a row before the merge.
   let start: Cursor
   let bundle: Manifest
+  let decision: BrakeDecision
 
   /// Throws a `Refusal` if the changes of a table are beyond its limits. The caller's transaction then ends without
   /// effect.
@@ -44,15 +47,22 @@ struct BrakeCheck {
       }
     }
     if words.isEmpty { return }
-    let name = "\(bundle.from.name)/\(bundle.wholeNumber)"
     throw Refusal(
       .brake, "It \(words.joined(separator: ", and ")) that \(user) sees. A person must look at it first.",
-      hint:
-        """
-        Ask \(user) whether that is meant. If it is: satchel-hub import --accept \(name). If it is a mistake: \
-        satchel-hub import --reject \(name)
-        """,
-      keeping: .waiting)
+      hint: "Ask \(user) whether that is meant. \(wayOut)", keeping: decision == .withHistory ? .unnoted : .waiting)
+  }
+
+  private var wayOut: String {
+    let (sender, number) = (bundle.from.name, bundle.wholeNumber)
+    return decision == .withHistory
+      ? """
+      It is bundle \(number). If it is meant: satchel-hub device fork \(sender) --restored --accept. If it is a \
+      mistake, delete its file, which satchel-hub quarantine names, and repeat the command.
+      """
+      : """
+      If it is: satchel-hub import --accept \(sender)/\(number). If it is a mistake: satchel-hub import --reject \
+      \(sender)/\(number)
+      """
   }
 
   /// The tables in which the merge deleted or changed so many rows that the share of all rows must be checked too.

@@ -211,8 +211,10 @@ struct BundleMerge {
       merger, FormerRights(scope, device: device, changes, among: emission == nil ? [] : emissions), own: own,
       bundle: manifest.bundle, now: now)
     try late.take(told.maybeLate + merger.progress.maybeLate)
-    if brake == .none {
-      try BrakeCheck(store: store, user: user.name, held: merger.held, start: start, bundle: manifest).run(merger.tally)
+    if brake == .none || brake == .withHistory {
+      try BrakeCheck(
+        store: store, user: user.name, held: merger.held, start: start, bundle: manifest, decision: brake
+      ).run(merger.tally)
     }
     try told.keptOut.bringBack(deletedIn: manifest.bundle.text, at: now)
     try claims.keep(by: device.id, store)

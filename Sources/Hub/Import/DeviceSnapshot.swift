@@ -7,12 +7,11 @@ import SatchelWorkspace
 
 /// The copy of the whole database that a device's bundle may contain. A person can restore the device from this copy.
 extension HubWorkspace {
-  /// Checks that the copy can be read, and contains only the dataset's tables, with the right keys. If the dataset
-  /// requests no snapshot, this method does not open the copy.
+  /// Checks that the copy can be read, and contains only the dataset's tables, with the right keys. A person may have
+  /// added the copy, even if the dataset requests none.
   ///
   /// Throws a `BundleError` if a check fails. The hub then refuses the bundle.
   func check(snapshotOf bundle: borrowing VerifiedBundle, _ store: HubStore) throws {
-    if store.dataset.snapshot == .never { return }
     let version = bundle.manifest.version
     let known = try VersionTable.definitions(in: store.database).first { $0.version == version }
     let definition = try known.map { try DatasetDefinition(json: $0.source) } ?? store.dataset

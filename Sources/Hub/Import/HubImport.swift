@@ -148,7 +148,10 @@ extension HubWorkspace {
     if runMode == .dryRun { return report }
     if let device = try store.device(manifest.from.id) {
       try publish(device)
-      try BundleParts(folder, platform: platform).forget(partsSender(device), ...device.merged.rawValue)
+      try BundleParts(folder, platform: platform).forget(partsSender(device), ...device.merged.rawValue) {
+        number, whole in
+        try whole.map { try isOfOtherHistory($0, number, of: device, store) } ?? false
+      }
     }
     try finishRotation(store)
     // This also runs for a repeated bundle: the first import may have ended between the merge and this step.
@@ -166,7 +169,9 @@ extension HubWorkspace {
     _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, _ store: HubStore
   ) throws -> HubImportReport {
     let manifest = bundle.manifest
-    if let device = try store.device(manifest.from.id), volume.number <= device.merged.rawValue {
+    if let device = try store.device(manifest.from.id), volume.number <= device.merged.rawValue,
+      try !isOfOtherHistory(volume.of, volume.number, of: device, store)
+    {
       return HubImportReport(manifest, .stale)
     }
     var report = HubImportReport(manifest, .part)
@@ -180,6 +185,15 @@ extension HubWorkspace {
       try runMode == .commit
       ? parts.keep(bundle, volume, within: partsLimits(store)) : parts.rehearse(bundle, volume)
     return report
+  }
+
+  /// Whether the hub merged another bundle with this number. Then the device was copied or put back, and the bundle is
+  /// not overtaken.
+  private func isOfOtherHistory(
+    _ bundle: BundleID, _ number: Int64, of device: EnrolledDevice, _ store: HubStore
+  ) throws -> Bool {
+    try !Ledger.hasTaken(bundle, in: store.database)
+      && Ledger.hasImported(number, from: device.name, in: store.database)
   }
 
   /// The sender of a device's pieces, under each of its names.

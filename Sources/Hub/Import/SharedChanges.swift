@@ -179,9 +179,10 @@ final class SharedChanges {
     if case .update(let changes) = change, changes.isEmpty { return .nothing }
     // If two writes at the same moment wrote different values, they are different writes.
     if first.isOnly { return otherFirst.isOnly ? .all : .nothing }
-    if !otherFirst.isOnly, addsUp(sent, in: place) { return .unclear }
+    if !otherFirst.isOnly, isUnclear(change, of: sent, in: place) { return .unclear }
     let writes = otherFirst.isOnly ? Set(all.filter(\.isBeginning).map(\.write)) : []
-    guard case .update(let changes) = change else { return .later([(sent.with(change), writes)]) }
+    guard case .update(var changes) = change else { return .later([(sent.with(change), writes)]) }
+    if !otherFirst.isOnly, case .insert = sent.change { changes = withoutRemovals(changes, by: rules) }
     // A difference is added to the hub's value, whichever side wrote that value.
     let differences = changes.filter { rules.countsDifferences(of: $0.column) }
     let others = changes.filter { !rules.countsDifferences(of: $0.column) }
@@ -189,10 +190,36 @@ final class SharedChanges {
     return .later(parts.filter { !$0.0.isEmpty }.map { (sent.with(.update($0.0)), $0.1) })
   }
 
-  /// Whether the step changes a column whose policy adds the changes of both sides.
+  /// Whether the step changes a column whose policy adds the changes of both sides. A new row has such a change if it
+  /// begins with a number other than 0.
   private func addsUp(_ step: Step, in place: Int) -> Bool {
-    guard case .update(let changes) = step.change else { return false }
+    let rules = store.rows[place].rules
+    switch step.change {
+    case .update(let changes): return changes.contains { rules.combination(of: $0.column) == .sum }
+    case .insert(let row):
+      return row.values.indices.contains { column in
+        rules.combination(of: column) == .sum && row[column] != .null && row[column] != .integer(0)
+      }
+    case .delete: return false
+    }
+  }
+
+  /// Whether the shared part of a counter is unknown. Both copies wrote the row again after the first write. If both
+  /// made the row, and reached the same number, the number counts once.
+  /// - Parameter rest: the change from the other copy's row to this one.
+  private func isUnclear(_ rest: Change, of sent: Step, in place: Int) -> Bool {
+    guard case .insert = sent.change else { return addsUp(sent, in: place) }
+    guard case .update(let changes) = rest else { return false }
     return changes.contains { store.rows[place].rules.combination(of: $0.column) == .sum }
+  }
+
+  /// Two copies of a new row each have elements that the other lacks. Neither copy removed the elements of the other.
+  private func withoutRemovals(_ changes: [ColumnChange], by rules: MergeRules) -> [ColumnChange] {
+    changes.compactMap { change in
+      guard rules.combination(of: change.column) == .union else { return change }
+      let both = combine(.union, base: .string("[]"), hub: change.was, device: change.value) ?? change.value
+      return both == change.was ? nil : ColumnChange(column: change.column, was: change.was, value: both)
+    }
   }
 
   private func isOther(_ step: Step, in place: Int) -> Bool {

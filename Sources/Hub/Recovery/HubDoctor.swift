@@ -96,9 +96,19 @@ extension HubWorkspace {
       if runMode == .commit { try LastBackup.lower(to: platform.clock.milliseconds(), in: folder, platform.files) }
       report.add(changes, of: store.tables)
       try report.checkReferences(among: store.tables, in: store.database)
+      // No repair ends these, so a person must know of them also afterwards.
+      for finding in try lastingFindings(store) { report.add(finding) }
       report.isRepaired = true
       return report
     }
+  }
+
+  /// Returns the findings that need a person: a hub that was set back, unknown histories and users, an archive that
+  /// disagrees with the records, and devices with other rows.
+  private func lastingFindings(_ store: HubStore) throws -> [Finding] {
+    let back = try setBack(store).map { Finding(.setBack, $0.words, hint: $0.wayOut) }
+    return try [back].compactMap(\.self) + unknownHistories(store) + unknownUsers(store) + audit(store).findings
+      + differences(store)
   }
 
   /// Accepts the present reading of the clock as right. The caller holds a transaction.

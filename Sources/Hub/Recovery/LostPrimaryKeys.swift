@@ -17,12 +17,13 @@ extension HubStore {
     try bundle.eachChange { line in
       guard let place = place(of: line.table), let key = tables[place].singleKey(line.key) else { return }
       switch line.content {
-      case .rekey(let to, let given) where given == number:
+      // A device may have missed the bundle that gave the key. A later bundle repeats it.
+      case .rekey(let to, let given) where given <= number:
         guard let new = tables[place].singleKey(to), try givenKey(for: key, in: place, of: device) == nil else {
           return
         }
         if try rows[place].row(RowKey([new])) == nil {
-          try insertRekeyed(key, to: new, in: place, of: device, told: number, at: now)
+          try insertRekeyed(key, to: new, in: place, of: device, told: given, at: now)
         } else if tables[place].folds {
           folded[KeyedRow(place: place, key: new)] = key
         }
@@ -56,7 +57,7 @@ extension HubStore {
     guard tables.contains(where: \.renamesRows) else { return [] }
     let device = bundle.manifest.to.id
     try bundle.eachChange { line in
-      guard case .rekey(let to, let given) = line.content, given == number, let place = place(of: line.table),
+      guard case .rekey(let to, let given) = line.content, given <= number, let place = place(of: line.table),
         let key = tables[place].singleKey(line.key), let lost = tables[place].singleKey(to),
         let here = try givenKey(for: key, in: place, of: device), here != lost
       else { return }

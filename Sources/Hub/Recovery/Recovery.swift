@@ -178,7 +178,7 @@ private final class Recovery {
     let key = store.rows[place].schema.key(of: row)
     let hub = try store.rows[place].row(key)
     let past = try store.past(of: key, in: place)
-    let isNewest = try past.map { try !seen.contains($0.number, in: place) } ?? true
+    let isNewest = try past.map { try !seen.contains($0.number, in: place, laterThan: emission) } ?? true
     if let past { try seen.note(past.number, in: place, of: emission) }
     guard let hub else { return try bringBack(row, key, at: stamp, past, in: place, emission) }
     if hub == row { return }

@@ -49,14 +49,6 @@ struct SeenRows {
       ])
   }
 
-  /// Whether an emission so far shows the row.
-  func contains(_ number: Int64, in place: Int) throws -> Bool {
-    try store.database.first(
-      "SELECT 1 FROM temp.satchel_recovered WHERE place = :place AND row = :row",
-      ["place": .integer(Int64(place)), "row": .integer(number)]
-    ) { _ in true } ?? false
-  }
-
   /// Whether a newer emission of the same epoch shows the row. An emission of a later epoch does not count. The hub
   /// made it without what it lost, so it may show a row that was deleted before.
   func contains(_ number: Int64, in place: Int, laterThan emission: RankedEmission) throws -> Bool {

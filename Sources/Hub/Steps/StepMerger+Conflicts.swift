@@ -49,10 +49,19 @@ extension StepMerger {
   }
 
   func noteUnclear(_ step: Step, met: Row?, in place: Int) throws {
-    guard case .update(let changes) = step.change else { return }
-    let winners = Dictionary(uniqueKeysWithValues: changes.map { ($0.column, Winner.hub) })
+    let (kind, columns): (ConflictKind, [Int])
+    switch step.change {
+    case .update(let changes): (kind, columns) = (.updateUpdate, changes.map(\.column))
+    case .insert(let row):
+      (kind, columns) = (
+        .insertInsert, row.values.indices.filter { column in met.map { $0[column] != row[column] } ?? false }
+      )
+    case .delete: return
+    }
+    if columns.isEmpty { return }
+    let winners = Dictionary(uniqueKeysWithValues: columns.map { ($0, Winner.hub) })
     try note(
-      Disagreement(kind: .updateUpdate, state: .open, winners: winners), step, met: met, in: place,
+      Disagreement(kind: kind, state: .open, winners: winners), step, met: met, in: place,
       note: "A copy of the device has delivered an unknown part of this.")
   }
 

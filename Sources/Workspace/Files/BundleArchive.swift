@@ -40,10 +40,13 @@ public struct BundleArchive: Sendable {
   public func numbers(_ prefix: String) throws -> [Int64] { try Self.numbers(prefix, in: folder.archive, files) }
 
   /// The files that are named `prefix`, a number and `.satchel`, here and among the bundles of earlier epochs. They are
-  /// in the order of their numbers.
+  /// in the order of their numbers. Several bundles of earlier epochs may have one number.
   public func withFormer(_ prefix: String) throws -> [(number: Int64, path: String)] {
-    try [folder.former, folder.archive].flatMap { place in
-      try Self.numbers(prefix, in: place, files).map { ($0, Paths.join(place, "\(prefix)\($0).satchel")) }
+    try [folder.former, folder.archive].flatMap { place -> [(Int64, String)] in
+      guard try files.kind(place) == .directory else { return [] }
+      return try files.list(place).sorted().compactMap { name in
+        (Self.number(in: name, prefix) ?? Self.formerNumber(in: name, prefix)).map { ($0, Paths.join(place, name)) }
+      }
     }.sorted { $0.0 < $1.0 }
   }
 
@@ -87,10 +90,24 @@ public struct BundleArchive: Sendable {
 
   /// Moves the file that is named `prefix` and `number` to the same folder.
   public func setAside(_ prefix: String, _ number: Int64) throws {
-    try files.makeDirectory(folder.former, mode: 0o755)
-    let path = path(prefix, number)
-    try files.rename(path, to: Paths.join(folder.former, Paths.name(of: path)))
+    try setAside(path(prefix, number))
   }
+
+  /// Moves a file to the same folder. If a file there has the name already, the moved file gets the name `NAME+2`,
+  /// `NAME+3` and so on, before `.satchel`.
+  public func setAside(_ path: String) throws {
+    try files.makeDirectory(folder.former, mode: 0o755)
+    let name = Paths.name(of: path)
+    var target = Paths.join(folder.former, name)
+    var copy = 2
+    while try files.kind(target) != nil {
+      target = Paths.join(folder.former, "\(name.dropLast(Self.end.count))+\(copy)\(Self.end)")
+      copy += 1
+    }
+    try files.rename(path, to: target)
+  }
+
+  private static let end = ".satchel"
 
   private static func numbers(_ prefix: String, in folder: String, _ files: any FileSystem) throws -> [Int64] {
     guard try files.kind(folder) == .directory else { return [] }
@@ -99,12 +116,20 @@ public struct BundleArchive: Sendable {
 
   /// The number in a file's name that is `prefix`, a number and `.satchel`; nil for other names.
   public static func number(in name: String, _ prefix: String) -> Int64? {
-    let end = ".satchel"
     guard name.hasPrefix(prefix), name.hasSuffix(end), name.utf8.count > prefix.utf8.count + end.utf8.count else {
       return nil
     }
     let digits = name.utf8.dropFirst(prefix.utf8.count).dropLast(end.utf8.count)
     guard digits.first != UInt8(ascii: "0"), digits.allSatisfy({ (48...57).contains($0) }) else { return nil }
     return Int64(Substring(digits))
+  }
+
+  /// The number in the name of a file beside another file of this name, with `+` and hexadecimal digits after the
+  /// number; nil for other names.
+  public static func formerNumber(in name: String, _ prefix: String) -> Int64? {
+    guard name.hasSuffix(end), let sign = name.utf8.lastIndex(of: UInt8(ascii: "+")) else { return nil }
+    let copy = name.utf8[name.utf8.index(after: sign)...].dropLast(end.utf8.count)
+    guard !copy.isEmpty, copy.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }) else { return nil }
+    return number(in: name[..<sign] + end, prefix)
   }
 }

@@ -89,6 +89,7 @@ public struct BundleParts {
     try platform.files.rename(part, to: Paths.join(place, String(volume.part)))
     try noteDay(in: place)
     try noteParity(volume.parity, in: place)
+    try note(volume.of, in: place)
     return try waiting(at: place, named: bundle.manifest.wholeFileName, parts: volume.parts, piece: piece)
   }
 
@@ -177,9 +178,16 @@ public struct BundleParts {
   }
 
   /// Deletes the pieces of a sender's bundles with these numbers.
-  public func forget(_ sender: PartsSender, _ numbers: some RangeExpression<Int64>) throws {
+  /// - Parameter isNeeded: whether the pieces of a bundle with a number stay. It also gets the id of the whole bundle;
+  ///   nil: an earlier release kept the first of these pieces.
+  public func forget(
+    _ sender: PartsSender, _ numbers: some RangeExpression<Int64>,
+    unless isNeeded: (_ number: Int64, _ whole: BundleID?) throws -> Bool = { _, _ in false }
+  ) throws {
     for waiting in try waiting() {
-      guard let found = sender.number(of: waiting), numbers.contains(found) else { continue }
+      guard let found = sender.number(of: waiting), numbers.contains(found),
+        try !isNeeded(found, whole(in: waiting.path))
+      else { continue }
       try platform.files.removeTree(waiting.path)
     }
   }
@@ -197,6 +205,19 @@ public struct BundleParts {
       guard let part = Int64(name), numbers.contains(part) else { return }
       paths[part] = Paths.join(place, name)
     }
+  }
+
+  private static let wholePrefix = "whole-"
+
+  /// Records the id of the whole bundle, in the name of a file beside its pieces.
+  private func note(_ whole: BundleID, in place: String) throws {
+    let path = Paths.join(place, Self.wholePrefix + whole.text)
+    if try platform.files.kind(path) == nil { try platform.files.replace(path, mode: 0o600, contents: []) }
+  }
+
+  private func whole(in place: String) throws -> BundleID? {
+    try platform.files.list(place).lazy.filter { $0.hasPrefix(Self.wholePrefix) }
+      .compactMap { BundleID(String($0.dropFirst(Self.wholePrefix.count))) }.first
   }
 
   private static let parityPrefix = "parity-"

@@ -20,6 +20,8 @@ public struct FailedImport: Sendable {
   public let file: String
   /// nil: the manifest could not be read, or an earlier version of Satchel recorded the failure.
   public let origin: Origin?
+  /// nil: an earlier version of Satchel recorded the failure.
+  public let code: Reason?
   public let message: String
   public let hint: String?
   /// Milliseconds since 1970.
@@ -61,13 +63,14 @@ extension FailedImport {
       case .integer(let at)? = json["at"]
     else { return nil }
     let origin = json["origin"].flatMap { Origin($0) }
-    self.init(file: file, origin: origin, message: message, hint: json["hint"]?.stringValue, at: at)
+    let code = json["reason"]?.stringValue.flatMap { Reason(rawValue: $0) }
+    self.init(file: file, origin: origin, code: code, message: message, hint: json["hint"]?.stringValue, at: at)
   }
 
   var json: JSONValue {
     [
-      "file": .string(file), "message": .string(message), "hint": hint.map { .string($0) } ?? .null, "at": .integer(at),
-      "origin": origin?.json ?? .null,
+      "file": .string(file), "reason": code.map { .string($0.rawValue) } ?? .null, "message": .string(message),
+      "hint": hint.map { .string($0) } ?? .null, "at": .integer(at), "origin": origin?.json ?? .null,
     ]
   }
 }

@@ -55,7 +55,8 @@ public struct FailedImports {
       let origin = ((try? manifest()) ?? nil).map { FailedImport.Origin($0, at: own) }
       try note(
         FailedImport(
-          file: Paths.name(of: file), origin: origin, message: words.message.shortened(to: Self.longestText),
+          file: Paths.name(of: file), origin: origin, code: words.code,
+          message: words.message.shortened(to: Self.longestText),
           hint: words.hint?.shortened(to: Self.longestText), at: clock.milliseconds()))
       throw error
     }

@@ -336,6 +336,21 @@ struct JoiningTests {
     #expect(camp.device("x", "doctor").code == 0)
   }
 
+  @Test(
+    "an empty database of an app does not stop a device's first import", arguments: ["", "PRAGMA user_version = 1"])
+  func emptyFile(header: String) throws {
+    let request = camp.path("new.request")
+    let made = try camp.deviceAnywhere(
+      "init", camp.path("new"), "--name", "new", "--dataset", "wells", "--request", request, "--json"
+    ).json
+    try enrol("new", at: "hub", user: "ann", made)
+    try camp.writeExactly("new/data.sqlite", "")
+    if !header.isEmpty { try camp.sql("new/data.sqlite", header) }
+    #expect(!camp.device("new", "status").out.contains("empty"))
+    #expect(try answer("new", from: "hub", isFirst: true).code == 0)
+    #expect(try wells("new/data.sqlite") == wells("hub.sqlite"))
+  }
+
   @Test("a dry run of leaving a hub changes nothing")
   func leaveRehearsal() throws {
     try loseHub()

@@ -133,6 +133,22 @@ struct CopyTests {
     #expect(try conflicts == "")
   }
 
+  @Test(
+    "if both copies counted on in a new row, a person decides, and no element of a set is lost",
+    arguments: First.allCases)
+  private func newRow(first: First) throws {
+    try write("tablet", #"INSERT INTO counts VALUES (3, 10, 'new', '["s"]')"#)
+    try write("tablet", "UPDATE counts SET n = n + 1 WHERE id = 3")
+    try camp.copy("tablet", to: "copy")
+    try write("tablet", #"UPDATE counts SET n = n + 100, tags = '["s","a"]' WHERE id = 3"#)
+    try write("copy", #"UPDATE counts SET n = n + 1000, tags = '["s","c"]' WHERE id = 3"#)
+    try deliverBoth(first, isAnswered: false)
+    #expect(try counts().contains(first == .tablet ? "3|111|" : "3|1011|"))
+    let open = try camp.rows(
+      "office.sqlite", "SELECT device_values ->> 'n' FROM satchel_conflicts WHERE state = 'open' AND key = '[3]'")
+    #expect(open == (first == .tablet ? "1011" : "111"))
+  }
+
   @Test("a new row that was edited meanwhile is still the same row")
   func edited() throws {
     try write("tablet", Self.pending)

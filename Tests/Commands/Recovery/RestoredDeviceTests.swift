@@ -135,6 +135,106 @@ struct RestoredDeviceTests {
     try expectPeace("1|63|one 2|0|two")
   }
 
+  @Test("--restored works also after --keep chose another history")
+  func afterKeep() throws {
+    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
+    #expect(try deliver().code == 0)
+    try camp.answer("tablet", in: "tablet")
+    try camp.copy("tablet", to: "backup")
+    try write("UPDATE counts SET n = n + 2 WHERE id = 1")
+    #expect(try deliver().code == 0)
+    try putBack()
+    try write("UPDATE counts SET n = n + 8 WHERE id = 1")
+    #expect(try deliver().code == 3)
+    #expect(camp.hub("device", "fork", "tablet", "--keep", "1").code == 0)
+    try write("UPDATE counts SET n = n + 16 WHERE id = 1")
+    #expect(try deliver().error.contains("--restored"))
+    settle()
+    try expectPeace("1|27|one 2|0|two")
+  }
+
+  @Test("the right backup may come after an older one was put back by mistake")
+  func wrongBackup() throws {
+    try camp.copy("tablet", to: "older")
+    for _ in 0..<3 {
+      try write("UPDATE counts SET n = n + 1 WHERE id = 1")
+      #expect(try deliver().code == 0)
+      try camp.answer("tablet", in: "tablet")
+    }
+    try camp.copy("tablet", to: "backup")
+    try putBack("older")
+    try write("UPDATE counts SET n = n + 10 WHERE id = 1")
+    #expect(try deliver().code == 3)
+    settle()
+    try camp.answer("tablet", in: "tablet")
+    try putBack()
+    try write("UPDATE counts SET n = n + 100 WHERE id = 1")
+    #expect(try deliver().error.contains("--restored"))
+    settle()
+    try expectPeace("1|113|one 2|0|two")
+  }
+
+  @Test("a former export in volumes is joined and merged, whenever they come", arguments: [true, false])
+  func volumes(isOneEarly: Bool) throws {
+    try camp.copy("tablet", to: "backup")
+    try camp.makeFolder("volumes")
+    try write("INSERT INTO counts VALUES (7, 1, hex(randomblob(60000)))")
+    let cut = camp.device(
+      "tablet", "export", "--volume-size", "64K", "--to", camp.path("volumes"), "--plain-folder", "--json")
+    let paths = try #require(try cut.json["volumes"]?.arrayValue).compactMap(\.stringValue)
+    #expect(paths.count > 1)
+    camp.awaitLaterTime()
+    try putBack()
+    if isOneEarly { #expect(camp.hub("import", paths[0]).code == 0) }
+    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
+    #expect(try deliver().code == 0)
+    for path in paths { camp.hub("import", path) }
+    settle()
+    #expect(try camp.rows("office.sqlite", "SELECT id, n FROM counts ORDER BY id") == "1|1\n2|0\n7|1")
+    try camp.answer("tablet", in: "tablet")
+    #expect(try deliver().code == 0)
+  }
+
+  @Test("a device that writes nothing after it was put back exports all the same, so that the hub sees its history")
+  func nothingWritten() throws {
+    #expect(try deliver().code == 0)
+    try camp.copy("tablet", to: "backup")
+    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
+    #expect(try deliver().code == 0)
+    try putBack()
+    let refused = camp.device("tablet", "import", try camp.emit("tablet"))
+    #expect(refused.code == 3 && refused.error.contains("device fork NAME --restored"), "\(refused.error)")
+    #expect(try deliver().code == 3)
+    settle()
+    try expectPeace("1|1|one 2|0|two")
+  }
+
+  @Test("a former stick that deletes many rows is merged only if a person says so, and nothing is changed before")
+  func braked() throws {
+    try camp.sql(
+      "office.sqlite",
+      """
+      WITH RECURSIVE n (i) AS (VALUES (100) UNION ALL SELECT i + 1 FROM n WHERE i < 400)
+      INSERT INTO counts SELECT i, 0, 'many' FROM n
+      """)
+    try camp.answer("tablet", in: "tablet")
+    try camp.copy("tablet", to: "backup")
+    try write("DELETE FROM counts WHERE id >= 100")
+    let old = try stick("old")
+    try putBack()
+    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
+    #expect(try deliver().code == 0)
+    camp.hub("import", old)
+    let asked = camp.hub("device", "fork", "tablet", "--restored")
+    #expect(asked.code == 0 && asked.out.contains("--restored --accept"), "\(asked.out)\(asked.error)")
+    #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM counts") == "303")
+    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
+    #expect(try deliver().code == 0, "the device is not stopped")
+    settle("--accept")
+    #expect(try camp.rows("office.sqlite", "SELECT id, n FROM counts") == "1|2\n2|0")
+    #expect(try deliver().code == 0)
+  }
+
   @Test("a folder from before the device's own new key continues under a new name, as the refusal says")
   func replacedKey() throws {
     try camp.copy("tablet", to: "backup")

@@ -57,7 +57,8 @@ extension Season {
     case .lostDatabase: try loseDatabase(of: device)
     case .oldCopy: try putBackOldCopy(of: device, &random)
     case .backup: try makeBackup()
-    case .restoreHub: try restoreHub()
+    // If a device's folder was put back too, work that both had may be lost.
+    case .restoreHub: if wasPutBack.isEmpty { try restoreHub() }
     case .compact: try compact(&random)
     case .clockJump: time.pass(days: Int64(1 + random.below(40)))
     case .hubClock: setHubClock(&random)
@@ -153,6 +154,12 @@ extension Season {
       say("\(name) refuses \(parcel.name): \(refusal.reason)")
       // The next round carries the proof.
       if refusal.isAboutHistory { news += 1 }
+    } catch let refusal as Refusal
+      where wasPutBack.contains(name) && ["older-database", "copied"].contains(refusal.reason)
+    {
+      // The device's next export shows the hub both histories.
+      say("\(name) refuses \(parcel.name): \(refusal.reason)")
+      news += 1
     } catch let refusal as any ExplainedError
       where hasNewKey && ["revoked-key", "replaced-key", "unknown-key", "other-fingerprint"].contains(refusal.reason)
     {

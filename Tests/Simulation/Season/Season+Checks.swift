@@ -281,12 +281,18 @@ extension Season {
     let learned = presence.isRestored ? ["satchel_chain", "satchel_estrangement", "satchel_lost_emissions"] : []
     let before = try dumps().map { $0.filter { !learned.contains($0.key) } }
     let epoch = try hub.status().epoch
+    func collected() throws -> Int64 {
+      try admin().database.first("SELECT count(*) FROM satchel_lost_emissions") { $0.integer(0) } ?? 0
+    }
+    let known = try collected()
     let current = Set(devices.map(\.name) + ["hub"])
     for parcel in everMade where current.contains(parcel.from) && current.contains(parcel.device ?? "hub") {
       if try files.kind(parcel.path) != nil { try deliver(parcel) }
     }
     // A bundle that was not carried before proved that there was another hub: then all sides must agree again.
     if try epoch != hub.status().epoch { return try settle() }
+    // A bundle of a lost time that was not carried before is merged now.
+    if try collected() != known { return try settle() }
     let after = try dumps()
     // A late bundle of a lost time moves its device, if it follows, and makes it carry exports that the hub lacks.
     let isMoved = Self.movedByLateBundles.contains { table in zip(before, after).contains { $0[table] != $1[table] } }

@@ -1,3 +1,4 @@
+import SatchelHub
 import SatchelValues
 import SatchelWorkspace
 import SimulatedWorld
@@ -44,10 +45,19 @@ extension Season {
     while let stick = lateSticks.popLast() { try deliver(stick) }
   }
 
-  /// The operator knows that there is one device only.
+  /// The operator knows that there is one device only, and that its user means what the bundles delete.
   func settlePutBack(_ name: String) throws {
-    let restored = try operating { try hub.continueRestored(name, with: nil) }
-    guard let restored else { throw Wrong("the hub refuses bundles of \(name), and finds one history") }
+    func settle(accepting: Bool) throws -> RestoredDevice {
+      let restored = try operating { try hub.continueRestored(name, with: nil, accepting: accepting) }
+      guard let restored else { throw Wrong("the hub refuses bundles of \(name), and finds one history") }
+      return restored
+    }
+    var restored = try settle(accepting: false)
+    if restored.left.contains(where: { $0.refusal.reason == "brake" }) {
+      say("the hub asks about a bundle of \(name)")
+      restored = try settle(accepting: true)
+    }
+    if let left = restored.left.first { throw Wrong("a stick of \(name) cannot be merged: \(left.refusal)") }
     news += 1
     say("the operator lets \(name) continue with history \(restored.present + 1), \(restored.imports.count) merged")
   }

@@ -28,6 +28,11 @@ extension HubTool {
             there is one device: its database was put back from a backup, and it continues from there. Its present \
             history is the one whose newest bundle was made last, or the one that --keep names
             """),
+        OptionSpec(
+          "accept",
+          help: """
+            with --restored: merge bundles that delete or change more rows than the dataset's "brake" lets pass
+            """),
       ],
       examples: [
         Example("satchel-hub device fork tablet-1", "Shows what the two copies wrote."),
@@ -38,6 +43,7 @@ extension HubTool {
     ) { command, context in
       let (hub, name) = (try open(command, context), command.argument("NAME"))
       if command.flag("restored") { return try goOn(name, hub, command) }
+      if command.flag("accept") { throw UsageError("--accept goes with --restored") }
       guard let typed = command.value("keep") else { return shown(try hub.fork(of: name)) }
       let number = try history(typed)
       let (fork, imports) = try hub.keep(history: number, of: name)
@@ -59,7 +65,7 @@ extension HubTool {
   /// delivered before stays.
   private static func goOn(_ name: String, _ hub: HubWorkspace, _ command: ParsedCommand) throws -> Answer {
     let number = try command.value("keep").map { try history($0) }
-    guard let restored = try hub.continueRestored(name, with: number) else {
+    guard let restored = try hub.continueRestored(name, with: number, accepting: command.flag("accept")) else {
       throw WorkspaceError(
         .noFork, "Nothing came from the device \(name) since it was put back.",
         hint:
@@ -77,6 +83,20 @@ extension HubTool {
       """,
       members(restored.fork))
     for report in restored.imports { answer.text += text(report) }
+    for left in restored.left {
+      answer.text += "Bundle \(left.number) still waits: \(left.refusal.message)\n"
+      if let hint = left.refusal.hint { answer.text += "  \(hint)\n" }
+    }
+    answer.members.append(
+      .init(
+        name: "left",
+        value: .array(
+          restored.left.map {
+            [
+              "number": .integer($0.number.rawValue), "reason": .string($0.refusal.reason),
+              "message": .string($0.refusal.message),
+            ]
+          })))
     answer.members.append(.init(name: "imports", value: .array(restored.imports.map(json))))
     answer.members.append(.init(name: "history", value: .integer(Int64(restored.present + 1))))
     answer.text += "Next: satchel-hub emit --device \(name), and carry that to it.\n"
@@ -98,7 +118,7 @@ extension HubTool {
 
   private static func shown(_ fork: Fork) -> Answer {
     let name = fork.device.name
-    guard fork.isForked || !fork.histories[0].waiting.isEmpty else {
+    guard fork.histories.count > 1 || !fork.histories[0].waiting.isEmpty else {
       return Answer("One history came from the device \(name).\n", members(fork))
     }
     var table = TextTable([.right("HISTORY"), .right("EXPORT"), "MADE", .right("CHANGES"), "OF", "HERE"])
@@ -114,11 +134,14 @@ extension HubTool {
     let head: TerminalText =
       fork.isForked
       ? "\(fork.histories.count) histories came from the device \(name): they part after its export \(fork.parted).\n"
-      : "Refused bundles of the device \(name) can be merged now.\n"
+      : fork.histories.count > 1
+        ? "Bundles of former histories of the device \(name) wait.\n"
+        : "Refused bundles of the device \(name) can be merged now.\n"
     return Answer(
       head + table.text(width: nil)
-        + "Next: satchel-hub device fork \(name) --keep 1\(fork.isForked ? ", or another one" : "")\n"
-        + (fork.isForked
+        + (fork.isForked || fork.histories.count == 1
+          ? "Next: satchel-hub device fork \(name) --keep 1\(fork.isForked ? ", or another one" : "")\n" : "")
+        + (fork.histories.count > 1
           ? "If \(name) was only restored from its own backup: satchel-hub device fork \(name) --restored\n" : ""),
       members(fork))
   }

@@ -87,6 +87,7 @@ extension HubStore {
     try database.run(
       "UPDATE satchel_chain SET device = :id WHERE device = :device AND sequence > :parted",
       ["id": .string(id.text), "device": .string(device.id.text), "parted": .integer(parted.rawValue)])
+    try partFiles(of: device.id, after: parted, as: id)
     // Bundles for the device that acknowledge exports of the other history are not for this one. The next bundle gets a
     // number of its own, even if it has no other news.
     try database.run(
@@ -96,6 +97,19 @@ extension HubStore {
     // The next bundle of the device shows which emission the device has.
     device.proved = .zero
     try save(device)
+  }
+
+  /// Assigns files that came after `parted` to another history. The device that continues may lack them, and its own
+  /// files are no newer versions of them.
+  private func partFiles(of device: ReplicaID, after parted: SequenceNumber, as id: ReplicaID) throws {
+    try database.run(
+      "UPDATE satchel_received SET device = :id WHERE device = :device AND sequence > :parted",
+      ["id": .string(id.text), "device": .string(device.text), "parted": .integer(parted.rawValue)])
+    try database.run(
+      """
+      UPDATE satchel_attachments SET state = 'owed', sent = 0
+      WHERE device = :device AND state = 'held' AND path IN (SELECT path FROM satchel_received WHERE device = :id)
+      """, ["id": .string(id.text), "device": .string(device.text)])
   }
 
   /// Assigns a history to its device again. The device must follow a history that ends at the last export that both
@@ -158,9 +172,10 @@ extension HubStore {
   }
 
   private func takeOver(_ branch: Branch, by device: ReplicaID) throws {
-    for table in ["satchel_log", "satchel_conflicts", "satchel_rekeyed", "satchel_chain"] {
+    for table in ["satchel_log", "satchel_conflicts", "satchel_rekeyed", "satchel_chain", "satchel_received"] {
+      // Earlier releases also recorded exports that both histories have.
       try database.run(
-        "UPDATE \(quoted(table)) SET device = :device WHERE device = :branch",
+        "UPDATE OR REPLACE \(quoted(table)) SET device = :device WHERE device = :branch",
         ["device": .string(device.text), "branch": .string(branch.id.text)])
     }
     try database.run("DELETE FROM satchel_branches WHERE id = :branch", ["branch": .string(branch.id.text)])

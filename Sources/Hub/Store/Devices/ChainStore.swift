@@ -18,8 +18,13 @@ extension HubStore {
   /// Compares the digests of this bundle and its chain with the digests that are recorded for the device.
   func contradiction(_ manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest) throws -> ChainContradiction?
   {
+    let branches = try branches(of: manifest.from.id)
     for link in changes.links(with: digest) {
-      if let known = try self.digest(of: link.sequence, in: manifest.from.id), known != link.digest {
+      let known = try self.digest(of: link.sequence, in: manifest.from.id)
+      if known == link.digest { continue }
+      // The device's own history may not have come so far.
+      if try known != nil || branches.contains(where: { try self.digest(of: link.sequence, in: $0.id) == link.digest })
+      {
         return ChainContradiction(
           sequence: link.sequence, digest: link.digest, isOwn: link.sequence == changes.sequence)
       }
@@ -38,6 +43,18 @@ extension HubStore {
   /// Records the digest of a bundle, and of the earlier exports that it names.
   func keepChain(of manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest) throws {
     try keep(changes.links(with: digest), in: manifest.from.id)
+  }
+
+  /// All known exports of a history, in their order.
+  func links(of history: ReplicaID) throws -> [Manifest.Changes.Link] {
+    try database.all(
+      "SELECT sequence, digest FROM satchel_chain WHERE device = :history ORDER BY sequence",
+      ["history": .string(history.text)]
+    ) { row in
+      Digest(hexadecimal: row.text(1)).map {
+        Manifest.Changes.Link(sequence: SequenceNumber(row.integer(0)), digest: $0)
+      }
+    }.compactMap(\.self)
   }
 
   func keep(_ links: [Manifest.Changes.Link], in history: ReplicaID) throws {

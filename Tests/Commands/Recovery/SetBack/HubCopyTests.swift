@@ -1,5 +1,6 @@
 import SatchelJSON
 import SatchelPlatform
+import TestSupport
 import Testing
 
 /// Two copies of one hub are at work, each with the hub's keys.
@@ -95,6 +96,37 @@ struct HubCopyTests {
     for database in ["copy.sqlite", tablet] {
       #expect(try camp.rows(database, "SELECT words FROM reviews WHERE id = 'n1'") == "for the hub")
     }
+  }
+
+  @Test("two copies that began their epochs in one second used the same numbers, and each gets what it lacks")
+  func sameSecond() throws {
+    let real = camp.platform
+    let clock = SetClock(real.clock.milliseconds())
+    camp.platform = Platform(files: real.files, clock: clock, random: real.random)
+    #expect(camp.hub("restore", "--in-place").code == 0)
+    #expect(copy("restore", "--in-place").code == 0)
+    camp.platform = real
+    try camp.carry("tablet", rounds: 2)
+    try rename(office, to: "by the hub")
+    let lost = try camp.emit("tablet")
+    #expect(camp.device("tablet", "import", lost).code == 0)
+    var other = try camp.emit("tablet", from: "copy")
+    while Paths.name(of: other) != Paths.name(of: lost) { other = try camp.emit("tablet", full: true, from: "copy") }
+    let fingerprint = try #require(try camp.hub("status", "--json").json["fingerprint"]?.stringValue)
+    #expect(camp.device("tablet", "import", other, "--fingerprint", fingerprint).code == 0)
+    for _ in 1...5 {
+      camp.device("tablet", "sync", try stick())
+      if copy("sync", try stick()).code == 3 { copy("restore", "--in-place") }
+    }
+    // The phone stays away.
+    #expect(copy("restore", "--finish").code == 0)
+    for _ in 1...2 {
+      copy("sync", try stick())
+      camp.device("tablet", "sync", try stick())
+    }
+    #expect(try name("copy.sqlite") == "by the hub")
+    #expect(try name(tablet) == "by the hub")
+    #expect(!camp.device("tablet", "status").out.contains("Brings back"))
   }
 
   @Test("a device that lost its database and some of its archive takes the other copy's bundle only from a person")

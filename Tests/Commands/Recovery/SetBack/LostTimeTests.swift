@@ -104,6 +104,29 @@ struct LostTimeTests {
         == #"delete/update|["hill"]"#)
   }
 
+  @Test("a device that missed the bundle with a row's new key brings the row back once")
+  func missedBundle() throws {
+    try camp.open(
+      "CREATE TABLE sites (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO sites VALUES (1, 'hill'), (2, 'lake')",
+      CommandLineFixture.definition(#"{ "sites": { "keys": "rekey" } }"#), devices: ["tablet"])
+    try camp.carry("tablet", rounds: 2)
+    try keepCopy()
+    try camp.sql(office, "INSERT INTO sites VALUES (3, 'of the office')")
+    try camp.sql(tablet, "INSERT INTO sites VALUES (3, 'of the tablet')")
+    #expect(camp.hub("import", try camp.export("tablet")).code == 0)
+    _ = try camp.emit("tablet")
+    try camp.sql(office, "UPDATE sites SET name = 'pond' WHERE id = 2")
+    #expect(camp.device("tablet", "import", try camp.emit("tablet")).code == 0)
+    try putBack()
+    try learnOfIt(by: "INSERT INTO sites VALUES (9, 'of the other time')")
+    try camp.carry("tablet", rounds: 4)
+    let names = "SELECT group_concat(name, ', ') FROM (SELECT name FROM sites ORDER BY name)"
+    for database in [office, tablet] {
+      #expect(
+        try camp.rows(database, names) == "hill, of the office, of the other time, of the tablet, pond")
+    }
+  }
+
   @Test("a row that was made and deleted in the lost time comes back with a question, or not at all")
   func madeAndDeleted() throws {
     try open(["tablet"])
@@ -148,6 +171,29 @@ struct LostTimeTests {
     for folder in ["phone", "tablet"] {
       #expect(try camp.rows("\(folder)/data.sqlite", counts) == "sum 5 a\nwords 0 b")
     }
+  }
+
+  @Test("restore --in-place keeps the database as it was before")
+  func copyKept() throws {
+    try open(["tablet"])
+    let begun = camp.hub("restore", "--in-place", "--yes", "--json")
+    let copy = try #require(try begun.json["copy"]?.stringValue)
+    try camp.sql(office, "DELETE FROM sites")
+    #expect(try sites(String(copy.dropFirst(camp.root.utf8.count + 1))) == "hill lake")
+  }
+
+  @Test("doctor --repair does not say that a hub is well if its database alone was put back")
+  func repairedAfterwards() throws {
+    try open(["tablet"])
+    try camp.sql(tablet, "INSERT INTO sites VALUES ('tent', 'Tent')")
+    try camp.carry("tablet")
+    try camp.copy(office, to: "kept.sqlite")
+    try camp.sql(tablet, "INSERT INTO sites VALUES ('hut', 'Hut')")
+    try camp.carry("tablet", rounds: 2)
+    try camp.remove(office)
+    try camp.copy("kept.sqlite", to: office)
+    let repaired = camp.hub("doctor", "--repair")
+    #expect(repaired.code == 1 && repaired.out.contains("restore --in-place"), "\(repaired.out)")
   }
 
   @Test("an emission that comes after the lost time was merged is merged too")
