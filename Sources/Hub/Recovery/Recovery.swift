@@ -80,6 +80,7 @@ private final class Recovery {
   private let known: BaselineRows
   private let former: FormerColumns
   private let seen: SeenRows
+  private let redelivered: RedeliveredRows
   private var keys: PrimaryKeyMap
   /// The hub's cursor when the first emission was merged.
   private var begin = Cursor.zero
@@ -96,6 +97,7 @@ private final class Recovery {
     known = try BaselineRows(at: staging.file("columns.sqlite"), like: store.database, tables: store.tables)
     former = try VersionTable.columns(in: store.database)
     seen = try SeenRows(store)
+    redelivered = try RedeliveredRows(store)
     keys = PrimaryKeyMap(try PrimaryKeyReferences(store.tables), store.tables)
   }
 
@@ -215,6 +217,7 @@ private final class Recovery {
   private func bringBack(
     _ row: Row, _ key: RowKey, at stamp: Stamp, _ past: RowNumbers.Entry?, in place: Int, _ emission: RankedEmission
   ) throws {
+    if try redelivered.contains(row, in: place, of: store) { return }
     let isLater = past.map { $0.stamp == .zero || stamp > $0.stamp } ?? true
     if isLater, try write(.insert(row), key, over: nil, at: stamp, past, in: place) {
       try noteWhole(key, at: stamp, in: place, emission)

@@ -17,6 +17,7 @@ extension Season {
       let place = world.root + "/backup-of-\(device.name)"
       if try files.kind(place) != nil { try files.removeTree(place) }
       world.copy(root, to: place)
+      world.settle()
       device.backup = place
       say("\(device.name) is backed up")
       return

@@ -1,3 +1,4 @@
+import SatchelCapture
 import SatchelConflicts
 import SatchelRows
 import SatchelSQLite
@@ -91,6 +92,21 @@ extension HubStore {
         "told": told.map { .integer($0.rawValue) } ?? .null,
       ])
     return RekeyedRow(table: table, old: old, new: new, told: told, entry: database.lastInsertRowID)
+  }
+
+  /// The new keys that rows of devices got in this epoch, by the keys that the rows had.
+  func keysGivenInEpoch() throws -> [KeyedRow: [Value]] {
+    var given: [KeyedRow: [Value]] = [:]
+    try database.each(
+      """
+      SELECT table_name, old_key, new_key FROM satchel_rekeyed
+      WHERE bundle IS NOT NULL AND (told IS NULL OR told >= :first)
+      """, ["first": .integer(identity.firstEmission.rawValue)]
+    ) { entry in
+      guard let place = place(of: Name(entry.text(0))) else { return }
+      given[KeyedRow(place: place, key: entry.value(1)), default: []].append(entry.value(2))
+    }
+    return given
   }
 
   /// The key of the only row with the same natural key as `row`, if the user may see and change that row. nil if there

@@ -127,6 +127,27 @@ struct LostTimeTests {
     }
   }
 
+  @Test("a row of the lost time with the key of a deleted row comes back once", arguments: [true, false])
+  func reusedKey(isMakerFirst: Bool) throws {
+    try camp.open(
+      "CREATE TABLE sites (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO sites VALUES (1, 'hill'), (2, 'lake')",
+      CommandLineFixture.definition(#"{ "sites": { "keys": "rekey" } }"#), devices: ["tablet", "phone"])
+    for device in ["tablet", "phone"] { try camp.carry(device, rounds: 2) }
+    try keepCopy()
+    try camp.sql(tablet, "DELETE FROM sites WHERE id = 2")
+    for device in ["tablet", "phone"] { try camp.carry(device, rounds: 2) }
+    try camp.sql("phone/data.sqlite", "INSERT INTO sites (name) VALUES ('tent')")
+    for device in ["phone", "tablet"] { try camp.carry(device, rounds: 2) }
+    try putBack()
+    try learnOfIt(by: "INSERT INTO sites VALUES (9, 'of the other time')")
+    let devices = isMakerFirst ? ["phone", "tablet"] : ["tablet", "phone"]
+    for device in devices { try camp.carry(device, rounds: 2) }
+    for _ in 0..<3 { for device in devices { try camp.carry(device) } }
+    for database in [office, tablet, "phone/data.sqlite"] {
+      #expect(try camp.rows(database, "SELECT count(*) FROM sites WHERE name = 'tent'") == "1")
+    }
+  }
+
   @Test("a row that was made and deleted in the lost time comes back with a question, or not at all")
   func madeAndDeleted() throws {
     try open(["tablet"])
