@@ -239,6 +239,30 @@ struct JSONDocumentTests {
     try season.device("tablet", "compact")
     try season.device("tablet", "quarantine", "list")
     try season.device("tablet", "quarantine", "drop", "--all")
+    try putBack(season)
+  }
+
+  /// The tablet's folder is put back from its own backup. A stick from before deletes many rows.
+  private func putBack(_ season: Season) throws {
+    let camp = season.camp
+    let user = try camp.rows("office.sqlite", "SELECT user FROM satchel_devices WHERE name = 'tablet'")
+    try camp.sql(
+      "office.sqlite",
+      """
+      WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+      INSERT INTO reviews (id, site, author) SELECT 'many' || i, 'lake', '\(user)' FROM n
+      """)
+    try camp.answer("tablet", in: "tablet")
+    try FileManager.default.copyItem(atPath: camp.path("tablet"), toPath: camp.path("backup"))
+    try camp.sql("tablet/data.sqlite", "DELETE FROM reviews WHERE id LIKE 'many%'")
+    try camp.copy("tablet", to: "former")
+    try camp.remove("tablet")
+    try camp.copy("backup", to: "tablet")
+    let old = try camp.export("former")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'many1'")
+    try season.hub("import", camp.export("tablet"))
+    try season.hub("import", old)
+    try season.hub("device", "fork", "tablet", "--restored")
   }
 
   private func manage(_ season: Season) throws {
