@@ -169,6 +169,13 @@ public enum Ledger {
     ) { _ in true } ?? false
   }
 
+  /// When the last bundle was imported or made, in milliseconds since 1970. nil: none was.
+  public static func lastTime(in database: borrowing Database) throws -> Int64? {
+    try database.first(
+      "SELECT max(at) FROM satchel_ledger WHERE direction = 'out' OR verdict = 'imported'"
+    ) { $0.optionalInteger(0) } ?? nil
+  }
+
   /// Whether an export with this number was imported.
   public static func hasImported(_ number: Int64, from peer: String, in database: borrowing Database) throws -> Bool {
     try database.first(

@@ -139,7 +139,7 @@ extension HubTool {
       return Answer(text(report), ["recovery": json(report)])
     }
     try askIfUnproved(hub, command, context)
-    return answer(try hub.restoreInPlace(), command)
+    return answer(try hub.restoreInPlace(), command, context.platform.clock)
   }
 
   /// Asks before a new epoch begins that no device's bundle has shown to be necessary.
@@ -154,12 +154,19 @@ extension HubTool {
       """, command, context)
   }
 
-  private static func answer(_ report: InPlaceReport, _ command: ParsedCommand) -> Answer {
+  private static func answer(_ report: InPlaceReport, _ command: ParsedCommand, _ clock: any WallClock) -> Answer {
     var text: TerminalText =
       """
       \(command.dryRun ? "Would begin" : "Began") a new epoch on the files as they are. The database as it was: \
       \(report.copy)\n
       """
+    if let last = report.last {
+      text +=
+        """
+        The newest bundle that this hub knows is from \(clock.localText(milliseconds: last)). What was done after \
+        that must come back.\n
+        """
+    }
     if !report.wasKnown {
       text +=
         "No device has shown that this hub was set back. Nothing is lost by it: every device gets everything again.\n"
@@ -183,6 +190,7 @@ extension HubTool {
       [
         "former_epoch": .string(report.former.text), "epoch": .string(report.epoch.text), "copy": .string(report.copy),
         "devices": .strings(report.devices), "was_known": .bool(report.wasKnown),
+        "last": report.last.map { .time($0) } ?? .null,
       ])
   }
 

@@ -15,6 +15,9 @@ public struct InPlaceReport: Sendable {
   public let devices: [String]
   /// Whether a device's bundle had already proved that the hub was set back.
   public let wasKnown: Bool
+  /// When the newest bundle that the hub knows was imported or made, in milliseconds since 1970. The lost time begins
+  /// after it. nil: the hub knows no bundle.
+  public let last: Int64?
 }
 
 /// The end of one epoch and the beginning of the next.
@@ -35,8 +38,9 @@ extension HubWorkspace {
       let copy = Paths.join(folder.former, name)
       if runMode == .commit { try folder.keep(store.database, at: copy, platform.files) }
       let former = store.identity.epoch
+      let last = try Ledger.lastTime(in: store.database)
       let epoch = try store.writeTransaction(runMode) { try beginEpoch(store, isAfterLoss: true) }
-      return InPlaceReport(former: former, epoch: epoch, copy: copy, devices: devices, wasKnown: wasKnown)
+      return InPlaceReport(former: former, epoch: epoch, copy: copy, devices: devices, wasKnown: wasKnown, last: last)
     }
   }
 

@@ -260,6 +260,26 @@ struct RestoredDeviceTests {
     #expect(camp.device("tablet", "doctor").code == 0)
   }
 
+  @Test("a stick may go on from a former history that was left itself")
+  func nested() throws {
+    try camp.copy("tablet", to: "older")
+    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
+    #expect(try deliver().code == 0)
+    try camp.copy("tablet", to: "backup")
+    try write("UPDATE counts SET n = n + 2 WHERE id = 1")
+    let old = try stick("old")
+    try putBack()
+    try write("UPDATE counts SET n = n + 4 WHERE id = 1")
+    #expect(try deliver().code == 0)
+    try putBack("older")
+    try write("UPDATE counts SET n = n + 8 WHERE id = 1")
+    #expect(try deliver().code == 3)
+    settle()
+    #expect(camp.hub("import", old).error.contains("--restored"))
+    #expect(!settle().out.contains("still waits"))
+    try expectPeace("1|15|one 2|0|two")
+  }
+
   @Test("--keep says which history is the present one, if the device's clock was wrong")
   func chosen() throws {
     try camp.copy("tablet", to: "backup")
