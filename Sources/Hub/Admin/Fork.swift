@@ -42,12 +42,8 @@ public struct Fork: Sendable {
   public struct History: Sendable {
     /// The exports in the order of their numbers.
     public var exports: [Export] = []
-    /// The last export that this history has in common with the first history.
-    var parted: SequenceNumber = .zero
     /// The known history of a copy that no device continues yet. nil: this is another history.
     var branch: ReplicaID?
-    /// Whether this is the history that the hub follows.
-    var isFirst = false
     var known: [SequenceNumber: Digest] = [:]
 
     /// The exports that are not merged. Their files are in the quarantine.
@@ -61,7 +57,19 @@ public struct Fork: Sendable {
   public let histories: [History]
 
   /// Whether there is a history, besides the first one, about which no person has decided.
-  public var isForked: Bool { histories.contains { !$0.isFirst && $0.branch == nil } }
+  public var isForked: Bool { histories.dropFirst().contains { $0.branch == nil } }
+}
+
+extension Fork {
+  /// - Parameter number: a person's number of a history, from 1.
+  func index(ofHistory number: Int) throws -> Int {
+    guard histories.indices.contains(number - 1) else {
+      throw WorkspaceError(
+        .noHistory, "There is no history \(number) of the device \(device.name).",
+        hint: "See them: satchel-hub device fork \(device.name)")
+    }
+    return number - 1
+  }
 }
 
 extension HubWorkspace {
@@ -82,20 +90,18 @@ extension HubWorkspace {
       guard fork.isForked || !fork.histories[0].waiting.isEmpty || fork.device.state == .flagged else {
         throw WorkspaceError(.noFork, "One history came from the device \(name): there is nothing to settle.")
       }
-      guard fork.histories.indices.contains(number - 1) else {
-        throw WorkspaceError(
-          .noHistory, "There is no history \(number) of the device \(name).",
-          hint: "See them: satchel-hub device fork \(name)")
-      }
-      try settle(fork, with: number - 1, store)
+      let kept = try fork.index(ofHistory: number)
+      try settle(fork, with: kept, store)
       if runMode == .dryRun { return (fork, []) }
-      let imports = try fork.histories[number - 1].waiting.map { export in
-        let report = try take(export.path, store, of: nil)
-        try Quarantine.release(export.path, files: platform.files)
-        return report
-      }
-      return (fork, imports)
+      return (fork, try fork.histories[kept].waiting.map { try take($0, store) })
     }
+  }
+
+  /// Merges a bundle from the quarantine, and removes it there.
+  func take(_ export: Fork.Export, _ store: HubStore, _ brake: BrakeDecision = .none) throws -> HubImportReport {
+    let report = try take(export.path, store, of: nil, from: .named, brake)
+    try Quarantine.release(export.path, files: platform.files)
+    return report
   }
 
   private func settle(_ fork: Fork, with kept: Int, _ store: HubStore) throws {
@@ -120,7 +126,7 @@ extension HubWorkspace {
   func findFork(of name: String, _ store: HubStore, with branches: Bool = false) throws -> Fork {
     guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
     let waiting = try quarantined(of: device, store)
-    var histories = [Fork.History(isFirst: true)]
+    var histories = [Fork.History()]
     var parted = device.merged
     for (export, branch) in waiting where branch == nil {
       let common = try export.links.last { try store.digest(of: $0.sequence, in: device.id) == $0.digest }?.sequence
@@ -133,12 +139,11 @@ extension HubWorkspace {
       if let place {
         histories[place].add(export)
       } else {
-        histories.append(Fork.History(beginningWith: export, after: common ?? .zero))
+        histories.append(Fork.History([export]))
       }
     }
-    if branches { try add(waiting, to: &histories, of: device, store) }
+    if branches { try add(waiting, to: &histories, parting: &parted, of: device, store) }
     if histories.count > 1 {
-      parted = histories.dropFirst().reduce(parted) { min($0, $1.parted) }
       histories[0].exports = try merged(of: device, after: parted, store) + histories[0].exports
     }
     return Fork(device: device, parted: parted, histories: histories)
@@ -147,15 +152,13 @@ extension HubWorkspace {
   /// Adds the histories of copies that no device continues, and whose bundles wait.
   private func add(
     _ waiting: [(export: Fork.Export, branch: ReplicaID?)], to histories: inout [Fork.History],
-    of device: EnrolledDevice, _ store: HubStore
+    parting parted: inout SequenceNumber, of device: EnrolledDevice, _ store: HubStore
   ) throws {
     for branch in try store.branches(of: device.id) {
       let exports = waiting.filter { $0.branch == branch.id }.map(\.export)
-      guard let first = exports.first else { continue }
-      var history = Fork.History(beginningWith: first, after: branch.parted)
-      history.branch = branch.id
-      for export in exports.dropFirst() { history.add(export) }
-      histories.append(history)
+      if exports.isEmpty { continue }
+      histories.append(Fork.History(exports, of: branch.id))
+      parted = min(parted, branch.parted)
     }
   }
 
@@ -224,9 +227,9 @@ extension HubWorkspace {
 }
 
 extension Fork.History {
-  fileprivate init(beginningWith export: Fork.Export, after parted: SequenceNumber) {
-    self.parted = parted
-    add(export)
+  fileprivate init(_ exports: [Fork.Export], of branch: ReplicaID? = nil) {
+    self.branch = branch
+    for export in exports { add(export) }
   }
 
   /// Whether all digests that an export names agree with this history.

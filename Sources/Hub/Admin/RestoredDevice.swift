@@ -40,12 +40,7 @@ extension HubWorkspace {
       let fork = try findFork(of: name, store, with: true)
       try fork.device.refuseRevoked()
       guard fork.histories.count > 1 || !fork.histories[0].waiting.isEmpty else { return nil }
-      let present = number.map { $0 - 1 } ?? fork.newestHistory
-      guard fork.histories.indices.contains(present) else {
-        throw WorkspaceError(
-          .noHistory, "There is no history \(number ?? 0) of the device \(name).",
-          hint: "See them: satchel-hub device fork \(name)")
-      }
+      let present = try number.map { try fork.index(ofHistory: $0) } ?? fork.newestHistory
       var restored = RestoredDevice(fork: fork, present: present)
       if runMode == .dryRun { return restored }
       let chain = RestoredChain(self, store, of: fork.device, accepting ? .accept : .withHistory)
@@ -81,9 +76,9 @@ private struct RestoredChain {
       for (place, history) in restored.fork.histories.enumerated() where place != restored.present {
         for export in history.waiting { try take(export, &restored) }
       }
-      if present.isFirst { try follow(home) }
+      if restored.present == 0 { try follow(home) }
       for export in present.waiting { try take(export, &restored) }
-      if let newest = present.newest, !present.isFirst { try follow(newest.links) }
+      if let newest = present.newest, restored.present > 0 { try follow(newest.links) }
     } catch {
       try follow(home, as: state)
       throw error
@@ -93,8 +88,7 @@ private struct RestoredChain {
   private func take(_ export: Fork.Export, _ restored: inout RestoredDevice) throws {
     try follow(export.links)
     do {
-      restored.imports.append(try hub.take(export.path, store, of: nil, from: .named, brake))
-      try Quarantine.release(export.path, files: hub.platform.files)
+      restored.imports.append(try hub.take(export, store, brake))
     } catch let refusal as Refusal {
       restored.left.append(.init(number: export.sequence, refusal: refusal))
     }

@@ -16,8 +16,7 @@ extension HubWorkspace {
       do {
         let store = try examined()
         report.add(store.damage)
-        if let found = try setBack(store) { report.add(Finding(.setBack, found.words, hint: found.wayOut)) }
-        for finding in try unknownHistories(store) + unknownUsers(store) { report.add(finding) }
+        for finding in try histories(store) { report.add(finding) }
         if let fault = try clockFault(store) { report.add(Finding(.clock, fault.words, hint: fault.wayOut)) }
         try report.checkFile(store.database, at: databasePath)
         try report.checkReferences(among: store.tables, in: store.database)
@@ -38,6 +37,12 @@ extension HubWorkspace {
       }
       return report
     }
+  }
+
+  /// Returns the findings about histories: the hub was set back, or it does not know the history or user of a device.
+  private func histories(_ store: HubStore) throws -> [Finding] {
+    let back = try setBack(store).map { Finding(.setBack, $0.words, hint: $0.wayOut) }
+    return try [back].compactMap(\.self) + unknownHistories(store) + unknownUsers(store)
   }
 
   /// Returns a finding for each refused export whose history the hub does not know, and that has not come since. The
@@ -97,18 +102,10 @@ extension HubWorkspace {
       report.add(changes, of: store.tables)
       try report.checkReferences(among: store.tables, in: store.database)
       // No repair ends these, so a person must know of them also afterwards.
-      for finding in try lastingFindings(store) { report.add(finding) }
+      for finding in try histories(store) + audit(store).findings + differences(store) { report.add(finding) }
       report.isRepaired = true
       return report
     }
-  }
-
-  /// Returns the findings that need a person: a hub that was set back, unknown histories and users, an archive that
-  /// disagrees with the records, and devices with other rows.
-  private func lastingFindings(_ store: HubStore) throws -> [Finding] {
-    let back = try setBack(store).map { Finding(.setBack, $0.words, hint: $0.wayOut) }
-    return try [back].compactMap(\.self) + unknownHistories(store) + unknownUsers(store) + audit(store).findings
-      + differences(store)
   }
 
   /// Accepts the present reading of the clock as right. The caller holds a transaction.

@@ -89,7 +89,7 @@ public struct BundleParts {
     try platform.files.rename(part, to: Paths.join(place, String(volume.part)))
     try noteDay(in: place)
     try noteParity(volume.parity, in: place)
-    try note(volume.of, in: place)
+    try mark(Self.wholePrefix + volume.of.text, in: place)
     return try waiting(at: place, named: bundle.manifest.wholeFileName, parts: volume.parts, piece: piece)
   }
 
@@ -207,13 +207,14 @@ public struct BundleParts {
     }
   }
 
-  private static let wholePrefix = "whole-"
-
-  /// Records the id of the whole bundle, in the name of a file beside its pieces.
-  private func note(_ whole: BundleID, in place: String) throws {
-    let path = Paths.join(place, Self.wholePrefix + whole.text)
-    if try platform.files.kind(path) == nil { try platform.files.replace(path, mode: 0o600, contents: []) }
+  /// Records a fact in the name of an empty file beside the pieces.
+  private func mark(_ name: String, in place: String) throws {
+    let path = Paths.join(place, name)
+    if try platform.files.kind(path) == nil { try platform.files.replace(path, mode: 0o644, contents: []) }
   }
+
+  /// The file whose name has the id of the whole bundle.
+  private static let wholePrefix = "whole-"
 
   private func whole(in place: String) throws -> BundleID? {
     try platform.files.list(place).lazy.filter { $0.hasPrefix(Self.wholePrefix) }
@@ -232,10 +233,7 @@ public struct BundleParts {
 
   /// Records how many parity volumes there are, in the name of a file beside the pieces.
   private func noteParity(_ count: Int64, in place: String) throws {
-    let name = "\(Self.parityPrefix)\(count)"
-    let names = try platform.files.list(place).filter { $0.hasPrefix(Self.parityPrefix) }
-    if count == 0 || names.contains(name) { return }
-    try platform.files.replace(Paths.join(place, name), mode: 0o644, contents: [])
+    if count > 0 { try mark("\(Self.parityPrefix)\(count)", in: place) }
   }
 
   /// The name of the folder for the pieces of a bundle. It has the sender's id, because two senders may give themselves

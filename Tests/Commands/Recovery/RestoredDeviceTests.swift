@@ -23,6 +23,13 @@ struct RestoredDeviceTests {
 
   private func deliver() throws -> CommandLineFixture.Outcome { camp.hub("import", try camp.export("tablet")) }
 
+  /// The tablet writes and delivers, and the hub takes it.
+  private func bring(_ sql: String) throws {
+    try write(sql)
+    let taken = try deliver()
+    #expect(taken.code == 0, "\(taken.error)")
+  }
+
   /// An export that stays on a stick.
   private func stick(_ name: String) throws -> String {
     let file = "\(name).satchel"
@@ -65,8 +72,7 @@ struct RestoredDeviceTests {
     try write("UPDATE counts SET words = 'on the stick' WHERE id = 2; INSERT INTO counts VALUES (3, 7, 'on the stick')")
     let old = try stick("old")
     try putBack()
-    try write("UPDATE counts SET n = n + 10 WHERE id = 1")
-    #expect(try deliver().code == 0)
+    try bring("UPDATE counts SET n = n + 10 WHERE id = 1")
     try camp.answer("tablet", in: "tablet")
     #expect(camp.hub("import", old).error.contains("--restored"))
     let settled = settle()
@@ -110,14 +116,12 @@ struct RestoredDeviceTests {
   @Test("a device that was put back twice brings the sticks of all its histories")
   func twice() throws {
     try camp.copy("tablet", to: "backup")
-    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
-    #expect(try deliver().code == 0)
+    try bring("UPDATE counts SET n = n + 1 WHERE id = 1")
     try camp.copy("tablet", to: "later")
     try write("UPDATE counts SET n = n + 2 WHERE id = 1")
     let first = try stick("first")
     try putBack("later")
-    try write("UPDATE counts SET n = n + 4 WHERE id = 1")
-    #expect(try deliver().code == 0)
+    try bring("UPDATE counts SET n = n + 4 WHERE id = 1")
     try write("UPDATE counts SET n = n + 8 WHERE id = 1")
     let second = try stick("second")
     camp.hub("import", first)
@@ -137,12 +141,10 @@ struct RestoredDeviceTests {
 
   @Test("--restored works also after --keep chose another history")
   func afterKeep() throws {
-    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
-    #expect(try deliver().code == 0)
+    try bring("UPDATE counts SET n = n + 1 WHERE id = 1")
     try camp.answer("tablet", in: "tablet")
     try camp.copy("tablet", to: "backup")
-    try write("UPDATE counts SET n = n + 2 WHERE id = 1")
-    #expect(try deliver().code == 0)
+    try bring("UPDATE counts SET n = n + 2 WHERE id = 1")
     try putBack()
     try write("UPDATE counts SET n = n + 8 WHERE id = 1")
     #expect(try deliver().code == 3)
@@ -157,8 +159,7 @@ struct RestoredDeviceTests {
   func wrongBackup() throws {
     try camp.copy("tablet", to: "older")
     for _ in 0..<3 {
-      try write("UPDATE counts SET n = n + 1 WHERE id = 1")
-      #expect(try deliver().code == 0)
+      try bring("UPDATE counts SET n = n + 1 WHERE id = 1")
       try camp.answer("tablet", in: "tablet")
     }
     try camp.copy("tablet", to: "backup")
@@ -186,8 +187,7 @@ struct RestoredDeviceTests {
     camp.awaitLaterTime()
     try putBack()
     if isOneEarly { #expect(camp.hub("import", paths[0]).code == 0) }
-    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
-    #expect(try deliver().code == 0)
+    try bring("UPDATE counts SET n = n + 1 WHERE id = 1")
     for path in paths { camp.hub("import", path) }
     settle()
     #expect(try camp.rows("office.sqlite", "SELECT id, n FROM counts ORDER BY id") == "1|1\n2|0\n7|1")
@@ -199,8 +199,7 @@ struct RestoredDeviceTests {
   func nothingWritten() throws {
     #expect(try deliver().code == 0)
     try camp.copy("tablet", to: "backup")
-    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
-    #expect(try deliver().code == 0)
+    try bring("UPDATE counts SET n = n + 1 WHERE id = 1")
     try putBack()
     let refused = camp.device("tablet", "import", try camp.emit("tablet"))
     #expect(refused.code == 3 && refused.error.contains("device fork NAME --restored"), "\(refused.error)")
@@ -222,8 +221,7 @@ struct RestoredDeviceTests {
     try write("DELETE FROM counts WHERE id >= 100")
     let old = try stick("old")
     try putBack()
-    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
-    #expect(try deliver().code == 0)
+    try bring("UPDATE counts SET n = n + 1 WHERE id = 1")
     camp.hub("import", old)
     let asked = camp.hub("device", "fork", "tablet", "--restored")
     #expect(asked.code == 0 && asked.out.contains("--restored --accept"), "\(asked.out)\(asked.error)")
@@ -240,8 +238,7 @@ struct RestoredDeviceTests {
     try camp.copy("tablet", to: "backup")
     #expect(camp.device("tablet", "keys", "rotate").code == 0)
     for _ in 0..<2 {
-      try write("UPDATE counts SET n = n + 1 WHERE id = 1")
-      #expect(try deliver().code == 0)
+      try bring("UPDATE counts SET n = n + 1 WHERE id = 1")
       try camp.answer("tablet", in: "tablet")
     }
     try putBack()
@@ -263,14 +260,12 @@ struct RestoredDeviceTests {
   @Test("a stick may go on from a former history that was left itself")
   func nested() throws {
     try camp.copy("tablet", to: "older")
-    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
-    #expect(try deliver().code == 0)
+    try bring("UPDATE counts SET n = n + 1 WHERE id = 1")
     try camp.copy("tablet", to: "backup")
     try write("UPDATE counts SET n = n + 2 WHERE id = 1")
     let old = try stick("old")
     try putBack()
-    try write("UPDATE counts SET n = n + 4 WHERE id = 1")
-    #expect(try deliver().code == 0)
+    try bring("UPDATE counts SET n = n + 4 WHERE id = 1")
     try putBack("older")
     try write("UPDATE counts SET n = n + 8 WHERE id = 1")
     #expect(try deliver().code == 3)
@@ -283,8 +278,7 @@ struct RestoredDeviceTests {
   @Test("--keep says which history is the present one, if the device's clock was wrong")
   func chosen() throws {
     try camp.copy("tablet", to: "backup")
-    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
-    #expect(try deliver().code == 0)
+    try bring("UPDATE counts SET n = n + 1 WHERE id = 1")
     try putBack()
     try write("UPDATE counts SET n = n + 10 WHERE id = 1")
     #expect(try deliver().code != 0)

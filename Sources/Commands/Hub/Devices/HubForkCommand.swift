@@ -26,7 +26,7 @@ extension HubTool {
           "restored",
           help: """
             there is one device: its database was put back from a backup, and it continues from there. Its present \
-            history is the one whose newest bundle was made last, or the one that --keep names
+            history has the bundle that was made last, or --keep names it
             """),
         OptionSpec(
           "accept",

@@ -36,6 +36,18 @@ struct LostTimeTests {
     #expect(begun.code == 0, "\(begun.error)")
   }
 
+  /// The hub is put back again before it has recovered. The phone stays away, so the hub does not merge what the tablet
+  /// brings back. Then both devices deliver.
+  private func putBackTwice() throws {
+    try putBack()
+    try learnOfIt(by: "INSERT INTO sites VALUES ('new-1', 'of the other time')")
+    try camp.carry("tablet", rounds: 3)
+    #expect(try sites(office) == "hill lake new-1")
+    try putBack()
+    try learnOfIt(by: "INSERT INTO sites VALUES ('new-2', 'of the third time')")
+    for _ in 1...3 { for device in ["tablet", "phone"] { try camp.carry(device) } }
+  }
+
   private func sites(_ database: String) throws -> String {
     try camp.rows(database, "SELECT group_concat(id, ' ') FROM (SELECT id FROM sites ORDER BY id)")
   }
@@ -74,14 +86,7 @@ struct LostTimeTests {
     try keepCopy()
     try camp.sql(office, "INSERT INTO sites VALUES ('office-1', 'of the lost time')")
     try camp.carry("tablet", rounds: 2)
-    try putBack()
-    try learnOfIt(by: "INSERT INTO sites VALUES ('new-1', 'of the other time')")
-    // The phone stays away, so the hub does not merge what came back before it is put back again.
-    try camp.carry("tablet", rounds: 3)
-    #expect(try sites(office) == "hill lake new-1")
-    try putBack()
-    try learnOfIt(by: "INSERT INTO sites VALUES ('new-2', 'of the third time')")
-    for _ in 1...3 { for device in ["tablet", "phone"] { try camp.carry(device) } }
+    try putBackTwice()
     #expect(try sites(office) == "hill lake new-1 new-2 office-1")
     #expect(try sites(tablet) == "hill lake new-1 new-2 office-1")
   }
@@ -92,12 +97,7 @@ struct LostTimeTests {
     try keepCopy()
     try camp.sql(office, "DELETE FROM sites WHERE id = 'hill'")
     try camp.carry("tablet", rounds: 2)
-    try putBack()
-    try learnOfIt(by: "INSERT INTO sites VALUES ('new-1', 'of the other time')")
-    try camp.carry("tablet", rounds: 3)
-    try putBack()
-    try learnOfIt(by: "INSERT INTO sites VALUES ('new-2', 'of the third time')")
-    for _ in 1...3 { for device in ["tablet", "phone"] { try camp.carry(device) } }
+    try putBackTwice()
     #expect(try sites(office) == "hill lake new-1 new-2")
     #expect(
       try camp.rows(office, "SELECT kind, key FROM satchel_conflicts WHERE state = 'open'")
