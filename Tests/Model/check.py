@@ -98,7 +98,7 @@ class Check:
 
     def kept_values(self):
         """Returns the values that are in a conflict, or that a writer who had seen them wrote over."""
-        kept = self.hub.known_values | self.disputed | self.world.overwrote_unseen
+        kept = self.hub.known_values | self.disputed | self.world.overwrote_unseen | self.world.lost_values
         for device in self.devices:
             for export in device.sent.values():
                 kept |= {(step.key, c, v) for step in export.steps for c, v in step.was.items()}
@@ -139,7 +139,10 @@ class Check:
 
     def later_values(self):
         """With the policy "newest", no value counts that is older than a value that lost against it."""
-        for conflict in self.hub.conflicts if self.hub.policy == "newest" else ():
+        if self.hub.policy != "newest":
+            return
+        knowing = set(self.values_written_over())
+        for conflict in self.hub.conflicts:
             key, row = conflict.step.key, self.hub.rows.get(conflict.step.key)
             if row is None or conflict.kind != "update/update" or not key.startswith("k"):
                 continue
@@ -148,7 +151,16 @@ class Check:
                 compared = PLAIN if self.hub.grain == "row" else [column]
                 stamp = max(self.hub.in_force[key, c] for c in compared)
                 is_older = stamp < conflict.step.stamp and row[column] != value
+                # The conflict has the time of the last write of its step, and a writer may have seen an earlier one.
+                is_older &= (key, column, value, row[column]) not in knowing
                 demand(column == COUNTER or not is_older, lambda: f"{key}.{column} is older than {value}")
+
+    def values_written_over(self):
+        """Yields the values of the exported updates, each with the value that its writer had seen before."""
+        for export in [export for device in self.devices for export in device.sent.values()]:
+            for step in export.steps:
+                if step.operation == "update":
+                    yield from ((step.key, c, step.was[c], value) for c, value in step.new.items())
 
     def counters(self):
         """A counter is the sum of all that was added and survives."""

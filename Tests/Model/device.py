@@ -120,7 +120,7 @@ class Device:
             self.lost -= emission.collected
             return
         ends = emission.known if self.rules.hold("past") else emission.known | emission.collected
-        for digest in sorted(self.archive, reverse=True):
+        for digest in reversed(self.archive):
             if self.archive[digest].epoch == emission.epoch:
                 continue
             if digest in ends:
@@ -128,19 +128,23 @@ class Device:
             if digest not in emission.collected:
                 self.lost.add(digest)
 
+    @property
+    def newest_emission(self):
+        """The emission that it took last. One of a later epoch may have a smaller number than one before it."""
+        return self.archive[next(reversed(self.archive))]
+
     def deliver(self):
         """Returns the bundles that the courier takes."""
         if self.has_left:
             return []
         if self.is_lost:
-            newest = max(self.archive)
-            return [Proof(self.identity, self.archive[newest])]
+            return [Proof(self.identity, self.newest_emission)]
         if self.requested is not None:
             missing = self.files(self.requested, self.sequence, self.brought())
             if missing:
                 # That hub may never come back, so the newest export goes along for any other hub.
                 return [*missing, self.export()]
-        proof = [Proof(self.identity, self.archive[max(self.archive)])] if self.is_estranged and self.archive else []
+        proof = [Proof(self.identity, self.newest_emission)] if self.is_estranged and self.archive else []
         return [*proof, *self.files(self.acknowledged, self.sealed, ()), self.export()]
 
     def files(self, after, last, brought):
@@ -279,8 +283,7 @@ class Device:
 
     def rebuild(self, emission):
         """Makes a new database from a full emission, and replays the device's own exports on it."""
-        newest = self.archive[max(self.archive)]
-        if not emission.is_full or not self.continues(newest, emission):
+        if not emission.is_full or not self.continues(self.newest_emission, emission):
             return
         self.is_lost, self.requested, self.user = False, None, emission.user
         newest = self.sent.get(self.sequence)

@@ -84,6 +84,8 @@ class History:
             if turn in (5, 10):
                 self.hub.lost_time.merge(self.hub)
                 self.compare_and_repair()
+            if turn == 6:
+                self.delete_what_came_back()
             if turn == 7:
                 self.enrol()
                 self.compare_and_repair()
@@ -97,6 +99,15 @@ class History:
                 self.hub.begin_epoch()
             for device in self.devices:
                 self.give(device, self.emission(device))
+
+    def delete_what_came_back(self):
+        """A device deletes a row of the lost time, before another device that had the row is enrolled again."""
+        unknown = [device for device in self.devices if not self.hub.knows(device.identity)]
+        device = self.any_device()
+        parents = {row["p"] for row in self.hub.rows.values()}
+        keys = sorted((self.world.came_back & set(device.rows)) - parents - set(device.images))
+        if unknown and device not in unknown and not device.is_lost and keys:
+            device.write(self.random.choice(keys), None)
 
     # Work
 
@@ -337,8 +348,8 @@ class History:
         if self.world.lost_hub:
             # Others' rows may be pending here alone, and go with the database.
             rows = {key: device.rows.get(key) or {} for key in device.images}
-            self.hub.known_values |= {(key, *item) for key, row in rows.items() for item in row.items()}
-            self.hub.known_values |= {(key, c, v) for key, c, v, _ in device.overwrote}
+            self.world.lost_values |= {(key, *item) for key, row in rows.items() for item in row.items()}
+            self.world.lost_values |= {(key, c, v) for key, c, v, _ in device.overwrote}
         kind = self.random.random()
         if kind < 0.3:
             # An export did not arrive, and its user's rights went and came back.

@@ -201,7 +201,7 @@ class StepMerger:
                 self.conflict("insert/insert", step, row)
             elif self.hub.rules.hold("held"):
                 self.hub.owe(self.device, step.key)
-        elif is_presence or self.disputed or self.was_deleted(step):
+        elif is_presence or self.disputed or self.was_deleted(step) or self.is_older_than_delete(step):
             self.conflict("update/delete", step)
         else:
             self.commit(step, step.new, COLUMNS)
@@ -223,6 +223,14 @@ class StepMerger:
         if step.first is None:
             return (step.key, None) in self.hub.stamps
         return self.hub.tombs.get(step.key, 0) > step.stamp
+
+    def is_older_than_delete(self, step):
+        """Returns whether a later write deleted the row, wherever the device stands now.
+
+        Who has seen a delete writes with a later stamp. A device that the hub did not know for a while may stand on an
+        emission from after the delete and deliver a row that it wrote long before.
+        """
+        return self.hub.stamps.get((step.key, None), 0) > step.stamp and self.hub.rules.hold("older")
 
     def update(self, step, row, columns, is_presence):
         if row is None:
@@ -264,9 +272,12 @@ class StepMerger:
 
         It does not if the step is later than the row was, and started from the value that the row has.
         """
-        if step.key not in self.hub.recovered or self.cursor is not None or not self.hub.rules.hold("uncertain"):
+        if step.key not in self.hub.recovered or not self.hub.rules.hold("uncertain"):
             return False
         stamp, epochs = self.hub.recovered[step.key]
+        if self.cursor is not None:
+            # The device has taken an emission of this epoch, and its change may be older than that.
+            return step.first is not None and step.first <= stamp
         if self.source.epoch is not None and self.source.epoch not in epochs:
             return False
         return step.stamp <= stamp or step.was[COUNTER] != row[COUNTER]

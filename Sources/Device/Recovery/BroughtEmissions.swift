@@ -19,18 +19,29 @@ extension DeviceSession {
     let known = Set(scope.known)
     let collected = Set(scope.collected)
     var lost: [(number: Int64, digest: Digest)] = []
-    for (number, path) in try archive.withFormer(incomingPrefix).reversed() {
-      if lost.count == Manifest.Changes.mostBrought { break }
-      guard let identity = try workspace.reader.identityIfSound(of: path, trust: .keys(workspace.hubKeys())),
-        case .scope(let archived) = identity.manifest.body, archived.epoch != scope.epoch
-      else { continue }
-      if known.contains(identity.digest) { break }
-      if !collected.contains(identity.digest) { lost.append((number, identity.digest)) }
+    for emission in try archivedEmissions(before: scope.epoch).reversed() {
+      if lost.count == Manifest.Changes.mostBrought || known.contains(emission.digest) { break }
+      if !collected.contains(emission.digest) { lost.append((emission.scope.number.rawValue, emission.digest)) }
     }
     for emission in lost {
       try BroughtEmissionTable.add(
         emission.digest, emission.number, file: name(ofBrought: emission.digest, emission.number), in: database)
     }
+  }
+
+  /// The archived emissions of other epochs than the present one, in the order in which this device got them.
+  private func archivedEmissions(before present: Epoch) throws -> [(scope: Manifest.Scope, digest: Digest)] {
+    let keys = try workspace.hubKeys()
+    let found = try archive.withFormer(incomingPrefix).compactMap { _, path -> (Manifest.Scope, Digest)? in
+      guard let identity = try workspace.reader.identityIfSound(of: path, trust: .keys(keys)),
+        case .scope(var scope) = identity.manifest.body, scope.epoch != present
+      else { return nil }
+      // These lists are long, and a device has hundreds of bundles.
+      (scope.collected, scope.known) = ([], [])
+      return (scope, identity.digest)
+    }
+    let order = EpochOrder(found.lazy.map(\.0))
+    return found.sorted { order.precedes($0.0, $1.0) }.map { (scope: $0.0, digest: $0.1) }
   }
 
   /// The name of an emission in the outbox. Emissions of two histories may have one number.

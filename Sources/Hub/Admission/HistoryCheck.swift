@@ -223,7 +223,8 @@ struct HistoryCheck {
       hint:
         """
         It waits in bundles/inbox/waiting. Import the missing ones: they are in the device's bundles/outbox or \
-        bundles/sent, and its next sync brings them.
+        bundles/sent, and its next sync brings them. If they are lost, the device continues under a new name, in its \
+        folder: satchel renew --name NEW-NAME --request FILE
         """,
       keeping: .waiting)
   }

@@ -22,6 +22,8 @@ public struct RecoveryReport: Sendable {
   /// The number of rows with a counter or a set that came back as a whole. The devices' changes of that time are in
   /// them. A change that comes later may be one of these.
   public var whole = 0
+  /// The number of attached files that came back.
+  public var files = 0
   /// The number of rows that a device lost in the lost time. A person checks them.
   public var gone = 0
   /// The number of changes that waited for rows which no device delivered again.
@@ -66,6 +68,7 @@ extension HubWorkspace {
     try recovery.learnKeys(of: emissions)
     for (rank, emission) in emissions.enumerated() { try recovery.merge(emission, rank) }
     for (rank, emission) in emissions.enumerated() { try recovery.noteGone(emission, rank) }
+    try recovery.bringFilesBack(from: emissions)
     try recovery.finish()
     return recovery.report
   }
@@ -339,6 +342,17 @@ private final class Recovery {
     let isNew = try ConflictTable.add(record, bundle: nil, noted: now, told: 0, in: store.database)
     if isNew, disagreement.state == .settled { report.kept += 1 }
     return isNew
+  }
+
+  // MARK: files
+
+  /// Puts back the attached files that rows name. The rows of all emissions are merged before that.
+  func bringFilesBack(from emissions: [LostEmission]) throws {
+    let lost = LostAttachments(hub, store)
+    for file in lost.areAny ? emissions.compactMap(\.file) : [] {
+      if let bundle = try believedBundle(file) { try lost.bringBack(from: bundle) }
+    }
+    report.files = lost.count
   }
 
   // MARK: the end

@@ -51,14 +51,25 @@ extension StepMerger {
     { return false }
   }
 
-  /// Whether an insert from before its device joined meets a delete. The row was deleted here, or by another device of
-  /// the former hub.
+  /// Whether an insert meets a delete that its device had not seen, whatever emission the device has now.
   ///
-  /// Stamps do not show which change came later. The reason: such a row has the time of the last bundle that its device
-  /// got.
-  func meetsDelete(_ step: Step, onto hub: Row?, with past: RowNumbers.Entry?) -> Bool {
-    guard hub == nil, case .insert = step.change, step.first == nil else { return false }
-    return past?.cursor != nil
+  /// If the insert is from before its device joined, stamps do not show which change came later. The reason: such a row
+  /// has the time of the last bundle that its device got. So it meets a delete of this hub, or of another device of the
+  /// former hub.
+  func meetsDelete(
+    _ step: Step, onto hub: Row?, with past: RowNumbers.Entry?, besides own: OwnChanges
+  ) throws -> Bool {
+    guard hub == nil, case .insert = step.change else { return false }
+    if step.first == nil { return past?.cursor != nil }
+    let stamp = min(step.stamp, latest)
+    return try isOlderThanEmission(stamp) && store.isDeletedLater(past, than: stamp, besides: own)
+  }
+
+  /// Whether the device made a change before it had its emission of the present epoch. The hub did not know the device
+  /// for a while, or the device imported before it delivered again what it had written in a lost time.
+  private func isOlderThanEmission(_ stamp: Stamp) -> Bool {
+    guard base.cursor != nil, let receivedStamp else { return false }
+    return stamp <= receivedStamp
   }
 
   /// Returns the step without elements of sets that a newer change removed. The newer change came to this hub before
@@ -103,9 +114,12 @@ extension StepMerger {
   func uncertainColumns(
     _ step: Step, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int
   ) throws -> Set<Int> {
-    guard base.isFormerEpoch else { return [] }
-    return try store.uncertainColumns(
-      of: step.change, onto: hub, with: past, in: place, since: received, at: min(step.stamp, latest))
+    let stamp = min(step.stamp, latest)
+    if base.isFormerEpoch {
+      return try store.uncertainColumns(of: step.change, onto: hub, with: past, in: place, since: received, at: stamp)
+    }
+    guard let first = step.first?.stamp, isOlderThanEmission(first) else { return [] }
+    return try store.uncertainColumns(of: step.change, onto: hub, with: past, in: place, written: min(first, stamp))
   }
 
   static let mayBeCounted =

@@ -75,6 +75,8 @@ final class StepMerger {
 
   /// The emission on which the device made the bundle.
   var received = EmissionNumber.zero
+  /// The newest stamp in that emission. The device writes with later stamps since then. nil if it is unknown.
+  var receivedStamp: Stamp?
   /// The results that the device did not know when it made the bundle. nil: the hub cannot determine them.
   var unknown: UnknownResults?
   /// The earlier changes whose results the device does not know. nil until they are looked up.
@@ -291,7 +293,7 @@ final class StepMerger {
     var others = try store.changesByOthers(
       meeting: step.change, onto: hub, with: past, in: place, from: base, besides: pending.own ?? own,
       walks.walk(past, in: place, besides: pending.own, store))
-    if meetsDelete(step, onto: hub, with: past) { others.presence = true }
+    if try meetsDelete(step, onto: hub, with: past, besides: pending.own ?? own) { others.presence = true }
     others.uncertain = try uncertainColumns(step, onto: hub, with: past, in: place)
     let rules = store.rows[place].rules.forChange(step.change, first: step.first)
     let isOwn = try rules.hasCounters && hub != nil && mayBeOwn(pending, with: past, in: place)

@@ -273,6 +273,7 @@ extension Season {
         "received_signature": String(decoding: forged.fileBytes, as: UTF8.self),
       ]
       let next = state.sequence.next.rawValue
+      hasForgedProofs = true
       try offer(
         rewritten(device, after: state, sequence: next, saying: proof) { _ in }, to: nil, expecting: "unknown-emission")
     default:

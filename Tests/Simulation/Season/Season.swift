@@ -62,6 +62,8 @@ final class Season {
   var hasNewKey = false
   /// Rows that were written with the triggers switched off.
   var unseen: Set<RowName> = []
+  /// Whether a device's bundle with a forged proof lies in the hub's quarantine.
+  var hasForgedProofs = false
   /// The devices whose folders were put back, and the sticks that they wrote before.
   var wasPutBack: Set<String> = []
   var lateSticks: [Parcel] = []

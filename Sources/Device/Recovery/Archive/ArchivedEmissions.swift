@@ -20,7 +20,7 @@ struct ArchivedEmissions {
   ///
   /// These keys are for archived bundles only: a bundle that comes must have one of the keys in `keys/`.
   let keys: [PublicKey]
-  /// The bundles in the order of their numbers.
+  /// The bundles in the order in which this device got them.
   let emissions: [Emission]
 
   init(_ workspace: DeviceWorkspace) throws {
@@ -44,7 +44,8 @@ struct ArchivedEmissions {
       }
     }
     self.keys = keys
-    emissions = found.sorted { $0.scope.number < $1.scope.number }
+    let order = EpochOrder(found.lazy.map(\.scope))
+    emissions = found.sorted { order.precedes($0.scope, $1.scope) }
   }
 
   private static func files(of workspace: DeviceWorkspace) throws -> [String] {

@@ -72,6 +72,21 @@ extension HubStore {
     guard case .update(let changes) = change, stamp > recovered else { return counted }
     return counted.subtracting(changes.filter { $0.was == hub[$0.column] }.map(\.column))
   }
+
+  /// Returns the counters and sets of a row that may already contain a change, although its device has an emission of
+  /// the present epoch.
+  ///
+  /// The row may contain any change that is not later than the row was when it came back.
+  /// - Parameter stamp: the stamp of the change's first write.
+  func uncertainColumns(
+    of change: Change, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, written stamp: Stamp
+  ) throws -> Set<Int> {
+    let counted = rows[place].countedColumns
+    guard hub != nil, let past, !counted.isEmpty,
+      let recovered = try recoveredStamp(of: past.number, in: place, since: nil)
+    else { return [] }
+    return stamp <= recovered ? counted : []
+  }
 }
 
 extension RowTable {

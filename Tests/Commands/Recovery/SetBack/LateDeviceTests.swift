@@ -2,8 +2,8 @@ import SatchelJSON
 import Testing
 
 /// A device delivers its work of a lost time after that time was merged. The rows that came back may contain the work.
-@Suite("Counters of a device that delivers after the lost time was merged")
-struct LateCounterTests {
+@Suite("A device that delivers after the lost time was merged")
+struct LateDeviceTests {
   private let camp: CommandLineFixture
   private let office = "office.sqlite"
   private let phone = "phone/data.sqlite"
@@ -89,6 +89,52 @@ struct LateCounterTests {
     // A person may find that the row lacks the first amount.
     #expect(camp.hub("conflicts", "resolve", ids[0], "--keep", "device").code == 0)
     #expect(try row(office, "s1").hasPrefix("205|"))
+  }
+
+  @Test("a device that imports before it delivers counts nothing twice")
+  func importedFirst() throws {
+    try begin(["tablet"])
+    camp.provision("phone")
+    try camp.sql(phone, #"INSERT INTO counts VALUES ('s1', 'phone', 100, '["x","y"]')"#)
+    try round(["phone", "tablet"], times: 2)
+    try camp.sql(phone, #"UPDATE counts SET n = n + 5, tags = '["x"]' WHERE id = 's1'"#)
+    try round(["phone", "tablet"], times: 2)
+    try setBack()
+    try round(["tablet"], times: 3)
+    #expect(try row(office, "s1") == #"105|["x"]"#)
+    _ = try enrolPhone()
+    try camp.answer("phone")
+    try round(["phone", "tablet"], times: 4)
+    for database in [office, phone, "tablet/data.sqlite"] { #expect(try row(database, "s1") == #"105|["x"]"#) }
+    // The insert and the addition.
+    #expect(try camp.rows(office, self.open) == "2")
+    // The next change of the phone is newer than its bundle, and counts.
+    try camp.sql(phone, "UPDATE counts SET n = n + 7 WHERE id = 's1'")
+    try round(["phone", "tablet"], times: 2)
+    for database in [office, "tablet/data.sqlite"] { #expect(try row(database, "s1").hasPrefix("112|")) }
+  }
+
+  @Test("a row that was deleted meanwhile does not come back without a decision", arguments: [true, false])
+  func deletedMeanwhile(importsFirst: Bool) throws {
+    try begin(["tablet"])
+    camp.provision("phone")
+    try camp.sql(phone, #"INSERT INTO counts VALUES ('s1', 'phone', 100, '[]')"#)
+    try round(["phone", "tablet"], times: 2)
+    try setBack()
+    try round(["tablet"], times: 3)
+    #expect(try row(office, "s1") == "100|[]")
+    try camp.sql("tablet/data.sqlite", "DELETE FROM counts WHERE id = 's1'")
+    try round(["tablet"], times: 2)
+    _ = try enrolPhone()
+    if importsFirst { try camp.answer("phone") }
+    try round(["phone", "tablet"], times: 4)
+    for database in [office, phone, "tablet/data.sqlite"] { #expect(try row(database, "s1").isEmpty) }
+    let found = try camp.rows(office, "SELECT kind, key, state FROM satchel_conflicts")
+    #expect(found == #"update/delete|["s1"]|settled"#)
+    // The phone has seen the delete by now: a new row is a new row.
+    try camp.sql(phone, #"INSERT INTO counts VALUES ('s1', 'again', 1, '[]')"#)
+    try round(["phone", "tablet"], times: 2)
+    #expect(try row(office, "s1") == "1|[]")
   }
 
   @Test("after restore --finish, a late device adds only what the rows cannot contain")
