@@ -149,7 +149,8 @@ let package = Package(
     .executableTarget(
       name: "bench",
       dependencies: [
-        "SatchelValues", "SatchelPlatform", "SatchelSQLite", "SatchelDataset", "SatchelCapture", "TestSupport",
+        "SatchelValues", "SatchelPlatform", "SatchelSQLite", "SatchelDataset", "SatchelBundle", "SatchelCapture",
+        "SatchelHub", "TestSupport",
       ],
       path: "Tests/Bench", exclude: ["floors.c", "peers.py"], swiftSettings: tests),
     check("Platform", ["Values", "Platform", "TestSupport"]),

@@ -230,7 +230,9 @@ class StepMerger:
         Who has seen a delete writes with a later stamp. A device that the hub did not know for a while may stand on an
         emission from after the delete and deliver a row that it wrote long before.
         """
-        return self.hub.stamps.get((step.key, None), 0) > step.stamp and self.hub.rules.hold("older")
+        if step.key not in self.hub.recovered or not self.hub.rules.hold("older"):
+            return False  # two rows may have one key, and another device may have made the deleted row
+        return self.hub.stamps.get((step.key, None), 0) > step.stamp
 
     def update(self, step, row, columns, is_presence):
         if row is None:

@@ -258,7 +258,7 @@ extension HubTool {
 
         """
     }
-    if report.files > 0 { text += "\(Words.count(report.files, "file")) came back from the lost time.\n" }
+    text += AttachedWords.cameBack(report.files, report.beside)
     if report.gone > 0 {
       text += "\(Words.count(report.gone, "row")) may have been deleted in the lost time: satchel-hub conflicts\n"
     }
@@ -282,6 +282,7 @@ extension HubTool {
       "bundles": .integer(Int64(report.emissions)), "rows": .integer(Int64(report.rows)),
       "kept": .integer(Int64(report.kept)), "counts": .integer(Int64(report.counts)),
       "whole": .integer(Int64(report.whole)), "files": .integer(Int64(report.files)),
+      "files_beside": AttachedWords.json(report.beside),
       "gone": .integer(Int64(report.gone)), "abandoned": .integer(Int64(report.abandoned)),
       "unreadable": .integer(Int64(report.unreadable)),
     ]

@@ -32,7 +32,18 @@ enum AttachedWords {
 
   static func came(_ count: Int, newer: Int, _ beside: [ArrivingAttachments.Arrival]) -> TerminalText {
     let versions = newer == 0 ? "" : ", \(newer == count ? "" : "\(newer) of them ")in place of earlier versions"
-    var text: TerminalText = count == 0 ? "" : "\(Words.count(count, "file")) came with it\(versions).\n"
+    let text: TerminalText = count == 0 ? "" : "\(Words.count(count, "file")) came with it\(versions).\n"
+    return text + kept(beside)
+  }
+
+  /// The files of a lost time, in words.
+  static func cameBack(_ count: Int, _ beside: [ArrivingAttachments.Arrival]) -> TerminalText {
+    let text: TerminalText = count == 0 ? "" : "\(Words.count(count, "file")) came back from the lost time.\n"
+    return text + kept(beside)
+  }
+
+  private static func kept(_ beside: [ArrivingAttachments.Arrival]) -> TerminalText {
+    var text: TerminalText = ""
     for file in beside.prefix(mostShown) {
       text += "A different file \(file.path) came. The file here stays; the new one is kept as \(file.kept).\n"
     }

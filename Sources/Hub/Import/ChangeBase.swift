@@ -111,14 +111,13 @@ extension HubStore {
     return try isOwn(past, own)
   }
 
-  /// Whether a row was deleted by a later write than its insert, and the device did not make this delete.
-  ///
-  /// Such an insert undoes no delete, although the device has an emission from after the delete: the hub did not know
-  /// the device for a while, and the device delivers an insert of that time again.
+  /// Whether a row came back from a lost time and was deleted since, by a later write than an insert of it.
   /// - Parameter stamp: the stamp of the insert.
-  func isDeletedLater(_ past: RowNumbers.Entry?, than stamp: Stamp, besides own: OwnChanges) throws -> Bool {
+  func wasDeletedSinceRecovery(
+    _ past: RowNumbers.Entry?, in place: Int, after stamp: Stamp, besides own: OwnChanges
+  ) throws -> Bool {
     guard let past, past.cursor != nil, past.stamp > stamp else { return false }
-    return try !isOwn(past, own)
+    return try recoveredStamp(of: past.number, in: place, since: nil) != nil && !isOwn(past, own)
   }
 
   private func isOwn(_ past: RowNumbers.Entry?, _ own: OwnChanges) throws -> Bool {

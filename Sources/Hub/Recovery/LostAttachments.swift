@@ -14,6 +14,8 @@ final class LostAttachments {
   /// The files that rows name, and that no newer bundle has brought back. nil: they are not looked up yet.
   private var wanted: Set<AttachmentPath>?
   private(set) var count = 0
+  /// The files that are kept beside others.
+  private(set) var beside: [ArrivingAttachments.Arrival] = []
 
   init(_ hub: HubWorkspace, _ store: HubStore) { (self.hub, self.store) = (hub, store) }
 
@@ -31,6 +33,7 @@ final class LostAttachments {
     ) { line, _ in wanted.contains(line.path) ? .keepBoth : .ignore }
     try arriving.put()
     count += arriving.newCount
+    beside += arriving.beside.filter(\.isNew)
     self.wanted = wanted.subtracting(paths)
   }
 

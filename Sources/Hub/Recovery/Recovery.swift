@@ -24,6 +24,8 @@ public struct RecoveryReport: Sendable {
   public var whole = 0
   /// The number of attached files that came back.
   public var files = 0
+  /// Those of them that are kept beside a present file.
+  public var beside: [ArrivingAttachments.Arrival] = []
   /// The number of rows that a device lost in the lost time. A person checks them.
   public var gone = 0
   /// The number of changes that waited for rows which no device delivered again.
@@ -236,13 +238,12 @@ private final class Recovery {
       Disagreement(kind: .updateDelete, state: .settled), .insert(row), key, at: stamp, nil, in: place, emission.words)
   }
 
-  /// Records that a row is back as a whole, and that its counters and sets are from the lost time.
+  /// Records that a row is back as a whole. Its counters and sets are from the lost time.
   private func noteWhole(_ key: RowKey, at stamp: Stamp, in place: Int, _ emission: RankedEmission) throws {
     guard let number = try store.numbers[place].number(of: key) else { return }
     try seen.note(number, in: place, of: emission)
-    if store.rows[place].countedColumns.isEmpty { return }
     try store.rememberRecovered(number, in: place, at: stamp)
-    report.whole += 1
+    if !store.rows[place].countedColumns.isEmpty { report.whole += 1 }
   }
 
   /// Writes a change from the lost time as the hub's own change. Returns false, with no effect, if an obstacle prevents
@@ -352,7 +353,7 @@ private final class Recovery {
     for file in lost.areAny ? emissions.compactMap(\.file) : [] {
       if let bundle = try believedBundle(file) { try lost.bringBack(from: bundle) }
     }
-    report.files = lost.count
+    (report.files, report.beside) = (lost.count, lost.beside)
   }
 
   // MARK: the end

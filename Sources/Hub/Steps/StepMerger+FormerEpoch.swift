@@ -53,24 +53,31 @@ extension StepMerger {
 
   /// Whether an insert meets a delete that its device had not seen, whatever emission the device has now.
   ///
+  /// A row that came back from a lost time may have been deleted since. If its device delivers the insert only now, the
+  /// insert does not undo the delete. Any other deleted row may have the same key by chance.
+  ///
   /// If the insert is from before its device joined, stamps do not show which change came later. The reason: such a row
   /// has the time of the last bundle that its device got. So it meets a delete of this hub, or of another device of the
   /// former hub.
   func meetsDelete(
-    _ step: Step, onto hub: Row?, with past: RowNumbers.Entry?, besides own: OwnChanges
+    _ step: Step, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, besides own: OwnChanges
   ) throws -> Bool {
     guard hub == nil, case .insert = step.change else { return false }
     if step.first == nil { return past?.cursor != nil }
-    let stamp = min(step.stamp, latest)
-    return try isOlderThanEmission(stamp) && store.isDeletedLater(past, than: stamp, besides: own)
+    return try isOlderThanEmission(step.stamp)
+      && store.wasDeletedSinceRecovery(past, in: place, after: byHubsClock(step.stamp), besides: own)
   }
 
   /// Whether the device made a change before it had its emission of the present epoch. The hub did not know the device
   /// for a while, or the device imported before it delivered again what it had written in a lost time.
   private func isOlderThanEmission(_ stamp: Stamp) -> Bool {
     guard base.cursor != nil, let receivedStamp else { return false }
-    return stamp <= receivedStamp
+    return byHubsClock(stamp) <= receivedStamp
   }
+
+  /// A stamp without the time by which the device's clock is ahead. The hub took in no stamp that was later than its
+  /// own time, so the rows of a lost time have such stamps.
+  private func byHubsClock(_ stamp: Stamp) -> Stamp { min(stamp.earlier(by: clockAhead), latest) }
 
   /// Returns the step without elements of sets that a newer change removed. The newer change came to this hub before
   /// this step, so there was nothing to remove at that time.
@@ -118,8 +125,9 @@ extension StepMerger {
     if base.isFormerEpoch {
       return try store.uncertainColumns(of: step.change, onto: hub, with: past, in: place, since: received, at: stamp)
     }
-    guard let first = step.first?.stamp, isOlderThanEmission(first) else { return [] }
-    return try store.uncertainColumns(of: step.change, onto: hub, with: past, in: place, written: min(first, stamp))
+    // Release 0.1 does not send the first write.
+    guard case let first = step.first?.stamp ?? step.stamp, isOlderThanEmission(first) else { return [] }
+    return try store.uncertainColumns(of: step.change, onto: hub, with: past, in: place, written: byHubsClock(first))
   }
 
   static let mayBeCounted =

@@ -77,6 +77,8 @@ final class StepMerger {
   var received = EmissionNumber.zero
   /// The newest stamp in that emission. The device writes with later stamps since then. nil if it is unknown.
   var receivedStamp: Stamp?
+  /// How far the device's clock was ahead of the hub's when it made the bundle, in milliseconds, as far as that shows.
+  var clockAhead: Int64 = 0
   /// The results that the device did not know when it made the bundle. nil: the hub cannot determine them.
   var unknown: UnknownResults?
   /// The earlier changes whose results the device does not know. nil until they are looked up.
@@ -293,7 +295,9 @@ final class StepMerger {
     var others = try store.changesByOthers(
       meeting: step.change, onto: hub, with: past, in: place, from: base, besides: pending.own ?? own,
       walks.walk(past, in: place, besides: pending.own, store))
-    if try meetsDelete(step, onto: hub, with: past, besides: pending.own ?? own) { others.presence = true }
+    if try meetsDelete(step, onto: hub, with: past, in: place, besides: pending.own ?? own) {
+      others.presence = true
+    }
     others.uncertain = try uncertainColumns(step, onto: hub, with: past, in: place)
     let rules = store.rows[place].rules.forChange(step.change, first: step.first)
     let isOwn = try rules.hasCounters && hub != nil && mayBeOwn(pending, with: past, in: place)

@@ -58,6 +58,26 @@ struct CopyTests {
     #expect(camp.hub("doctor").code == 0)
   }
 
+  @Test("what was pending at the copy counts once, also if the operator goes on with the copy")
+  func keptCopy() throws {
+    try write("tablet", "UPDATE counts SET n = n + 5 WHERE id = 1")
+    try camp.copy("tablet", to: "copy")
+    try deliver("tablet")
+    try write("copy", "UPDATE counts SET n = n + 1 WHERE id = 1")
+    let stopped = try deliver("copy")
+    #expect(stopped.code == 3, "\(stopped.out)\(stopped.error)")
+    let forked = camp.hub("device", "fork", "tablet", "--keep", "2")
+    #expect(forked.code == 0, "\(forked.error)")
+    for _ in 0..<2 {
+      try deliver("copy")
+      try answer("copy", "tablet")
+    }
+    for database in ["office.sqlite", "copy/data.sqlite"] {
+      #expect(try counts(database) == "1|6|one|[] 2|0|two|[]", "\(database)")
+    }
+    #expect(try conflicts.isEmpty)
+  }
+
   private static let pending = """
     UPDATE counts SET n = n + 5, tags = '["a"]' WHERE id = 1; INSERT INTO counts VALUES (3, 0, 'made once', '[]')
     """

@@ -167,6 +167,13 @@ struct StandingWordsTests {
     #expect(again.code == 1)
     #expect(again.error.contains("no device is known to have it yet"), "\(again.error)")
     #expect(camp.hub("status").out.contains("a person compares the fingerprint at each"))
+    // The command may be repeated, and changes nothing.
+    let key = try camp.hub("keys", "show", "--json").json["fingerprint"]
+    let epoch = try camp.rows("office.sqlite", "SELECT epoch FROM satchel_hub")
+    let repeated = camp.hub("keys", "rotate", "--lost", "--yes")
+    #expect(repeated.code == 0, "\(repeated.error)")
+    #expect(try camp.hub("keys", "show", "--json").json["fingerprint"] == key)
+    #expect(try camp.rows("office.sqlite", "SELECT epoch FROM satchel_hub") == epoch)
   }
 
   @Test("a device that waits for another user's work to be carried does not say that the hub has everything")

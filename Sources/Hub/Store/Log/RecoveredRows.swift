@@ -8,7 +8,8 @@ import SatchelValues
 /// Their counters and sets contain changes of devices, and nothing shows which ones. If a device delivers its work of
 /// that time later, the hub does not know whether the row already contains the change.
 extension HubStore {
-  /// A row for each such row of a table with counters or sets.
+  /// A record for each of them, also in tables without counters and sets: if the row is deleted, its insert may still
+  /// come from a device that delivers later.
   static let recoveredRows = """
     CREATE TABLE satchel_recovered_rows (
       table_name TEXT NOT NULL,
@@ -21,7 +22,12 @@ extension HubStore {
 
   /// Whether rows with counters or sets came back from a lost time.
   func hasRecoveredRows() throws -> Bool {
-    try database.first("SELECT 1 FROM satchel_recovered_rows") { _ in true } ?? false
+    try tables.indices.contains { place in
+      try !rows[place].countedColumns.isEmpty
+        && database.first(
+          "SELECT 1 FROM satchel_recovered_rows WHERE table_name = :table", ["table": .string(tables[place].name.text)]
+        ) { _ in true } ?? false
+    }
   }
 
   /// Records a row that came back, with its stamp in the lost time.

@@ -91,12 +91,14 @@ struct LateDeviceTests {
     #expect(try row(office, "s1").hasPrefix("205|"))
   }
 
-  @Test("a device that imports before it delivers counts nothing twice")
-  func importedFirst() throws {
-    try begin(["tablet"])
+  /// The phone writes in the lost time, is enrolled again after the merge, and imports before it delivers.
+  /// - Parameter hours: how far its clock is ahead.
+  private func importBeforeDelivery(ahead hours: Int = 0) throws {
     camp.provision("phone")
     try camp.sql(phone, #"INSERT INTO counts VALUES ('s1', 'phone', 100, '["x","y"]')"#)
     try round(["phone", "tablet"], times: 2)
+    // Each stamp of capture is later than the last one.
+    try camp.sql(phone, "UPDATE satchel_capture SET stamp = stamp + (\(hours) * 3600000 << 16)")
     try camp.sql(phone, #"UPDATE counts SET n = n + 5, tags = '["x"]' WHERE id = 's1'"#)
     try round(["phone", "tablet"], times: 2)
     try setBack()
@@ -105,6 +107,12 @@ struct LateDeviceTests {
     _ = try enrolPhone()
     try camp.answer("phone")
     try round(["phone", "tablet"], times: 4)
+  }
+
+  @Test("a device that imports before it delivers counts nothing twice")
+  func importedFirst() throws {
+    try begin(["tablet"])
+    try importBeforeDelivery()
     for database in [office, phone, "tablet/data.sqlite"] { #expect(try row(database, "s1") == #"105|["x"]"#) }
     // The insert and the addition.
     #expect(try camp.rows(office, self.open) == "2")
@@ -112,6 +120,26 @@ struct LateDeviceTests {
     try camp.sql(phone, "UPDATE counts SET n = n + 7 WHERE id = 's1'")
     try round(["phone", "tablet"], times: 2)
     for database in [office, "tablet/data.sqlite"] { #expect(try row(database, "s1").hasPrefix("112|")) }
+  }
+
+  @Test("nothing counts twice if the clock of the device is ahead")
+  func clockAhead() throws {
+    try begin(["tablet"])
+    try importBeforeDelivery(ahead: 1)
+    for database in [office, phone, "tablet/data.sqlite"] { #expect(try row(database, "s1") == #"105|["x"]"#) }
+  }
+
+  @Test("a row that came after another row with its key was deleted is a new row, whatever its device imports first")
+  func sameKeyByChance() throws {
+    try begin(["tablet"])
+    try camp.sql("tablet/data.sqlite", "INSERT INTO counts VALUES ('s1', 'tablet', 1, '[]')")
+    camp.awaitLaterTime()
+    try camp.sql(office, "INSERT INTO counts VALUES ('s1', 'office', 2, '[]'); DELETE FROM counts WHERE id = 's1'")
+    camp.awaitLaterTime()
+    try camp.answer("tablet")
+    try camp.carry("tablet", rounds: 2)
+    #expect(try row(office, "s1") == "1|[]")
+    #expect(try camp.rows(office, "SELECT count(*) FROM satchel_conflicts") == "0")
   }
 
   @Test("a row that was deleted meanwhile does not come back without a decision", arguments: [true, false])

@@ -1,0 +1,20 @@
+import SatchelBundle
+import SatchelHub
+import SatchelPlatform
+
+extension SurveyHub {
+  /// Signs the hub's newest bundle again, as a hub that knows nothing of unseen writes would. Without this, the device
+  /// would compare all its rows, because the bundle does not state the versions that they may have.
+  func makeBundleBlind() throws {
+    let hub = try HubWorkspace.open("\(root)/hub", platform: .real)
+    let key = try hub.keys.signing()
+    let bundle = try BundleReader(platform: .real).read(
+      "\(root)/back.satchel", trust: .keys([key.publicKey]), staging: root)
+    var draft = try BundleDraft(in: root, platform: .real)
+    try draft.addContents(of: bundle)
+    var manifest = bundle.manifest
+    manifest.understands.remove(.unseen)
+    let made = try draft.write(draft.seal(manifest, with: key))
+    try HostFileSystem().rename(made, to: "\(root)/blind.satchel")
+  }
+}
