@@ -76,6 +76,25 @@ func snapshots() {
   #expect(exports(.every(3)) == [1, 4, 7])
 }
 
+@Test("a proof rule says which exports carry digests of all rows")
+func proofs() throws {
+  func exports(_ rule: String?) throws -> [Int64] {
+    let member = rule.map { #""prove": \#($0), "# } ?? ""
+    let prove = try read(#"{ "dataset": "d", "version": 1, \#(member)"tables": { "t": {} } }"#).prove
+    var last: SequenceNumber?
+    return (1...20).filter {
+      let applies = prove.applies(to: SequenceNumber($0), after: last)
+      if applies { last = SequenceNumber($0) }
+      return applies
+    }
+  }
+  #expect(try exports(nil) == [1, 9, 17])
+  #expect(try exports("5") == [1, 6, 11, 16])
+  #expect(try exports(#""always""#) == Array(1...20))
+  #expect(try exports(#""never""#) == [])
+  for wrong in ["0", "-1", #""first""#, "true"] { #expect(throws: DatasetError.self) { try exports(wrong) } }
+}
+
 private let whichFile = "It is the file that names tables and rules: docs/DATASET.md describes it."
 
 /// A wrong definition, the place of its error, and a part of the message.

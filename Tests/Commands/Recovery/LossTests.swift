@@ -43,6 +43,26 @@ import Testing
     #expect(try reviews("watch/data.sqlite") == "r1|4|later")
   }
 
+  @Test("doctor and status name a database that is missing, and the sync of the outbox goes on")
+  func missing() throws {
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 1, 'first')")
+    _ = try camp.export("tablet")
+    for name in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try camp.removeIfThere("tablet/\(name)") }
+    for (command, code) in [("doctor", 1), ("status", 0)] {
+      let answer = camp.device("tablet", command)
+      #expect(answer.code == Int32(code), "\(command): \(answer.out)")
+      for words in ["data.sqlite is missing.", "satchel doctor --repair"] {
+        #expect((answer.out + answer.error).contains(words), "\(answer.out)\(answer.error)")
+      }
+    }
+    #expect(try camp.device("tablet", "status", "--json").json["state"] == "lost")
+    #expect(camp.device("tablet", "doctor", "--json").out.contains("\"database-lost\""))
+    try camp.makeFolder("stick")
+    camp.device("tablet", "sync", camp.path("stick"))
+    camp.hub("sync", camp.path("stick"))
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'n1'") == "first")
+  }
+
   /// The tablet's export 2 is on a stick alone, and its database is gone.
   private func loseExport() throws {
     try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 1, 'first')")

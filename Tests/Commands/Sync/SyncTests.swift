@@ -87,6 +87,9 @@ struct SyncTests {
     try camp.copy("tablet/data.sqlite", to: "old.sqlite")
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     #expect(camp.device("tablet", "export").code == 0)
+    // The import of the hub's bundle fails.
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
+    #expect(camp.hub("sync", stick).code == 0)
     try put(obstacle)
     let outcome = camp.device("tablet", "sync", stick)
     #expect(outcome.code == 5 && outcome.error.contains(obstacle.words), "\(outcome.out)\(outcome.error)")

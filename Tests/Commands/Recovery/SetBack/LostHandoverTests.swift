@@ -103,6 +103,38 @@ struct LostHandoverTests {
     try expectAllBack()
   }
 
+  @Test("the first bundle that comes after the new epoch is held too, if its user is unknown")
+  func firstBundle() throws {
+    try workOfBoth()
+    try putBack()
+    // The bundles of both users are on a lost stick, so only the newest one comes.
+    #expect(camp.hub("restore", "--in-place", "--yes").code == 0)
+    let refused = camp.hub("import", try camp.export("tablet"))
+    #expect(refused.error.contains("says that it works for ben"), "\(refused.out)\(refused.error)")
+    #expect(try notes(office) == "a office, b office")
+    giveToBen()
+    try camp.carry("tablet", rounds: 4)
+    try expectAllBack()
+  }
+
+  @Test("the former user's last work, on a bundle of the lost time, comes in that user's name")
+  func lastWorkOfFormer() throws {
+    try camp.sql(tablet, "INSERT INTO notes VALUES ('x', 'ann', 'by ann')")
+    try camp.carry("tablet", rounds: 2)
+    try camp.sql(tablet, "INSERT INTO notes VALUES ('z', 'ann', 'last by ann')")
+    giveToBen()
+    try camp.answer("tablet")
+    try putBack()
+    #expect(camp.hub("restore", "--in-place", "--yes").code == 0)
+    giveToBen()
+    try camp.carry("tablet", rounds: 4)
+    #expect(try notes(office) == "a office, b office, x by ann, z last by ann")
+    #expect(try notes(tablet) == "b office")
+    #expect(
+      try camp.rows(office, "SELECT DISTINCT key, user FROM satchel_log WHERE device IS NOT NULL ORDER BY key")
+        == "[\"x\"]|ann\n[\"z\"]|ann")
+  }
+
   /// The work of a device that the operator gave to ben and back before ben's work of the lost time came.
   private func expectBackWithAnn() throws {
     giveToBen()
