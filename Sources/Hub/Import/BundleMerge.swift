@@ -159,7 +159,6 @@ struct BundleMerge {
     merger.mostHeld = workspace.mostHeld
     merger.received = changes.received
     merger.receivedStamp = emission?.stamp
-    merger.clockAhead = max(0, manifest.stamp.milliseconds - now)
     var translation = try SchemaTranslation(of: manifest, store)
     let shared = try SharedChanges(
       workspace, store, device, changes, changes.identity(bundle.digest), base: base.cursor)

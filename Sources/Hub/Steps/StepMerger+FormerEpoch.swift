@@ -65,19 +65,15 @@ extension StepMerger {
     guard hub == nil, case .insert = step.change else { return false }
     if step.first == nil { return past?.cursor != nil }
     return try isOlderThanEmission(step.stamp)
-      && store.wasDeletedSinceRecovery(past, in: place, after: byHubsClock(step.stamp), besides: own)
+      && store.wasDeletedSinceRecovery(past, in: place, after: step.stamp, besides: own)
   }
 
   /// Whether the device made a change before it had its emission of the present epoch. The hub did not know the device
   /// for a while, or the device imported before it delivered again what it had written in a lost time.
   private func isOlderThanEmission(_ stamp: Stamp) -> Bool {
     guard base.cursor != nil, let receivedStamp else { return false }
-    return byHubsClock(stamp) <= receivedStamp
+    return stamp <= receivedStamp
   }
-
-  /// A stamp without the time by which the device's clock is ahead. The hub took in no stamp that was later than its
-  /// own time, so the rows of a lost time have such stamps.
-  private func byHubsClock(_ stamp: Stamp) -> Stamp { min(stamp.earlier(by: clockAhead), latest) }
 
   /// Returns the step without elements of sets that a newer change removed. The newer change came to this hub before
   /// this step, so there was nothing to remove at that time.
@@ -127,7 +123,7 @@ extension StepMerger {
     }
     // Release 0.1 does not send the first write.
     guard case let first = step.first?.stamp ?? step.stamp, isOlderThanEmission(first) else { return [] }
-    return try store.uncertainColumns(of: step.change, onto: hub, with: past, in: place, written: byHubsClock(first))
+    return try store.uncertainColumns(of: step.change, onto: hub, with: past, in: place, written: first)
   }
 
   static let mayBeCounted =

@@ -77,8 +77,6 @@ final class StepMerger {
   var received = EmissionNumber.zero
   /// The newest stamp in that emission. The device writes with later stamps since then. nil if it is unknown.
   var receivedStamp: Stamp?
-  /// How far the device's clock was ahead of the hub's when it made the bundle, in milliseconds, as far as that shows.
-  var clockAhead: Int64 = 0
   /// The results that the device did not know when it made the bundle. nil: the hub cannot determine them.
   var unknown: UnknownResults?
   /// The earlier changes whose results the device does not know. nil until they are looked up.

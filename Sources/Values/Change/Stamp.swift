@@ -11,9 +11,6 @@ public struct Stamp: Counter {
 
   public var milliseconds: Int64 { rawValue >> 16 }
 
-  /// A stamp of an earlier time.
-  public func earlier(by milliseconds: Int64) -> Stamp { Stamp(rawValue: rawValue - milliseconds << 16) }
-
   /// The latest millisecond that is accepted. It is in the year 6429. It is a minute before the last millisecond that a
   /// stamp can hold, so that later stamps have room.
   public static let latestMilliseconds: Int64 = (1 << 47) - 60_000
