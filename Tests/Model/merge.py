@@ -225,7 +225,7 @@ class StepMerger:
         return self.hub.tombs.get(step.key, 0) > step.stamp
 
     def is_older_than_delete(self, step):
-        """Returns whether a later write deleted the row, wherever the device stands now.
+        """Returns whether a row that came back was deleted later, whatever emission the device has now.
 
         Who has seen a delete writes with a later stamp. A device that the hub did not know for a while may stand on an
         emission from after the delete and deliver a row that it wrote long before.

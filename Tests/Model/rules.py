@@ -16,7 +16,7 @@ TEXTS = {
     "past": "A device also brings the emissions that are older than a proof which has come to the hub.",
     "finish": "Emissions of the lost time are merged after all devices have delivered again.",
     "uncertain": "A counter that came back from the lost time takes no change that it may contain: a person decides.",
-    "older": "An insert that is older than a known delete of its row is a conflict.",
+    "older": "An insert that is older than the delete of a row that had come back is a conflict.",
     "intent": "A pending delete stays pending if the row leaves the device in another way.",
     "phantom": "A delete that stays pending of a row that is gone leaves no insert in an earlier generation.",
     "again": "A row that is written again after it left, with its delete pending, is sent as a new row.",

@@ -32,7 +32,8 @@ extension DeviceSession {
   /// The archived emissions of other epochs than the present one, in the order in which this device got them.
   private func archivedEmissions(before present: Epoch) throws -> [(scope: Manifest.Scope, digest: Digest)] {
     let keys = try workspace.hubKeys()
-    let found = try archive.withFormer(incomingPrefix).compactMap { _, path -> (Manifest.Scope, Digest)? in
+    let files = try archive.withFormer(incomingPrefix)
+    let found = try files.compactMap { _, path -> (scope: Manifest.Scope, digest: Digest)? in
       guard let identity = try workspace.reader.identityIfSound(of: path, trust: .keys(keys)),
         case .scope(var scope) = identity.manifest.body, scope.epoch != present
       else { return nil }
@@ -40,8 +41,8 @@ extension DeviceSession {
       (scope.collected, scope.known) = ([], [])
       return (scope, identity.digest)
     }
-    let order = EpochOrder(found.lazy.map(\.0))
-    return found.sorted { order.precedes($0.0, $1.0) }.map { (scope: $0.0, digest: $0.1) }
+    let order = EpochOrder(found.lazy.map(\.scope))
+    return found.sorted { order.precedes($0.scope, $1.scope) }
   }
 
   /// The name of an emission in the outbox. Emissions of two histories may have one number.

@@ -6,8 +6,7 @@ import SatchelWorkspace
 
 /// The attached files that the hub sent in the lost time, in the collected bundles.
 ///
-/// Devices deliver their own files again. Files that the office added are in these bundles alone, because a device
-/// removes a file that no row of its own names any more.
+/// Devices deliver their own files again, but not the files that the office added.
 final class LostAttachments {
   private let hub: HubWorkspace
   private let store: HubStore
