@@ -6,7 +6,7 @@ import Testing
 /// Seasons of field work in a simulated world. docs/TESTING.md describes the simulation, and how to replay a season.
 @Suite struct SeasonTests {
   /// `SATCHEL_SEASONS`: another number, for builds in which each season takes long.
-  private static let count = ProcessInfo.processInfo.environment["SATCHEL_SEASONS"].flatMap { UInt64($0) } ?? 400
+  private static let count = ProcessInfo.processInfo.environment["SATCHEL_SEASONS"].flatMap { UInt64($0) } ?? 1000
   private static let lanes = UInt64(ProcessInfo.processInfo.activeProcessorCount)
 
   @Test(

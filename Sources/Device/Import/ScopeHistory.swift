@@ -25,10 +25,10 @@ extension DeviceSession {
   func continuation(of scope: Manifest.Scope, _ digest: Digest) throws -> Continuation {
     if scope.epoch == state.epoch { return try continuationInEpoch(of: scope, digest) }
     if try isFormer(scope.epoch) { return .known }
+    if !isOfOtherCopy(scope) { try refuseAnswerToOther(scope) }
     try refuseDelta(of: scope)
     if isOfOtherCopy(scope), !isHubConfirmed { throw Refusal.otherHub(keeping: .waiting) }
-    try refuseAnswerToCopy(scope)
-    try refuseOlderDatabase(scope)
+    try refuseAnswerToOther(scope)
     return .epoch
   }
 
@@ -51,14 +51,13 @@ extension DeviceSession {
         hint: "No hub makes so many bundles. Do not use this file. Ask the hub's operator where it comes from.",
         keeping: .quarantine)
     }
+    try refuseAnswerToOther(scope)
     if scope.extent == .delta, scope.after > state.received {
       throw Refusal(
         .gap, "It builds on the hub's bundle \(scope.after), and the last bundle here is \(state.received).",
         hint:
           "Import the bundles in between first, or ask for a full one: satchel-hub emit --device \(state.name) --full")
     }
-    try refuseAnswerToCopy(scope)
-    try refuseOlderDatabase(scope)
     guard follows(scope), scope.acknowledged >= state.acknowledged else { throw otherHistory(scope) }
     return .next
   }
@@ -95,6 +94,15 @@ extension DeviceSession {
         wrong: do not use the file, and inform the hub's operator.
         """
     )
+  }
+
+  /// Throws a `Refusal` if the bundle answers exports that this database did not make.
+  ///
+  /// A gap is a reason only after that. The later exports of a folder that was put back may also name a later bundle of
+  /// the hub. A full bundle would close this gap, but the hub would never see this folder's history.
+  private func refuseAnswerToOther(_ scope: Manifest.Scope) throws {
+    try refuseAnswerToCopy(scope)
+    try refuseOlderDatabase(scope)
   }
 
   private func refuseOlderDatabase(_ scope: Manifest.Scope) throws {

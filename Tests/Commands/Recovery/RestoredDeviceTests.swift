@@ -208,6 +208,29 @@ struct RestoredDeviceTests {
     try expectPeace("1|1|one 2|0|two")
   }
 
+  @Test(
+    "a folder that was put back and lacks a bundle of the hub exports, so that the hub sees its history",
+    arguments: [false, true])
+  func lackedBundle(ofNewEpoch: Bool) throws {
+    #expect(try deliver().code == 0)
+    try camp.copy("tablet", to: "backup")
+    if ofNewEpoch {
+      #expect(camp.hub("restore", "--in-place", "--yes").code == 0)
+    }
+    for _ in 0..<2 {
+      try bring("UPDATE counts SET n = n + 1 WHERE id = 1")
+      try camp.sql("office.sqlite", "UPDATE counts SET words = words || '!' WHERE id = 2")
+      try camp.answer("tablet", in: "tablet")
+    }
+    try bring("UPDATE counts SET n = n + 1 WHERE id = 1")
+    try putBack()
+    let refused = camp.device("tablet", "import", try camp.emit("tablet"))
+    #expect(refused.code == 3 && refused.error.contains("device fork NAME --restored"), "\(refused.error)")
+    #expect(try deliver().code == 3)
+    settle()
+    try expectPeace("1|3|one 2|0|two!!")
+  }
+
   @Test("a former stick that deletes many rows is merged only if a person says so, and nothing is changed before")
   func braked() throws {
     try camp.sql(
