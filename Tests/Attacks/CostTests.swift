@@ -16,7 +16,7 @@ struct CostTests {
   enum Filling: String, CaseIterable, CustomTestStringConvertible {
     case rows, steps, deletes, orphans, chain, chainUpdates, values, takenKeys, orphansOfTakenKeys, forbidden
     case renames, conflictsOfRow, conflictsOfWholeRow, conflictsOfUnits, reports, reportsOfRow
-    case decisions, fileNames, files, versions
+    case decisions, fileNames, sharedFile, files, versions
 
     var testDescription: String { rawValue }
   }

@@ -38,11 +38,20 @@ extension HubStore {
       digest TEXT,            -- of what was sent; NULL: nothing
       PRIMARY KEY (device, table_name, row, path)
     ) WITHOUT ROWID;
-    CREATE INDEX satchel_attachment_paths ON satchel_attachments (path, device)
+    \(attachmentIndexes)
+    """
+
+  /// A file may have any number of rows. So a device's state of a file, and a row's state of a file, are found without
+  /// reading these rows.
+  static let attachmentIndexes = """
+    CREATE INDEX satchel_attachment_paths ON satchel_attachments (path, device, state);
+    CREATE INDEX satchel_attachment_rows ON satchel_attachments (path, table_name, row, state)
     """
 
   /// For statements about one file. Without this hint, SQLite uses the primary key and reads all files of the device.
   static let byPath = "satchel_attachments INDEXED BY satchel_attachment_paths"
+  /// For statements about one row's file.
+  private static let byRow = "satchel_attachments INDEXED BY satchel_attachment_rows"
 
   /// A row for each file that came from a device.
   static let received = """
@@ -156,7 +165,7 @@ extension HubStore {
   /// Whether a device wrote the file's name into this row, and no device is known to have the file because of this row.
   func isClaimed(_ path: AttachmentPath, in row: Int64, _ place: Int) throws -> Bool {
     let states = try database.all(
-      "SELECT DISTINCT state FROM \(Self.byPath) WHERE path = :path AND table_name = :table AND row = :row",
+      "SELECT DISTINCT state FROM \(Self.byRow) WHERE path = :path AND table_name = :table AND row = :row",
       ["path": .string(path.text), "table": .string(tables[place].name.text), "row": .integer(row)]
     ) { $0.text(0) }
     return states.contains(AttachmentState.claimed.rawValue)

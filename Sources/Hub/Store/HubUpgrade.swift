@@ -7,8 +7,13 @@ import SatchelWorkspace
 extension HubSchema {
   static let upgrade = SchemaUpgrade([
     toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8, toSchema9,
-    toSchema10, toSchema11, toSchema12, toSchema13,
+    toSchema10, toSchema11, toSchema12, toSchema13, toSchema14,
   ])
+
+  private static let toSchema14: SchemaUpgrade.Step = { database in
+    try database.execute("DROP INDEX satchel_attachment_paths")
+    try database.execute(HubStore.attachmentIndexes)
+  }
 
   private static let toSchema13: SchemaUpgrade.Step = { try HubStore.rememberJoinedRows(in: $0) }
 
