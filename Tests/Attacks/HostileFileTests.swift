@@ -174,6 +174,26 @@ struct HostileFileTests {
     #expect(measured.mebibytes < mebibytesAllowed(usually: file.mebibytes), "\(measured)")
   }
 
+  @Test("the message about an unknown name is short, however long the name is")
+  func longNames() throws {
+    let name = String(repeating: "n", count: 60_000)
+    for kind in ["table", "inserted column", "updated column"] {
+      let path = try yard.file(later: 1) { content, forger in
+        func members(_ value: JSONValue) -> JSONValue { .object([.init(name: name, value: value)]) }
+        let line =
+          switch kind {
+          case "table": forger.insert(name, "r", ["id": "r"])
+          case "inserted column": forger.insert("rows", "r", members(0))
+          default: forger.update("rows", "own", set: members(1), was: members(0))
+          }
+        content.changes = [line]
+      }
+      let error = #expect(throws: (any Error).self) { try yard.hub.importBundle(path) }
+      let message = error.map { "\($0)" } ?? ""
+      #expect(message.contains("nnn") && message.utf8.count < 2_000, "\(kind): \(message.prefix(500))")
+    }
+  }
+
   @Test("a snapshot of 1 GiB that compresses to very little takes a few seconds and bounded memory, and leaves nothing")
   func zeros() throws {
     #if DEBUG

@@ -112,7 +112,7 @@ extension ChangeLine {
     changes.reserveCapacity(set.count)
     for (new, old) in zip(set, was) {
       guard new.name == old.name else { throw LineProblem("\"set\" and \"was\" name different columns") }
-      guard let column = schema.position(of: new.name) else { throw LineProblem("the table has no column \(new.name)") }
+      guard let column = schema.position(of: new.name) else { throw .noColumn(new.name) }
       if schema.key.contains(column) { throw LineProblem("an update cannot change the key's column \(new.name)") }
       if let last = changes.last, last.column >= column {
         throw LineProblem("its columns are not in the table's order")
@@ -127,6 +127,8 @@ extension ChangeLine {
 public struct LineProblem: Error {
   public let message: String
   public init(_ message: String) { self.message = message }
+
+  static func noColumn(_ name: Name) -> Self { Self("the table has no column \(name.shortened)") }
 }
 
 extension TableSchema {
@@ -135,7 +137,7 @@ extension TableSchema {
     if let row = rowInOrder(fields) { return row }
     var values = [Value?](repeating: nil, count: columns.count)
     for field in fields {
-      guard let column = position(of: field.name) else { throw LineProblem("the table has no column \(field.name)") }
+      guard let column = position(of: field.name) else { throw .noColumn(field.name) }
       if values[column] != nil { throw LineProblem("the column \(field.name) occurs twice") }
       values[column] = field.value
     }

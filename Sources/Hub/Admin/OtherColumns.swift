@@ -61,7 +61,9 @@ extension HubStore {
     if let renamed, schema.position(of: renamed.from) != nil {
       throw Refusal(
         .schemaDiffers,
-        "On the device the column \(renamed.from) of the table \(schema.name) has the name \(renamed.to) now.",
+        """
+        On the device the column \(renamed.from) of the table \(schema.name) has the name \(renamed.to.shortened) now.
+        """,
         hint: """
           Rename it everywhere: write ALTER TABLE \(quoted(schema.name)) RENAME COLUMN \(quoted(renamed.from)) \
           TO \(quoted(renamed.to)); into a file, give the dataset its next version, and run \
@@ -71,7 +73,8 @@ extension HubStore {
           """)
     }
     throw Refusal(
-      .schemaDiffers, "The device's table \(schema.name) has the column \(other.name), and the hub's table has not.",
+      .schemaDiffers,
+      "The device's table \(schema.name) has the column \(other.name.shortened), and the hub's table has not.",
       hint:
         """
         Add the column to the hub's database (ALTER TABLE), run satchel-hub doctor --repair, then import the file \
