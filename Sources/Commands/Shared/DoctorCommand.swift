@@ -67,7 +67,7 @@ enum DoctorCommand {
 
   /// Whether a person must mend this before a repair is possible. Its hint says how.
   private static func preventsRepair(_ finding: Finding) -> Bool {
-    finding.hint != nil && [.notCaptured, .schemaDrift].contains(finding.code)
+    finding.hint != nil && [.notCaptured, .replaced, .schemaDrift].contains(finding.code)
   }
 
   private static func members(_ report: DoctorReport) -> KeyValuePairs<String, JSONValue> {

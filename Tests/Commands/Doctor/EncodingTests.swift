@@ -51,12 +51,15 @@ struct EncodingTests {
     #expect(shell.wait() == 0, "\(words)")
   }
 
-  @Test("of a file that was made again, the doctor says first how it gets into UTF-8")
+  @Test("if a file was made again in UTF-16, the doctor says first how it gets into UTF-8")
   func madeAgain() throws {
     try camp.open(Self.table, CommandLineFixture.definition(#"{ "t": {} }"#), devices: ["tablet"])
     try camp.remove("tablet/data.sqlite")
     try camp.sql("tablet/data.sqlite", "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT)")
+    // A repair would mend this, but no repair is possible before the file is in UTF-8.
+    try camp.write("tablet/bundles/inbox/.satchel-left", "x")
     let looked = camp.device("tablet", "doctor")
+    #expect(looked.out.contains(".satchel-left was left behind"), "\(looked.out)")
     #expect(looked.code == 1 && looked.out.contains("sqlite3 OLD .dump | sqlite3 NEW. Then: satchel doctor\n"))
     #expect(!looked.out.contains("doctor --repair"), "\(looked.out)")
     try convert("tablet/data.sqlite", to: "UTF-8")
