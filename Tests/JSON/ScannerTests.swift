@@ -199,6 +199,13 @@ func knownKeys() throws {
   #expect((4..<1000).filter { known.add(Array("column \($0)".utf8)) != nil }.count == 252)
 }
 
+@Test("a text of more than 256 bytes is not kept, however often a file repeats it")
+func longKnownTexts() {
+  var known = KnownTexts()
+  for length in [257, 65_536, 257] { #expect(known.add([UInt8](repeating: 0x6e, count: length)) == nil) }
+  #expect(known.add([UInt8](repeating: 0x6e, count: 256)) == 0)
+}
+
 @Test("names are compared as bytes: two spellings of é are two names, the same spelling twice is refused")
 func duplicates() throws {
   let value = try JSONValue.parse("{\"\u{e9}\":1,\"e\u{301}\":2}".bytes)

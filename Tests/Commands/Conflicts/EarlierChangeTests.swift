@@ -134,8 +134,28 @@ struct EarlierChangeTests {
     try twoTransfers(lab, delivery)
     let outcome = resolve(lab, "--all", "--policy", "device")
     #expect(outcome.code == 0, "\(outcome.error)")
-    #expect(try lab.rows("office", "SELECT n FROM stock WHERE id IN ('w', 'y') ORDER BY id") == "12\n7")
-    #expect(try lab.rows("office", "SELECT count(*) FROM line WHERE id LIKE 't%'") == "4")
+    try expectBothTransfers(lab)
+  }
+
+  @Test(
+    "a transfer can be decided for the device after the earlier one, without --row",
+    arguments: [Delivery.twoBundles, .twoExports])
+  func decidedOneByOne(delivery: Delivery) throws {
+    let lab = try openStock("manual")
+    try twoTransfers(lab, delivery)
+    for unit in try heads(lab) {
+      let outcome = resolve(lab, unit, "--keep", "device")
+      #expect(outcome.code == 0, "\(outcome.error)")
+    }
+    try expectBothTransfers(lab)
+  }
+
+  /// The hub has taken both transfers of `twoTransfers`.
+  private func expectBothTransfers(_ lab: TwoDeviceFixture, _ place: SourceLocation = #_sourceLocation) throws {
+    let stocks = try lab.rows("office", "SELECT n FROM stock WHERE id IN ('w', 'y') ORDER BY id")
+    #expect(stocks == "12\n7", sourceLocation: place)
+    let lines = try lab.rows("office", "SELECT count(*) FROM line WHERE id LIKE 't%'")
+    #expect(lines == "4", sourceLocation: place)
   }
 
   @Test("all changes of a whole row are decided for the device in their order")

@@ -10,7 +10,8 @@ struct LostParentTests {
     CREATE TABLE toys (id TEXT PRIMARY KEY, child TEXT REFERENCES children (id));
     """
 
-  private func open(_ policy: String = "hub", importsFirst: Bool = false) throws -> CommandLineFixture {
+  /// The hub has the tablet's person. The phone has its own rows, and neither delivered nor imported since.
+  private func openBeforeExchange(_ policy: String) throws -> CommandLineFixture {
     let camp = try TwoDeviceFixture(
       Self.schema, #""people": { "conflict": "\#(policy)" }, "children": {}, "toys": {}"#
     ).camp
@@ -22,6 +23,11 @@ struct LostParentTests {
       INSERT INTO toys VALUES ('tb', 'cb')
       """)
     try camp.deliver("tablet")
+    return camp
+  }
+
+  private func open(_ policy: String = "hub", importsFirst: Bool = false) throws -> CommandLineFixture {
+    let camp = try openBeforeExchange(policy)
     if importsFirst { try camp.answer("phone") }
     try camp.deliver("phone")
     try camp.answer("phone")
@@ -94,5 +100,22 @@ struct LostParentTests {
     try camp.answer("phone")
     #expect(try camp.rows("office.sqlite", "SELECT id FROM toys") == "tb")
     #expect(try camp.rows("phone/data.sqlite", "SELECT id FROM toys") == "tb")
+  }
+
+  @Test("a user who decides against the row on the device can decide about them there after the next import")
+  func decidedOnDevice() throws {
+    let camp = try openBeforeExchange("manual")
+    try camp.answer("phone")
+    let waiting = "children|foreign key|held\npeople|unique|open\ntoys|foreign key|held"
+    #expect(try states(camp, "phone/data.sqlite") == waiting)
+    let parent = try camp.rows("phone/data.sqlite", "SELECT id FROM satchel_conflicts WHERE table_name = 'people'")
+    let decided = camp.device("phone", "conflicts", "resolve", parent, "--keep", "hub")
+    #expect(decided.code == 0, "\(decided.error)")
+    try camp.sql("office.sqlite", "INSERT INTO people VALUES ('uc', '9')")
+    try camp.answer("phone")
+    let opened = "children|foreign key|open\npeople|unique|resolved\ntoys|foreign key|open"
+    #expect(try states(camp, "phone/data.sqlite") == opened)
+    #expect(camp.device("phone", "conflicts", "resolve", "--all", "--policy", "hub").code == 0)
+    #expect(camp.device("phone", "conflicts").out == "No conflict waits for a decision.\n")
   }
 }

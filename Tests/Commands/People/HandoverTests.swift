@@ -198,7 +198,12 @@ struct HandoverTests {
     try onTablet("UPDATE notes SET count = count + 1 WHERE id = 1")
     try hand()
     try onTablet("UPDATE notes SET count = count + 10 WHERE id = 2")
-    try hand(to: "ann")
+    // The hub cannot know which of the bundles the tablet has.
+    #expect(camp.hub("device", "set", "tablet", "--user", "ann").code == 0)
+    let emitted = try camp.hub("emit", "--device", "tablet", "--json").json["emissions"]?.arrayValue?.first
+    #expect(emitted?["extent"] == "full")
+    let taken = camp.device("tablet", "import", try #require(emitted?["file"]?.stringValue))
+    #expect(taken.code == 0, "\(taken.error)")
     try onTablet("UPDATE notes SET count = count + 100 WHERE id = 1")
     try camp.carry("tablet", rounds: 3)
     #expect(try atHub("SELECT id, count FROM notes ORDER BY id") == "1|101\n2|10")

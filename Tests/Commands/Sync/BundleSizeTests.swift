@@ -108,7 +108,7 @@ struct BundleSizeTests: PhotoStory {
     }
   }
 
-  @Test("a finished emission that is too large gives way to a smaller one")
+  @Test("a finished emission that is too large gives way to a smaller one, and to the rows alone if no photo fits")
   func otherSizeOfEmission() throws {
     try takePhotos("r1", "r2", "r3", in: "hub", database: "office.sqlite")
     func emit(_ words: String...) throws -> JSONValue {
@@ -120,6 +120,10 @@ struct BundleSizeTests: PhotoStory {
     let smaller = try emit("--size", Self.forTwo)
     #expect(smaller["new"] == true && smaller["rows"] == 3 && smaller["files"] == 2, "\(smaller)")
     #expect(try files("hub")["waiting"]?.arrayValue?.first?["not_sent"] == 1)
+    let rowsAlone = try emit("--size", "35K")
+    #expect(rowsAlone["new"] == true && rowsAlone["rows"] == 3 && rowsAlone["files"] == 0, "\(rowsAlone)")
+    #expect(try HostFileSystem().size(try #require(rowsAlone["file"]?.stringValue)) <= 35 << 10)
+    #expect(try files("hub")["waiting"]?.arrayValue?.first?["not_sent"] == 3)
   }
 
   @Test("an emission whose rows alone are too large is named, with the way out")

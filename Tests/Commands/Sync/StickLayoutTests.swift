@@ -20,6 +20,10 @@ struct StickLayoutTests {
     try FileManager.default.contentsOfDirectory(atPath: camp.path(folder)).filter { $0.hasSuffix(".satchel") }.sorted()
   }
 
+  private func onStick() throws -> [String: Data] {
+    try camp.everything().filter { $0.key.hasPrefix("stick/") && $0.key.hasSuffix(".satchel") }
+  }
+
   @Test("two datasets with the same names on one stick never touch each other's files, and both arrive")
   func equalNames() throws {
     // The same names of dataset, hub and devices: only the ids differ.
@@ -54,9 +58,6 @@ struct StickLayoutTests {
   func encrypted() throws {
     let other = try CommandLineFixture()
     try other.open()
-    func onStick() throws -> [String: Data] {
-      try camp.everything().filter { $0.key.hasPrefix("stick/") && $0.key.hasSuffix(".satchel") }
-    }
     for (number, world) in [camp, other].enumerated() {
       try world.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'mine' WHERE id = 'r1'")
       let words = number == 0 ? ["sync", "--encrypt", stick] : ["export", "--encrypt", "--to", stick]
@@ -75,14 +76,35 @@ struct StickLayoutTests {
     try other.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'later' WHERE id = 'r1'")
     #expect(other.device("tablet", "sync", stick).code == 0)
     #expect(try onStick().count == 2)
-    for world in [camp, other] {
+    // The other hub comes first, while the stick still has the encrypted bundle for the camp's hub.
+    for world in [other, camp] {
       for _ in 0..<2 {
         let outcome = world.hub("sync", stick)
         #expect(outcome.code == 0 && !outcome.transcript.contains("refused"), "\(outcome)")
+        let isAnyLeft = outcome.out.contains("left alone. It is encrypted for another recipient")
+        #expect(isAnyLeft == (world === other), "\(outcome)")
       }
       #expect(try world.hub("quarantine", "list", "--json").json["refused"] == [])
       #expect(try world.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "later")
     }
+  }
+
+  @Test("a device without keys leaves an encrypted bundle of its namesake on the stick")
+  func keylessNamesake() throws {
+    let other = try CommandLineFixture()
+    try other.open()
+    camp.provision("screen")
+    let made = other.hub(
+      "device", "provision", "screen", "--user", "ann", "--into", other.path("screen"), "--no-keys")
+    #expect(made.code == 0, "\(made)")
+    try camp.sql("screen/data.sqlite", "UPDATE reviews SET words = 'mine' WHERE id = 'r1'")
+    #expect(camp.device("screen", "sync", "--encrypt", stick).code == 0)
+    let bundles = try onStick()
+    #expect(bundles.count == 1)
+    // A device that delivers nothing removes its own bundles, and has no record of any.
+    let outcome = other.device("screen", "sync", stick)
+    #expect(outcome.code == 0 && outcome.out.contains("no key of its own"), "\(outcome)")
+    #expect(try onStick() == bundles)
   }
 
   @Test("a person who names the stick's own folder means the stick")
