@@ -54,6 +54,7 @@ extension DeviceWorkspace {
       return try session.deciding {
         let found = try ConflictTable.find(prefix, in: session.database)
         try session.resolve(found, decision, note: note, seen: seen)
+        try session.openBelowLost()
         return try ConflictTable.find(found.record.id.text, in: session.database)
       }
     }
@@ -85,6 +86,7 @@ extension DeviceWorkspace {
             result.resolved.append(unit.head.record)
           } catch let error as WorkspaceError { result.left.append((unit.head.record, error)) }
         }
+        try session.openBelowLost()
         return result
       }
     }
@@ -137,6 +139,20 @@ extension DeviceSession {
     }
     try Capture.settle(tables, in: database)
     for member in members { try close(member.record, decision, note: note) }
+  }
+
+  /// Opens the conflicts of rows that left their tables together with a row that lost, by the policy or by a decision.
+  /// No bundle brings that row, so a person decides.
+  func openBelowLost() throws {
+    let held = try ConflictTable.list([.held], in: database).map(\.record)
+    var known: [Name: RowTable] = [:]
+    let lost = try held.below(lostRowsOf: state.id, tables, in: database) { key, name in
+      guard let table = table(name) else { return false }
+      let rows = try known[name] ?? RowTable(table, in: database)
+      known[name] = rows
+      return try rows.row(key) != nil
+    }
+    try ConflictTable.openUntold(lost, in: database)
   }
 
   private func write(_ decision: ConflictDecision, for conflict: StoredConflict) throws {

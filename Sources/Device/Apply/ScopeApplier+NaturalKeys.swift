@@ -130,16 +130,6 @@ extension ScopeApplier {
     keptOut = []
   }
 
-  /// Opens the conflicts of rows that left their tables together with a row that lost by the policy. No bundle brings
-  /// that row, so a person decides.
-  func openBelowLost() throws {
-    let held = try ConflictTable.list([.held], in: session.database).map(\.record)
-    let lost = try held.below(lostRowsOf: session.state.id, session.tables, in: session.database) { key, table in
-      try rows(of: table)?.row(key) != nil
-    }
-    try ConflictTable.openUntold(lost, in: session.database)
-  }
-
   /// Keeps the pending changes of a stranded row as conflicts. The row cannot stay: after its references got new keys,
   /// another row has its natural key.
   func giveUp(_ stranded: PrimaryKeyCollisions.Stranded) throws {

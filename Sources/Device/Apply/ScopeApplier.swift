@@ -236,7 +236,7 @@ final class ScopeApplier {
     }
     try settleKeptOut()
     try keepLostUnits()
-    try openBelowLost()
+    try session.openBelowLost()
   }
 
   /// Undoes pending changes if, combined with the hub's changes, they give a row that the table forbids. No app could
