@@ -34,22 +34,14 @@ struct OrderTests {
 
   private func copyHub() throws {
     try camp.sql("office.sqlite", "PRAGMA wal_checkpoint(TRUNCATE)")
-    try camp.copy("hub", to: "hub-before")
-    try camp.copy("office.sqlite", to: "office-before.sqlite")
+    try camp.keepHub()
   }
 
   /// Replaces the hub by its copy, begins a new epoch, and lets the devices deliver in this order.
   private func putBackHub(thenDeliver order: [String]) throws {
-    try putBackFiles()
+    try camp.putBackHub()
     #expect(camp.hub("restore", "--in-place").code == 0)
     for _ in 1...3 { for device in order { try camp.carry(device, rounds: 2) } }
-  }
-
-  private func putBackFiles() throws {
-    for file in ["hub", "office.sqlite"] { try camp.remove(file) }
-    for file in ["office.sqlite-wal", "office.sqlite-shm"] { try camp.removeIfThere(file) }
-    try camp.copy("hub-before", to: "hub")
-    try camp.copy("office-before.sqlite", to: "office.sqlite")
   }
 
   /// Expects that the hub and both devices have these rows, and that no decision is open.
@@ -96,7 +88,7 @@ struct OrderTests {
     try copyHub()
     try camp.sql("office.sqlite", "UPDATE things SET words = 'of the lost time' WHERE id = 1")
     for device in ["a", "b"] { try camp.carry(device) }
-    try putBackFiles()
+    try camp.putBackHub()
     camp.awaitLaterTime()
     try camp.sql("office.sqlite", "UPDATE things SET words = 'written since' WHERE id = 1")
     #expect(camp.hub("restore", "--in-place").code == 0)

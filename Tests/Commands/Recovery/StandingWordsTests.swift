@@ -18,14 +18,10 @@ struct StandingWordsTests {
   /// Ann's tablet gets a bundle of the hub that the hub no longer knows.
   private func setBack() throws {
     try camp.carry("tablet", rounds: 2)
-    try camp.copy("hub", to: "former-hub")
-    try camp.copy("office.sqlite", to: "former.sqlite")
+    try camp.keepHub()
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'later' WHERE id = 'lake'")
     try camp.carry("tablet", rounds: 2)
-    for (copy, place) in [("former-hub", "hub"), ("former.sqlite", "office.sqlite")] {
-      try camp.remove(place)
-      try camp.copy(copy, to: place)
-    }
+    try camp.putBackHub()
   }
 
   private func export() throws -> String {

@@ -38,7 +38,7 @@ struct KnowingWriteTests {
       "CREATE TABLE notes (id TEXT PRIMARY KEY, name TEXT UNIQUE); INSERT INTO notes VALUES ('x', 'office');",
       CommandLineFixture.definition(#"{ "notes": { "conflict": "\#(policy)" } }"#), devices: ["a", "b"])
     for device in ["a", "b"] { try camp.carry(device, rounds: 2) }
-    for name in ["hub", "office.sqlite"] { try camp.copy(name, to: "kept-\(name)") }
+    try camp.keepHub()
     try camp.sql("b/data.sqlite", act.statements.first)
     for device in ["b", "a"] { try camp.carry(device) }
     camp.awaitLaterTime()
@@ -47,10 +47,7 @@ struct KnowingWriteTests {
     let truth = try rows("office.sqlite")
     #expect(try rows("b/data.sqlite") == truth)
     for first in ["a", "b"] {
-      for name in ["hub", "office.sqlite"] {
-        try camp.remove(name)
-        try camp.copy("kept-\(name)", to: name)
-      }
+      try camp.putBackHub()
       try camp.copy("a", to: "a-\(first)")
       try camp.copy("b", to: "b-\(first)")
       #expect(camp.hub("restore", "--in-place").code == 0)

@@ -19,8 +19,7 @@ struct LateDeviceTests {
       """, CommandLineFixture.definition(#"{ "counts": { "columns": { "n": "sum", "tags": "union" } } }"#),
       devices: devices)
     for device in devices { try camp.carry(device, rounds: 2) }
-    try camp.copy("hub", to: "kept")
-    try camp.copy(office, to: "kept.sqlite")
+    try camp.keepHub()
   }
 
   private func round(_ devices: [String], times: Int) throws {
@@ -29,9 +28,7 @@ struct LateDeviceTests {
 
   /// The hub's files are put back, and a new epoch begins. The tablet brings the proof.
   private func setBack() throws {
-    for name in ["hub", office] { try camp.remove(name) }
-    try camp.copy("kept", to: "hub")
-    try camp.copy("kept.sqlite", to: office)
+    try camp.putBackHub()
     try replaceStick()
     camp.device("tablet", "sync", camp.path("stick"))
     #expect(camp.hub("sync", camp.path("stick")).error.contains("set back"))

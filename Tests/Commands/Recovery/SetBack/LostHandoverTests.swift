@@ -18,14 +18,11 @@ struct LostHandoverTests {
       """, CommandLineFixture.definition(#"{ "notes": { "visible": "owner = :user" } }"#), devices: ["tablet"])
     #expect(camp.hub("user", "add", "ben").code == 0)
     try camp.carry("tablet", rounds: 2)
-    try camp.copy("hub", to: "kept")
-    try camp.copy(office, to: "kept.sqlite")
+    try camp.keepHub()
   }
 
   private func putBack() throws {
-    for name in ["hub", office] { try camp.remove(name) }
-    try camp.copy("kept", to: "hub")
-    try camp.copy("kept.sqlite", to: office)
+    try camp.putBackHub()
     try camp.remove("stick")
   }
 

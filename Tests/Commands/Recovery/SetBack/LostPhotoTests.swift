@@ -13,8 +13,7 @@ struct LostPhotoTests: PhotoStory {
     try photo("elm.jpg", in: "hub", "elm")
     for (id, name) in [("r1", "oak.jpg"), ("r2", "elm.jpg")] { try review(id, "lake", name, in: office) }
     try round(times: 2)
-    try camp.copy("hub", to: "kept")
-    try camp.copy(office, to: "kept.sqlite")
+    try camp.keepHub()
   }
 
   private func round(times: Int) throws {
@@ -22,9 +21,7 @@ struct LostPhotoTests: PhotoStory {
   }
 
   private func loseTime() throws {
-    for name in ["hub", office] { try camp.remove(name) }
-    try camp.copy("kept", to: "hub")
-    try camp.copy("kept.sqlite", to: office)
+    try camp.putBackHub()
     try camp.remove("stick")
     try camp.carry("tablet")
     let begun = camp.hub("restore", "--in-place", "--yes")

@@ -16,8 +16,7 @@ struct LostRotationTests {
       INSERT INTO sites VALUES ('lake', 'Lake');
       """, CommandLineFixture.definition(#"{ "sites": {} }"#), devices: ["tablet"])
     try camp.carry("tablet", rounds: 2)
-    try camp.copy("hub", to: "kept")
-    try camp.copy(office, to: "kept.sqlite")
+    try camp.keepHub()
     #expect(camp.hub("keys", "rotate", "--yes").code == 0)
     for number in 1...2 {
       try camp.sql(office, "INSERT INTO sites VALUES ('office-\(number)', 'of the lost time')")
@@ -25,9 +24,7 @@ struct LostRotationTests {
     }
     try camp.sql(tablet, "INSERT INTO sites VALUES ('tent', 'of the tablet')")
     try camp.copy("hub/keys", to: "newest")
-    for name in ["hub", office] { try camp.remove(name) }
-    try camp.copy("kept", to: "hub")
-    try camp.copy("kept.sqlite", to: office)
+    try camp.putBackHub()
     try camp.remove("stick")
     try camp.makeFolder("stick")
   }

@@ -11,15 +11,8 @@ struct LostTimeTests {
 
   init() throws { camp = try CommandLineFixture() }
 
-  private func keepCopy() throws {
-    try camp.copy("hub", to: "kept")
-    try camp.copy(office, to: "kept.sqlite")
-  }
-
   private func putBack() throws {
-    for name in ["hub", office] { try camp.remove(name) }
-    try camp.copy("kept", to: "hub")
-    try camp.copy("kept.sqlite", to: office)
+    try camp.putBackHub()
     // Another stick: what lies on the former one would show the hub its state at once.
     try camp.remove("stick")
     try camp.makeFolder("stick")
@@ -65,7 +58,7 @@ struct LostTimeTests {
   @Test("all emissions of the lost time come back, also those older than the proof of the loss")
   func severalEmissions() throws {
     try open(["tablet"])
-    try keepCopy()
+    try camp.keepHub()
     for number in 1...3 {
       try camp.sql(office, "INSERT INTO sites VALUES ('office-\(number)', 'of the lost time')")
       try camp.carry("tablet", rounds: 2)
@@ -83,7 +76,7 @@ struct LostTimeTests {
   @Test("emissions of a lost time come back also after the hub is put back a second time")
   func twice() throws {
     try open(["tablet", "phone"])
-    try keepCopy()
+    try camp.keepHub()
     try camp.sql(office, "INSERT INTO sites VALUES ('office-1', 'of the lost time')")
     try camp.carry("tablet", rounds: 2)
     try putBackTwice()
@@ -94,7 +87,7 @@ struct LostTimeTests {
   @Test("a row that was deleted in the lost time is asked about, also after the hub is put back a second time")
   func deletedBefore() throws {
     try open(["tablet", "phone"])
-    try keepCopy()
+    try camp.keepHub()
     try camp.sql(office, "DELETE FROM sites WHERE id = 'hill'")
     try camp.carry("tablet", rounds: 2)
     try putBackTwice()
@@ -110,7 +103,7 @@ struct LostTimeTests {
       "CREATE TABLE sites (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO sites VALUES (1, 'hill'), (2, 'lake')",
       CommandLineFixture.definition(#"{ "sites": { "keys": "rekey" } }"#), devices: ["tablet"])
     try camp.carry("tablet", rounds: 2)
-    try keepCopy()
+    try camp.keepHub()
     try camp.sql(office, "INSERT INTO sites VALUES (3, 'of the office')")
     try camp.sql(tablet, "INSERT INTO sites VALUES (3, 'of the tablet')")
     #expect(camp.hub("import", try camp.export("tablet")).code == 0)
@@ -133,7 +126,7 @@ struct LostTimeTests {
       "CREATE TABLE sites (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO sites VALUES (1, 'hill'), (2, 'lake')",
       CommandLineFixture.definition(#"{ "sites": { "keys": "rekey" } }"#), devices: ["tablet", "phone"])
     for device in ["tablet", "phone"] { try camp.carry(device, rounds: 2) }
-    try keepCopy()
+    try camp.keepHub()
     try camp.sql(tablet, "DELETE FROM sites WHERE id = 2")
     for device in ["tablet", "phone"] { try camp.carry(device, rounds: 2) }
     try camp.sql("phone/data.sqlite", "INSERT INTO sites (name) VALUES ('tent')")
@@ -151,7 +144,7 @@ struct LostTimeTests {
   @Test("a row that was made and deleted in the lost time comes back with a question, or not at all")
   func madeAndDeleted() throws {
     try open(["tablet"])
-    try keepCopy()
+    try camp.keepHub()
     try camp.sql(office, "INSERT INTO sites VALUES ('tent', 'Tent')")
     try camp.carry("tablet", rounds: 2)
     try camp.sql(office, "DELETE FROM sites WHERE id = 'tent'")
@@ -172,7 +165,7 @@ struct LostTimeTests {
       CommandLineFixture.definition(#"{ "counts": { "conflict": "manual", "columns": { "n": "sum" } } }"#),
       devices: ["tablet", "phone"])
     for device in ["tablet", "phone"] { try camp.carry(device, rounds: 2) }
-    try keepCopy()
+    try camp.keepHub()
     try camp.sql(office, "INSERT INTO counts VALUES ('words', 0, 'a'), ('sum', 0, 'a')")
     for device in ["tablet", "phone"] { try camp.carry(device, rounds: 2) }
     try camp.sql(
@@ -220,7 +213,7 @@ struct LostTimeTests {
   @Test("an emission that comes after the lost time was merged is merged too")
   func late() throws {
     try open(["tablet", "phone"])
-    try keepCopy()
+    try camp.keepHub()
     try camp.sql(office, "INSERT INTO sites VALUES ('office-1', 'of the lost time')")
     try camp.carry("tablet", rounds: 2)
     try putBack()
@@ -245,7 +238,7 @@ struct LostTimeTests {
         #"{ "counts": { "conflict": "manual", "columns": { "n": "sum", "tags": "union" } } }"#),
       devices: ["tablet"])
     try camp.carry("tablet", rounds: 2)
-    try keepCopy()
+    try camp.keepHub()
     try camp.sql(office, #"UPDATE counts SET n = n + 10, tags = '["office"]' WHERE id = 'one'"#)
     try camp.carry("tablet", rounds: 2)
     try camp.sql(tablet, "UPDATE counts SET n = n + 5 WHERE id = 'two'")

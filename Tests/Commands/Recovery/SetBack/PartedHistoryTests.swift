@@ -17,18 +17,6 @@ struct PartedHistoryTests {
     try camp.carry("phone")
   }
 
-  private func copyHub() throws {
-    try camp.copy("hub", to: "copy")
-    try camp.copy(office, to: "copy.sqlite")
-  }
-
-  private func putBackHub() throws {
-    for (copy, target) in [("copy", "hub"), ("copy.sqlite", office)] {
-      try camp.remove(target)
-      try camp.copy(copy, to: target)
-    }
-  }
-
   private func name(_ database: String) throws -> String {
     try camp.rows(database, "SELECT name FROM sites WHERE id = 'lake'")
   }
@@ -46,7 +34,7 @@ struct PartedHistoryTests {
   func earlierEpoch() throws {
     try camp.carry("tablet")
     try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'of ann')")
-    try copyHub()
+    try camp.keepHub()
     #expect(camp.hub("device", "set", "tablet", "--user", "ben").code == 0)
     func emit() throws {
       #expect(camp.hub("emit", "--device", "tablet").code == 0)
@@ -57,7 +45,7 @@ struct PartedHistoryTests {
     try emit()
     #expect(camp.hub("restore", "--in-place").code == 0)
     try emit()
-    try putBackHub()
+    try camp.putBackHub()
     try camp.carry("tablet")
     let status = try camp.hub("status", "--json").json
     #expect(status["set_back"] != nil && status["set_back"] != .null, "\(status)")
@@ -65,12 +53,12 @@ struct PartedHistoryTests {
 
   /// The office writes twice in the time that will be lost. Each device has one of the two writes.
   private func loseTwoNames() throws {
-    try copyHub()
+    try camp.keepHub()
     try camp.sql(office, "UPDATE sites SET name = 'one' WHERE id = 'lake'")
     try camp.carry("tablet")
     try camp.sql(office, "UPDATE sites SET name = 'two' WHERE id = 'lake'")
     try camp.carry("phone")
-    try putBackHub()
+    try camp.putBackHub()
     #expect(camp.hub("restore", "--in-place").code == 0)
   }
 
@@ -186,10 +174,10 @@ struct PartedHistoryTests {
 
   @Test("a device without a database does not begin with a bundle of another history than the one on which it was")
   func otherBeginning() throws {
-    try copyHub()
+    try camp.keepHub()
     try camp.sql(office, "UPDATE sites SET name = 'lost' WHERE id = 'lake'")
     try camp.carry("tablet")
-    try putBackHub()
+    try camp.putBackHub()
     try camp.remove("tablet/data.sqlite")
     // The kept files are not enough for a new database.
     try camp.remove("tablet/bundles/archive/camp-hub-tablet-1.satchel")
@@ -214,7 +202,7 @@ struct PartedHistoryTests {
     "a hub that was put back to before its key was lost learns of it, and its newer keys or another key bring all back",
     arguments: [true, false])
   func behindLostKey(keysAreKept: Bool) throws {
-    try copyHub()
+    try camp.keepHub()
     func comeOver() throws {
       let rotated = camp.hub("keys", "rotate", "--lost", "--yes", "--json")
       let fingerprint = try #require(try rotated.json["fingerprint"]?.stringValue, "\(rotated.error)")
@@ -231,7 +219,7 @@ struct PartedHistoryTests {
     try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 3, 'after it')")
     for name in ["tablet", "phone", "tablet"] { try camp.carry(name) }
     try camp.copy("hub/keys", to: "keys")
-    try putBackHub()
+    try camp.putBackHub()
     let refused = camp.hub("import", try camp.export("tablet"))
     #expect(refused.code == 3 && refused.error.contains("keys/") && refused.error.contains("keys rotate --lost"))
     if keysAreKept {

@@ -125,15 +125,11 @@ struct UnknownOwnBundleTests {
     camp.hub("sync", stick)
     camp.device("tablet", "sync", stick)
     camp.hub("sync", stick)
-    try camp.copy("hub", to: "hub-copy")
-    try camp.copy("office.sqlite", to: "office-copy.sqlite")
+    try camp.keepHub()
     try add("day2", to: "office.sqlite")
     let words = ["-C", camp.path("hub"), "sync", stick] + (encrypted ? ["--encrypt"] : [])
     #expect(camp.hubAnywhere(words).code == 0)
-    try camp.remove("hub")
-    for suffix in ["", "-wal", "-shm"] { try camp.removeIfThere("office.sqlite\(suffix)") }
-    try camp.copy("hub-copy", to: "hub")
-    try camp.copy("office-copy.sqlite", to: "office.sqlite")
+    try camp.putBackHub()
     let lost = try own("hub").filter { $0.key.contains("camp-hub-tablet-") }
     #expect(!lost.isEmpty)
     return lost
