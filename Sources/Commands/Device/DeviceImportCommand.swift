@@ -1,3 +1,4 @@
+import SatchelBundle
 import SatchelDevice
 import SatchelJSON
 import SatchelPlatform
@@ -97,20 +98,27 @@ extension DeviceTool {
       let workspace = try open(command, context)
       let waiting = try workspace.staged()
       if waiting.isEmpty { return Answer("Nothing is staged.\n", ["bundles": .array([])]) }
+      var kept: Set<String> = []
       let rounds = try take(waiting, into: workspace, command) { file, body in
         do { return try body(file) } catch {
           // Another command that applies bundles may have been quicker.
           if try context.platform.files.kind(file) == nil { return nil }
+          if !isElsewhere(after: error) { kept.insert(file) }
           throw error
         }
       }
       for (file, outcome) in rounds.results {
-        // A refused file is in quarantine by now. A file that waits for another bundle stays.
-        if case .failed(let failure) = outcome, [.gap, .migration, .brake].contains(failure.reason) { continue }
+        // A file that may be applied later stays, such as a delta that waits for an earlier bundle.
+        if case .failed = outcome, kept.contains(file) { continue }
         try workspace.unstage(file)
       }
       return Hooks.run(after: rounds.answer, command, context)
     }
+  }
+
+  /// Whether a refused file needs no place any more, because it is damaged, or because the workspace keeps a copy.
+  private static func isElsewhere(after error: any Error) -> Bool {
+    (error as? Refusal).map { [.quarantine, .waiting].contains($0.keeping) } ?? (error is BundleError)
   }
 
   /// Imports bundles.

@@ -231,6 +231,25 @@ struct RestoredDeviceTests {
     try expectPeace("1|3|one 2|0|two!!")
   }
 
+  @Test("staged bundles that an old folder refuses stay staged, because the newer folder may be put back")
+  func staged() throws {
+    #expect(try deliver().code == 0)
+    try camp.copy("tablet", to: "backup")
+    for number in 1...2 {
+      try bring("UPDATE counts SET n = n + 1 WHERE id = 1")
+      try camp.sql("office.sqlite", "UPDATE counts SET words = words || '!' WHERE id = 2")
+      try FileManager.default.copyItem(atPath: camp.emit("tablet"), toPath: camp.path("\(number).satchel"))
+      try camp.answer("tablet", in: "tablet")
+    }
+    try putBack()
+    let files = (1...2).map { camp.path("\($0).satchel") }
+    for file in files { #expect(camp.device("tablet", "import", "--stage", file).code == 0) }
+    let applied = camp.device("tablet", "apply")
+    #expect(applied.code == 3 && applied.error.contains("It is an old copy of itself."), "\(applied.error)")
+    let left = try FileManager.default.contentsOfDirectory(atPath: camp.path("tablet/bundles/staged"))
+    #expect(left.filter { $0.hasSuffix(".satchel") }.count == 2)
+  }
+
   @Test("a former stick that deletes many rows is merged only if a person says so, and nothing is changed before")
   func braked() throws {
     try camp.sql(
