@@ -114,10 +114,38 @@ final class FormerRights {
   /// Returns the first time after an emission at which others changed the visibility of a row. They changed a deciding
   /// value in the row itself, or in a row above it.
   private func lostAt(_ row: Subject, after cursor: Cursor) throws -> Stamp {
-    let loss = Loss(subject: row, cursor: cursor)
-    if let known = lost[loss] { return known }
-    // A row may be above itself. This value ends the recursion.
-    lost[loss] = Stamp(Int64.max)
+    if let known = lost[Loss(subject: row, cursor: cursor)] { return known }
+    // A tree may be of any depth, so it is no recursion.
+    var path = [try visit(row, after: cursor)]
+    while true {
+      let last = path.count - 1
+      if let parent = path[last].parents.popLast() {
+        if let known = lost[Loss(subject: parent, cursor: cursor)] {
+          path[last].first = min(path[last].first, known)
+        } else {
+          path.append(try visit(parent, after: cursor))
+        }
+        continue
+      }
+      let done = path.removeLast()
+      lost[Loss(subject: done.row, cursor: cursor)] = done.first
+      if path.isEmpty { return done.first }
+      path[last - 1].first = min(path[last - 1].first, done.first)
+    }
+  }
+
+  /// A row of the way up.
+  private struct Visit {
+    let row: Subject
+    /// The first change of a deciding value, in this row or in a row above it that was visited.
+    var first: Stamp
+    /// The rows above that were not visited yet.
+    var parents: [Subject]
+  }
+
+  private func visit(_ row: Subject, after cursor: Cursor) throws -> Visit {
+    // A row may be above itself. This value ends the way up.
+    lost[Loss(subject: row, cursor: cursor)] = Stamp(Int64.max)
     let schema = store.tables[row.place].schema
     let deciding = try scope.deciding(in: row.place)
     var first = Stamp(Int64.max)
@@ -126,14 +154,13 @@ final class FormerRights {
       if !isOwn, !deciding.isDisjoint(with: entry.columns(in: schema)) { first = min(first, entry.timeAtHub) }
       return .more
     }
-    if let present = try store.rows[row.place].row(row.key) {
-      for parent in try parents(of: present, in: row.place) {
-        guard let number = try store.numbers[parent.place].number(of: parent.key) else { continue }
-        first = try min(first, lostAt(Subject(place: parent.place, key: parent.key, number: number), after: cursor))
+    let above = try store.rows[row.place].row(row.key).map { try parents(of: $0, in: row.place) } ?? []
+    let subjects = try above.compactMap { parent in
+      try store.numbers[parent.place].number(of: parent.key).map {
+        Subject(place: parent.place, key: parent.key, number: $0)
       }
     }
-    lost[loss] = first
-    return first
+    return Visit(row: row, first: first, parents: subjects)
   }
 
   // MARK: the rows above
@@ -150,17 +177,21 @@ final class FormerRights {
   private func collectHidden(
     above row: Row, in place: Int, _ found: inout [Subject], _ visited: inout Set<StepMerger.RowReference>
   ) throws -> Bool {
-    for key in inherited(in: place) {
-      if key.columns.contains(where: { row[$0].isNull }) { continue }
-      guard let parent = try store.parent(of: row, along: key) else { return false }
-      if try scope.maySee(parent.key, in: parent.place) { continue }
-      if try isTakenLate(parent.key, in: parent.place) {
-        let reference = StepMerger.RowReference(place: parent.place, key: parent.key)
-        guard visited.insert(reference).inserted, let above = try store.rows[parent.place].row(parent.key),
-          try collectHidden(above: above, in: parent.place, &found, &visited)
-        else { return false }
-      } else if let number = try store.numbers[parent.place].number(of: parent.key) {
-        found.append(Subject(place: parent.place, key: parent.key, number: number))
+    var next = [(row: row, place: place)]
+    while let (row, place) = next.popLast() {
+      for key in inherited(in: place) {
+        if key.columns.contains(where: { row[$0].isNull }) { continue }
+        guard let parent = try store.parent(of: row, along: key) else { return false }
+        if try scope.maySee(parent.key, in: parent.place) { continue }
+        if try isTakenLate(parent.key, in: parent.place) {
+          let reference = StepMerger.RowReference(place: parent.place, key: parent.key)
+          guard visited.insert(reference).inserted, let above = try store.rows[parent.place].row(parent.key) else {
+            return false
+          }
+          next.append((above, parent.place))
+        } else if let number = try store.numbers[parent.place].number(of: parent.key) {
+          found.append(Subject(place: parent.place, key: parent.key, number: number))
+        }
       }
     }
     return true

@@ -96,19 +96,33 @@ final class PrimaryKeyRemapping {
     for row in try store.rekeyed(of: device.id, at: received, but: own.sealed) { add(row) }
     ownNames = found.seen.filter { found.born[$0] == nil }
     var decided: Set<KeyedRow> = []
-    for birth in found.insertedRows { try decide(birth, found, &decided, at: now) }
+    for birth in found.insertedRows { try decideInOrder(birth, found, &decided, at: now) }
   }
 
   /// Decides about a new row. Rows that the new row refers to are decided first, because they may be part of its
-  /// natural key.
-  private func decide(_ birth: InsertedRow, _ found: Findings, _ decided: inout Set<KeyedRow>, at now: Int64) throws {
-    guard decided.insert(KeyedRow(place: birth.place, key: birth.key)).inserted else { return }
-    for (column, owner) in references.columns[birth.place].sorted(by: { $0.key < $1.key }) {
-      let key = store.tables[owner].key(namedBy: birth.row[column])
-      if let parent = found.born[KeyedRow(place: owner, key: key)] {
-        try decide(parent, found, &decided, at: now)
+  /// natural key. A chain of such rows may be of any length, so it is no recursion.
+  private func decideInOrder(
+    _ birth: InsertedRow, _ found: Findings, _ decided: inout Set<KeyedRow>, at now: Int64
+  ) throws {
+    var stack = [(row: birth, isNext: false)]
+    while let (row, isNext) = stack.popLast() {
+      if isNext {
+        try decide(row, found, at: now)
+      } else if decided.insert(KeyedRow(place: row.place, key: row.key)).inserted {
+        stack.append((row, true))
+        for parent in parents(of: row, found).reversed() { stack.append((parent, false)) }
       }
     }
+  }
+
+  /// The new rows of the bundle to which a new row refers.
+  private func parents(of birth: InsertedRow, _ found: Findings) -> [InsertedRow] {
+    references.columns[birth.place].sorted { $0.key < $1.key }.compactMap { column, owner in
+      found.born[KeyedRow(place: owner, key: store.tables[owner].key(namedBy: birth.row[column]))]
+    }
+  }
+
+  private func decide(_ birth: InsertedRow, _ found: Findings, at now: Int64) throws {
     guard map.new(birth.key, in: birth.place) == nil else { return }
     // Another copy of the device may have delivered the same row.
     if let twin = try shared?.key(ofBorn: birth.step, in: birth.place) ?? twin(of: birth, found) {
