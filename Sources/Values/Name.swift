@@ -27,6 +27,9 @@ extension Name {
   /// The name for a message. The sender of a bundle may write a name of any length.
   public var shortened: String { text.shortened(to: 100) }
 
+  /// Whether a message shows the whole name.
+  public var isShort: Bool { shortened == text }
+
   /// Whether SQL treats both as one name: equal bytes, ignoring the case of ASCII letters.
   public func isSameInSQL(as other: Name) -> Bool {
     text.utf8.elementsEqual(other.text.utf8) { a, b in

@@ -58,7 +58,8 @@ extension HubStore {
     let schema = tables[place].schema
     guard let other = fields.first(where: { schema.position(of: $0.name) == nil }) else { return }
     let renamed = translation.renamed.first { $0.table == schema.name && $0.to == other.name }
-    if let renamed, schema.position(of: renamed.from) != nil {
+    // A name that is too long for a message is no name that an app gave.
+    if let renamed, schema.position(of: renamed.from) != nil, renamed.to.isShort {
       throw Refusal(
         .schemaDiffers,
         """
