@@ -115,6 +115,9 @@ struct PrimaryKeyCollisions {
     let rows: RowTable
     let old: (key: RowKey, row: Row?)
     let new: (key: RowKey, row: Row?, images: [PreImage])
+
+    /// The row's place before.
+    var place: RowInTable { RowInTable(table: rows.schema.name, key: old.key) }
   }
 
   /// Replaces the old keys by the new keys in all changes of this device. Returns the rows that cannot stay.
@@ -140,10 +143,11 @@ struct PrimaryKeyCollisions {
         moves.append(Move(rows: rows, old: (key, current), new: new))
       }
     }
-    for entry in try told.filter({ try gave($0) }) { try addRows(naming: entry, by: byHub, to: &moves) }
+    try addRows(naming: told.filter { try gave($0) }, by: byHub, to: &moves)
     var stranded: [Stranded] = []
+    let leaving = Set(moves.filter { $0.new.key != $0.old.key }.map(\.place))
     let free = try moves.filter { move in
-      if try isFree(move, besides: moves) { return true }
+      if try isFree(move, besides: leaving) { return true }
       // A new row without a free key is stranded. Changes to a row that the hub knew find that row deleted.
       if let row = move.new.row, move.new.images.first?.row == nil, !move.new.images.isEmpty {
         stranded.append(Stranded(rows: move.rows, key: move.new.key, row: row, images: move.new.images))
@@ -163,11 +167,10 @@ struct PrimaryKeyCollisions {
 
   /// Whether a row can take its new key. If this device wrote to the row that has the key, those changes stay with that
   /// row. The other changes then find their row deleted.
-  private func isFree(_ move: Move, besides moves: [Move]) throws -> Bool {
+  /// - Parameter leaving: the rows that leave their keys.
+  private func isFree(_ move: Move, besides leaving: Set<RowInTable>) throws -> Bool {
     if move.new.key == move.old.key { return true }
-    if moves.contains(where: { $0.rows === move.rows && $0.old.key == move.new.key && $0.new.key != move.new.key }) {
-      return true
-    }
+    if leaving.contains(RowInTable(table: move.rows.schema.name, key: move.new.key)) { return true }
     return try PreImageLookup(move.rows.table, in: session.database).images(of: move.new.key).isEmpty
   }
 
@@ -177,8 +180,16 @@ struct PrimaryKeyCollisions {
     try RenumberedTable.isGivenHere(entry.old, in: session.tables[entry.place].name, session.database)
   }
 
-  /// Adds the rows without pending changes that name a key.
-  private func addRows(naming entry: PrimaryKeyMap.Entry, by map: PrimaryKeyMap, to moves: inout [Move]) throws {
+  /// Adds the rows without pending changes that name one of these keys.
+  private func addRows(naming entries: [PrimaryKeyMap.Entry], by map: PrimaryKeyMap, to moves: inout [Move]) throws {
+    var known = Set(moves.map(\.place))
+    for entry in entries { try addRows(naming: entry, by: map, to: &moves, besides: &known) }
+  }
+
+  private func addRows(
+    naming entry: PrimaryKeyMap.Entry, by map: PrimaryKeyMap, to moves: inout [Move],
+    besides known: inout Set<RowInTable>
+  ) throws {
     for (place, table) in session.tables.enumerated() {
       let rows = tables[place]
       for (column, owner) in references.columns[place].sorted(by: { $0.key < $1.key }) where owner == entry.place {
@@ -191,7 +202,7 @@ struct PrimaryKeyCollisions {
         ) { Row($0.values(from: 0, count: table.schema.columns.count)) }
         for row in found {
           let key = table.schema.key(of: row)
-          if moves.contains(where: { $0.rows.schema.name == table.name && $0.old.key == key }) { continue }
+          guard known.insert(RowInTable(table: table.name, key: key)).inserted else { continue }
           moves.append(Move(rows: rows, old: (key, row), new: (map.key(key, of: place), map.row(row, of: place), [])))
         }
       }

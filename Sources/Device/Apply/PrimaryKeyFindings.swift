@@ -8,7 +8,6 @@ import SatchelWorkspace
 /// The content of a bundle from the hub that affects the keys of this device's rows.
 struct PrimaryKeyFindings {
   private let session: DeviceSession
-  private let isNewHistory: Bool
   private let tables: [RowTable]
   private let insertedRows: [KeyedRow: InsertedRow]
   /// The rows to which the hub gave other keys.
@@ -19,6 +18,8 @@ struct PrimaryKeyFindings {
   private var twins: [KeyedRow: [Value]] = [:]
   /// The greatest key of each table in the bundle.
   private var greatest: [Int: Int64] = [:]
+  /// The keys that rows of this device got, by the keys that they had, with their places in the order of the changes.
+  private let given: [RowInTable: [(place: Int, new: Value)]]
 
   private struct InsertedRow {
     let row: Row
@@ -30,9 +31,14 @@ struct PrimaryKeyFindings {
   init(_ session: DeviceSession, isNewHistory: Bool, in bundle: borrowing VerifiedBundle, _ snapshot: Snapshot?) throws
   {
     self.session = session
-    self.isNewHistory = isNewHistory
     tables = try session.tables.map { try RowTable($0, in: session.database) }
     insertedRows = try Self.insertedRows(session)
+    // A restored hub may give again a key that it gave to a row in its lost history.
+    let renumbered = try isNewHistory ? session.allKeys() : session.untoldKeys()
+    given = Dictionary(
+      grouping: renumbered.enumerated().map { (row: RowInTable(table: $1.table, key: RowKey([$1.old])), ($0, $1.new)) },
+      by: \.row
+    ).mapValues { $0.map { (place: $0.1.0, new: $0.1.1) } }
     if let snapshot { try look(at: snapshot) }
     try look(at: bundle)
   }
@@ -78,7 +84,7 @@ struct PrimaryKeyFindings {
         see(new, in: place)
         // An earlier bundle has already reported this key.
         if number <= session.state.received { return }
-        let old = try own(key, in: line.table)
+        let old = own(key, in: line.table)
         // A new row that the hub cannot know has the old key now: the row that had this key before is gone here.
         if insertedRows[KeyedRow(place: place, key: old)] != nil { return }
         if old != new { told.append(.init(place: place, old: old, new: new)) }
@@ -121,11 +127,12 @@ struct PrimaryKeyFindings {
   }
 
   /// The key that this device has meanwhile given to the row that the hub knows as `key`.
-  private func own(_ key: Value, in table: Name) throws -> Value {
-    // A restored hub may give again a key that it gave to a row in its lost history.
-    try (isNewHistory ? session.allKeys() : session.untoldKeys()).reduce(key) { key, row in
-      row.table == table && row.old == key ? row.new : key
+  private func own(_ key: Value, in table: Name) -> Value {
+    var (key, last) = (key, -1)
+    while let next = given[RowInTable(table: table, key: RowKey([key]))]?.first(where: { $0.place > last }) {
+      (key, last) = (next.new, next.place)
     }
+    return key
   }
 
   private var orderedBirths: [KeyedRow] {
