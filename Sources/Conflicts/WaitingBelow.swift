@@ -10,9 +10,9 @@ extension ConflictRecord {
   public func waitingBelow(_ tables: [TrackedTable], in database: borrowing Database) throws -> [ConflictRecord] {
     // A row that lost by a policy can still be accepted.
     let isOver = state == .resolved || state == .settled && (kind != .unique || rowWinner == .device)
-    guard !isOver, let row = newRow(among: tables) else { return [] }
-    let others = try ConflictTable.list([.open, .held], in: database).map(\.record)
-      .filter { $0.device == device && $0.kind == .foreignKey && $0.id != id }
+    let isParent = tables.contains { $0.schema.foreignKeys.contains { $0.parent == table } }
+    guard !isOver, isParent, let row = newRow(among: tables) else { return [] }
+    let others = try ConflictTable.undecidedReferences(of: device, in: database).filter { $0.id != id }
     var (below, found): (RowsBelow, [ConflictRecord]) = (RowsBelow(among: tables, in: database), [])
     let newest = NewestValues(others)
     for record in others {

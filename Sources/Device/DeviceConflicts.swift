@@ -40,7 +40,8 @@ extension DeviceWorkspace {
   /// The conflict whose id begins with `prefix`, with its rows as they are here now.
   public func conflict(_ prefix: String) throws -> ShownConflict {
     let session = try session()
-    return try session.shown(ConflictTable.find(prefix, in: session.database))
+    let found = try ConflictTable.find(prefix, in: session.database)
+    return try session.shown(found, below: found.record.waitingBelow(session.tables, in: session.database))
   }
 
   /// Decides a conflict on this device. The decision is an ordinary change of the row and travels with the next export.
@@ -77,17 +78,22 @@ extension DeviceWorkspace {
     return try locked {
       let session = try session()
       return try session.deciding {
-        var result = ResolvedAll()
-        for unit in try ConflictTable.list([.open], in: session.database).units where unit.isAbout(table) {
-          do {
-            try session.database.savepoint {
-              try session.resolve(unit.head, policy == .hub ? .hub : .device, note: note, seen: .asFound)
-            }
-            result.resolved.append(unit.head.record)
-          } catch let error as WorkspaceError { result.left.append((unit.head.record, error)) }
+        var (result, seen): (ResolvedAll, Set<ConflictID>) = (ResolvedAll(), [])
+        while true {
+          let units = try ConflictTable.list([.open], in: session.database).units.filter {
+            $0.isAbout(table) && seen.insert($0.head.record.id).inserted
+          }
+          if units.isEmpty { return result }
+          for unit in units {
+            do {
+              try session.database.savepoint {
+                try session.resolve(unit.head, policy == .hub ? .hub : .device, note: note, seen: .asFound)
+              }
+              result.resolved.append(unit.head.record)
+            } catch let error as WorkspaceError { result.left.append((unit.head.record, error)) }
+          }
+          try session.openBelowLost()
         }
-        try session.openBelowLost()
-        return result
       }
     }
   }
@@ -101,8 +107,7 @@ extension DeviceSession {
 
   fileprivate func labels() throws -> RowLabels { try RowLabels(tables, in: database) }
 
-  fileprivate func shown(_ conflict: StoredConflict) throws -> ShownConflict {
-    let below = try conflict.record.waitingBelow(tables, in: database)
+  fileprivate func shown(_ conflict: StoredConflict, below: [ConflictRecord] = []) throws -> ShownConflict {
     let unit = ConflictUnit(try labels().label(ConflictTable.whole(conflict, in: database).members))
     return try ShownConflict(unit, device: state.name, below: below) {
       try fields(of: $0)
@@ -152,7 +157,7 @@ extension DeviceSession {
       known[name] = rows
       return try rows.row(key) != nil
     }
-    try ConflictTable.openUntold(lost, in: database)
+    try ConflictTable.openOwn(lost, in: database)
   }
 
   private func write(_ decision: ConflictDecision, for conflict: StoredConflict) throws {

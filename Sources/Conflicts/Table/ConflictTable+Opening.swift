@@ -35,6 +35,7 @@ extension ConflictTable {
 
   /// Opens the waiting later changes of the same rows by the same device. A person decides these changes.
   public static func openHeld(behind records: [ConflictRecord], in database: borrowing Database) throws {
+    var isAnyOpened = false
     for record in records {
       try database.run(
         """
@@ -46,8 +47,10 @@ extension ConflictTable {
           "device": .string(record.device.text), "table": .string(record.table.text),
           "key": .text(canonicalKey(record.key)), "generation": .integer(record.generation.rawValue),
         ])
+      if database.changes > 0 { isAnyOpened = true }
     }
-    try openUnits(in: database)
+    // A run decides about any number of conflicts, and few of them belong to a unit.
+    if isAnyOpened || records.contains(where: { $0.unit != nil }) { try openUnits(in: database) }
   }
 
   /// Opens these waiting changes. A person decides them.
@@ -56,13 +59,13 @@ extension ConflictTable {
     if !conflicts.isEmpty { try openUnits(in: database) }
   }
 
-  /// Opens these waiting changes, except those that the other side knows: the other side opens them itself.
-  public static func openUntold(_ conflicts: [ConflictID], in database: borrowing Database) throws {
+  /// Opens these waiting changes, except those that the other side found: the other side opens them itself.
+  public static func openOwn(_ conflicts: [ConflictID], in database: borrowing Database) throws {
     for id in conflicts {
       try database.run(
         """
         UPDATE satchel_conflicts SET state = 'open'
-        WHERE id = :id AND state = 'held' AND told IS NULL
+        WHERE id = :id AND state = 'held' AND bundle IS NULL
         """, ["id": .string(id.text)])
     }
   }
@@ -124,9 +127,11 @@ extension ConflictTable {
   private static func openUnits(in database: borrowing Database) throws {
     try database.run(
       """
-      UPDATE satchel_conflicts SET state = 'open', told = NULL
+      UPDATE satchel_conflicts INDEXED BY satchel_conflicts_by_unit SET state = 'open', told = NULL
       WHERE state = 'held' AND unit IS NOT NULL
-        AND (unit, device) IN (SELECT unit, device FROM satchel_conflicts WHERE state = 'open' AND unit IS NOT NULL)
+        AND (unit, device) IN (
+          SELECT unit, device FROM satchel_conflicts INDEXED BY satchel_conflicts_by_unit
+          WHERE state = 'open' AND unit IS NOT NULL)
       """)
   }
 }

@@ -15,6 +15,26 @@ extension ConflictTable {
     }
   }
 
+  /// Whether a conflict has this state.
+  public static func isAny(_ state: ConflictState, in database: borrowing Database) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_conflicts WHERE state = :state LIMIT 1", ["state": .string(state.rawValue)]
+    ) { _ in true } ?? false
+  }
+
+  /// The undecided conflicts of one device about references to rows that are not there.
+  static func undecidedReferences(of device: ReplicaID, in database: borrowing Database) throws -> [ConflictRecord] {
+    try [ConflictState.open, .held].flatMap { state in
+      try database.all(
+        """
+        SELECT \(columns) FROM satchel_conflicts
+        WHERE state = :state AND device = :device AND kind = 'foreign key'
+        ORDER BY noted, id
+        """, ["state": .string(state.rawValue), "device": .string(device.text)]
+      ) { try stored($0).record }
+    }
+  }
+
   /// The conflicts of one device that the other side is not known to have. No bundle has reported them, or only a
   /// bundle after `number`, which may have been lost. The row's values are left out if the row was hidden from the
   /// device's user when the change met it. The user may see the present row, but not the former row.

@@ -69,11 +69,21 @@ public enum ConflictTable {
     ) WITHOUT ROWID;
     CREATE INDEX satchel_conflicts_by_state ON satchel_conflicts (state, device, table_name, key);
     \(unitIndex);
+    \(furtherIndexes);
     """
 
   private static let unitIndex = """
     CREATE INDEX satchel_conflicts_by_unit ON satchel_conflicts (unit, device) WHERE unit IS NOT NULL
     """
+
+  /// For a waiting row that is looked up by its key alone, and for the conflicts that a device does not know yet.
+  private static let furtherIndexes = """
+    CREATE INDEX satchel_conflicts_held ON satchel_conflicts (table_name, key) WHERE state = 'held';
+    CREATE INDEX satchel_conflicts_untold ON satchel_conflicts (device, told)
+    """
+
+  /// Adds the indexes that an earlier release did not have. The caller holds the transaction.
+  public static func addIndexes(in database: borrowing Database) throws { try database.execute(furtherIndexes) }
 
   /// Adds data about units that an earlier release did not record. The caller holds the transaction.
   public static func addUnits(in database: borrowing Database) throws {

@@ -5,7 +5,12 @@ import SatchelWorkspace
 
 /// The changes of the device's own tables from release to release.
 extension DeviceSchema {
-  static let upgrade = SchemaUpgrade([toSchema2, toSchema3, toSchema4, toSchema5, toSchema6])
+  static let upgrade = SchemaUpgrade([toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7])
+
+  private static let toSchema7: SchemaUpgrade.Step = {
+    try $0.execute(RenumberedTable.index)
+    try ConflictTable.addIndexes(in: $0)
+  }
 
   private static let toSchema6: SchemaUpgrade.Step = { try $0.execute(ExportedRowTable.schema) }
 

@@ -21,8 +21,11 @@ enum RenumberedTable {
       number INTEGER NOT NULL,  -- the emission with which it did
       sequence INTEGER,         -- the last export before that; NULL: the hub gave the key, and knows
       known INTEGER NOT NULL    -- 1: the hub is known to know of it
-    )
+    );
+    \(index)
     """
+
+  static let index = "CREATE INDEX satchel_rekeyed_keys ON satchel_rekeyed (table_name, new_key)"
 
   /// - Parameters:
   ///   - sequence: the last export before the row got its new key; nil: the hub gave the key.

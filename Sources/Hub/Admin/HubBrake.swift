@@ -32,6 +32,7 @@ extension HubWorkspace {
         found, .hub, note: "The office rejected the whole bundle.", seen: .anyway,
         at: platform.clock.milliseconds(), store)
     }
+    try LostParents(store).openBelow()
     return units.reduce(0) { $0 + $1.members.count }
   }
 }

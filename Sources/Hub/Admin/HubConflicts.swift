@@ -43,12 +43,14 @@ extension HubWorkspace {
   /// The conflict whose id begins with `prefix`, with its rows as they are now and the name of the device.
   public func conflict(_ prefix: String) throws -> ShownConflict {
     let store = try store()
-    return try shown(ConflictTable.find(prefix, in: store.database), store)
+    let found = try ConflictTable.find(prefix, in: store.database)
+    return try shown(found, below: found.record.waitingBelow(store.tables, in: store.database), store)
   }
 
-  private func shown(_ found: StoredConflict, _ store: HubStore) throws -> ShownConflict {
+  private func shown(
+    _ found: StoredConflict, below: [ConflictRecord], _ store: HubStore
+  ) throws -> ShownConflict {
     let device = try store.device(found.record.device)?.name ?? found.record.device.text
-    let below = try found.record.waitingBelow(store.tables, in: store.database)
     let unit = ConflictUnit(try store.marked(ConflictTable.whole(found, in: store.database).members))
     return try ShownConflict(unit, device: device, below: below) { conflict in
       guard let place = store.place(of: conflict.record.table) else { return nil }
@@ -66,11 +68,12 @@ extension HubWorkspace {
     try applying { store in
       let found = try ConflictTable.find(prefix, in: store.database)
       try resolve(found, decision, note: note, seen: seen, at: platform.clock.milliseconds(), store)
+      try LostParents(store).openBelow()
       return try ConflictTable.find(found.record.id.text, in: store.database)
     }
   }
 
-  /// Decides a conflict, and with it all members of its unit.
+  /// Decides a conflict, and with it all members of its unit. The caller then opens what waits below rows that lost.
   /// - Parameters:
   ///   - moment: the time of the decision, in milliseconds since 1970. No other decision about the row has the same
   ///     time: `reopen` finds the written rows by it.
@@ -81,7 +84,8 @@ extension HubWorkspace {
     rights: (ConflictRecord) throws -> ReportRights? = { _ in nil }
   ) throws {
     guard found.record.state != .resolved else { throw ConflictDecision.decidedAlready(found) }
-    let shown = try shown(found, store)
+    let below = decision.word == .device ? try found.record.waitingBelow(store.tables, in: store.database) : []
+    let shown = try shown(found, below: below, store)
     let members = try ConflictTable.whole(found, in: store.database).undecided(for: decision)
     try shown.check(seen, for: decision.word) { conflict in
       try store.place(of: conflict.record.table).map {
@@ -101,12 +105,9 @@ extension HubWorkspace {
     }
     if decision.word != .hub { for record in later { try settle(record, store) } }
     for member in members { try close(member.record, decision, note: note, at: moment, store) }
-    if decision.word == .device { try LostParents(store).waitAgain(shown.below) }
+    if decision.word == .device { try LostParents(store).waitAgain(below) }
     // Later changes were based on the row that this change would have made.
     if decision.word != .device { try ConflictTable.openHeld(behind: members.map(\.record), in: store.database) }
-    if decision.word == .hub, members.contains(where: { $0.record.operation == .insert }) {
-      try LostParents(store).openBelow()
-    }
   }
 
   /// Records a decision about one conflict.
@@ -202,6 +203,7 @@ extension HubWorkspace {
         result.resolved.append(unit.head.record)
       } catch let error as WorkspaceError { result.left.append((unit.head.record, error)) }
     }
+    try LostParents(store).openBelow()
     return result
   }
 

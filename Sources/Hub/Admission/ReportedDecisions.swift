@@ -13,7 +13,7 @@ struct ReportedDecisions {
   let now: Int64
 
   /// A row whose conflict was decided at the hub before the device's decision reached the hub.
-  struct LateRow {
+  struct LateRow: Hashable {
     let table: Name
     let key: RowKey
     let generation: Generation
@@ -21,9 +21,9 @@ struct ReportedDecisions {
 
   /// Takes the decisions of the bundle. If a conflict has two decisions, the decision that reaches the hub first
   /// counts.
-  func take(_ bundle: borrowing VerifiedBundle) throws -> (resolved: Int, late: [LateRow]) {
+  func take(_ bundle: borrowing VerifiedBundle) throws -> (resolved: Int, late: Set<LateRow>) {
     var resolved = 0
-    var late: [LateRow] = []
+    var late: Set<LateRow> = []
     let histories = [device.id, device.continues].compactMap(\.self)
     try bundle.eachResolution { resolution in
       guard resolution.generation.rawValue < changes.sequence.rawValue else {
@@ -40,7 +40,7 @@ struct ReportedDecisions {
         resolved += 1
         try LostParents(store).waitAgain(below.filter { try !store.isReport($0.id) })
       } else if known.decision?.by != device.user || known.decision?.made != resolution.decision {
-        late.append(LateRow(table: known.record.table, key: known.record.key, generation: resolution.generation))
+        late.insert(LateRow(table: known.record.table, key: known.record.key, generation: resolution.generation))
         try ConflictTable.retell(known.record.id, in: store.database)
       }
     }

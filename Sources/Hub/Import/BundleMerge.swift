@@ -195,9 +195,7 @@ struct BundleMerge {
       for (rest, writes) in try parts(of: sent, in: place, shared, keys, merger, device) {
         let step = try keys.translated(rest, in: place)
         if step.stamp > merger.latest { clamped = max(clamped, step.stamp.milliseconds - now) }
-        let isDecided = decidedBefore.contains {
-          $0.table == step.table && $0.key == step.key && $0.generation == step.generation
-        }
+        let isDecided = decidedBefore.contains(.init(table: step.table, key: step.key, generation: step.generation))
         try merger.take(
           step, in: place, decided: isDecided || keys.isOfAnother(sent, in: place),
           folded: step.key != rest.key && store.tables[place].folds, after: writes)

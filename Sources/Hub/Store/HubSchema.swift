@@ -192,7 +192,14 @@ enum HubSchema {
       at INTEGER NOT NULL,  -- milliseconds since 1970
       told INTEGER          -- the emission that carries the new key; NULL: none yet
     );
-    CREATE INDEX satchel_rekeyed_keys ON satchel_rekeyed (table_name, new_key)
+    CREATE INDEX satchel_rekeyed_keys ON satchel_rekeyed (table_name, new_key);
+    \(rekeyedIndexes)
+    """
+
+  /// For a row's key on its device, and for the keys that a device does not know yet.
+  static let rekeyedIndexes = """
+    CREATE INDEX satchel_rekeyed_old_keys ON satchel_rekeyed (table_name, old_key, device);
+    CREATE INDEX satchel_rekeyed_untold ON satchel_rekeyed (device, told)
     """
 
   /// A row for each history that a copy of a device wrote, and that no device continues yet. The history's id is used

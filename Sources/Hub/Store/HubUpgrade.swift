@@ -13,6 +13,8 @@ extension HubSchema {
   private static let toSchema14: SchemaUpgrade.Step = { database in
     try database.execute("DROP INDEX satchel_attachment_paths")
     try database.execute(HubStore.attachmentIndexes)
+    try database.execute(rekeyedIndexes)
+    try ConflictTable.addIndexes(in: database)
   }
 
   private static let toSchema13: SchemaUpgrade.Step = { try HubStore.rememberJoinedRows(in: $0) }

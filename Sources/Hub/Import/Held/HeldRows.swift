@@ -88,7 +88,7 @@ final class HeldRows {
   }
 
   static func areThere(_ store: HubStore) throws -> Bool {
-    try !ConflictTable.list([.held], in: store.database).isEmpty
+    try ConflictTable.isAny(.held, in: store.database)
   }
 
   struct RowReference: Hashable {
