@@ -22,7 +22,7 @@ final class CostFixture: Story {
         "rows": { "visible": "owner <> 'boss'", "write": "owner = :user", "conflict": "manual", "attachments": ["photo"] },
         "wholes": { "conflict": "manual", "merge": "row" }, "moves": { "conflict": "manual", "unit": "transaction" },
         "bags": { "columns": { "tags": "union" } }, "links": {}, "codes": {},
-        "numbers": { "keys": "rekey" }, "parts": { "keys": "rekey" } } }
+        "numbers": { "keys": "rekey" }, "parts": { "keys": "rekey" }, "trails": { "keys": "rekey" } } }
     """
 
   private static let schema = """
@@ -34,6 +34,7 @@ final class CostFixture: Story {
     CREATE TABLE codes (id TEXT PRIMARY KEY, code TEXT UNIQUE);
     CREATE TABLE numbers (id INTEGER PRIMARY KEY, words TEXT);
     CREATE TABLE parts (id INTEGER PRIMARY KEY, row TEXT REFERENCES rows (id));
+    CREATE TABLE trails (id INTEGER PRIMARY KEY, next INTEGER REFERENCES trails (id));
     INSERT INTO rows VALUES ('own', 'ann', '0', NULL), ('hidden', 'boss', '0', NULL);
     INSERT INTO wholes VALUES ('own', '0');
     INSERT INTO moves VALUES ('own', '0');
@@ -118,6 +119,12 @@ final class CostFixture: Story {
       }
     case .versions:
       content.changes = [forger.insert("rows", "r", ["id": "r", "owner": "ann", "words": nil, "photo": nil])]
+    case .chainOfKeys:
+      // Each row names the next one, which comes later.
+      content.changes = (1...Int64(count)).map { number in
+        forger.insert(
+          "trails", .integer(number), ["id": .integer(number), "next": number < count ? .integer(number + 1) : nil])
+      }
     case .renames:
       content.changes = shuffled(count).map { rename($0, forger) }
       content.changes += shuffled(count).map { place in
@@ -144,6 +151,19 @@ final class CostFixture: Story {
     case .deletes, .chainUpdates:
       try share("\(numbers) INSERT INTO links SELECT 'l' || i, CASE WHEN i > 0 THEN 'l' || (i - 1) END, '0' FROM n")
     case .values: try share("\(numbers) INSERT INTO codes SELECT 'c' || i, 'v' || i FROM n")
+    case .takenValues: try write("\(numbers) INSERT INTO codes SELECT 'c' || i, 'v' || i FROM n", in: hub.folder)
+    case .besideHeld:
+      // New rows of the other device wait for a row that is missing.
+      try write(
+        """
+        \(numbers) INSERT INTO satchel_conflicts (
+          id, device, user, table_name, key, generation, stamp, operation, kind, state, device_values, winners, winner,
+          noted)
+        SELECT printf('%032x', i + 1), (SELECT id FROM satchel_devices WHERE name = 'other'), 'ann', 'parts',
+          json_array(\(hundredThousand) + i), 1, 1, 'insert', 'foreign key', 'held',
+          json_object('id', \(hundredThousand) + i, 'row', 'gone'), '{}', 'hub', 0
+        FROM n
+        """, in: hub.folder)
     case .takenKeys: try write("\(numbers) INSERT INTO numbers SELECT i + 1, 'hub' FROM n", in: hub.folder)
     case .orphansOfTakenKeys: try write("\(numbers) INSERT INTO parts SELECT i + 1, NULL FROM n", in: hub.folder)
     case .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits:
@@ -203,9 +223,12 @@ final class CostFixture: Story {
     case .values:
       return forger.update(
         "codes", text("c\(place)"), set: ["code": text("v\(place + 1)")], was: ["code": text("v\(place)")])
+    case .besideHeld: return forger.insert("numbers", key, ["id": key, "words": "mine"])
+    case .takenValues:
+      return forger.insert("codes", text("d\(place)"), ["id": text("d\(place)"), "code": text("v\(place)")])
     case .takenKeys: return forger.insert("numbers", key, ["id": key, "words": "mine"])
     case .orphansOfTakenKeys: return forger.insert("parts", key, ["id": key, "row": "gone"])
-    case .renames, .reports, .reportsOfRow, .decisions, .files, .versions: return nil
+    case .chainOfKeys, .renames, .reports, .reportsOfRow, .decisions, .files, .versions: return nil
     }
   }
 }

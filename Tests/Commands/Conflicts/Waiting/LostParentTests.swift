@@ -102,10 +102,13 @@ struct LostParentTests {
     #expect(try camp.rows("phone/data.sqlite", "SELECT id FROM toys") == "tb")
   }
 
-  @Test("a user who decides against the row on the device can decide about them there at once")
-  func decidedOnDevice() throws {
+  /// - Parameter isReported: whether the hub knows of the conflicts before.
+  @Test(
+    "a user who decides against the row on the device can decide about them there at once", arguments: [false, true])
+  func decidedOnDevice(isReported: Bool) throws {
     let camp = try openBeforeExchange("manual")
     try camp.answer("phone")
+    if isReported { try camp.deliver("phone") }
     let waiting = "children|foreign key|held\npeople|unique|open\ntoys|foreign key|held"
     #expect(try states(camp, "phone/data.sqlite") == waiting)
     let parent = try camp.rows("phone/data.sqlite", "SELECT id FROM satchel_conflicts WHERE table_name = 'people'")
@@ -115,7 +118,24 @@ struct LostParentTests {
     #expect(try states(camp, "phone/data.sqlite") == opened)
     #expect(camp.device("phone", "conflicts", "resolve", "--all", "--policy", "hub").code == 0)
     #expect(camp.device("phone", "conflicts").out == "No conflict waits for a decision.\n")
+    try expectNoConflicts(camp)
+  }
+
+  @Test("on the device, `resolve --all` for the hub drops them with the row", arguments: [false, true])
+  func allOnDevice(isReported: Bool) throws {
+    let camp = try openBeforeExchange("manual")
+    try camp.answer("phone")
+    if isReported { try camp.deliver("phone") }
+    let all = camp.device("phone", "conflicts", "resolve", "--all", "--policy", "hub")
+    #expect(all.code == 0 && all.out.contains("3 conflicts"), "\(all.out)\(all.error)")
+    #expect(camp.device("phone", "conflicts").out == "No conflict waits for a decision.\n")
+    try expectNoConflicts(camp)
+  }
+
+  private func expectNoConflicts(_ camp: CommandLineFixture) throws {
     try camp.deliver("phone")
     #expect(camp.hub("conflicts").out == "No conflict waits for a decision.\n")
+    try camp.answer("phone")
+    #expect(camp.device("phone", "conflicts").out == "No conflict waits for a decision.\n")
   }
 }
