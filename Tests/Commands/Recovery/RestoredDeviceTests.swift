@@ -12,10 +12,14 @@ struct RestoredDeviceTests {
     try camp.open(
       """
       CREATE TABLE counts (id INTEGER PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0, words TEXT);
+      CREATE TABLE plots (id TEXT PRIMARY KEY, owner TEXT);
       INSERT INTO counts VALUES (1, 0, 'one'), (2, 0, 'two');
       """,
       CommandLineFixture.definition(
-        #"{ "counts": { "conflict": "manual", "keys": "rekey", "columns": { "n": "sum" } } }"#),
+        #"""
+        { "counts": { "conflict": "manual", "keys": "rekey", "columns": { "n": "sum" } },
+          "plots": { "visible": "owner = :user", "write": "owner IS NOT NULL" } }
+        """#),
       devices: ["tablet", "phone"])
   }
 
@@ -229,6 +233,44 @@ struct RestoredDeviceTests {
     #expect(try deliver().code == 3)
     settle()
     try expectPeace("1|3|one 2|0|two!!")
+  }
+
+  @Test("a copy's history that was left before is not the present one, although its bundle was made last")
+  func leftCopy() throws {
+    try camp.copy("tablet", to: "backup")
+    try bring("UPDATE counts SET n = n + 1 WHERE id = 1")
+    try camp.copy("tablet", to: "copy")
+    try bring("UPDATE counts SET n = n + 1 WHERE id = 1")
+    try putBack()
+    try write("UPDATE counts SET words = 'present' WHERE id = 2")
+    let present = try stick("present")
+    try camp.sql("copy/data.sqlite", "UPDATE counts SET n = n + 10 WHERE id = 1")
+    #expect(camp.hub("import", try camp.export("copy")).code == 3)
+    #expect(camp.hub("device", "fork", "tablet", "--keep", "1").code == 0)
+    #expect(camp.hub("import", present).code == 3)
+    settle()
+    try expectPeace("1|12|one 2|0|present")
+  }
+
+  @Test("a row of the common work that its user does not see leaves the device, whichever history brought it")
+  func commonHiddenRow() throws {
+    try camp.copy("tablet", to: "backup")
+    let first = try stick("first")
+    try putBack()
+    try write("INSERT INTO plots VALUES ('p', 'ben')")
+    _ = try stick("common")
+    try write("UPDATE counts SET words = 'later' WHERE id = 2")
+    try camp.copy("tablet", to: "later")
+    let second = try stick("second")
+    try putBack("later")
+    #expect(camp.hub("import", second).code == 0)
+    #expect(camp.hub("import", first).code == 3)
+    settle()
+    #expect(try deliver().code == 3)
+    settle()
+    try expectPeace("1|0|one 2|0|later")
+    #expect(try camp.rows("office.sqlite", "SELECT id FROM plots") == "p")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM plots") == "0")
   }
 
   @Test("staged bundles that an old folder refuses stay staged, because the newer folder may be put back")

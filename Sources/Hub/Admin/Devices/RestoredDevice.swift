@@ -141,8 +141,12 @@ private struct RestoredChain {
 extension Fork {
   /// The index of the history whose newest bundle was made last. If the archive does not have the newest bundle of the
   /// first history, no history that was left before is newer.
+  ///
+  /// A history that was left before may be of a copy, whose clock shows another time. So it counts only if no new
+  /// history came.
   fileprivate var newestHistory: Int {
-    let newest = histories.indices.max { !histories[$0].isNewer(than: histories[$1]) } ?? 0
+    let places = isForked ? histories.indices.filter { histories[$0].branch == nil } : Array(histories.indices)
+    let newest = places.max { !histories[$0].isNewer(than: histories[$1]) } ?? 0
     return histories[0].newest == nil && histories[newest].branch != nil ? 0 : newest
   }
 }

@@ -73,6 +73,15 @@ extension HubStore {
       "id": .string(id.text), "device": .string(device.id.text), "name": .string(device.name),
       "parted": .integer(parted.rawValue),
     ]
+    // These bundles may also contain work of the common exports, which the device that continues has too.
+    try database.run(
+      """
+      INSERT INTO satchel_owed (device, table_name, row, emission, if_visible)
+      SELECT DISTINCT :device, table_name, row, NULL, 0
+      FROM satchel_log
+      WHERE device = :device AND bundle IN (SELECT bundle \(Self.merged))
+      ON CONFLICT DO UPDATE SET emission = NULL, if_visible = 0
+      """, values)
     try database.run(
       "UPDATE satchel_log SET device = :id WHERE device = :device AND bundle IN (SELECT bundle \(Self.merged))", values)
     try database.run(
