@@ -210,11 +210,23 @@ extension Season {
       where wasPutBack.contains(parcel.from) && ["fork", "flagged", "parted"].contains(refusal.reason)
     {
       say("hub refuses \(parcel.name): \(refusal.reason)")
-      try settlePutBack(parcel.from)
+      try settlePutBack(parcel)
+    } catch let refusal as Refusal where refusal.reason == "other-user" && hasFormerUser(parcel.from) {
+      say("hub refuses \(parcel.name): \(refusal.reason)")
+      try enterHandoversAgain(of: parcel.from)
     } catch let refusal as Refusal where !devices.contains(where: { $0.name == parcel.from }) {
       say("hub refuses \(parcel.name) of a lost device: \(refusal.reason)")
     }
     try checkResurrection(before: before, after: Set(admin().rows().keys), by: parcel)
+  }
+
+  /// As the refusal says: the operator gives the device to its former users, and then to its present user again.
+  private func enterHandoversAgain(of name: String) throws {
+    guard let device = devices.first(where: { $0.name == name }) else { return }
+    for user in users(of: device.index) where try hub.device(name).user != user {
+      _ = try operating { try hub.setDevice(name, user: user) }
+    }
+    news += 1
   }
 
   /// A former user's changes travel in their own files, which later exports do not contain.

@@ -38,18 +38,35 @@ extension Season {
   /// One of the sticks comes.
   func carryLateStick(_ random: inout SplitMix64) throws {
     if lateSticks.isEmpty { return }
-    try deliver(lateSticks.remove(at: random.below(lateSticks.count)))
+    try carryLate(lateSticks.remove(at: random.below(lateSticks.count)))
+  }
+
+  private func carryLate(_ stick: Parcel) throws {
+    isStickLate = true
+    defer { isStickLate = false }
+    try deliver(stick)
   }
 
   /// All sticks that are still on the way come.
   func carryLateSticks() throws {
-    while let stick = lateSticks.popLast() { try deliver(stick) }
+    while let stick = lateSticks.popLast() { try carryLate(stick) }
+  }
+
+  /// The number of the history to which a bundle belongs, unless a late stick brought the bundle. The clocks of the
+  /// device and of an earlier copy may differ, so the times do not always show which history is the present one.
+  private func presentHistory(with parcel: Parcel) throws -> Int? {
+    if isStickLate { return nil }
+    let bytes = try files.read(parcel.path, limit: 1 << 26)
+    return try hub.fork(of: parcel.from).histories.firstIndex { history in
+      try history.exports.contains { try files.read($0.path, limit: 1 << 26) == bytes }
+    }.map { $0 + 1 }
   }
 
   /// The operator knows that there is one device only, and that its user means what the bundles delete.
-  func settlePutBack(_ name: String) throws {
+  func settlePutBack(_ parcel: Parcel) throws {
+    let (name, number) = (parcel.from, try presentHistory(with: parcel))
     func settle(accepting: Bool) throws -> RestoredDevice {
-      let restored = try operating { try hub.continueRestored(name, with: nil, accepting: accepting) }
+      let restored = try operating { try hub.continueRestored(name, with: number, accepting: accepting) }
       guard let restored else { throw Wrong("the hub refuses bundles of \(name), and finds one history") }
       return restored
     }

@@ -67,6 +67,8 @@ final class Season {
   /// The devices whose folders were put back, and the sticks that they wrote before.
   var wasPutBack: Set<String> = []
   var lateSticks: [Parcel] = []
+  /// Whether one of these sticks is at the hub.
+  var isStickLate = false
   /// The number of bundles with new content.
   var news = 0
   /// Whether the same bundles are delivered in two orders.
