@@ -5,8 +5,8 @@ simulator there, and lets it hunt for each of them.
     scripts/plant.py [NAME ...]        all of them, or those that are named
     scripts/plant.py --check           looks whether each mistake has its place in the code, and plants nothing
 
-A mistake with "tests" is looked for by these tests: what it does, no season shows. A rare one has "first", the season
-with which the hunt begins.
+A mistake with "tests" is looked for by these tests: what it does, no season shows. Without any mistake they must pass.
+A rare mistake has "first", the season with which the hunt begins.
 
 Prints a table of what was found, and after how many seasons. Ends with 1 where one was not found within the seasons
 that SEASONS says (1000). JOBS mistakes are looked for at once (1). The package itself stays as it is: no switch is in
@@ -98,6 +98,22 @@ def test(name, environment):
     return run.returncode != 0, f"{name} {'fails' if run.returncode else 'passes'}"
 
 
+def pass_without_mistakes(chosen):
+    """Runs the tests of these mistakes with none of them on. A test that fails then shows nothing."""
+    names = sorted({mistake["tests"] for mistake in chosen if "tests" in mistake})
+    if not names:
+        return
+    tests = copy.parent / "build/release/satchelPackageTests.xctest"
+    environment = {name: value for name, value in os.environ.items() if name != "SATCHEL_PLANTED"}
+    run = subprocess.run(
+        [tests, "--testing-library", "swift-testing", "--filter", "|".join(names)],
+        env=environment | {"SWIFT_DETERMINISTIC_HASHING": "1"}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, cwd=copy)
+    if run.returncode:
+        failed = [line for line in run.stdout.splitlines() if "recorded an issue" in line]
+        sys.exit("\n".join(["Without any mistake, these tests fail:", *failed]))
+
+
 def look_for(mistake):
     """Returns whether a mistake was found, and in words."""
     environment = dict(os.environ, SATCHEL_PLANTED=mistake["name"], SWIFT_DETERMINISTIC_HASHING="1")
@@ -118,6 +134,7 @@ def main():
         sys.exit(f"There are no such mistakes: {set(names) - {mistake['name'] for mistake in chosen}}")
     what = ["--build-tests"] if any("tests" in mistake for mistake in chosen) else ["--product", "simulate"]
     build(*what, "-c", "release", "-Xswiftc", "-enable-testing", "--scratch-path", copy.parent / "build")
+    pass_without_mistakes(chosen)
     missed = 0
     with ThreadPoolExecutor(int(os.environ.get("JOBS", "1"))) as pool:
         for mistake, (found, words) in zip(chosen, pool.map(look_for, chosen)):
