@@ -150,6 +150,11 @@ struct KeyForgeryTests {
       DROP TABLE satchel_joined_rows;
       ALTER TABLE satchel_hub DROP COLUMN names_settled;
       DROP INDEX satchel_received_paths;
+      DROP INDEX satchel_attachment_rows;
+      DROP INDEX satchel_conflicts_held;
+      DROP INDEX satchel_conflicts_untold;
+      DROP INDEX satchel_rekeyed_old_keys;
+      DROP INDEX satchel_rekeyed_untold;
       UPDATE satchel_schema SET version = 8
       """, in: lab.hub.folder)
     #expect(lab.tool("status").code == 0)
