@@ -64,8 +64,9 @@ extension Season {
 
   /// The operator knows that there is one device only, and that its user means what the bundles delete.
   func settlePutBack(_ parcel: Parcel) throws {
-    let (name, number) = (parcel.from, try presentHistory(with: parcel))
+    let name = parcel.from
     func settle(accepting: Bool) throws -> RestoredDevice {
+      let number = try presentHistory(with: parcel)
       let restored = try operating { try hub.continueRestored(name, with: number, accepting: accepting) }
       guard let restored else { throw Wrong("the hub refuses bundles of \(name), and finds one history") }
       return restored
