@@ -31,7 +31,9 @@ extension Season {
     say("the operator sets the hub's clock right")
     if try hub.status().clockFault == nil { return }
     let report = try hub.repair()
-    if !report.isWell { throw Wrong("the hub's clock is right, and the doctor says \(report)") }
+    // The digests of a device show an unseen write.
+    let isOfUnseen = !unseen.isEmpty && report.findings.allSatisfy { ["clock", "differs"].contains($0.reason) }
+    if !report.isWell, !isOfUnseen { throw Wrong("the hub's clock is right, and the doctor says \(report)") }
   }
 
   /// The battery of the hub's clock dies, or a person sets the clock.
