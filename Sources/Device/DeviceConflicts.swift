@@ -55,7 +55,7 @@ extension DeviceWorkspace {
       return try session.deciding {
         let found = try ConflictTable.find(prefix, in: session.database)
         try session.resolve(found, decision, note: note, seen: seen)
-        try session.openBelowLost()
+        if decision.word == .hub { try session.openBelowLost() }
         return try ConflictTable.find(found.record.id.text, in: session.database)
       }
     }
@@ -92,7 +92,7 @@ extension DeviceWorkspace {
               result.resolved.append(unit.head.record)
             } catch let error as WorkspaceError { result.left.append((unit.head.record, error)) }
           }
-          try session.openBelowLost()
+          if policy == .hub { try session.openBelowLost() }
         }
       }
     }

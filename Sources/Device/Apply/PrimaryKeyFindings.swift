@@ -18,8 +18,8 @@ struct PrimaryKeyFindings {
   private var twins: [KeyedRow: [Value]] = [:]
   /// The greatest key of each table in the bundle.
   private var greatest: [Int: Int64] = [:]
-  /// The keys that rows of this device got, by the keys that they had, with their places in the order of the changes.
-  private let given: [RowInTable: [(place: Int, new: Value)]]
+  /// The keys that rows of this device got, by the keys that they had, with the number of each change.
+  private var given: [RowInTable: [(number: Int, new: Value)]] = [:]
 
   private struct InsertedRow {
     let row: Row
@@ -35,10 +35,9 @@ struct PrimaryKeyFindings {
     insertedRows = try Self.insertedRows(session)
     // A restored hub may give again a key that it gave to a row in its lost history.
     let renumbered = try isNewHistory ? session.allKeys() : session.untoldKeys()
-    given = Dictionary(
-      grouping: renumbered.enumerated().map { (row: RowInTable(table: $1.table, key: RowKey([$1.old])), ($0, $1.new)) },
-      by: \.row
-    ).mapValues { $0.map { (place: $0.1.0, new: $0.1.1) } }
+    for (number, row) in renumbered.enumerated() {
+      given[RowInTable(table: row.table, key: RowKey([row.old])), default: []].append((number, row.new))
+    }
     if let snapshot { try look(at: snapshot) }
     try look(at: bundle)
   }
@@ -129,8 +128,8 @@ struct PrimaryKeyFindings {
   /// The key that this device has meanwhile given to the row that the hub knows as `key`.
   private func own(_ key: Value, in table: Name) -> Value {
     var (key, last) = (key, -1)
-    while let next = given[RowInTable(table: table, key: RowKey([key]))]?.first(where: { $0.place > last }) {
-      (key, last) = (next.new, next.place)
+    while let next = given[RowInTable(table: table, key: RowKey([key]))]?.first(where: { $0.number > last }) {
+      (key, last) = (next.new, next.number)
     }
     return key
   }

@@ -48,7 +48,7 @@ extension HubWorkspace {
   }
 
   private func shown(
-    _ found: StoredConflict, below: [ConflictRecord], _ store: HubStore
+    _ found: StoredConflict, below: [ConflictRecord] = [], _ store: HubStore
   ) throws -> ShownConflict {
     let device = try store.device(found.record.device)?.name ?? found.record.device.text
     let unit = ConflictUnit(try store.marked(ConflictTable.whole(found, in: store.database).members))
@@ -68,7 +68,7 @@ extension HubWorkspace {
     try applying { store in
       let found = try ConflictTable.find(prefix, in: store.database)
       try resolve(found, decision, note: note, seen: seen, at: platform.clock.milliseconds(), store)
-      try LostParents(store).openBelow()
+      if decision.word == .hub { try LostParents(store).openBelow() }
       return try ConflictTable.find(found.record.id.text, in: store.database)
     }
   }
@@ -85,7 +85,7 @@ extension HubWorkspace {
   ) throws {
     guard found.record.state != .resolved else { throw ConflictDecision.decidedAlready(found) }
     let below = decision.word == .device ? try found.record.waitingBelow(store.tables, in: store.database) : []
-    let shown = try shown(found, below: below, store)
+    let shown = try shown(found, store)
     let members = try ConflictTable.whole(found, in: store.database).undecided(for: decision)
     try shown.check(seen, for: decision.word) { conflict in
       try store.place(of: conflict.record.table).map {
@@ -203,7 +203,7 @@ extension HubWorkspace {
         result.resolved.append(unit.head.record)
       } catch let error as WorkspaceError { result.left.append((unit.head.record, error)) }
     }
-    try LostParents(store).openBelow()
+    if policy != .device { try LostParents(store).openBelow() }
     return result
   }
 

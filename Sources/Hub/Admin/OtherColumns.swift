@@ -62,9 +62,7 @@ extension HubStore {
     if let renamed, schema.position(of: renamed.from) != nil, renamed.to.isShort {
       throw Refusal(
         .schemaDiffers,
-        """
-        On the device the column \(renamed.from) of the table \(schema.name) has the name \(renamed.to.shortened) now.
-        """,
+        "On the device the column \(renamed.from) of the table \(schema.name) has the name \(renamed.to) now.",
         hint: """
           Rename it everywhere: write ALTER TABLE \(quoted(schema.name)) RENAME COLUMN \(quoted(renamed.from)) \
           TO \(quoted(renamed.to)); into a file, give the dataset its next version, and run \

@@ -70,9 +70,7 @@ final class FormerRights {
   /// Returns the right to make a row below rows that the user saw at that time. nil if no such right is known.
   func toMake(_ row: Row, in place: Int) throws -> Grant? {
     guard receivedCount > 0 else { return nil }
-    var above: [Subject] = []
-    var visited: Set<StepMerger.RowReference> = []
-    guard try collectHidden(above: row, in: place, &above, &visited), let grant = try grant(above),
+    guard let above = try hiddenRows(above: row, in: place), let grant = try grant(above),
       try couldMake(row, in: place, at: grant.emission)
     else { return nil }
     return grant
@@ -173,20 +171,20 @@ final class FormerRights {
     try inherited(in: place).compactMap { try store.parent(of: row, along: $0) }
   }
 
-  /// Collects the rows above a new row that the user does not see now. Returns false if a row above does not exist.
-  private func collectHidden(
-    above row: Row, in place: Int, _ found: inout [Subject], _ visited: inout Set<StepMerger.RowReference>
-  ) throws -> Bool {
+  /// Returns the rows above a new row that the user does not see now. nil if a row above does not exist.
+  private func hiddenRows(above row: Row, in place: Int) throws -> [Subject]? {
+    var found: [Subject] = []
+    var visited: Set<StepMerger.RowReference> = []
     var next = [(row: row, place: place)]
     while let (row, place) = next.popLast() {
       for key in inherited(in: place) {
         if key.columns.contains(where: { row[$0].isNull }) { continue }
-        guard let parent = try store.parent(of: row, along: key) else { return false }
+        guard let parent = try store.parent(of: row, along: key) else { return nil }
         if try scope.maySee(parent.key, in: parent.place) { continue }
         if try isTakenLate(parent.key, in: parent.place) {
           let reference = StepMerger.RowReference(place: parent.place, key: parent.key)
           guard visited.insert(reference).inserted, let above = try store.rows[parent.place].row(parent.key) else {
-            return false
+            return nil
           }
           next.append((above, parent.place))
         } else if let number = try store.numbers[parent.place].number(of: parent.key) {
@@ -194,7 +192,7 @@ final class FormerRights {
         }
       }
     }
-    return true
+    return found
   }
 
   /// Whether this device made the row below rows that had left its user's scope, and the hub accepted the row.

@@ -54,6 +54,14 @@ struct RestoredDeviceTests {
     return settled
   }
 
+  /// The folder refuses the hub's answer to its former history, and its next export shows the hub its own history.
+  private func settleAfterAnswer() throws {
+    let refused = camp.device("tablet", "import", try camp.emit("tablet"))
+    #expect(refused.code == 3 && refused.error.contains("device fork NAME --restored"), "\(refused.error)")
+    #expect(try deliver().code == 3)
+    settle()
+  }
+
   private func expectPeace(_ counts: String) throws {
     for _ in 0..<2 {
       try camp.answer("tablet", in: "tablet")
@@ -205,10 +213,7 @@ struct RestoredDeviceTests {
     try camp.copy("tablet", to: "backup")
     try bring("UPDATE counts SET n = n + 1 WHERE id = 1")
     try putBack()
-    let refused = camp.device("tablet", "import", try camp.emit("tablet"))
-    #expect(refused.code == 3 && refused.error.contains("device fork NAME --restored"), "\(refused.error)")
-    #expect(try deliver().code == 3)
-    settle()
+    try settleAfterAnswer()
     try expectPeace("1|1|one 2|0|two")
   }
 
@@ -228,10 +233,7 @@ struct RestoredDeviceTests {
     }
     try bring("UPDATE counts SET n = n + 1 WHERE id = 1")
     try putBack()
-    let refused = camp.device("tablet", "import", try camp.emit("tablet"))
-    #expect(refused.code == 3 && refused.error.contains("device fork NAME --restored"), "\(refused.error)")
-    #expect(try deliver().code == 3)
-    settle()
+    try settleAfterAnswer()
     try expectPeace("1|3|one 2|0|two!!")
   }
 
