@@ -14,8 +14,8 @@ final class ExportedRows {
   private let session: DeviceSession
   /// The digesters of one table. Rows come table by table.
   private var digester: (table: Name, rows: RowDigester)?
-  /// Whether the bundle acknowledges changes of any row.
-  private var isAnyAcknowledged = false
+  /// The rows of which the bundle acknowledges changes.
+  private var acknowledgedRows = FewRows()
   /// The rows with exported changes that the import may write. nil: it may write all of them.
   private var touched: Set<RowInTable>? = []
   /// The new conflicts.
@@ -76,7 +76,7 @@ final class ExportedRows {
         )
         let row = ExportedRow(digest: digest(exported, in: table.schema), acknowledged: acknowledged)
         try ExportedRowTable.put(row, name, in: database)
-        isAnyAcknowledged = true
+        acknowledgedRows.insert(name)
       }
     }
   }
@@ -125,14 +125,16 @@ final class ExportedRows {
 
   /// Returns the version of a row that the hub had sent, if the bundle acknowledges changes of the row.
   func acknowledged(_ key: RowKey, in schema: TableSchema) throws -> ExportedRow.Acknowledged? {
-    guard isAnyAcknowledged else { return nil }
-    return try ExportedRowTable.row(RowInTable(table: schema.name, key: key), in: database)?.acknowledged
+    let name = RowInTable(table: schema.name, key: key)
+    // Each line of a delta comes here.
+    guard acknowledgedRows.mayContain(name) else { return nil }
+    return try ExportedRowTable.row(name, in: database)?.acknowledged
   }
 
   /// Notes the rows that the import wrote as they are now.
   func finish() throws {
     guard let touched else { return try noteAll() }
-    if isAnyAcknowledged { try ExportedRowTable.forgetAcknowledged(in: database) }
+    if !acknowledgedRows.isEmpty { try ExportedRowTable.forgetAcknowledged(in: database) }
     let tables = Set(touched.map(\.table)).compactMap(session.table)
     let lookups = try Dictionary(
       uniqueKeysWithValues: tables.map {
@@ -188,4 +190,20 @@ final class ExportedRows {
   private func prepare(_ schema: TableSchema) {
     if digester?.table != schema.name { digester = (schema.name, RowDigester(schema)) }
   }
+}
+
+/// A set of rows that knows its members while they are few, and then only that it has some. So its memory is bounded.
+private struct FewRows {
+  private var rows: Set<RowInTable>? = []
+  private static let most = 1_000
+
+  var isEmpty: Bool { rows?.isEmpty ?? false }
+
+  mutating func insert(_ row: RowInTable) {
+    rows?.insert(row)
+    if let count = rows?.count, count > Self.most { rows = nil }
+  }
+
+  /// Whether the row may be in the set.
+  func mayContain(_ row: RowInTable) -> Bool { rows.map { !$0.isEmpty && $0.contains(row) } ?? true }
 }

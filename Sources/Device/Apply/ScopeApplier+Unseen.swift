@@ -16,7 +16,7 @@ extension ScopeApplier {
     _ current: Row?, _ images: [PreImage], key: RowKey, met incoming: Row?, in rows: RowTable, expected: [UInt64?]
   ) throws {
     let table = rows.schema.name
-    if let victim = overwritten[RowInTable(table: table, key: key)],
+    if !overwritten.isEmpty, let victim = overwritten[RowInTable(table: table, key: key)],
       victim != incoming, try !witness.isExpected(victim, before: key, in: rows.schema, expected: expected),
       let record = try session.record(ofUnseen: victim, key: key, met: incoming, in: rows.schema)
     {
