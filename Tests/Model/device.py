@@ -17,6 +17,8 @@ class Device:
         self.user = user
         self.rows, self.images = {}, {}  # images: key -> {generation: PreImage}
         self.clock = self.sequence = self.acknowledged = 0
+        self.ahead = 0  # by how much its clock is ahead
+        self.former_exports = 0  # the last export that it made in an earlier epoch
         self.received, self.digest, self.epoch = 0, None, None  # the emission that it has
         self.sent, self.archive = {}, {}  # exports by sequence; emissions that were imported, by digest
         self.known = {}  # the rows as the archive tells them
@@ -40,7 +42,7 @@ class Device:
 
     def write(self, key, row):
         """The app writes a row, or deletes it if `row` is None. Capture keeps the pre-image."""
-        self.clock = stamp = self.world.tick(self.clock)
+        self.clock = stamp = self.world.tick(self.clock, self.ahead)
         old, images = self.rows.get(key), self.images.setdefault(key, {})
         image = images.get(self.sequence)
         first = image or PreImage(old, stamp, stamp)
@@ -104,7 +106,7 @@ class Device:
     def export(self):
         steps, base = tuple(self.pending()), max(self.acknowledged, self.sealed)
         self.sequence += 1
-        number = (self.epoch, self.sequence, self.sealed, base)
+        number = (self.epoch, self.former_exports, self.sequence, self.sealed, base)
         content = (steps, tuple(self.conflicts), self.brought())
         export = Export(self.identity, self.user, *number, self.received, self.digest, *content)
         self.sent[self.sequence] = export
@@ -245,6 +247,8 @@ class Device:
 
     def note_stand(self, emission):
         self.note_lost(emission)
+        if emission.epoch != self.epoch:
+            self.former_exports = self.sequence
         self.received, self.digest, self.epoch = emission.number, emission.digest, emission.epoch
         self.archive[emission.digest], self.heard = emission, emission.time
         for _, stamps in emission.rows.values():
@@ -256,7 +260,7 @@ class Device:
         """The hub is lost with all backups: all bundles go, and the rows stay with what is pending."""
         self.images = {key: {0: collapse(images)} for key, images in self.images.items()}
         self.duties = {place: (value, 0) for place, (value, _) in self.duties.items()}
-        self.sequence = self.acknowledged = self.received = 0
+        self.sequence = self.acknowledged = self.received = self.former_exports = 0
         self.digest = self.epoch = self.requested = None
         self.sent, self.archive, self.known, self.conflicts, self.overwrote = {}, {}, {}, [], []
         self.lost, self.is_estranged = set(), False
@@ -295,6 +299,8 @@ class Device:
                 Rebase.replay(self, step, emission.rows.get(step.key, (None, {}))[1])
         settle_references(self)
         self.note_stand(emission)
+        former = (sequence for sequence, export in self.sent.items() if export.epoch != emission.epoch)
+        self.former_exports = max(former, default=0)
 
     def continues(self, newest, emission):
         """Returns whether the emission follows the newest one in the archive: the rule "stand" without a database."""

@@ -30,6 +30,12 @@ class History:
         for device in self.devices:
             self.hub.devices[device.identity] = Enrolled(device.user)
         self.world.has_rights = self.random.random() < 0.3
+        # Some clocks are ahead.
+        clocks = random.Random(f"clocks {seed}")
+        for device in self.devices:
+            # No two devices write with the same stamp.
+            ahead = clocks.choice([10, 100, 100_000]) + (device.identity + 1) / 8
+            device.ahead = ahead if clocks.random() < 0.1 else 0
         self.courier, self.copies, self.twin = Courier(self.random), [], None
         self.values, self.births = count(100), count()
         self.can_go_back, self.can_lose = self.random.random() < 0.7, self.random.random() < 0.65

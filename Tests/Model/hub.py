@@ -66,6 +66,7 @@ class Source:
     sequence: int = 0
     sealed: int = 0
     epoch: int | None = None  # in which the export was made
+    former_exports: int = 0  # the last export that the device made in an earlier epoch
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +284,7 @@ class Hub:
             is_echoed = sent is None or max(device.emissions) > export.received
             user = export.user if self.rules.hold("writer") else device.user
             sealed = export.sealed if self.rules.hold("former") else 0
-            source = Source(export.device, user, export.sequence, sealed, export.epoch)
+            source = Source(export.device, user, export.sequence, sealed, export.epoch, export.former_exports)
             former = device.former.get(export.received_digest) if self.rules.hold("log") else None
             merger = StepMerger(self, source, cursor, is_echoed, None if is_present else former)
             merger.take([step for step in export.steps if step.generation >= merged])

@@ -138,12 +138,16 @@ class StepMerger:
         """Returns whether another device will deliver the row again, of which the step is a change."""
         if self.cursor_for(step.key) is not None or row is not None or step.operation != "update":
             return False
-        return self.hub.stamps.get((step.key, None), 0) < step.stamp and self.hub.rules.hold("await")
+        return self.hub.stamps.get((step.key, None), 0) < self.when(step) and self.hub.rules.hold("await")
+
+    def when(self, step):
+        """Returns the stamp of a step. The hub limits it to its own time, because the device's clock may be ahead."""
+        return min(step.stamp, self.hub.world.time)
 
     def differences(self, step, row):
         """Returns what others must have changed, as the values tell from which the device started."""
         if row is None:
-            return set(), self.hub.stamps.get((step.key, None), 0) > step.stamp
+            return set(), self.hub.stamps.get((step.key, None), 0) > self.when(step)
         return {c for c, value in step.was.items() if row[c] != value}, False
 
     def changes_since_former(self, step, columns, is_presence):
@@ -164,7 +168,7 @@ class StepMerger:
 
     def commit(self, step, row, columns):
         self.hub.world.note_change(self.hub, self.hub.rows.get(step.key), step)
-        self.hub.commit(step.key, row, self.device, columns, step.stamp, self.is_echoed, self.source.sequence)
+        self.hub.commit(step.key, row, self.device, columns, self.when(step), self.is_echoed, self.source.sequence)
 
     def conflict(self, kind, step, met=None, is_owed=True):
         self.hub.add_conflict(kind, self.device, step, met, is_owed)
@@ -189,9 +193,9 @@ class StepMerger:
         """Remembers a delete of a row that is not here: the insert may come later, from another device."""
         hub, key = self.hub, step.key
         is_unknown = self.cursor_for(key) is None or (key, None) not in hub.stamps
-        is_newest = hub.stamps.get((key, None), 0) < step.stamp
+        is_newest = hub.stamps.get((key, None), 0) < self.when(step)
         if is_unknown and is_newest and hub.rules.hold("tomb"):
-            hub.stamps[key, None] = hub.tombs[key] = step.stamp
+            hub.stamps[key, None] = hub.tombs[key] = self.when(step)
 
     def insert(self, step, row, columns, is_presence):
         if row is not None:
@@ -222,7 +226,7 @@ class StepMerger:
         """
         if step.first is None:
             return (step.key, None) in self.hub.stamps
-        return self.hub.tombs.get(step.key, 0) > step.stamp
+        return self.hub.tombs.get(step.key, 0) > self.when(step)
 
     def is_older_than_delete(self, step):
         """Returns whether a row that came back was deleted later, whatever emission the device has now.
@@ -232,7 +236,7 @@ class StepMerger:
         """
         if step.key not in self.hub.recovered or not self.hub.rules.hold("older"):
             return False  # two rows may have one key, and another device may have made the deleted row
-        return self.hub.stamps.get((step.key, None), 0) > step.stamp
+        return self.hub.stamps.get((step.key, None), 0) > self.when(step)
 
     def update(self, step, row, columns, is_presence):
         if row is None:
@@ -272,17 +276,19 @@ class StepMerger:
     def may_contain(self, step, row):
         """Returns whether the row may contain the step already, because it came back before its device delivered.
 
-        It does not if the step is later than the row was, and started from the value that the row has.
+        It does not if its device made it in the present epoch. Older steps were perhaps merged in the lost time, with
+        stamps that the hub had limited to its own time. They are not in the row if they are later than the row was, and
+        started from the value that the row has.
         """
         if step.key not in self.hub.recovered or not self.hub.rules.hold("uncertain"):
             return False
         stamp, epochs = self.hub.recovered[step.key]
         if self.cursor is not None:
-            # The device has taken an emission of this epoch, and its change may be older than that.
-            return step.first is not None and step.first <= stamp
+            # Numbers of exports show this. The device's clock may be ahead, and it has rebased its older steps.
+            return step.first is not None and step.generation < self.source.former_exports
         if self.source.epoch is not None and self.source.epoch not in epochs:
             return False
-        return step.stamp <= stamp or step.was[COUNTER] != row[COUNTER]
+        return self.when(step) <= stamp or step.was[COUNTER] != row[COUNTER]
 
     def is_mixed(self, step, others):
         """Returns whether the row of the winner is not known as a whole: a person then decides."""
@@ -301,8 +307,8 @@ class StepMerger:
             return False  # it is unknown which part of the counter is in both
         is_disputed = bool(self.disputed) if self.hub.grain == "row" else column in self.disputed
         if self.cursor_for(step.key) is None and not is_disputed:
-            return step.stamp > self.hub.stamps.get((step.key, column), 0)
+            return self.when(step) > self.hub.stamps.get((step.key, column), 0)
         if self.hub.policy == "newest" and self.hub.rules.hold("later"):
             columns = others or {column} if self.hub.grain == "row" else {column}
-            return step.stamp > max(self.hub.stamps.get((step.key, c), 0) for c in columns)
+            return self.when(step) > max(self.hub.stamps.get((step.key, c), 0) for c in columns)
         return self.hub.policy == "device"

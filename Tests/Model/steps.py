@@ -68,6 +68,7 @@ class Export:
     device: object
     user: str  # who made the changes
     epoch: int
+    former_exports: int  # the last export that the device made in an earlier epoch
     sequence: int
     sealed: int  # the last export of a former user of the device
     base: int  # the export after which the steps begin

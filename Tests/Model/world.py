@@ -31,11 +31,10 @@ class World:
         self.digest += 1
         return self.digest
 
-    def tick(self, seen=0):
-        """Returns a stamp later than the time and than the stamp `seen`."""
+    def tick(self, seen=0, ahead=0):
+        """Returns a stamp later than the time and than the stamp `seen`. The clock may be `ahead` of the time."""
         self.time += 1
-        return max(self.time, seen + 1)
-
+        return max(self.time + ahead, seen + 1)
 
     def root(self, device):
         """Returns the device from which a copy, or a copy of a copy, was made."""
