@@ -107,6 +107,9 @@ public struct Manifest: Hashable, Sendable {
     /// the two may be left out. nil: the bundle was made by a version without this member. Then the first export of the
     /// chain is the base.
     public var base: SequenceNumber?
+    /// The device's last export in an earlier epoch; 0: it made none. Changes of this generation and later ones are new
+    /// in this epoch, whatever the device's clock shows. nil: the bundle was made by a version without this member.
+    public var formerExports: SequenceNumber?
     /// The emission `received`, with the hub's signature. nil: the bundle was made by a version without this member.
     public var proof: EmissionProof?
     /// Digests of emissions of earlier histories. The device has these emissions, and the hub is not known to have

@@ -184,6 +184,7 @@ extension Manifest.Changes {
       sequence: SequenceNumber(try fields.natural("sequence", from: 1)),
       chain: try fields.chain(), lost: try fields.lost())
     base = try fields.base()
+    formerExports = try fields.formerExports()
     proof = try fields.emissionProof()
     brings = try fields.digests("brings")
     renamed = try fields.renamedColumns()

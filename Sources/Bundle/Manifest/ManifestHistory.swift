@@ -59,6 +59,9 @@ extension Manifest.Changes {
   var historyMembers: [JSONValue.Member] {
     var members: [JSONValue.Member] = []
     if let base { members.append(.init(name: "base", value: .integer(base.rawValue))) }
+    if let formerExports {
+      members.append(.init(name: "former_exports", value: .integer(formerExports.rawValue)))
+    }
     if let proof {
       members.append(.init(name: "received_digest", value: .string(proof.digest.hexadecimal)))
       if let signature = proof.signature {
@@ -113,6 +116,11 @@ extension ManifestFields {
   func base() throws(BundleError) -> SequenceNumber? {
     if object["base"] == nil { return nil }
     return SequenceNumber(try natural("base"))
+  }
+
+  func formerExports() throws(BundleError) -> SequenceNumber? {
+    if object["former_exports"] == nil { return nil }
+    return SequenceNumber(try natural("former_exports"))
   }
 
   /// nil: the bundle was made by a version that did not name them.

@@ -43,6 +43,9 @@ extension Manifest {
       guard changes.base.map({ $0 < changes.sequence }) ?? true else {
         throw .manifest("base is not before this export")
       }
+      guard changes.formerExports.map({ $0 < changes.sequence }) ?? true else {
+        throw .manifest("former_exports is not before this export")
+      }
     }
     if case .backup = body {
       guard from == to, user.isEmpty else { throw .manifest("a backup is from a hub to itself") }

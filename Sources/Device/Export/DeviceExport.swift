@@ -230,6 +230,7 @@ extension DeviceSession {
       epoch: state.epoch, incarnation: state.incarnation, received: state.received, sequence: sequence,
       chain: try chain(before: sequence), lost: attached.lost)
     changes.base = state.base
+    changes.formerExports = state.formerExports
     changes.proof = try emissionProof()
     changes.brings = try brought().map(\.digest)
     changes.renamed = try Capture.renamedColumns(of: tables, in: database).prefix(Manifest.Changes.mostRenamed)

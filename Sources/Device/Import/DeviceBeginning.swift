@@ -180,6 +180,7 @@ extension DeviceWorkspace {
     // A device that begins again continues after the last number that the hub received: no number may name two exports.
     // The device also continues after the numbers of exports that are still on their way.
     state.sequence = max(scope.acknowledged, SequenceNumber(exports))
+    state.formerExports = state.sequence == .zero ? .zero : nil
     state.acknowledged = scope.acknowledged
     state.take(scope, digest: bundle.digest, signature: bundle.signature)
     state.takeProofWishes(of: manifest, scope)

@@ -148,6 +148,7 @@ extension DeviceSession {
     try FormerEpochTable.add([state.epoch], in: database)
     try ExportTable.forgetReceived(in: database)
     state.epoch = scope.epoch
+    state.formerExports = state.sequence
     // Acknowledgements of exports that the hub now lacks are void: these exports had no content, or were given up.
     state.acknowledged = scope.acknowledged
     state.restored = nil

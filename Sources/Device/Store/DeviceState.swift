@@ -26,6 +26,8 @@ public struct DeviceState: Sendable {
   public var revocations: Int64 = 0
   /// Whether the file may still contain bytes of deleted rows.
   var isUnwiped = false
+  /// The last export of this device in an earlier epoch; 0: it made none; nil: unknown.
+  public var formerExports: SequenceNumber?
   /// The last export that a restored hub still has, if the hub lost later exports; nil: the hub lacks none.
   public var restored: SequenceNumber?
   /// The digest of the emission `received`, with the hub's signature. nil: the digest is not known. If release 0.1
@@ -48,7 +50,7 @@ public struct DeviceState: Sendable {
       """
       SELECT id, name, user, hub_id, hub_name, epoch, incarnation, sequence, acknowledged, received, heard, definition,
         hub_recipient, told_key, revocations, unwiped, restored, received_digest, received_signature, sealed,
-        hub_understands, last_proof, must_prove, compare
+        hub_understands, last_proof, must_prove, compare, former_exports
       FROM satchel_device
       """
     ) { row in
@@ -61,6 +63,7 @@ public struct DeviceState: Sendable {
         hubRecipient: row.optionalText(12).flatMap { AgeRecipient($0) },
         toldKey: row.optionalInteger(13).map { SequenceNumber($0) },
         revocations: row.integer(14), isUnwiped: row.integer(15) != 0,
+        formerExports: row.optionalInteger(24).map { SequenceNumber($0) },
         restored: row.optionalInteger(16).map { SequenceNumber($0) }, proof: proof(row),
         sealed: row.optionalInteger(19).map { SequenceNumber($0) },
         hubUnderstands: Manifest.Critical.features(in: row.text(20)),
@@ -98,11 +101,11 @@ public struct DeviceState: Sendable {
         (one, id, name, user, hub_id, hub_name, epoch, incarnation, sequence, acknowledged, received, heard, definition,
          hub_recipient, told_key, revocations, unwiped, restored, received_digest, received_signature,
          sealed, hub_understands, last_proof,
-         must_prove, compare)
+         must_prove, compare, former_exports)
       VALUES
         (1, :id, :name, :user, :hub_id, :hub_name, :epoch, :incarnation, :sequence, :acknowledged, :received, :heard,
          :definition, :hub_recipient, :told_key, :revocations, :unwiped, :restored, :received_digest,
-         :received_signature, :sealed, :hub_understands, :last_proof, :must_prove, :compare)
+         :received_signature, :sealed, :hub_understands, :last_proof, :must_prove, :compare, :former_exports)
       """,
       [
         "id": .string(id.text), "name": .string(name), "user": .string(user), "hub_id": .string(hubID.text),
@@ -119,6 +122,7 @@ public struct DeviceState: Sendable {
         "hub_understands": .string(Manifest.Critical.text(of: hubUnderstands)),
         "last_proof": lastProof.map { .integer($0.rawValue) } ?? .null, "must_prove": .integer(mustProve ? 1 : 0),
         "compare": .string(StateEntry.Question.text(of: compare)),
+        "former_exports": formerExports.map { .integer($0.rawValue) } ?? .null,
       ])
   }
 }

@@ -159,6 +159,7 @@ struct BundleMerge {
     merger.mostHeld = workspace.mostHeld
     merger.received = changes.received
     merger.receivedStamp = emission?.stamp
+    merger.formerExports = changes.formerExports
     var translation = try SchemaTranslation(of: manifest, store)
     let shared = try SharedChanges(
       workspace, store, device, changes, changes.identity(bundle.digest), base: base.cursor)

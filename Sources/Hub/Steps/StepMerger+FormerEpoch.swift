@@ -64,15 +64,22 @@ extension StepMerger {
   ) throws -> Bool {
     guard hub == nil, case .insert = step.change else { return false }
     if step.first == nil { return past?.cursor != nil }
-    return try isOlderThanEmission(step.stamp)
-      && store.wasDeletedSinceRecovery(past, in: place, after: step.stamp, besides: own)
+    guard isOlderThanEpoch(step, writtenAt: step.stamp) else { return false }
+    // The row came back in this epoch. So a change of an earlier epoch is older than its deletion.
+    let stamp = formerExports == nil ? step.stamp : .zero
+    return try store.wasDeletedSinceRecovery(past, in: place, after: stamp, besides: own)
   }
 
-  /// Whether the device made a change before it had its emission of the present epoch. The hub did not know the device
+  /// Whether the device made a change before it had an emission of the present epoch. The hub did not know the device
   /// for a while, or the device imported before it delivered again what it had written in a lost time.
-  private func isOlderThanEmission(_ stamp: Stamp) -> Bool {
-    guard base.cursor != nil, let receivedStamp else { return false }
-    return stamp <= receivedStamp
+  ///
+  /// A change that a hub merged in the lost time was exported in an earlier epoch. So its generation shows this, even
+  /// if the device's clock is ahead.
+  /// - Parameter stamp: the stamp of the change. It decides if the device does not say which exports are older.
+  private func isOlderThanEpoch(_ step: Step, writtenAt stamp: Stamp) -> Bool {
+    guard base.cursor != nil else { return false }
+    if let formerExports { return step.generation.rawValue < formerExports.rawValue }
+    return receivedStamp.map { stamp <= $0 } ?? false
   }
 
   /// Returns the step without elements of sets that a newer change removed. The newer change came to this hub before
@@ -122,8 +129,11 @@ extension StepMerger {
       return try store.uncertainColumns(of: step.change, onto: hub, with: past, in: place, since: received, at: stamp)
     }
     // Release 0.1 does not send the first write.
-    guard case let first = step.first?.stamp ?? step.stamp, isOlderThanEmission(first) else { return [] }
-    return try store.uncertainColumns(of: step.change, onto: hub, with: past, in: place, written: first)
+    let first = step.first?.stamp ?? step.stamp
+    guard isOlderThanEpoch(step, writtenAt: first) else { return [] }
+    // The device has rebased the change on the row that came back, so its former values show nothing.
+    let written = formerExports == nil ? first : nil
+    return try store.uncertainColumns(onto: hub, with: past, in: place, written: written)
   }
 
   static let mayBeCounted =

@@ -77,6 +77,8 @@ final class StepMerger {
   var received = EmissionNumber.zero
   /// The newest stamp in that emission. The device writes with later stamps since then. nil if it is unknown.
   var receivedStamp: Stamp?
+  /// The device's last export in an earlier epoch. nil if the device does not say.
+  var formerExports: SequenceNumber?
   /// The results that the device did not know when it made the bundle. nil: the hub cannot determine them.
   var unknown: UnknownResults?
   /// The earlier changes whose results the device does not know. nil until they are looked up.

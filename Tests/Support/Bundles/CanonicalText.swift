@@ -85,6 +85,8 @@ private func changesLines(_ changes: Manifest.Changes) -> [String] {
     "sequence: \(changes.sequence)", "chain: [\(chain.joined(separator: ", "))]",
   ]
   lines += list("lost", lost) + list("brings", changes.brings.map(\.hexadecimal))
+  // Older golden bundles have no such line.
+  if let former = changes.formerExports, former != .zero { lines.append("former_exports: \(former)") }
   if let original = changes.original { lines.append("original: \(original.hexadecimal)") }
   lines += list("renamed", renamed)
   if let health = changes.health { lines.append("health: \(text(of: health))") }

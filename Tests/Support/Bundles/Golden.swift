@@ -83,6 +83,10 @@ public func makeGolden() throws {
     let world = try KnownEmissionFixture(random: GoldenRandom(20_261_126_1), clock: clock)
     try write(world, into: target)
   }
+  if try !isThere("changes-former-exports", in: target) {
+    let world = try FormerExportsFixture(random: GoldenRandom(20_261_127_1), clock: clock)
+    try write(world, into: target)
+  }
   if try !isThere("backup", in: target) {
     let world = try BackedUpFixture(random: GoldenRandom(20_261_124), clock: clock)
     try write(world, into: target)

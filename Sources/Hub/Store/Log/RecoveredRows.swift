@@ -83,15 +83,15 @@ extension HubStore {
   /// the present epoch.
   ///
   /// The row may contain any change that is not later than the row was when it came back.
-  /// - Parameter stamp: the stamp of the change's first write.
+  /// - Parameter stamp: the stamp of the change's first write. nil: the device's clock may have been ahead.
   func uncertainColumns(
-    of change: Change, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, written stamp: Stamp
+    onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, written stamp: Stamp?
   ) throws -> Set<Int> {
     let counted = rows[place].countedColumns
     guard hub != nil, let past, !counted.isEmpty,
       let recovered = try recoveredStamp(of: past.number, in: place, since: nil)
     else { return [] }
-    return stamp <= recovered ? counted : []
+    return stamp.map { $0 <= recovered } ?? true ? counted : []
   }
 }
 

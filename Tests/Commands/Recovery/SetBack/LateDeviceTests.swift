@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelValues
 import Testing
 
 /// A device delivers its work of a lost time after that time was merged. The rows that came back may contain the work.
@@ -89,10 +90,18 @@ struct LateDeviceTests {
     #expect(try row(office, "s1").hasPrefix("205|"))
   }
 
+  /// - Parameter clockIsAhead: whether the phone writes with stamps of tomorrow.
+  private func provisionPhone(clockIsAhead: Bool) throws {
+    camp.provision("phone")
+    if !clockIsAhead { return }
+    let tomorrow = camp.platform.clock.milliseconds() + 86_400_000
+    try camp.sql(phone, "UPDATE satchel_capture SET stamp = \(Stamp(milliseconds: tomorrow).rawValue)")
+  }
+
   /// The phone delivers in the lost time, and never learns that its work came. After the merge it is enrolled again. It
   /// imports before it delivers the work again.
-  private func importBeforeDelivery() throws {
-    camp.provision("phone")
+  private func importBeforeDelivery(clockIsAhead: Bool) throws {
+    try provisionPhone(clockIsAhead: clockIsAhead)
     try camp.sql(phone, #"INSERT INTO counts VALUES ('s1', 'phone', 100, '["x","y"]')"#)
     try camp.deliver("phone")
     try round(["tablet"], times: 2)
@@ -107,10 +116,12 @@ struct LateDeviceTests {
     try round(["phone", "tablet"], times: 4)
   }
 
-  @Test("a device that imports before it delivers counts nothing twice")
-  func importedFirst() throws {
+  @Test(
+    "a device that imports before it delivers counts nothing twice, also if its clock is ahead",
+    arguments: [false, true])
+  func importedFirst(clockIsAhead: Bool) throws {
     try begin(["tablet"])
-    try importBeforeDelivery()
+    try importBeforeDelivery(clockIsAhead: clockIsAhead)
     for database in [office, phone, "tablet/data.sqlite"] { #expect(try row(database, "s1") == #"105|["x"]"#) }
     // The insert and the addition.
     #expect(try camp.rows(office, self.open) == "2")
@@ -138,10 +149,12 @@ struct LateDeviceTests {
     #expect(try camp.rows(office, "SELECT count(*) FROM satchel_conflicts") == "0")
   }
 
-  @Test("a row that was deleted meanwhile does not come back without a decision", arguments: [true, false])
-  func deletedMeanwhile(importsFirst: Bool) throws {
+  @Test(
+    "a row that was deleted meanwhile does not come back without a decision",
+    arguments: zip([true, true, false], [false, true, false]))
+  func deletedMeanwhile(importsFirst: Bool, clockIsAhead: Bool) throws {
     try begin(["tablet"])
-    camp.provision("phone")
+    try provisionPhone(clockIsAhead: clockIsAhead)
     try camp.sql(phone, #"INSERT INTO counts VALUES ('s1', 'phone', 100, '[]')"#)
     try camp.deliver("phone")
     try round(["tablet"], times: 2)
