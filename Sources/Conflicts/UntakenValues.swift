@@ -13,6 +13,8 @@ extension ConflictRecord {
     return fields.compactMap { field in
       // Columns without a disagreement were merged with the change. Such a column may have a newer value now.
       if areWinnersKnown, !winners.contains(where: { $0.name == field.name }) { return nil }
+      // A row that no trigger saw is kept as a whole. Most of its values are those that the hub had sent.
+      if kind == .unseen, hubValues?.contains(field) == true { return nil }
       guard let column = schema.position(of: field.name), rules.countsDifferences(of: column),
         let how = rules.combination(of: column)
       else { return field }

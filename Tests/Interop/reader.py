@@ -667,6 +667,9 @@ def changes_members(manifest):
         shown.append(("lost", take(manifest, "lost", lost)))
     if manifest.get("brings"):
         shown.append(("brings", take(manifest, "brings", digests)))
+    if manifest.get("former_exports"):
+        shown.append(("former_exports", take(manifest, "former_exports", count)))
+        must(manifest["former_exports"] < manifest["sequence"], "former_exports: a later export")
     if "original" in manifest:
         shown.append(("original", take(manifest, "original", digest)))
     if manifest.get("renamed"):

@@ -22,7 +22,7 @@ SCHEMAS = {f"{name}s.jsonl": name for name in ("change", "resolution", "conflict
 
 # The self-test has the format from here and not from the schemas, because they are what it tests.
 OPTIONAL = {"recipient", "rotation", "revoked", "note", "snapshot", "encrypt", "escrow", "attributes", "attachments", "acknowledged_digest", "blobs",
-            "file", "bundle", "lost", "understands", "compare", "before", "prove", "base",
+            "file", "bundle", "lost", "understands", "compare", "before", "prove", "base", "former_exports",
             "received_digest", "received_signature", "brings", "original", "follows", "former", "collected", "known",
             "renamed", "health", "parity", "first", "more", "others", "proof", "continues", "unit"}
 ROWS = {"key", "to", "row", "set", "was", "base_values", "hub_values", "device_values"}

@@ -82,6 +82,10 @@ class Check:
         """Each value is in a row or in a conflict, unless a writer that had seen it wrote over it."""
         kept = self.kept_values()
         kept |= {(key, column, value) for key, row in self.hub.rows.items() for column, value in row.items()}
+        # A hub that went back has forgotten what its people wrote over. Their value may have come back alone.
+        for (key, column, value), following in reversed(self.world.following.items()):
+            if (key, column, following) in kept:
+                kept.add((key, column, value))
         for device in self.devices:
             for (key, column), (value, _) in device.duties.items():
                 is_kept = (key, column, value) in kept

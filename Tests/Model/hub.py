@@ -176,6 +176,7 @@ class Hub:
         old = self.rows[key]
         columns = [c for c in COLUMNS if row is None or row[c] != old[c]]
         self.known_values.update((key, c, old[c]) for c in columns)
+        self.world.following.update({(key, c, old[c]): row[c] for c in columns if row})
         self.commit(key, row, "hub", columns, stamp)
 
     def is_visible(self, row, user):

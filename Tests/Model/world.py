@@ -16,6 +16,7 @@ class World:
         self.equal_inserts = set()  # keys of inserts that met an equal row, where there are copies
         self.has_unseen = False  # whether programs write with the triggers switched off
         self.overwrote_unseen = set()  # values that were written over in this way
+        self.following = {}  # value that a hub's people wrote over -> the value that they wrote
         self.lost_values = set()  # values that were nowhere but in a lost database or at a lost hub
         self.unseen = []  # (device, key) of rows that differ because of them
         self.has_rights = False  # whether the hub asks for the rights of users

@@ -87,6 +87,23 @@ struct ProofTests {
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM reviews WHERE id = 'ghost'") == "0")
   }
 
+  @Test("a decision for a row that was written unseen writes only the values that were written unseen")
+  func decided() throws {
+    camp.deliver("tablet", 1)
+    try unseen("UPDATE reviews SET words = 'unseen' WHERE id = 'r1'")
+    #expect(camp.hub("emit", "--device", "tablet", "--full").code == 0)
+    try fetchNewest(emit: false)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 5 WHERE id = 'r1'")
+    #expect(camp.device("tablet", "export").code == 0)
+    try importNewest()
+    let conflicts = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    let id = try #require(conflicts.first?["id"]?.stringValue)
+    let mark = try camp.hub("conflicts", "show", id, "--json").json["conflict"]?["row_mark"]?.stringValue
+    let decided = camp.hub("conflicts", "resolve", id, "--keep", "device", "--row", try #require(mark))
+    #expect(decided.code == 0, "\(decided.error)")
+    #expect(try camp.rows("office.sqlite", "SELECT stars, words FROM reviews WHERE id = 'r1'") == "5|unseen")
+  }
+
   private func importNewest() throws {
     let file = try camp.newestBundle(in: "tablet/bundles/outbox", "camp-tablet-hub-")
     #expect(camp.hub("import", file).code == 0)
