@@ -72,12 +72,15 @@ extension StepMerger {
   }
 
   /// Keeps a change as a conflict if a person decided that an earlier change, which it contains, is not taken. Returns
-  /// false, with no effect, if there is no such decision.
+  /// false, with no effect, if there is no such decision, or if the hub's row has all values of the change.
   func noteAfterDecision(_ pending: Pending, met hub: Row?, in place: Int) throws -> Bool {
-    guard pending.followsDecision else { return false }
-    let disagreement = Disagreement(kind: .updateUpdate, state: .open).inUnit(pending.step.change, state: .open)
+    guard pending.followsDecision, case .update(let all) = pending.step.change else { return false }
+    let changes = all.filter { $0.value != hub?[$0.column] }
+    if changes.isEmpty { return false }
+    let step = pending.step.with(.update(changes))
+    let disagreement = Disagreement(kind: .updateUpdate, state: .open).inUnit(step.change, state: .open)
     try note(
-      disagreement, pending.step, met: hub, in: place,
+      disagreement, step, met: hub, in: place,
       note: "It contains an earlier change of the row, which was decided for the hub.")
     return true
   }

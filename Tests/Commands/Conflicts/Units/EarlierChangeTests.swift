@@ -270,4 +270,18 @@ struct EarlierChangeTests {
     #expect(try lab.rows("office", "SELECT label, amount, unit FROM dose WHERE id = 'd'") == "Z|600|mg")
     #expect(try lab.rows("office", "SELECT count(*) FROM satchel_conflicts WHERE state = 'open'") == "0")
   }
+
+  @Test("after a decision for the hub, values that the hub has are in no disagreement")
+  func movedBack() throws {
+    let refusal = Self.refusals[2]
+    let lab = try TwoDeviceFixture(Self.doses, #""p": {}, "dose": { "merge": "row"\#(refusal.rule) }"#)
+    try lab.sql("tablet", refusal.first)
+    try lab.deliver("tablet")
+    #expect(resolve(lab, try lab.rows("office", "SELECT id FROM satchel_conflicts"), "--keep", "hub").code == 0)
+    lab.camp.awaitLaterTime()
+    try lab.sql("tablet", "UPDATE dose SET amount = 600, unit = 'g' WHERE id = 'd'")
+    try lab.deliver("tablet")
+    let open = try lab.rows("office", "SELECT winners FROM satchel_conflicts WHERE state = 'open'")
+    #expect(open.contains("amount") && !open.contains("unit"), "\(open)")
+  }
 }
