@@ -112,6 +112,11 @@ struct LateDeviceTests {
     try round(["tablet"], times: 3)
     #expect(try row(office, "s1") == #"105|["x"]"#)
     _ = try enrolPhone()
+    if clockIsAhead {
+      // Triggers use the clock of the computer for the first write of a row.
+      let day = "iif(satchel_first < 0, -1, 1) * \(86_400_000 << 16)"
+      try camp.sql(phone, "UPDATE satchel_before_counts SET satchel_first = satchel_first + \(day)")
+    }
     try camp.answer("phone")
     try round(["phone", "tablet"], times: 4)
   }
