@@ -183,8 +183,8 @@ extension Manifest.Changes {
       received: EmissionNumber(try fields.natural("received")),
       sequence: SequenceNumber(try fields.natural("sequence", from: 1)),
       chain: try fields.chain(), lost: try fields.lost())
-    base = try fields.base()
-    formerExports = try fields.formerExports()
+    base = try fields.export("base")
+    formerExports = try fields.export("former_exports")
     proof = try fields.emissionProof()
     brings = try fields.digests("brings")
     renamed = try fields.renamedColumns()

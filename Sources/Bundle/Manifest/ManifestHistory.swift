@@ -113,14 +113,10 @@ extension ManifestFields {
     }
   }
 
-  func base() throws(BundleError) -> SequenceNumber? {
-    if object["base"] == nil { return nil }
-    return SequenceNumber(try natural("base"))
-  }
-
-  func formerExports() throws(BundleError) -> SequenceNumber? {
-    if object["former_exports"] == nil { return nil }
-    return SequenceNumber(try natural("former_exports"))
+  /// nil: the member is missing.
+  func export(_ name: String) throws(BundleError) -> SequenceNumber? {
+    if object[name] == nil { return nil }
+    return SequenceNumber(try natural(name))
   }
 
   /// nil: the bundle was made by a version that did not name them.

@@ -205,5 +205,5 @@ private struct FewRows {
   }
 
   /// Whether the row may be in the set.
-  func mayContain(_ row: RowInTable) -> Bool { rows.map { !$0.isEmpty && $0.contains(row) } ?? true }
+  func mayContain(_ row: RowInTable) -> Bool { rows?.contains(row) ?? true }
 }
