@@ -35,6 +35,17 @@ struct RowLineTests {
     }
   }
 
+  @Test("a line may have a long value more than once", arguments: [30, 100, 1000, 100_000])
+  func repeated(size: Int) {
+    let row = Row([.text([UInt8](repeating: 0x61, count: size)), .integer(1)])
+    let line = RowLine(
+      [0, 0, 1, 0].map { RowLine.Place(before: Array(",".utf8), position: $0) }, end: Array("]".utf8))
+    var (once, each) = (JSONWriter(capacity: 16), JSONWriter())
+    line.write(row, into: &once)
+    line.write({ row[$0] }, into: &each)
+    #expect(once.bytes == each.bytes)
+  }
+
   private static func value(_ random: inout SplitMix64) -> Value {
     if random.next() % 2 == 0 { return odd[Int(random.next() % UInt64(odd.count))] }
     switch random.next() % 3 {

@@ -35,7 +35,9 @@ public struct RowLine: Sendable {
   public func write(_ row: Row, into writer: inout JSONWriter) {
     var next = 0
     while next < places.count {
-      writer.appendMade(frame + row.byteCount) { room in
+      // A line may have a value more than once: a key has a place of its own, beside its column.
+      let capacity = places[next...].reduce(frame) { $0 + row.values[$1.position].byteCount }
+      writer.appendMade(capacity) { room in
         while next < places.count, room.appendPlain(row.values[places[next].position], after: places[next].before) {
           next += 1
         }
