@@ -60,6 +60,16 @@ class Check:
         self.needless_conflicts()
         self.needless_finds()
         self.lost_inserts()
+        self.rows_with_parents()
+
+    def rows_with_parents(self):
+        """No row of a lost time is missing whose parent is there, except a row that was deleted."""
+        for conflict in self.hub.conflicts:
+            key, parent = conflict.step.key, conflict.step.new.get(PARENT)
+            if conflict.kind not in ("lost time", "lost parent") or key in self.hub.rows or parent is None:
+                continue
+            is_deleted = (key, None) in self.hub.stamps or parent not in self.hub.rows
+            demand(is_deleted, lambda: f"{key} did not come back from the lost time, and {parent} is there")
 
     def references(self):
         """No row at the hub refers to a row that is not there."""
@@ -214,7 +224,8 @@ class Check:
             if conflict.kind == "update/delete" and not self.world.has_rights:
                 demand(key in self.world.deleted, lambda: f"a change of {key} is a conflict, and no writer deleted it")
             if conflict.kind == "counted":
-                is_late = self.world.has_late_devices or self.world.parents
+                # Only the hub can bring back a row of its own people, with what devices had added to it by then.
+                is_late = self.world.has_late_devices or self.world.parents or key.startswith("h")
                 demand(is_late, lambda: f"the counter of {key} is a conflict, and every device delivered in time")
             if conflict.kind == "insert/insert" and not self.world.has_rights:
                 is_alone = key.startswith("k") and not (self.world.has_late_devices and key in self.world.came_back)

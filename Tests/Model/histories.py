@@ -19,7 +19,7 @@ from history import History
 from rules import TEXTS, Rules
 
 MOST_SHOWN = 5
-MOST_TIMES = 10  # how many times as many histories are played for a rule that is not missed at once
+MOST_TIMES = 20  # how many times as many histories are played for a rule that is not missed at once
 
 
 def failures(rules, seeds):

@@ -44,6 +44,8 @@ class History:
         # Some operators do not wait for every device after a lost time, and some tablets begin in that time.
         self.is_impatient = random.Random(f"impatient {seed}").random() < 0.15
         self.can_provision = random.Random(f"provision {seed}").random() < 0.15
+        self.office = random.Random(f"office {seed}")
+        self.has_births_at_hub = self.office.random() < 0.3
         self.world.has_late_devices = self.is_impatient or self.can_provision
         self.actions, self.weights = self.choose_actions()
 
@@ -69,6 +71,8 @@ class History:
             actions += [(self.lose_hub, 1)]
         if (self.can_provision or self.is_impatient) and self.can_go_back and not self.can_lose_hub:
             actions += [(self.lose_time, 1), (self.enrol, 1)]
+        if self.has_births_at_hub and self.has_references and self.can_go_back and not self.can_lose_hub:
+            actions += [(self.lose_births, 1)]
         return zip(*actions)
 
     def run(self):
@@ -157,6 +161,8 @@ class History:
         return {"a": 1, "b": 2, "c": number, "n": 0, "p": None}
 
     def write_at_hub(self):
+        if self.has_births_at_hub and self.office.random() < 0.7:
+            return self.insert_at_hub()
         if not self.hub.rows:
             return
         key, column = self.random.choice(sorted(self.hub.rows)), self.random.choice(PLAIN)
@@ -164,6 +170,13 @@ class History:
         if is_update:
             return self.hub.write(key, self.hub.rows[key] | {column: next(self.values)}, self.world.tick())
         self.delete(self.hub.rows, key, lambda key: self.hub.write(key, None, self.world.tick()))
+
+    def insert_at_hub(self):
+        row = self.new_row()
+        if self.has_references and self.hub.rows and self.office.random() < 0.7:
+            # People work on what they began last.
+            row["p"] = max(self.hub.rows, key=lambda key: (key.startswith("h"), int(key[1:])))
+        self.hub.insert(f"h{next(self.births)}", row, self.world.tick())
 
     def delete(self, rows, key, delete):
         """An app deletes a row, and before it the rows that refer to it."""
@@ -246,6 +259,17 @@ class History:
             if not device.is_lost:
                 self.insert(device)
                 device.add(self.random.choice(sorted(device.rows)), self.random.choice([1, 2, 5]))
+            self.exchange(self.devices)
+        self.hub.put_back(files)
+        self.world.went_back = True
+
+    def lose_births(self):
+        """The office makes rows that refer to each other, each in an emission of its own. Then the hub is put back."""
+        if self.hub.is_set_back or self.twin:
+            return
+        files = self.hub.copy_files()
+        for _ in range(3):
+            self.insert_at_hub()
             self.exchange(self.devices)
         self.hub.put_back(files)
         self.world.went_back = True

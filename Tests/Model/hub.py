@@ -179,6 +179,10 @@ class Hub:
         self.world.following.update({(key, c, old[c]): row[c] for c in columns if row})
         self.commit(key, row, "hub", columns, stamp)
 
+    def insert(self, key, row, stamp):
+        """A new row of the hub's own people."""
+        self.commit(key, row, "hub", COLUMNS, stamp)
+
     def is_visible(self, row, user):
         """Returns whether a user sees a row: by its own values, and below a parent that the user sees."""
         if not user.sees(row):
@@ -295,7 +299,8 @@ class Hub:
         self.release()
         if sent:
             self.note_proved(device, export.received)
-        elif is_present and (is_newer or not self.rules.hold("overtaken")):
+        elif is_present and is_newer:
+            # An older export would only cost a whole emission more.
             # The hub has forgotten what the device holds, so the device gets everything. By now the device may have an
             # emission that was made after the forgotten one.
             device.emissions = {n: sent for n, sent in device.emissions.items() if n > export.received}

@@ -24,25 +24,48 @@ class LostTime:
             self.merge(hub)
 
     def merge(self, hub):
-        """Merges what was collected, in the order in which it was made.
+        """Merges what was collected, the newest emission first.
 
         Before all devices have delivered again, rows would come in whole and the devices' own changes of them would
-        count twice.
+        count twice. A row whose parent is not here yet waits: an older emission may have the parent.
         """
-        for digest in sorted(self.emissions):
-            self.merge_emission(hub, self.emissions[digest])
+        waiting = []
+        for digest in sorted(self.emissions, reverse=True):
+            emission = self.emissions[digest]
+            hub.made.add(emission.digest)
+            # A row that is gone was deleted or left the user's sight: that tells nothing for sure.
+            waiting += self.merge_rows(hub, [(key, *line) for key, line in emission.rows.items() if line[0]], waiting)
         self.emissions = {}
+        left = []
+        while len(left) != len(waiting):
+            left, waiting = waiting, self.merge_rows(hub, waiting)
+        self.keep(hub, waiting)
         hub.release()
 
-    def merge_emission(self, hub, emission):
-        hub.made.add(emission.digest)
-        # A row that is gone was deleted or left the user's sight: that tells nothing for sure.
-        left = {key: line for key, line in emission.rows.items() if line[0] is not None}
-        while left:
-            # Parents come before their children.
-            ready = [key for key, (row, _) in left.items() if row[PARENT] not in left] or list(left)
-            for key in ready:
-                self.merge_row(hub, key, *left.pop(key))
+    def merge_rows(self, hub, rows, before=()):
+        """Returns the rows that wait. The older versions of such a row wait behind it."""
+        keys, waiting = {key for key, *_ in before}, []
+        for key, row, stamps in rows:
+            if key in keys or self.must_wait(hub, row):
+                keys.add(key)
+                waiting.append((key, row, stamps))
+            else:
+                self.merge_row(hub, key, row, stamps)
+        return waiting
+
+    @staticmethod
+    def must_wait(hub, row):
+        return row[PARENT] is not None and row[PARENT] not in hub.rows and hub.rules.hold("lost-parent")
+
+    def keep(self, hub, rows):
+        """A person decides about the rows whose parents do not come."""
+        for key, row, stamps in rows:
+            if not self.must_wait(hub, row):
+                self.merge_row(hub, key, row, stamps)
+                continue
+            newest = max(stamps.values())
+            step = Step(key, 0, "insert", newest, newest, new=row)
+            hub.add_conflict("lost parent", "hub", step, hub.rows.get(key), is_owed=False)
 
     def merge_row(self, hub, key, row, stamps):
         here, newest = hub.rows.get(key), max(stamps.values())
