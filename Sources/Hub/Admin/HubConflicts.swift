@@ -81,7 +81,7 @@ extension HubWorkspace {
   func resolve(
     _ found: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen, at moment: Int64,
     _ store: HubStore,
-    rights: (ConflictRecord) throws -> ReportRights? = { _ in nil }
+    rights: (ConflictRecord) throws -> BulkDecisionRights? = { _ in nil }
   ) throws {
     guard found.record.state != .resolved else { throw ConflictDecision.decidedAlready(found) }
     let below = decision.word == .device ? try found.record.waitingBelow(store.tables, in: store.database) : []
@@ -196,7 +196,7 @@ extension HubWorkspace {
           decision.word == .device ? RowSeen.asFoundOrDecided(rows.filter { decided[$0] == device }) : .asFound
         try store.database.savepoint {
           try resolve(unit.head, decision, note: note, seen: seen, at: moment, store) {
-            try ReportRights(of: $0, store)
+            try BulkDecisionRights(of: $0, store)
           }
         }
         if decision.word == .device { for row in rows { decided[row] = device } }
@@ -270,5 +270,20 @@ extension HubStore {
   fileprivate func isWithoutParent(_ record: ConflictRecord) throws -> Bool {
     try ConflictTable.insertWithoutParent(record.key, of: record.table, device: record.device, in: database)?.id
       == record.id
+  }
+}
+
+extension HubStore {
+  /// Returns the conflicts, and marks each conflict that only a device reports.
+  func marked(_ conflicts: [StoredConflict]) throws -> [StoredConflict] {
+    if conflicts.isEmpty { return [] }
+    let labels = try RowLabels(tables, in: database) { record in
+      try self.place(of: record.table).flatMap { try self.lastImage(of: record.key, in: $0) }
+    }
+    return try labels.label(conflicts).map { conflict in
+      var marked = conflict
+      marked.isReported = try isReport(conflict.record.id)
+      return marked
+    }
   }
 }

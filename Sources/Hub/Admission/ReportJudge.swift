@@ -13,12 +13,13 @@ final class ReportJudge {
   private let scope: ScopeStore
   /// The device, with the author of the bundle as its user.
   private let device: EnrolledDevice
-  /// The rows that the device held at any emission that the device may have. nil until they are looked up.
-  private var held: [RowSet]?
+  private let held: EverHeldRows
   private var store: HubStore { scope.store }
 
   /// - Parameter scope: the scope of the bundle's author.
-  init(_ scope: ScopeStore, _ device: EnrolledDevice) { (self.scope, self.device) = (scope, device) }
+  init(_ scope: ScopeStore, _ device: EnrolledDevice) {
+    (self.scope, self.device, held) = (scope, device, EverHeldRows(scope.store, device, user: device.user))
+  }
 
   /// Corrects the record of a reported conflict.
   /// - Returns: the part of the conflict that the user may not see.
@@ -55,7 +56,7 @@ final class ReportJudge {
     if record.state == .settled, record.kind != .updateDelete { return }
     record.hubValues = store.tables[place].schema.fields(found.row)
     (record.winners, record.rowWinner) = ([], .hub)
-    let isLost = try found.mayWrite || wasHeld(record.key, in: place)
+    let isLost = try found.mayWrite || held.contains(record.key, in: place)
     if device.refusal != nil || !isLost {
       forbid(&record, device.refusal ?? StepMerger.mayNotChange)
     } else {
@@ -65,34 +66,7 @@ final class ReportJudge {
 
   private func judgeBelow(_ parent: (place: Int, key: RowKey), _ record: inout ConflictRecord) throws {
     record.note = MissingParent.words(hiddenIn: store.tables[parent.place].name)
-    record.kind = try wasHeld(parent.key, in: parent.place) ? .revoked : .forbidden
-  }
-
-  /// Whether the device received a row for this user, or wrote the row itself.
-  private func wasHeld(_ key: RowKey, in place: Int) throws -> Bool {
-    guard let past = try store.past(of: key, in: place) else { return false }
-    if try heldRows()[place].contains(past.number) { return true }
-    let own = [device.id.text, device.continues?.text]
-    var isOwn = false
-    try store.eachChange(of: past) { entry in
-      isOwn = own.contains(entry.device) && Name(entry.user) == Name(device.user)
-      return isOwn ? .enough : .more
-    }
-    return isOwn
-  }
-
-  private func heldRows() throws -> [RowSet] {
-    if let held { return held }
-    var rows = store.tables.map { _ in RowSet() }
-    for device in [device.id, device.continues].compactMap(\.self) {
-      let emissions = try store.emissions(of: device)
-      let sets = try store.heldSets(of: device, after: emissions)
-      for (emission, set) in zip(emissions, sets) where Name(emission.user) == Name(self.device.user) {
-        rows = zip(rows, set).map { $0.union($1) }
-      }
-    }
-    held = rows
-    return rows
+    record.kind = try held.contains(parent.key, in: parent.place) ? .revoked : .forbidden
   }
 
   /// Returns a row that the change refers to and that the user may not see. nil if there is no such row.

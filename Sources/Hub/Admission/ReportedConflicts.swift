@@ -48,6 +48,9 @@ struct ReportedConflicts {
       record.stamp = min(line.stamp, latest)
       // The user of the decision, and the decision itself, come with the resolution in the same bundle.
       (record.decision, record.state) = (nil, line.state == .settled ? .settled : .open)
+      // Only the hub knows whether a user lost a right, and `resolve --all` decides such a conflict. A device itself
+      // finds that a table left the dataset.
+      if record.kind == .revoked, store.place(of: record.table) != nil { record.kind = .forbidden }
       let hidden = try judge.judge(&record)
       try ConflictTable.add(
         record, bundle: manifest.bundle, noted: now, told: 0, hidden: hidden, in: store.database)

@@ -34,6 +34,7 @@ final class FormerRights {
 
   private let scope: ScopeStore
   private let device: EnrolledDevice
+  private let writes: FormerWriteRules
   /// The emissions of this epoch that were made for this user, oldest first.
   private let emissions: [Emission]
   /// The number of emissions in `emissions`, from the first, that the device may have had when it made its changes.
@@ -47,7 +48,7 @@ final class FormerRights {
   ///   - device: the device before this bundle.
   ///   - known: the emissions that the device may have.
   init(_ scope: ScopeStore, device: EnrolledDevice, _ changes: Manifest.Changes, among known: [Emission]) {
-    (self.scope, self.device) = (scope, device)
+    (self.scope, self.device, writes) = (scope, device, FormerWriteRules(scope))
     let identity = scope.store.identity
     emissions = known.filter {
       $0.number >= max(device.proved, identity.firstEmission) && Name($0.user) == Name(scope.user.name)
@@ -62,7 +63,7 @@ final class FormerRights {
     if try isTakenLate(key, in: place) { return try toMake(row, in: place) }
     guard let number = try store.numbers[place].number(of: key),
       let grant = try grant([Subject(place: place, key: key, number: number)]),
-      try couldWrite(key, in: place, at: grant.emission)
+      try writes.couldWrite(key, in: place, at: grant.emission)
     else { return nil }
     return grant
   }
@@ -71,7 +72,7 @@ final class FormerRights {
   func toMake(_ row: Row, in place: Int) throws -> Grant? {
     guard receivedCount > 0 else { return nil }
     guard let above = try hiddenRows(above: row, in: place), let grant = try grant(above),
-      try couldMake(row, in: place, at: grant.emission)
+      try writes.couldMake(row, in: place, at: grant.emission)
     else { return nil }
     return grant
   }
@@ -199,68 +200,6 @@ final class FormerRights {
   private func isTakenLate(_ key: RowKey, in place: Int) throws -> Bool {
     try ConflictTable.hasTakenLateInsert(
       key, of: store.tables[place].name, device: device.id, user: scope.user.name, in: store.database)
-  }
-
-  // MARK: what the user could write
-
-  /// Whether the user could write a row that an emission showed.
-  private func couldWrite(_ key: RowKey, in place: Int, at emission: Emission) throws -> Bool {
-    guard let write = try writeRule(of: place, at: emission) else { return false }
-    switch write {
-    case .visible: return true
-    case .none: return false
-    case .expression(let rule):
-      guard let row = try store.row(key, in: place, at: emission.cursor) else { return false }
-      return try ask(rule, about: row, in: place, at: emission) ?? false
-    }
-  }
-
-  /// Whether the write rule at an emission lets the user make a row with these values. The rows above it are
-  /// checked only for a parent. If the result at that time is unknown, the user's present attributes and the present
-  /// tables decide.
-  private func couldMake(_ row: Row, in place: Int, at emission: Emission) throws -> Bool {
-    guard let write = try writeRule(of: place, at: emission), try !scope.hidesOrphan(row, in: place) else {
-      return false
-    }
-    let rule: String?
-    switch write {
-    case .none: return false
-    case .expression(let text): rule = text
-    case .visible: rule = store.tables[place].rules.visible
-    }
-    guard let rule else { return true }
-    return try ask(rule, about: row, in: place, at: emission) ?? asks(rule, about: row, in: place, as: scope.user)
-  }
-
-  /// Returns the table's write rule in the dataset version of an emission. nil if the present tables cannot evaluate
-  /// the rule.
-  private func writeRule(of place: Int, at emission: Emission) throws -> WriteRule? {
-    let rules = store.tables[place].rules
-    if emission.version == store.dataset.version { return rules.write }
-    let source = try VersionTable.definitions(in: store.database).first { $0.version == emission.version }?.source
-    guard let source, let then = try DatasetDefinition(json: source).rules(for: rules.name) else { return nil }
-    return then.write == .visible && rules.write == .visible && then.visible == rules.visible ? .visible : nil
-  }
-
-  /// Evaluates a rule as it was at an emission. nil if the result is unknown. That is so if the rule reads other tables
-  /// too, or if the user's attributes at that time are not known.
-  private func ask(_ rule: String, about row: Row, in place: Int, at emission: Emission) throws -> Bool? {
-    guard let attributes = emission.attributes,
-      try ScopeLinks.reads(rule, of: store.tables[place], store).isEmpty
-    else { return nil }
-    return try asks(rule, about: row, in: place, as: User(name: scope.user.name, attributes: attributes))
-  }
-
-  /// Evaluates a rule for a row that is not in its table.
-  private func asks(_ rule: String, about row: Row, in place: Int, as user: User) throws -> Bool {
-    let rows = store.rows[place]
-    let key = rows.schema.key(of: row)
-    do {
-      return try store.database.savepoint(.dryRun) {
-        try rows.write(row, over: rows.row(key), key: key)
-        return try ScopeStore(store, user: user).question({ _ in "(\(rule)\n)" }, in: place).holds(for: key)
-      }
-    } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint { return false }
   }
 }
 

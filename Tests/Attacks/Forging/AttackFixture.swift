@@ -157,6 +157,11 @@ final class AttackFixture: Story {
     _ = try hub.unflag("evil")
   }
 
+  /// A person decides all open conflicts at once, and has looked at none of them.
+  func decideAll() {
+    for policy in ["newest", "device"] { tool("conflicts", "resolve", "--all", "--policy", policy) }
+  }
+
   /// Whether the next bundle for a device, or a full bundle, contains anything that its user may not see.
   func tellsSecrets(to name: String) throws -> Bool {
     tick()

@@ -37,6 +37,9 @@ struct MutatedBundles {
       try lab.letGoOn()
     }
     try #require(try lab.takesTheVictim(), "seed \(seed)")
+    let undecided = try Protected(lab, withOwn: !mayWrite)
+    lab.decideAll()
+    try #require(try undecided.changedRows(in: Protected(lab, withOwn: !mayWrite)) == [], "seed \(seed), decided")
     try #require(try !lab.tellsSecrets(to: "evil"), "seed \(seed)")
   }
 

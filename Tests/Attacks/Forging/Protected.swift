@@ -93,6 +93,12 @@ struct Protected: Equatable {
     }
   }
 
+  /// The rows that changed and that ann may not change, after a person decided conflicts at the hub.
+  func changedRows(in later: Protected) -> [String] {
+    let tables: Set = ["prices", "notes", "replies", "tasks", "visits", "trips", "kinds", "trees"]
+    return differences(to: later).filter { tables.contains(String($0.prefix { $0 != ":" })) }
+  }
+
   /// A first write of ann is not a fault.
   private func isOnlyAnn(_ name: String, _ later: Protected) -> Bool {
     name == "authors" && Set(later.parts[name] ?? []).subtracting(parts[name] ?? []).subtracting(["ann"]).isEmpty

@@ -75,6 +75,9 @@ struct MemberTests {
     }
     #expect(count > 20)
     #expect(try lab.takesTheVictim())
+    let undecided = try Protected(lab)
+    lab.decideAll()
+    #expect(try undecided.changedRows(in: Protected(lab)) == [])
     #expect(try lab.namesTheVictimsFile())
     #expect(try !lab.tellsSecrets(to: "evil"))
   }
