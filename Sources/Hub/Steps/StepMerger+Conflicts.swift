@@ -28,24 +28,12 @@ extension StepMerger {
   /// The device receives the same conflict as if the parent were deleted. At the hub, the kind of the conflict shows
   /// whether the user had the parent when the device made the change.
   func noteHiddenParent(_ step: Step, of row: Row?, met hub: Row?, in place: Int) throws -> Bool {
-    guard let row, let parent = try hiddenParent(of: row, from: hub, in: place) else { return false }
+    guard let row, let parent = try scope.hiddenParent(of: row, from: hub, in: place) else { return false }
     let kind: ConflictKind = try held.contains(parent.key, in: parent.place) ? .revoked : .forbidden
     try note(
       Disagreement(kind: kind, state: .held), step, met: hub, in: place,
       note: MissingParent.words(hiddenIn: store.tables[parent.place].name), hidden: .parent)
     return true
-  }
-
-  /// Returns the first parent of `row` that is not a parent of `hub` and that the user may not see.
-  private func hiddenParent(of row: Row, from hub: Row?, in place: Int) throws -> (place: Int, key: RowKey)? {
-    for key in store.tables[place].schema.foreignKeys {
-      if let hub, key.columns.allSatisfy({ hub[$0] == row[$0] }) { continue }
-      guard let parent = try store.parent(of: row, along: key), try !scope.maySee(parent.key, in: parent.place) else {
-        continue
-      }
-      return parent
-    }
-    return nil
   }
 
   func noteUnclear(_ step: Step, met: Row?, in place: Int) throws {
@@ -68,7 +56,7 @@ extension StepMerger {
   /// Says why the user may not make a row as it is.
   func words(forbidding row: Row?, in place: Int) throws -> String {
     guard let row, try scope.hidesOrphan(row, in: place) else {
-      return "The user may not make this row as it is."
+      return Self.mayNotMake
     }
     return "The row names no parent, so no user would see it. It needs a parent."
   }
@@ -185,5 +173,19 @@ extension StepMerger {
       return
     }
     try ConflictTable.correct(record, at: now, hidden: hidden, in: store.database)
+  }
+}
+
+extension ScopeStore {
+  /// Returns the first parent of `row` that is not a parent of `hub` and that the user may not see.
+  func hiddenParent(of row: Row, from hub: Row?, in place: Int) throws -> (place: Int, key: RowKey)? {
+    for key in store.tables[place].schema.foreignKeys {
+      if let hub, key.columns.allSatisfy({ hub[$0] == row[$0] }) { continue }
+      guard let parent = try store.parent(of: row, along: key), try !maySee(parent.key, in: parent.place) else {
+        continue
+      }
+      return parent
+    }
+    return nil
   }
 }

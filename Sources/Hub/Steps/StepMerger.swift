@@ -322,6 +322,7 @@ final class StepMerger {
   }
 
   static let mayNotChange = "The user may not change this row."
+  static let mayNotMake = "The user may not make this row as it is."
   static let isNeverDeleted = "Rows of this table are not deleted."
 
   struct NotAllowed: Error {}

@@ -216,7 +216,13 @@ final class HeldRows {
         try rows.write(row, over: hub, key: record.key)
         if row != nil, try !scope.mayWrite(record.key, in: place) { throw StillHeld() }
       }
-    } catch is StillHeld { return .waits } catch let error as SQLiteError where error.kind == .constraint {
+    } catch is StillHeld {
+      // A change below a hidden row looks as if that row were missing, so it waits.
+      guard let row, try scope.hiddenParent(of: row, from: hub, in: place) == nil else { return .waits }
+      try close(
+        record, change, Disagreement(kind: .forbidden, state: .held), met: hub, in: place, note: StepMerger.mayNotMake)
+      return .closed
+    } catch let error as SQLiteError where error.kind == .constraint {
       return .waits
     } catch let error as SQLiteError where error.kind == .unique {
       // Another row has the same natural key. A new row that is the same thing will be folded into that row. So the

@@ -32,7 +32,8 @@ struct HeldTests {
   private func row() throws -> String { try camp.rows("office.sqlite", "SELECT id, p, owner, x FROM c") }
 
   private func conflicts() throws -> String {
-    try camp.rows("office.sqlite", "SELECT operation, kind, state FROM satchel_conflicts ORDER BY generation")
+    try camp.rows(
+      "office.sqlite", "SELECT operation, kind, state FROM satchel_conflicts ORDER BY generation, key")
   }
 
   /// Exports the update of c1, deletes c1, and delivers both.
@@ -67,6 +68,25 @@ struct HeldTests {
     try deliverParent()
     camp.hub("emit", "--all")
     #expect(try row() == "c1|p1|ann|office")
+  }
+
+  @Test("a new row that its user may not make any more does not enter with its parent, but is forbidden")
+  func lostRightToMake() throws {
+    try open(#""write": "owner = :user OR x <> 'secret'""#)
+    try camp.sql("a/data.sqlite", "INSERT INTO c VALUES ('c2', 'p2', 'zoe', 'open')")
+    try camp.deliver("a")
+    #expect(try conflicts() == "update|foreign key|held\ninsert|foreign key|held")
+    try camp.write(
+      "next.json",
+      #"{ "dataset": "camp", "version": 2, "tables": { "p": {}, "c": { "write": "owner = :user" } } }"#)
+    let applied = camp.hub("dataset", "apply", camp.path("next.json"))
+    #expect(applied.code == 0, "\(applied.error)")
+    try camp.answer("b")
+    try deliverParent()
+    #expect(try row() == "c1|p2|ann|of a")
+    #expect(try conflicts() == "update|foreign key|settled\ninsert|forbidden|held")
+    try camp.answer("a")
+    #expect(camp.hub("doctor").code == 0)
   }
 
   @Test("a right that was taken meanwhile is taken from what waits too")
