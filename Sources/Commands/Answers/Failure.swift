@@ -105,6 +105,13 @@ struct Failure {
     self.code = code
   }
 
+  /// Whether an emission failed for a reason that need not hold for other devices: the device itself, or one of its
+  /// user's rows.
+  static func concernsOneDevice(_ error: any Error) -> Bool {
+    if case BundleError.rowTooLarge = error { return true }
+    return error is WorkspaceError
+  }
+
   /// The failure in one or two lines. Names of files and rows in it may come from anyone, so they are made safe.
   var text: TerminalText { "\(message)\n" + (hint.map { "\($0)\n" } ?? "") }
 

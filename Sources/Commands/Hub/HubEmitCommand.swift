@@ -44,35 +44,54 @@ extension HubTool {
         throw UsageError("--to - writes one bundle, and this makes \(names.count): choose one device with --device")
       }
       try command.takeProofs(into: hub, context)
-      let reports = try hub.emitting { emitter in
+      let made = try hub.emitting { emitter in
         try names.map { name in
-          let report = try emitter.emit(
-            to: name, full: command.flag("full"), encryption: command.encryption, room: command.bundleRoom())
-          let excess = try excess(of: report, over: command.bundleSize())
-          if excess != nil { return (report: report, delivered: Delivered(), excess: excess) }
-          return (
-            report: report,
-            delivered: try command.deliver(report.file, of: hub.configuration, context, unknown: hub.unknownOwn) {
-              try emitter.cut(report, size: $0.size, parity: $0.parity, into: $1)
-            }, excess: nil
-          )
+          let report: EmitReport
+          do {
+            report = try emitter.emit(
+              to: name, full: command.flag("full"), encryption: command.encryption, room: command.bundleRoom())
+          } catch let error where names.count > 1 && Failure.concernsOneDevice(error) {
+            return Made(device: name, failure: Failure(error))
+          }
+          if let excess = try excess(of: report, over: command.bundleSize()) {
+            return Made(device: name, report: report, failure: Failure(excess))
+          }
+          let delivered = try command.deliver(report.file, of: hub.configuration, context, unknown: hub.unknownOwn) {
+            try emitter.cut(report, size: $0.size, parity: $0.parity, into: $1)
+          }
+          return Made(device: name, report: report, delivered: delivered)
         }
       }
       var left = expired.map { "\($0): expired, nothing was made\n" as TerminalText }.joined()
       left += unknown.map { "\($0): its user is not known here, nothing was made: satchel-hub status\n" }.joined()
-      let words = reports.map { text($0.report, $0.delivered) }.joined() + left
-      var answer = Answer(
-        words.isEmpty ? "There is no active device.\n" : words,
-        ["emissions": .array(reports.map { json($0.report, $0.delivered) })])
-      let excesses = reports.compactMap(\.excess)
-      if let first = excesses.first {
-        answer.warnings = excesses.map { Failure($0).text }.joined()
-        answer.members.append(.init(name: "error", value: Failure(first).json))
-        answer.code = excesses.count == reports.count ? .failed : .partial
-      }
-      if isStreamed, !command.dryRun, excesses.isEmpty { answer.output = reports[0].report.file }
+      var answer = answer(made, left)
+      if isStreamed, !command.dryRun, answer.code == .done { answer.output = made[0].report?.file }
       return answer
     }
+  }
+
+  /// The result for one device.
+  private struct Made {
+    let device: String
+    var report: EmitReport?
+    var delivered = Delivered()
+    var failure: Failure?
+  }
+
+  /// - Parameter left: the words about devices for which no bundle was due.
+  private static func answer(_ made: [Made], _ left: TerminalText) -> Answer {
+    let reports = made.compactMap { made in made.report.map { ($0, made.delivered) } }
+    let words = reports.map { text($0, $1) }.joined() + left
+    let isNone = made.isEmpty && left.isEmpty
+    var answer = Answer(
+      isNone ? "There is no active device.\n" : words, ["emissions": .array(reports.map { json($0, $1) })])
+    let failed = made.filter { $0.failure != nil }
+    if let first = failed.first?.failure {
+      answer.warnings = failed.compactMap { made in made.failure.map { "\(made.device): \($0.text)" } }.joined()
+      answer.members.append(.init(name: "error", value: first.json))
+      answer.code = failed.count == made.count ? .failed : .partial
+    }
+    return answer
   }
 
   /// The failure of a bundle whose rows alone are larger than the requested size.

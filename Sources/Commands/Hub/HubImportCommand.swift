@@ -135,7 +135,7 @@ extension HubTool {
               bundle \(report.number), \(Words.count(report.rows, "row")), \(report.gone) gone.\
               \(AttachedWords.left(report.attachedLeft))
               """)
-        } catch let error as WorkspaceError {
+        } catch let error where Failure.concernsOneDevice(error) {
           return .init(to: device.name, file: nil, words: "nothing was made.", failure: Failure(error))
         }
       }
