@@ -7,9 +7,10 @@ import SatchelValues
 public struct StateTally {
   private var digester: RowDigester
   public private(set) var table: StateEntry.Table
-  private let asked: Set<Int>
-  /// The rows in the requested sums. nil: there are more rows than a bundle may list.
-  public private(set) var answer: [RowKey: Digest256]? = [:]
+  /// The rows in the requested sums, by sum. Sums with more rows than a bundle may list are left out, the highest sum
+  /// first.
+  public private(set) var rows: [Int: [RowKey: Digest256]]
+  private var count = 0
 
   /// - Parameters:
   ///   - columns: only these columns are in the digests; nil: all columns of the table.
@@ -17,33 +18,39 @@ public struct StateTally {
   public init(_ schema: TableSchema, columns: Set<Name>? = nil, asked: [Int] = []) {
     digester = RowDigester(schema, columns: columns)
     table = StateEntry.Table(schema.name, columns: digester.columnNames)
-    self.asked = Set(asked)
+    rows = Dictionary(uniqueKeysWithValues: asked.map { ($0, [:]) })
   }
 
   public mutating func add(_ row: Row, key: RowKey) {
     let digests = digester.digests(of: row)
     table.add(digests)
-    if isAsked(digests.key) { keep(key, digests.row) }
+    if let sum = askedSum(of: digests.key) { keep(key, digests.row, in: sum) }
   }
 
   public mutating func remove(_ row: Row, key: RowKey) {
     let digests = digester.digests(of: row)
     table.remove(digests)
-    if isAsked(digests.key) { answer?[key] = nil }
+    if let sum = askedSum(of: digests.key), rows[sum]?.removeValue(forKey: key) != nil { count -= 1 }
   }
 
   /// Adds the current row of a query with the table's columns in their order.
   public mutating func add(rowOf query: borrowing Statement, key: (borrowing Statement) -> RowKey) {
     let digests = digester.digests(of: query)
     table.add(digests)
-    if isAsked(digests.key) { keep(key(query), digests.row) }
+    if let sum = askedSum(of: digests.key) { keep(key(query), digests.row, in: sum) }
   }
 
-  private func isAsked(_ key: Digest256) -> Bool { !asked.isEmpty && asked.contains(StateEntry.Table.sum(of: key)) }
+  private func askedSum(of key: Digest256) -> Int? {
+    if rows.isEmpty { return nil }
+    let sum = StateEntry.Table.sum(of: key)
+    return rows[sum] == nil ? nil : sum
+  }
 
-  private mutating func keep(_ key: RowKey, _ digest: Digest256) {
-    answer?[key] = digest
+  private mutating func keep(_ key: RowKey, _ digest: Digest256, in sum: Int) {
+    if rows[sum]?.updateValue(digest, forKey: key) == nil { count += 1 }
     // Pending rows are removed again, so more rows than the limit are kept meanwhile.
-    if let count = answer?.count, count > 2 * StateEntry.mostRows { answer = nil }
+    while count > 2 * StateEntry.mostRows, let highest = rows.keys.max() {
+      count -= rows.removeValue(forKey: highest)?.count ?? 0
+    }
   }
 }

@@ -70,8 +70,8 @@ public struct StateEntry: Hashable, Sendable {
     }
   }
 
-  /// The most rows in all answers of one bundle. An answer that would exceed this number is left out.
-  public static let mostRows = 10_000
+  /// The most rows in all answers of one bundle. Sums that would exceed this number are left out.
+  public static let mostRows = 100_000
   public static let mostBytes = 16 << 20
 
   /// In the order of their names.

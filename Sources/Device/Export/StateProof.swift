@@ -1,5 +1,7 @@
 import SatchelBundle
 import SatchelCapture
+import SatchelCrypto
+import SatchelJSON
 import SatchelRows
 import SatchelSQLite
 import SatchelValues
@@ -32,15 +34,12 @@ extension DeviceSession {
   func stateEntry() throws -> StateEntry {
     var tables: [StateEntry.Table] = []
     var answers: [StateEntry.Answer] = []
-    var room = StateEntry.mostRows
+    var room = AnswerRoom()
     for table in self.tables {
-      let question = state.compare.first { $0.table == table.name }
-      let tally = try tally(of: table, asked: question?.sums ?? [])
+      let asked = state.compare.first { $0.table == table.name }?.sums ?? []
+      let tally = try tally(of: table, asked: asked)
       tables.append(tally.table)
-      guard let question, let found = tally.answer, found.count <= room else { continue }
-      room -= found.count
-      let rows = found.sorted { $0.key.isBeforeInSQL($1.key) }.map { StateEntry.KeyedDigest($0.key, $0.value) }
-      answers.append(StateEntry.Answer(question, rows: rows))
+      if let answer = room.answer(tally) { answers.append(answer) }
     }
     return StateEntry(tables: tables, answers: answers)
   }
@@ -58,6 +57,32 @@ extension DeviceSession {
     }
     return tally
   }
+}
+
+/// The space for answers in one bundle.
+private struct AnswerRoom {
+  private var rows = StateEntry.mostRows
+  /// The rest of the entry has its own space.
+  private var bytes = StateEntry.mostBytes / 2
+
+  /// Returns the answer for as many of the requested sums as fit. The hub asks again for the others. nil: none fits.
+  mutating func answer(_ tally: StateTally) -> StateEntry.Answer? {
+    var sums: [Int] = []
+    var found: [(key: RowKey, digest: Digest256)] = []
+    for (sum, rows) in tally.rows.sorted(by: { $0.key < $1.key }) {
+      let size = rows.keys.reduce(0) { $0 + Self.bytes(of: $1) }
+      guard rows.count <= self.rows, size <= bytes else { continue }
+      (self.rows, bytes) = (self.rows - rows.count, bytes - size)
+      sums.append(sum)
+      found += rows.map { ($0.key, $0.value) }
+    }
+    if sums.isEmpty { return nil }
+    let rows = found.sorted { $0.key.isBeforeInSQL($1.key) }.map { StateEntry.KeyedDigest($0.key, $0.digest) }
+    return StateEntry.Answer(StateEntry.Question(tally.table.name, sums: sums), rows: rows)
+  }
+
+  /// The key as a text of JSON, in which each byte may need an escape, and the digest in hexadecimal.
+  private static func bytes(of key: RowKey) -> Int { 2 * canonicalKey(key).count + 100 }
 }
 
 /// When an export carries the digests of the rows. `never`: rows may be unreadable, or are about to change.

@@ -70,9 +70,7 @@ struct StateCheck {
       guard theirs.columns.allSatisfy({ schema.position(of: $0) != nil }) else {
         return Outcome(result: .unknown("\(theirs.name) has other columns on the device"))
       }
-      let answer = entry.answers.first { answer in
-        asked.contains(answer.question) && answer.question.table == theirs.name
-      }
+      let answer = entry.answers.first { $0.question.table == theirs.name && $0.question.isPart(of: asked) }
       var ours = StateTally(schema, columns: Set(theirs.columns), asked: answer?.question.sums ?? [])
       try store.numbers[place].each(of: held[place], in: store.database) { member in
         if changed[place].contains(member.number) {
@@ -86,8 +84,9 @@ struct StateCheck {
         differences.append(
           StateDifference(table: theirs.name, sums: sums, rowsHere: ours.table.rows, rowsThere: theirs.rows))
       }
-      guard let answer, let known = ours.answer else { continue }
+      guard let answer, ours.rows.count == answer.question.sums.count else { continue }
       outcome.compared.append(answer.question)
+      let known = ours.rows.values.reduce(into: [:]) { $0.merge($1) { first, _ in first } }
       outcome.rows += Self.differences(known, answer, in: theirs.name)
     }
     return differences.isEmpty
@@ -108,6 +107,13 @@ struct StateCheck {
     }
     rows += rest.keys.map { DifferentRow(table: table, key: $0, kind: .onlyAtHub) }
     return rows.sorted { $0.key.isBeforeInSQL($1.key) }
+  }
+}
+
+extension StateEntry.Question {
+  /// Whether all of its sums were requested. A device answers only as many as fit into a bundle.
+  fileprivate func isPart(of asked: [StateEntry.Question]) -> Bool {
+    asked.contains { $0.table == table && Set(sums).isSubset(of: $0.sums) }
   }
 }
 

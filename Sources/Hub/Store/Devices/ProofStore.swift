@@ -139,7 +139,7 @@ extension HubStore {
     // A device that received the request either answers, or has too many rows to list.
     let left = result == .verified || hasHeard ? [] : asked
     if result == .differs, hasHeard, outcome.compared.isEmpty, !asked.isEmpty {
-      words = "too many rows differ to be named one by one"
+      words = "the parts that differ have too many rows to be named one by one"
     }
     try database.run(
       """

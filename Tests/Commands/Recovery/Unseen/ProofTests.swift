@@ -37,6 +37,16 @@ struct ProofTests {
     #expect(try camp.device("tablet", "export", "--prove", "--json").json["proof"]?.boolValue == true)
   }
 
+  @Test("a doctor that finds nothing wrong has the next export prove the rows")
+  func askedByDoctor() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
+    camp.deliver("tablet", 1)
+    camp.answer("tablet", 2)
+    #expect(try camp.device("tablet", "export", "--json").json["proof"]?.boolValue != true)
+    #expect(camp.device("tablet", "doctor").code == 0)
+    #expect(try camp.device("tablet", "export", "--json").json["proof"]?.boolValue == true)
+  }
+
   @Test("a row that was written unseen is found, named, and kept as a conflict when the hub's comes")
   func compared() throws {
     try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('mine', 'lake', 'ann', 1, 'x')")
