@@ -134,9 +134,7 @@ extension DeviceWorkspace {
       case .away(let name): return .away(name)
       case .there, .initial: break
       }
-      guard try hasForeignFile(), !configuration.joins, try BundleArchive(folder, platform.files).hasAny() else {
-        return nil
-      }
+      guard try hasForeignFile(), !configuration.joins, try hasHistory() else { return nil }
       return .replaced
     } catch let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase {
       return .damaged(error.message)

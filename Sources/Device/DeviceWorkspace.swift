@@ -144,8 +144,11 @@ public struct DeviceWorkspace: Sendable {
     if docking == nil, let name = configuration.docks { return .away(name) }
     let isThere = try platform.files.kind(databasePath) != nil
     if try configuration.joins && isInitial() { return .initial }
-    if try isThere && !isEmptyDatabase() { return .there }
-    guard try BundleArchive(folder, platform.files).hasAny() else { return .initial }
+    if try isThere && !isEmptyDatabase() {
+      if try !isReplacedForGood() { return .there }
+      return .lost("Another program made the database \(databasePath) again, and it has no rows.")
+    }
+    guard try hasHistory() else { return .initial }
     return .lost(isThere ? "The database \(databasePath) is empty." : "The database \(databasePath) is missing.")
   }
 
@@ -232,7 +235,7 @@ final class DeviceSession {
     let database = try Database(path: workspace.databasePath, mode: .readWrite)
     try database.prepareForCommand()
     guard try database.hasTable("satchel_device"), let state = try DeviceState.load(from: database) else {
-      if try !BundleArchive(workspace.folder, workspace.platform.files).hasAny() { throw DeviceWorkspace.noData }
+      if try !workspace.hasHistory() { throw DeviceWorkspace.noData }
       throw WorkspaceError(
         .notCaptured,
         "The database \(workspace.databasePath) was not set up by Satchel: its satchel_ tables are missing.",

@@ -55,12 +55,8 @@ extension DeviceTool {
         hint: "See: satchel doctor", code: .failed)
       return [delivery(of: stranded, because: failure)]
     }
-    if try workspace.keys.areDiscarded() {
-      return [
-        .init(to: before.state.hubName, file: nil, words: "nothing: it has no key of its own, and only receives.")
-      ]
-    }
     let hub = before.state.hubName
+    if try workspace.keys.areDiscarded() { return [try withoutKeys(workspace, to: hub)] }
     let room = stick?.next(to: hub) ?? BundleRoom()
     if let stick, let begun = try begun(workspace, to: hub, room, stick) { return [begun] }
     var report = try workspace.export(encryption: command.encryption, room: room)
@@ -86,6 +82,17 @@ extension DeviceTool {
     return [.init(to: hub, file: report.file, words: words)]
   }
 
+  /// A device without keys makes no bundle. But it carries the hub's own bundles back to a hub that lost them.
+  private static func withoutKeys(_ workspace: DeviceWorkspace, to hub: String) throws -> Syncing.Outgoing {
+    let carried = try workspace.carriedBefore()
+    guard let last = carried.last else {
+      return .init(to: hub, file: nil, words: "nothing: it has no key of its own, and only receives.")
+    }
+    return .init(
+      to: hub, file: last, words: "\(Words.count(carried.count, "bundle")) that the hub itself made, and lacks.",
+      before: carried.dropLast())
+  }
+
   /// The export that sticks carry in volumes, if some volumes are on no stick yet and this stick has no room for the
   /// whole export. A new export would make the volumes on other sticks useless.
   private static func begun(
@@ -107,7 +114,7 @@ extension DeviceTool {
   /// The finished exports in the outbox, if this device cannot export now. If the exports cannot be read either, the
   /// list is empty, because the failure is enough.
   private static func made(_ workspace: DeviceWorkspace, before failure: Failure) -> [Syncing.Outgoing] {
-    guard let stranded = try? workspace.stranded(), stranded.files.count > 1 else { return [] }
+    guard let stranded = try? workspace.stranded(), !stranded.exports.isEmpty else { return [] }
     return [delivery(of: stranded, because: failure)]
   }
 

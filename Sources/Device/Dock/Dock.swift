@@ -82,7 +82,7 @@ extension DeviceWorkspace {
   public func checkDatabase() throws { if try !isInitial() || hasBundles() { _ = try session() } }
 
   private func hasBundles() throws -> Bool {
-    try !configuration.joins && BundleArchive(folder, platform.files).hasAny()
+    try !configuration.joins && hasHistory()
   }
 }
 

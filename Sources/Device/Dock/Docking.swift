@@ -88,7 +88,7 @@ extension DeviceWorkspace {
     let isWaiting =
       try platform.files.kind(folder.waiting) == .directory
       && platform.files.list(folder.waiting).contains { $0.hasSuffix(".satchel") }
-    guard isWaiting, let proof = try stranded()?.files.first else { return files }
+    guard isWaiting, let proof = try stranded()?.proof else { return files }
     return [proof] + files
   }
 

@@ -17,16 +17,29 @@ extension DeviceWorkspace {
   public struct Stranded: Sendable {
     /// The hub's name.
     public let hub: String
-    /// The newest bundle from the hub in the archive, and the exports in the outbox.
-    public let files: [String]
+    /// The newest bundle from the hub in the archive. nil if there is none.
+    public let proof: String?
+    /// The exports in the outbox.
+    public let exports: [String]
+
+    public var files: [String] { (proof.map { [$0] } ?? []) + exports }
   }
 
   /// The files that go to the hub while this device cannot export. nil: nothing here shows that the device ever had
   /// data.
   public func stranded() throws -> Stranded? {
-    let archive = BundleArchive(folder, platform.files)
     let keys = try hubKeys()
-    guard try !keys.isEmpty && archive.hasAny() else { return nil }
+    let newest = try keys.isEmpty ? nil : newestArchived(signedBy: keys)
+    guard let hub = try newest?.hub ?? newestOwnExport()?.to.name else { return nil }
+    let prefix = Manifest.namePrefix(dataset: configuration.dataset, from: configuration.name, to: hub)
+    let exports = try platform.files.list(folder.outbox).compactMap { BundleArchive.number(in: $0, prefix) }.sorted()
+      .map { Paths.join(folder.outbox, "\(prefix)\($0).satchel") }
+    return Stranded(hub: hub, proof: newest?.path, exports: exports)
+  }
+
+  /// The newest bundle from the hub in the archive, and the hub's name. nil if there is none.
+  private func newestArchived(signedBy keys: [PublicKey]) throws -> (hub: String, path: String)? {
+    guard try BundleArchive(folder, platform.files).hasAny() else { return nil }
     var newest: (number: Int64, hub: String, path: String)?
     for name in try platform.files.list(folder.archive) where name.hasSuffix(".satchel") {
       let path = Paths.join(folder.archive, name)
@@ -35,11 +48,7 @@ extension DeviceWorkspace {
       else { continue }
       newest = (manifest.number, manifest.from.name, path)
     }
-    guard let newest else { return nil }
-    let prefix = Manifest.namePrefix(dataset: configuration.dataset, from: configuration.name, to: newest.hub)
-    let exports = try platform.files.list(folder.outbox).compactMap { BundleArchive.number(in: $0, prefix) }.sorted()
-      .map { Paths.join(folder.outbox, "\(prefix)\($0).satchel") }
-    return Stranded(hub: newest.hub, files: [newest.path] + exports)
+    return newest.map { ($0.hub, $0.path) }
   }
 }
 

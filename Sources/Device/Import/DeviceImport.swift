@@ -130,7 +130,7 @@ extension DeviceWorkspace {
   private func revive(_ lost: LostExports) throws -> Int? {
     if runMode == .dryRun || configuration.joins { return nil }
     if case .lost = try databaseCondition() { return try rebuild(lost) }
-    guard try hasForeignFile(), try BundleArchive(folder, platform.files).hasAny(),
+    guard try hasForeignFile(), try hasHistory(),
       let replaced = try ReplacedFile.find(self)
     else { return nil }
     return try replaced.takeUpEmpty()

@@ -31,6 +31,21 @@ public struct BundleArchive: Sendable {
   /// power cut, data that relies on the file must not exist without the file.
   public func secure() throws { try files.syncDirectory(folder.archive) }
 
+  /// The paths of the bundles that were made here for any recipient, the highest number first. Their names begin with
+  /// `prefix`, and end with a number and `.satchel`.
+  public func outgoing(toAnyone prefix: String) throws -> [String] {
+    var found: [(number: Int64, path: String)] = []
+    for place in placesOfOutgoing where try files.kind(place) == .directory {
+      for name in try files.list(place).sorted() where name.hasPrefix(prefix) {
+        guard let dash = name.utf8.lastIndex(of: UInt8(ascii: "-")),
+          let number = Self.number(in: name, String(name[...dash]))
+        else { continue }
+        found.append((number, Paths.join(place, name)))
+      }
+    }
+    return found.sorted { $0.number > $1.number }.map(\.path)
+  }
+
   /// Whether any bundle is kept here.
   public func hasAny() throws -> Bool {
     try files.kind(folder.archive) == .directory && files.list(folder.archive).contains { $0.hasSuffix(".satchel") }
