@@ -201,10 +201,9 @@ extension HubWorkspace {
 
   func recovering(_ store: HubStore) throws -> HubStatus.Recovering? {
     guard try store.isRecovering() else { return nil }
-    let silent = try store.devices().filter { $0.state == .active && $0.proved < store.identity.firstEmission }.map(
-      \.name)
     return .init(
-      silent: silent, awaited: try store.awaitedEmissions(), missing: try missingLost(store).compactMap(\.file))
+      silent: try store.silentDevices(), awaited: try store.awaitedEmissions(),
+      missing: try missingLost(store).compactMap(\.file))
   }
 
   /// The entries of the ledger, the newest first.

@@ -262,6 +262,14 @@ extension HubTool {
     if report.gone > 0 {
       text += "\(Words.count(report.gone, "row")) may have been deleted in the lost time: satchel-hub conflicts\n"
     }
+    if report.obstructed > 0 {
+      text +=
+        """
+        \(Words.count(report.obstructed, "row")) of the lost time cannot be written beside the present rows: \
+        satchel-hub conflicts
+
+        """
+    }
     if report.abandoned > 0 {
       text +=
         "\(Words.count(report.abandoned, "change")) waited for rows that no device delivered: satchel-hub conflicts\n"
@@ -284,6 +292,7 @@ extension HubTool {
       "whole": .integer(Int64(report.whole)), "files": .integer(Int64(report.files)),
       "files_beside": AttachedWords.json(report.beside),
       "gone": .integer(Int64(report.gone)), "abandoned": .integer(Int64(report.abandoned)),
+      "obstructed": .integer(Int64(report.obstructed)),
       "unreadable": .integer(Int64(report.unreadable)),
     ]
   }

@@ -103,7 +103,8 @@ enum HubSchema {
       asked TEXT,                    -- by which name it calls itself; NULL: not known
       next_proved INTEGER NOT NULL DEFAULT 0, -- 1: the next key signed that it is announced
       refused_key TEXT,              -- the key that its last bundle announced and that was refused; NULL: none
-      signs_keys INTEGER NOT NULL DEFAULT 0 -- 1: it has shown a release whose new keys sign their announcement
+      signs_keys INTEGER NOT NULL DEFAULT 0, -- 1: it has shown a release whose new keys sign their announcement
+      only_receives INTEGER NOT NULL DEFAULT 0 -- 1: it was made without keys, so it delivers nothing
     ) WITHOUT ROWID
     """
 

@@ -7,8 +7,12 @@ import SatchelWorkspace
 extension HubSchema {
   static let upgrade = SchemaUpgrade([
     toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8, toSchema9,
-    toSchema10, toSchema11, toSchema12, toSchema13, toSchema14,
+    toSchema10, toSchema11, toSchema12, toSchema13, toSchema14, toSchema15,
   ])
+
+  private static let toSchema15: SchemaUpgrade.Step = {
+    try $0.execute("ALTER TABLE satchel_devices ADD COLUMN only_receives INTEGER NOT NULL DEFAULT 0")
+  }
 
   private static let toSchema14: SchemaUpgrade.Step = { database in
     try database.execute("DROP INDEX satchel_attachment_paths")

@@ -11,7 +11,7 @@ private struct NewDevice {
   let user: String
   let into: String
   let template: String?
-  let secrets: Provisioning.Secrets
+  let secrets: EnrolledDevice.Secrets
 
   init(_ request: WebRequest) throws {
     name = try request.needed("name")

@@ -25,7 +25,8 @@ struct Provisioning {
   ///     tables.
   ///   - secrets: whether the device gets keys with which it can deliver.
   func provision(
-    _ name: String, user: String, into folder: String, template: String?, secrets: Secrets = .made, runMode: RunMode
+    _ name: String, user: String, into folder: String, template: String?, secrets: EnrolledDevice.Secrets = .made,
+    runMode: RunMode
   ) throws -> Made {
     try refuseInside(folder)
     guard try platform.files.kind(folder) == nil || platform.files.list(folder).isEmpty else {
@@ -45,7 +46,7 @@ struct Provisioning {
       let report = try device.importBundle(emitted.file, fingerprint: hubKey.fingerprint)
       try Self.refuseRows(of: template, report)
       try new.publish()
-      do { return Made(device: try hub.markDelivered(emitted), rows: report.written) } catch {
+      do { return Made(device: try hub.markDelivered(emitted, secrets: secrets), rows: report.written) } catch {
         try? platform.files.removeTree(folder)
         throw error
       }
@@ -132,9 +133,9 @@ struct Provisioning {
   }
 
   /// Whether a device has keys with which it signs and decrypts.
-  enum Secrets { case made, none }
-
-  private func enrol(_ device: DeviceWorkspace, user: String, _ secrets: Secrets) throws -> EnrolledDevice {
+  private func enrol(_ device: DeviceWorkspace, user: String, _ secrets: EnrolledDevice.Secrets) throws
+    -> EnrolledDevice
+  {
     guard let incarnation = device.configuration.incarnation else {
       throw WorkspaceError(.badWorkspace, "satchel.json has no incarnation.")
     }

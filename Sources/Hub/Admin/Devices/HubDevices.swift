@@ -240,11 +240,14 @@ extension HubWorkspace {
 
   /// Records that a device has an emission because the emission was imported on this computer. The emission's file need
   /// not be carried any more. If the file cannot be moved away, this does no harm.
-  public func markDelivered(_ emission: EmitReport) throws -> EnrolledDevice {
+  public func markDelivered(
+    _ emission: EmitReport, secrets: EnrolledDevice.Secrets = .made
+  ) throws -> EnrolledDevice {
     let device = try changing { store in
       guard var device = try store.device(named: emission.device) else { throw Self.noDevice(emission.device) }
       device.proved = emission.number
-      device.state = .active
+      if device.state == .preparing { device.state = .active }
+      if secrets == .none { device.onlyReceives = true }
       try store.save(device)
       try store.prove(device.proved, by: device.id)
       try store.markDelivered(emission.number, to: device.id)

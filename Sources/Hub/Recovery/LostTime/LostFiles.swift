@@ -15,18 +15,25 @@ extension HubWorkspace {
   }
 
   /// Returns the collected bundles that are not merged and whose file is missing or damaged. Reads every file.
-  func unreadableLost(_ store: HubStore) throws -> [LostEmission] {
+  func unreadableLost(_ store: HubStore) throws -> [LostEmission] { try inspectLost(store).unreadable }
+
+  /// Reads the file of every collected bundle that is not merged. Returns the bundles whose file is missing or damaged,
+  /// and the latest version of the dataset in the others; 0 if there are none.
+  func inspectLost(_ store: HubStore) throws -> (unreadable: [LostEmission], version: Int64) {
     let keys = try ownKeys()
-    return try store.lostEmissionsToMerge().filter { emission in
+    var version: Int64 = 0
+    let unreadable = try store.lostEmissionsToMerge().filter { emission in
       guard let file = emission.file else { return false }
       do {
         let bundle = try reader.read(lostPath(file), trust: .keys(keys), staging: folder.inbox)
+        version = max(version, bundle.manifest.version)
         return bundle.digest != emission.link.digest
       } catch BundleError.unknownKey {
         // The signing key was lost since then. The file exists, but it is not trusted.
         return false
       } catch is BundleError { return true } catch PlatformError.missing { return true }
     }
+    return (unreadable, version)
   }
 
   /// Returns the collected bundles whose file is missing.

@@ -8,34 +8,6 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The result of merging the lost time.
-public struct RecoveryReport: Sendable {
-  /// The number of emissions whose rows were merged.
-  public var emissions = 0
-  /// The number of rows that came back, wholly or in part.
-  public var rows = 0
-  /// The number of settled conflicts that keep a value beside a newer value.
-  public var kept = 0
-  /// The number of rows with a counter or a set that had another value in the lost time. The hub's own changes of that
-  /// time are missing in it.
-  public var counts = 0
-  /// The number of rows with a counter or a set that came back as a whole. The devices' changes of that time are in
-  /// them. A change that comes later may be one of these.
-  public var whole = 0
-  /// The number of attached files that came back.
-  public var files = 0
-  /// Those of them that are kept beside a present file.
-  public var beside: [ArrivingAttachments.Arrival] = []
-  /// The number of rows that a device lost in the lost time. A person checks them.
-  public var gone = 0
-  /// The number of changes that waited for rows which no device delivered again.
-  public var abandoned = 0
-  /// The number of collected bundles whose files are missing or damaged. Their changes are not merged.
-  public var unreadable = 0
-
-  public init() {}
-}
-
 /// The recovery of the lost time. A restored or set-back hub gets its own signed emissions from that time from the
 /// devices' archives.
 ///
@@ -55,12 +27,14 @@ extension HubWorkspace {
     }
   }
 
-  /// Whether the lost time can be merged. Every active device must have delivered in this epoch and brought all its
-  /// emissions from the lost time. All of these emissions must be readable.
+  /// Whether the lost time can be merged. Every active device with keys must have delivered in this epoch and brought
+  /// all its emissions from the lost time. All of these emissions must be readable, and of no later version of the
+  /// dataset.
   func isRecoveryComplete(_ store: HubStore) throws -> Bool {
     guard try store.isRecovering() else { return false }
-    let silent = try store.devices().contains { $0.state == .active && $0.proved < store.identity.firstEmission }
-    return try !silent && store.awaitedEmissions().isEmpty && unreadableLost(store).isEmpty
+    guard try store.silentDevices().isEmpty && store.awaitedEmissions().isEmpty else { return false }
+    let lost = try inspectLost(store)
+    return lost.unreadable.isEmpty && lost.version <= store.dataset.version
   }
 
   /// Merges the collected emissions and ends the recovery. The caller holds a transaction without triggers.
@@ -69,6 +43,7 @@ extension HubWorkspace {
     let emissions = try store.lostEmissionsToMerge()
     try recovery.learnKeys(of: emissions)
     for (rank, emission) in emissions.enumerated() { try recovery.merge(emission, rank) }
+    try recovery.mergeWaiting()
     for (rank, emission) in emissions.enumerated() { try recovery.noteGone(emission, rank) }
     try recovery.bringFilesBack(from: emissions)
     try recovery.finish()
@@ -77,22 +52,28 @@ extension HubWorkspace {
 }
 
 /// One merge of the lost time.
-private final class Recovery {
+final class Recovery {
   private let hub: HubWorkspace
-  private let store: HubStore
-  private let now: Int64
+  let store: HubStore
+  let now: Int64
   private let staging: StagingFolder
-  private let known: BaselineRows
+  let known: BaselineRows
   private let former: FormerColumns
-  private let seen: SeenRows
-  private let redelivered: RedeliveredRows
-  private var keys: PrimaryKeyMap
+  let seen: SeenRows
+  let redelivered: RedeliveredRows
+  private(set) var keys: PrimaryKeyMap
   /// The hub's cursor when the first emission was merged.
-  private var begin = Cursor.zero
+  private(set) var begin = Cursor.zero
   private var unreadable: Set<String> = []
   /// The ranks of the emissions that took rows away from their device.
   private var takingAway: Set<Int> = []
-  private(set) var report = RecoveryReport()
+  /// The tables of which an emission shows all rows that its user saw, by the emission's rank.
+  private var wholeTables: [Int: [Int]] = [:]
+  /// The rows that wait for rows of other emissions, the newest emission first.
+  var waiting: [LostRow] = []
+  /// The rows of which a version waits. The older versions wait behind it.
+  var waitingRows: Set<StepMerger.RowReference> = []
+  var report = RecoveryReport()
 
   init(_ hub: HubWorkspace, _ store: HubStore) throws {
     self.hub = hub
@@ -142,8 +123,9 @@ private final class Recovery {
   /// - Parameter rank: 0 for the newest emission.
   func merge(_ emission: LostEmission, _ rank: Int) throws {
     guard let file = emission.file, let bundle = try believedBundle(file),
-      let ranked = RankedEmission(emission, bundle.manifest, rank: rank)
+      let ranked = try ranked(emission, bundle.manifest, rank)
     else { return }
+    try checkVersion(of: bundle.manifest)
     known.expect(version: bundle.manifest.version, former)
     if let path = bundle.path(of: .snapshot) { try mergeRows(of: Database.untrusted(path: path), ranked) }
     try bundle.eachChange { line in
@@ -151,7 +133,7 @@ private final class Recovery {
       switch line.content {
       case .row(let fields):
         table.expect(columns: fields.map(\.name))
-        try merge(table.row(of: fields), at: line.stamp, in: place, ranked)
+        try merge(LostRow(row: table.row(of: fields), stamp: line.stamp, place: place, emission: ranked))
       case .gone: takingAway.insert(rank)
       case .insert, .update, .delete, .rekey, .block: break
       }
@@ -167,9 +149,27 @@ private final class Recovery {
         let values = $0.values(from: 0, count: columns.count)
         let row = table.row(of: zip(columns, values).map { Field($0, $1) })
         let stamp = try SnapshotBuilder.stamp(of: table.schema.key(of: row), in: table.name, database: snapshot)
-        try merge(row, at: stamp, in: place, emission)
+        try merge(LostRow(row: row, stamp: stamp, place: place, emission: emission))
       }
+      wholeTables[emission.rank, default: []].append(place)
     }
+  }
+
+  private func ranked(_ emission: LostEmission, _ manifest: Manifest, _ rank: Int) throws -> RankedEmission? {
+    guard case .scope(let scope) = manifest.body else { return nil }
+    let ofFiles = try store.isEpochOfFiles(scope.epoch)
+    return RankedEmission(emission, manifest, scope.epoch, rank: rank, isOfFiles: ofFiles)
+  }
+
+  /// Throws if a bundle is of a later version of the dataset: columns that this hub does not have would be left out.
+  private func checkVersion(of manifest: Manifest) throws {
+    if manifest.version <= store.dataset.version { return }
+    throw WorkspaceError(
+      .newerDataset,
+      """
+      A bundle of the lost time is of version \(manifest.version) of the dataset, and this hub has version \
+      \(store.dataset.version).
+      """, hint: "First: satchel-hub dataset apply, with the definition of version \(manifest.version).")
   }
 
   /// Returns the scope of the user of the emission's device. nil if the device was removed.
@@ -178,162 +178,8 @@ private final class Recovery {
     return ScopeStore(store, user: try store.user(device.user) ?? User(name: device.user, attributes: []))
   }
 
-  // MARK: one row
-
-  private func merge(_ lost: Row, at stamp: Stamp, in place: Int, _ emission: RankedEmission) throws {
-    let row = keys.row(lost, of: place)
-    let key = store.rows[place].schema.key(of: row)
-    let hub = try store.rows[place].row(key)
-    let past = try store.past(of: key, in: place)
-    let isNewest = try past.map { try !seen.contains($0.number, in: place, laterThan: emission) } ?? true
-    if let past { try seen.note(past.number, in: place, of: emission) }
-    guard let hub else { return try bringBack(row, key, at: stamp, past, in: place, emission) }
-    if hub == row { return }
-    let present = try knownValues(of: past, in: place, since: stamp)
-    func isKnown(_ column: Int) -> Bool { present.values[column, default: []].contains(row[column]) }
-    let differing = row.values.indices.filter { hub[$0] != row[$0] }
-    let counters = differing.filter { store.rows[place].rules.countsDifferences(of: $0) }
-    // The devices deliver their own changes of counters again, so an older value is one of many that a counter had on
-    // the way.
-    let counts = isNewest ? counters.filter { !isKnown($0) } : []
-    var kept = Dictionary(uniqueKeysWithValues: counts.map { ($0, Winner.hub) })
-    var changes: [ColumnChange] = []
-    for column in differing where !counters.contains(column) {
-      if !present.columns.contains(column) {
-        changes.append(ColumnChange(column: column, was: hub[column], value: row[column]))
-      } else if !isKnown(column) {
-        kept[column] = .hub
-      }
-    }
-    if !changes.isEmpty, try !write(.update(changes), key, over: hub, at: stamp, past, in: place) {
-      for change in changes { kept[change.column] = .hub }
-    }
-    if !counts.isEmpty { report.counts += 1 }
-    if !kept.isEmpty {
-      let lost = kept.keys.sorted().map { ColumnChange(column: $0, was: hub[$0], value: row[$0]) }
-      try note(
-        Disagreement(kind: .updateUpdate, state: .settled, winners: kept), .update(lost), key, at: stamp, hub,
-        in: place, emission.words)
-    }
-  }
-
-  /// Brings back a whole row that this hub lacks. If the row was deleted later or cannot be written, a settled conflict
-  /// keeps it.
-  private func bringBack(
-    _ row: Row, _ key: RowKey, at stamp: Stamp, _ past: RowNumbers.Entry?, in place: Int, _ emission: RankedEmission
-  ) throws {
-    if try redelivered.contains(row, in: place, of: store) { return }
-    let isLater = past.map { $0.stamp == .zero || stamp > $0.stamp } ?? true
-    if isLater, try write(.insert(row), key, over: nil, at: stamp, past, in: place) {
-      try noteWhole(key, at: stamp, in: place, emission)
-      // A device deleted the row without knowledge of this state of the row.
-      guard let past, past.stamp > .zero else { return }
-      let verdict = decide(store.rows[place].rules.table, device: .zero, hub: stamp)
-      try note(
-        Disagreement(kind: .deleteUpdate, state: verdict.state), .delete(was: row), key, at: past.stamp, row, in: place,
-        "\(emission.words) An older deletion of it came from a device.")
-      return
-    }
-    try note(
-      Disagreement(kind: .updateDelete, state: .settled), .insert(row), key, at: stamp, nil, in: place, emission.words)
-  }
-
-  /// Records that a row is back as a whole. Its counters and sets are from the lost time.
-  private func noteWhole(_ key: RowKey, at stamp: Stamp, in place: Int, _ emission: RankedEmission) throws {
-    guard let number = try store.numbers[place].number(of: key) else { return }
-    try seen.note(number, in: place, of: emission)
-    try store.rememberRecovered(number, in: place, at: stamp)
-    if !store.rows[place].countedColumns.isEmpty { report.whole += 1 }
-  }
-
-  /// Writes a change from the lost time as the hub's own change. Returns false, with no effect, if an obstacle prevents
-  /// the change.
-  private func write(
-    _ change: Change, _ key: RowKey, over hub: Row?, at stamp: Stamp, _ past: RowNumbers.Entry?, in place: Int
-  ) throws -> Bool {
-    var target = hub
-    switch change {
-    case .insert(let row): target = row
-    case .update(let changes): for change in changes { target?[change.column] = change.value }
-    case .delete: target = nil
-    }
-    var parents = ParentCache()
-    if try store.brokenReference(of: target, from: hub, in: place, using: &parents) != nil { return false }
-    do { try store.database.savepoint { try store.rows[place].write(target, over: hub, key: key) } } catch let error
-      as SQLiteError
-      where error.kind == .unique || error.kind == .constraint
-    { return false }
-    let origin = Origin(
-      device: nil, user: HubWorkspace.hubUser, stamp: stamp, bundle: nil, returnsToAuthor: false, at: now)
-    try store.log(change, of: key, with: past, in: place, from: origin)
-    try Capture.witness(stamp, in: store.database)
-    report.rows += 1
-    return true
-  }
-
-  /// Returns the columns that were changed since this epoch began, or later than a row of the lost time. Also returns
-  /// the old and new values of these changes, from the log. Before the epoch began, people may have worked at this hub
-  /// without knowing that it was set back.
-  private func knownValues(of past: RowNumbers.Entry?, in place: Int, since stamp: Stamp) throws -> (
-    columns: Set<Int>, values: [Int: [Value]]
-  ) {
-    var columns: Set<Int> = []
-    var values: [Int: [Value]] = [:]
-    let schema = store.rows[place].schema
-    try store.eachChange(of: past) { entry in
-      guard entry.cursor > store.identity.epochCursor || entry.stamp > stamp else { return .more }
-      columns.formUnion(entry.columns(in: schema))
-      for field in try (entry.set ?? []) + (entry.was ?? []) {
-        if let column = schema.position(of: field.name) { values[column, default: []].append(field.value) }
-      }
-      return .more
-    }
-    return (columns, values)
-  }
-
-  // MARK: rows that were lost
-
-  /// Records the rows that an emission took away from its device. The rows of all emissions are merged before that, so
-  /// rows that came back are here again.
-  func noteGone(_ emission: LostEmission, _ rank: Int) throws {
-    guard takingAway.contains(rank), let file = emission.file, let bundle = try believedBundle(file),
-      let ranked = RankedEmission(emission, bundle.manifest, rank: rank),
-      let scope = try visibility(for: emission.device)
-    else { return }
-    try bundle.eachChange { line in
-      guard case .gone = line.content, let place = store.place(of: line.table) else { return }
-      try noteGone(keys.key(line.key, of: place), in: place, scope, ranked)
-    }
-  }
-
-  /// Records a conflict about a row that the device lost in the lost time. A deletion looks the same as a row that left
-  /// the scope, so a person checks it. No conflict is necessary in three cases. A newer emission has the row, or the
-  /// user does not see the row now, or the row was written since.
-  private func noteGone(_ key: RowKey, in place: Int, _ scope: ScopeStore, _ emission: RankedEmission) throws {
-    guard let row = try store.rows[place].row(key), let past = try store.past(of: key, in: place),
-      try scope.maySee(key, in: place), try !isWrittenSince(past),
-      try !seen.contains(past.number, in: place, laterThan: emission)
-    else { return }
-    let isNew = try note(
-      Disagreement(kind: .deleteUpdate, state: .open), .delete(was: row), key, at: past.stamp, row, in: place,
-      """
-      \(emission.words) The row was missing in that bundle. It was deleted, or the user was no longer allowed to see it.
-      """)
-    if isNew { report.gone += 1 }
-  }
-
-  /// Whether a row was written in this epoch before this merge.
-  private func isWrittenSince(_ past: RowNumbers.Entry) throws -> Bool {
-    var isWritten = false
-    try store.eachChange(of: past, after: store.identity.epochCursor) { entry in
-      isWritten = entry.cursor <= begin
-      return isWritten ? .enough : .more
-    }
-    return isWritten
-  }
-
   /// - Returns: whether the conflict is new.
-  @discardableResult private func note(
+  @discardableResult func note(
     _ disagreement: Disagreement, _ change: Change, _ key: RowKey, at stamp: Stamp, _ met: Row?, in place: Int,
     _ words: String
   ) throws -> Bool {
@@ -343,6 +189,24 @@ private final class Recovery {
     let isNew = try ConflictTable.add(record, bundle: nil, noted: now, told: 0, in: store.database)
     if isNew, disagreement.state == .settled { report.kept += 1 }
     return isNew
+  }
+
+  // MARK: rows that were lost
+
+  /// Records the rows that an emission took away from its device. The rows of all emissions are merged before that, so
+  /// rows that came back are here again.
+  func noteGone(_ emission: LostEmission, _ rank: Int) throws {
+    let places = wholeTables[rank] ?? []
+    guard takingAway.contains(rank) || !places.isEmpty, let file = emission.file,
+      let bundle = try believedBundle(file), let ranked = try ranked(emission, bundle.manifest, rank),
+      let scope = try visibility(for: emission.device)
+    else { return }
+    for place in places { try noteMissing(in: place, scope, ranked) }
+    guard takingAway.contains(rank) else { return }
+    try bundle.eachChange { line in
+      guard case .gone = line.content, let place = store.place(of: line.table) else { return }
+      try noteGone(keys.key(line.key, of: place), in: place, scope, ranked)
+    }
   }
 
   // MARK: files

@@ -6,21 +6,24 @@ import SatchelValues
 struct RankedEmission {
   /// The epoch in which the hub made the emission.
   let epoch: Epoch
+  /// Whether the present files are from that epoch, or from a later one. If not, the emission is from an epoch that was
+  /// lost as a whole.
+  let isOfFiles: Bool
   /// 0 for the newest emission.
   let rank: Int
+  let stamp: Stamp
   /// The emission, as the conflicts name it.
   let words: String
 
-  /// - Returns: nil if the bundle is no emission.
-  init?(_ emission: LostEmission, _ manifest: Manifest, rank: Int) {
-    guard case .scope(let scope) = manifest.body else { return nil }
-    epoch = scope.epoch
-    self.rank = rank
+  init(_ emission: LostEmission, _ manifest: Manifest, _ epoch: Epoch, rank: Int, isOfFiles: Bool) {
+    (self.epoch, self.rank, self.isOfFiles) = (epoch, rank, isOfFiles)
+    stamp = manifest.stamp
     words = "Known only from bundle \(emission.link.number) for \(manifest.to.name), of the time that this hub lost."
   }
 }
 
-/// The rows that the emissions of the lost time show, by the newest emission of each epoch that shows a row.
+/// The rows that the emissions of the lost time show, by the newest and the oldest emission of each epoch that show a
+/// row.
 ///
 /// The records are in a temporary table, because an emission may show every row of the hub.
 struct SeenRows {
@@ -31,7 +34,8 @@ struct SeenRows {
     try store.database.execute(
       """
       CREATE TEMP TABLE IF NOT EXISTS satchel_recovered (
-        place INTEGER, row INTEGER, epoch TEXT, rank INTEGER, PRIMARY KEY (place, row, epoch)) WITHOUT ROWID;
+        place INTEGER, row INTEGER, epoch TEXT, rank INTEGER, oldest INTEGER, PRIMARY KEY (place, row, epoch)
+      ) WITHOUT ROWID;
       DELETE FROM temp.satchel_recovered
       """)
   }
@@ -40,8 +44,8 @@ struct SeenRows {
   func note(_ number: Int64, in place: Int, of emission: RankedEmission) throws {
     try store.database.run(
       """
-      INSERT INTO temp.satchel_recovered VALUES (:place, :row, :epoch, :rank)
-      ON CONFLICT DO UPDATE SET rank = min(rank, excluded.rank)
+      INSERT INTO temp.satchel_recovered VALUES (:place, :row, :epoch, :rank, :rank)
+      ON CONFLICT DO UPDATE SET rank = min(rank, excluded.rank), oldest = max(oldest, excluded.rank)
       """,
       [
         "place": .integer(Int64(place)), "row": .integer(number), "epoch": .string(emission.epoch.text),
@@ -52,10 +56,26 @@ struct SeenRows {
   /// Whether a newer emission of the same epoch shows the row. An emission of a later epoch does not count. The hub
   /// made it without what it lost, so it may show a row that was deleted before.
   func contains(_ number: Int64, in place: Int, laterThan emission: RankedEmission) throws -> Bool {
+    try find(number, in: place, emission, "rank < :rank")
+  }
+
+  /// Whether the emission itself or a newer one of the same epoch shows the row.
+  func contains(_ number: Int64, in place: Int, notBefore emission: RankedEmission) throws -> Bool {
+    try find(number, in: place, emission, "rank <= :rank")
+  }
+
+  /// Whether an older emission of the same epoch shows the row.
+  func contains(_ number: Int64, in place: Int, before emission: RankedEmission) throws -> Bool {
+    try find(number, in: place, emission, "oldest > :rank")
+  }
+
+  private func find(
+    _ number: Int64, in place: Int, _ emission: RankedEmission, _ condition: String
+  ) throws -> Bool {
     try store.database.first(
       """
       SELECT 1 FROM temp.satchel_recovered
-      WHERE place = :place AND row = :row AND epoch = :epoch AND rank < :rank
+      WHERE place = :place AND row = :row AND epoch = :epoch AND \(condition)
       """,
       [
         "place": .integer(Int64(place)), "row": .integer(number), "epoch": .string(emission.epoch.text),

@@ -6,6 +6,9 @@ import SatchelWorkspace
 
 /// A device, as the hub's records show it.
 public struct EnrolledDevice: Sendable {
+  /// The secret keys of a device that is made here.
+  public enum Secrets: Sendable { case made, none }
+
   public enum State: String, Sendable {
     case active
     /// The device's folder is being made here. The device is treated as active, but its name can be given again if the
@@ -49,6 +52,8 @@ public struct EnrolledDevice: Sendable {
     if isRejected { return "The office rejected the whole bundle." }
     return isReadOnly ? "The device may change nothing." : nil
   }
+  /// Whether the device was made without keys. Then it delivers nothing, but it may carry bundles of this hub.
+  public internal(set) var onlyReceives = false
   public let incarnation: Incarnation
   public var state: State
   public var merged: SequenceNumber
@@ -88,7 +93,7 @@ extension HubStore {
     """
     id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, \
     revoked_from, expires, read_only, emitted, continues, understands, stamp, asked, next_proved, refused_key, \
-    signs_keys
+    signs_keys, only_receives
     """
 
   func devices() throws -> [EnrolledDevice] {
@@ -114,7 +119,7 @@ extension HubStore {
       INSERT OR REPLACE INTO satchel_devices (\(Self.deviceColumns))
       VALUES (:id, :name, :user, :key, :incarnation, :state, :merged, :proved, :enrolled, :heard, :skew,
         :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only, :emitted, :continues, :understands,
-        :stamp, :asked, :next_proved, :refused_key, :signs_keys)
+        :stamp, :asked, :next_proved, :refused_key, :signs_keys, :only_receives)
       """,
       [
         "id": .string(device.id.text), "name": .string(device.name), "user": .string(device.user),
@@ -136,6 +141,7 @@ extension HubStore {
         "next_proved": .integer(device.isNextKeyProved ? 1 : 0),
         "refused_key": device.refusedKey.map { .string($0.line) } ?? .null,
         "signs_keys": .integer(device.signsAnnouncements ? 1 : 0),
+        "only_receives": .integer(device.onlyReceives ? 1 : 0),
       ])
   }
 
@@ -153,6 +159,7 @@ extension HubStore {
       continues: row.optionalText(18).map { ReplicaID(unchecked: $0) },
       revokedFrom: row.optionalInteger(14).map { SequenceNumber($0) },
       expires: row.optionalInteger(15), isReadOnly: row.integer(16) != 0,
+      onlyReceives: row.integer(25) != 0,
       incarnation: Incarnation(unchecked: row.text(4)), state: state, merged: SequenceNumber(row.integer(6)),
       proved: EmissionNumber(row.integer(7)), emitted: EmissionNumber(row.integer(17)), enrolled: row.integer(8),
       heard: row.optionalInteger(9), skew: row.integer(10), asked: row.optionalText(21),

@@ -17,6 +17,14 @@ extension HubStore {
     } ?? false
   }
 
+  /// Whether the hub's files were once in this former epoch. They were not if the hub learned of the epoch from a
+  /// device's bundle.
+  func isEpochOfFiles(_ epoch: Epoch) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_epochs WHERE epoch = :epoch AND learned = 0", ["epoch": .string(epoch.text)]
+    ) { _ in true } ?? false
+  }
+
   /// Begins a new epoch with the rows as they are.
   ///
   /// The emissions of the former epoch are remembered, because devices still have them. No bundle builds on them any

@@ -177,6 +177,12 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
+  /// The names of the active devices that must deliver in this epoch and did not yet. A device without keys delivers
+  /// nothing.
+  func silentDevices() throws -> [String] {
+    try devices().filter { $0.state == .active && !$0.onlyReceives && $0.proved < identity.firstEmission }.map(\.name)
+  }
+
   /// Counts the emissions of the lost time that each active device has and has not brought yet. The devices are in the
   /// order of their names.
   func awaitedEmissions() throws -> [(device: String, count: Int64)] {

@@ -187,6 +187,33 @@ struct LostTimeTests {
     }
   }
 
+  @Test("a device without keys carries the hub's own bundles back, and the hub does not wait for it")
+  func withoutKeys() throws {
+    try open([])
+    let made = camp.hub(
+      "device", "provision", "kiosk", "--user", "ann", "--no-keys", "--into", camp.path("kiosk"))
+    #expect(made.code == 0, "\(made.error)")
+    try camp.carry("kiosk")
+    try camp.keepHub()
+    for number in 1...2 {
+      try camp.sql(office, "INSERT INTO sites VALUES ('office-\(number)', 'of the lost time')")
+      try camp.carry("kiosk")
+    }
+    #expect(try sites("kiosk/data.sqlite") == "hill lake office-1 office-2")
+    try putBack()
+    try camp.sql(office, "INSERT INTO sites VALUES ('new', 'of the other time')")
+    camp.hub("sync", camp.path("stick"))
+    camp.device("kiosk", "sync", camp.path("stick"))
+    #expect(camp.hub("sync", camp.path("stick")).error.contains("set back"))
+    #expect(camp.hub("restore", "--in-place", "--yes").code == 0)
+    try camp.carry("kiosk", rounds: 4)
+    #expect(try sites(office) == "hill lake new office-1 office-2")
+    #expect(try sites("kiosk/data.sqlite") == "hill lake new office-1 office-2")
+    #expect(camp.hub("status").out.contains("Recovers") == false)
+    let idle = camp.device("kiosk", "sync", camp.path("stick"))
+    #expect(idle.out.contains("it has no key of its own"), "\(idle.out)")
+  }
+
   @Test("restore --in-place keeps the database as it was before")
   func copyKept() throws {
     try open(["tablet"])
@@ -194,6 +221,8 @@ struct LostTimeTests {
     let copy = try #require(try begun.json["copy"]?.stringValue)
     try camp.sql(office, "DELETE FROM sites")
     #expect(try sites(String(copy.dropFirst(camp.root.utf8.count + 1))) == "hill lake")
+    let again = camp.hub("restore", "--in-place", "--yes")
+    #expect(again.out.contains("The newest bundle that this hub knows is from 20"), "\(again.out)")
   }
 
   @Test("doctor --repair does not say that a hub is well if its database alone was put back")
