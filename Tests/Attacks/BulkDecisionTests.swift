@@ -69,6 +69,17 @@ struct BulkDecisionTests {
     #expect(try before.changedRows(in: Protected(lab)) == [])
   }
 
+  @Test("sends no file that the device names in a report and never had")
+  func namedFile() throws {
+    let line = try lab.forger.conflict("notes", "n1", was: ["body": "mine"], now: ["photo": "SECRET.jpg"]) {
+      $0.hold(as: "ann")
+    }
+    #expect(try lab.refusal(of: lab.forger.bundle { $0.conflicts = [line] }) == nil)
+    lab.tool("conflicts", "resolve", "--all", "--policy", "device")
+    #expect(try lab.atHub("SELECT photo FROM notes WHERE id = 'n1'") == ["SECRET.jpg"])
+    #expect(try !lab.tellsSecrets(to: "evil"))
+  }
+
   @Test("takes the late work of a user who could write the row")
   func late() throws {
     try write("UPDATE tasks SET owner = 'ben' WHERE id = 1")

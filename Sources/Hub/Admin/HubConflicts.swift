@@ -245,7 +245,19 @@ extension HubWorkspace {
       try store.log(
         change, of: row.key, in: place,
         from: Origin(device: nil, user: Self.hubUser, stamp: stamp, bundle: nil, returnsToAuthor: false, at: moment))
+      if decision.word == .device { try keepClaims(of: record, in: change, of: row.key, in: place, store) }
     }
+  }
+
+  /// A decision for a device does not show that the device has the files whose names it wrote. A reported change has no
+  /// line of its own that claims them.
+  private func keepClaims(
+    of record: ConflictRecord, in change: Change, of key: RowKey, in place: Int, _ store: HubStore
+  ) throws {
+    let paths = store.tables[place].attachments(of: change)
+    if try paths.isEmpty || store.device(record.device) == nil { return }
+    let number = try store.numbers[place].assign(key, in: store.database)
+    for path in paths { try store.claim(path, in: number, place, by: record.device) }
   }
 }
 

@@ -29,6 +29,8 @@ struct ReportedConflicts {
     var count = 0
     /// The new conflicts in tables that accept late work.
     var maybeLate: [ConflictID] = []
+    /// The new conflicts about rows that their user has lost.
+    var lost: [ConflictID] = []
     var keptOut: KeptOutRows
     /// All changes that the reports are about, whether the hub knew their conflicts or not.
     var reported: Set<UnknownResults.ReportedChange> = []
@@ -57,6 +59,7 @@ struct ReportedConflicts {
       try store.addReport(id, called: line.id)
       taken.keptOut.note(record)
       taken.count += 1
+      if record.kind == .revoked { taken.lost.append(id) }
       let place = store.place(of: record.table)
       if let place, store.tables[place].rules.late == .accept { taken.maybeLate.append(id) }
     }

@@ -211,6 +211,7 @@ struct BundleMerge {
       merger, FormerRights(scope, device: device, changes, among: emission == nil ? [] : emissions), own: own,
       bundle: manifest.bundle, now: now)
     try late.take(told.maybeLate + merger.progress.maybeLate)
+    try LostRights(scope, device).note(told.lost + merger.progress.lost)
     if brake == .none || brake == .withHistory {
       try BrakeCheck(
         store: store, user: user.name, held: merger.held, start: start, bundle: manifest, decision: brake

@@ -130,6 +130,7 @@ extension StepMerger {
     let since = try base.sinceOfWaiting(store)
     let addition = try ConflictTable.addMeeting(
       record, bundle: bundle, noted: now, since: since, told: told, hidden: hidden, in: store.database)
+    if [.revoked, .unit].contains(record.kind) { progress.lost.append(record.id) }
     switch addition {
     case .new:
       earlier?.add(.init(id: record.id, row: record.rowInTable))

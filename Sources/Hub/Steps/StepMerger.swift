@@ -93,6 +93,8 @@ final class StepMerger {
     var heldCount: Int?
     var tally = RowTally()
     var found: [ConflictRecord] = []
+    /// The new conflicts about rows that their user may have lost.
+    var lost: [ConflictID] = []
     /// The new conflicts in tables with `"late": "accept"`. Afterwards `LateWork` decides whether it accepts their
     /// changes.
     var maybeLate: [ConflictID] = []

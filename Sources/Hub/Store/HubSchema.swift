@@ -9,7 +9,7 @@ enum HubSchema {
     // Emissions to devices.
     emissions, emissionSets, owed, declared, HubStore.lostEmissions, HubStore.awaitedEmissions,
     // Known states of devices.
-    HubStore.proofs, HubStore.differentRows, HubStore.reports, HubStore.health,
+    HubStore.proofs, HubStore.differentRows, HubStore.reports, HubStore.health, HubStore.formerRights,
     HubStore.attachments, HubStore.received, HubStore.files,
   ]
 

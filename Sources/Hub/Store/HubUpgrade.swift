@@ -12,6 +12,7 @@ extension HubSchema {
 
   private static let toSchema15: SchemaUpgrade.Step = {
     try $0.execute("ALTER TABLE satchel_devices ADD COLUMN only_receives INTEGER NOT NULL DEFAULT 0")
+    try $0.execute(HubStore.formerRights)
   }
 
   private static let toSchema14: SchemaUpgrade.Step = { database in

@@ -144,6 +144,8 @@ struct KeyForgeryTests {
       ALTER TABLE satchel_devices DROP COLUMN refused_key;
       ALTER TABLE satchel_emissions DROP COLUMN stamp;
       ALTER TABLE satchel_devices DROP COLUMN signs_keys;
+      ALTER TABLE satchel_devices DROP COLUMN only_receives;
+      DROP TABLE satchel_former_rights;
       DROP TABLE satchel_braked;
       DROP TABLE satchel_health;
       DROP TABLE satchel_recovered_rows;

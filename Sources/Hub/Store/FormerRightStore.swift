@@ -1,0 +1,23 @@
+import SatchelSQLite
+import SatchelValues
+
+/// The conflicts about rows that a user lost, if the hub's records showed that the user could make the change before.
+extension HubStore {
+  /// Recorded when the bundle is merged, because the hub forgets an emission when its device proves a later one.
+  static let formerRights = """
+    CREATE TABLE satchel_former_rights (
+      conflict TEXT PRIMARY KEY -- the user could make its change when the device had the row
+    ) WITHOUT ROWID
+    """
+
+  func addFormerRight(_ id: ConflictID) throws {
+    try database.run(
+      "INSERT OR IGNORE INTO satchel_former_rights VALUES (:conflict)", ["conflict": .string(id.text)])
+  }
+
+  func hasFormerRight(_ id: ConflictID) throws -> Bool {
+    try database.first(
+      "SELECT 1 FROM satchel_former_rights WHERE conflict = :conflict", ["conflict": .string(id.text)]
+    ) { _ in true } ?? false
+  }
+}
