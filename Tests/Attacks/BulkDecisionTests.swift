@@ -71,13 +71,9 @@ struct BulkDecisionTests {
 
   @Test("sends no file that the device names in a report and never had")
   func namedFile() throws {
-    let line = try lab.forger.conflict("notes", "n1", was: ["body": "mine"], now: ["photo": "SECRET.jpg"]) {
-      $0.hold(as: "ann")
-    }
-    #expect(try lab.refusal(of: lab.forger.bundle { $0.conflicts = [line] }) == nil)
-    lab.tool("conflicts", "resolve", "--all", "--policy", "device")
-    #expect(try lab.atHub("SELECT photo FROM notes WHERE id = 'n1'") == ["SECRET.jpg"])
-    #expect(try !lab.tellsSecrets(to: "evil"))
+    // In this round, a report about a note of ann names a file of the office.
+    var attack = MutatedBundles()
+    try attack.play(seed: 643_769_978_901, atMost: 1000)
   }
 
   @Test("takes the late work of a user who could write the row")

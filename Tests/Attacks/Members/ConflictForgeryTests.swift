@@ -222,7 +222,7 @@ struct ConflictForgeryTests {
 }
 
 extension [JSONValue.Member] {
-  mutating func hold(as user: String) {
+  fileprivate mutating func hold(as user: String) {
     set("user", .string(user))
     set("kind", "constraint")
     set("state", "held")
