@@ -1,6 +1,5 @@
 import SatchelBundle
 import SatchelConflicts
-import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 

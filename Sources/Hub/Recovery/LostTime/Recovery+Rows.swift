@@ -7,12 +7,15 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// A row as an emission of the lost time shows it.
+/// A row as an emission of the lost time shows it, with the keys that rows have here.
 struct LostRow {
+  let name: StepMerger.RowReference
   let row: Row
   let stamp: Stamp
-  let place: Int
   let emission: RankedEmission
+
+  var place: Int { name.place }
+  var key: RowKey { name.key }
 }
 
 /// The merge of single rows of the lost time.
@@ -21,8 +24,11 @@ extension Recovery {
   private typealias Obstacle = StepMerger.Obstacle
 
   /// Merges a row, or lets it wait. The older versions of a waiting row wait behind it.
-  func merge(_ lost: LostRow) throws {
-    let name = StepMerger.RowReference(place: lost.place, key: key(of: lost))
+  /// - Parameter shown: the row with the keys that rows had in the lost time.
+  func merge(_ shown: Row, at stamp: Stamp, in place: Int, _ emission: RankedEmission) throws {
+    let row = keys.row(shown, of: place)
+    let name = StepMerger.RowReference(place: place, key: store.rows[place].schema.key(of: row))
+    let lost = LostRow(name: name, row: row, stamp: stamp, emission: emission)
     if !waitingRows.contains(name), try obstacle(to: lost) == nil { return }
     waitingRows.insert(name)
     waiting.append(lost)
@@ -47,62 +53,49 @@ extension Recovery {
   /// Tries each waiting row once, parents before children. Returns the rows that still wait.
   private func mergeOnce(_ rows: [LostRow]) throws -> [LostRow] {
     var last: [StepMerger.RowReference: Int] = [:]
-    let names = rows.map { StepMerger.RowReference(place: $0.place, key: key(of: $0)) }
     let items = try rows.enumerated().map { number, lost in
-      let change = try self.change(of: lost)
-      defer { last[names[number]] = number }
+      // The change that would make the hub's row as it was in the lost time.
+      let change = Change(from: try store.rows[lost.place].row(lost.key), to: lost.row)
+      defer { last[lost.name] = number }
       return WaitingOrder.Item(
-        parts: change.map { [.init(place: lost.place, key: names[number].key, change: $0)] } ?? [],
-        after: last[names[number]].map { [$0] } ?? [])
+        parts: change.map { [.init(place: lost.place, key: lost.key, change: $0)] } ?? [],
+        after: last[lost.name].map { [$0] } ?? [])
     }
     let order = try WaitingOrder(store.tables).sorted(items) { try store.rows[$0].row($1) }
     var blocked: Set<StepMerger.RowReference> = []
     var left: [Int] = []
     for number in order {
-      if !blocked.contains(names[number]), try obstacle(to: rows[number]) == nil { continue }
-      blocked.insert(names[number])
+      if !blocked.contains(rows[number].name), try obstacle(to: rows[number]) == nil { continue }
+      blocked.insert(rows[number].name)
       left.append(number)
     }
     return left.sorted().map { rows[$0] }
   }
 
-  /// The change that would make the hub's row as it was in the lost time.
-  private func change(of lost: LostRow) throws -> Change? {
-    let key = key(of: lost)
-    return Change(from: try store.rows[lost.place].row(key), to: keys.row(lost.row, of: lost.place))
-  }
-
-  private func key(of lost: LostRow) -> RowKey {
-    store.rows[lost.place].schema.key(of: keys.row(lost.row, of: lost.place))
-  }
-
   /// Merges a row. Returns the obstacle if the row cannot be written now; then nothing is changed.
   private func obstacle(to lost: LostRow) throws -> Obstacle? {
-    let place = lost.place
-    let row = keys.row(lost.row, of: place)
-    let key = store.rows[place].schema.key(of: row)
-    let hub = try store.rows[place].row(key)
-    let past = try store.past(of: key, in: place)
-    if let past { try seen.note(past.number, in: place, of: lost.emission) }
-    guard let hub else { return try bringBack(lost, row, key, past) }
-    if hub == row { return nil }
-    let parts = try compare(lost, row, with: hub, past)
-    if !parts.changes.isEmpty, let obstacle = try write(.update(parts.changes), of: lost, key, over: hub, past) {
+    let hub = try store.rows[lost.place].row(lost.key)
+    let past = try store.past(of: lost.key, in: lost.place)
+    if let past { try seen.note(past.number, in: lost.place, of: lost.emission) }
+    guard let hub else { return try bringBack(lost, past) }
+    if hub == lost.row { return nil }
+    let parts = try compare(lost, with: hub, past)
+    if !parts.changes.isEmpty, let obstacle = try write(.update(parts.changes), of: lost, over: hub, past) {
       return obstacle
     }
-    try keep(parts, of: lost, row, key, beside: hub)
+    try keep(parts, of: lost, beside: hub)
     return nil
   }
 
   /// Records the lost values that are kept beside the present ones.
-  private func keep(_ parts: Parts, of lost: LostRow, _ row: Row, _ key: RowKey, beside hub: Row) throws {
+  private func keep(_ parts: Parts, of lost: LostRow, beside hub: Row) throws {
     if parts.counts { report.counts += 1 }
     if parts.kept.isEmpty { return }
-    let kept = parts.kept.map { ColumnChange(column: $0, was: hub[$0], value: row[$0]) }
+    let kept = parts.kept.map { ColumnChange(column: $0, was: hub[$0], value: lost.row[$0]) }
     let winners = Dictionary(uniqueKeysWithValues: parts.kept.map { ($0, Winner.hub) })
     try note(
-      Disagreement(kind: .updateUpdate, state: .settled, winners: winners), .update(kept), key, at: lost.stamp, hub,
-      in: lost.place, lost.emission.words)
+      Disagreement(kind: .updateUpdate, state: .settled, winners: winners), .update(kept), lost.key, at: lost.stamp,
+      hub, in: lost.place, lost.emission.words)
   }
 
   /// How the columns of a row of the lost time are merged.
@@ -115,8 +108,9 @@ extension Recovery {
     var counts = false
   }
 
-  private func compare(_ lost: LostRow, _ row: Row, with hub: Row, _ past: RowNumbers.Entry?) throws -> Parts {
+  private func compare(_ lost: LostRow, with hub: Row, _ past: RowNumbers.Entry?) throws -> Parts {
     var parts = Parts()
+    let row = lost.row
     let isNewest = try past.map { try !seen.contains($0.number, in: lost.place, laterThan: lost.emission) } ?? true
     let present = try knownValues(of: past, in: lost.place, since: lost.stamp)
     for column in row.values.indices where hub[column] != row[column] {
@@ -138,10 +132,8 @@ extension Recovery {
 
   /// Brings back a whole row that this hub lacks. If the row was deleted later, a settled conflict keeps it.
   /// - Returns: the obstacle, if the row cannot be written now.
-  private func bringBack(
-    _ lost: LostRow, _ row: Row, _ key: RowKey, _ past: RowNumbers.Entry?
-  ) throws -> Obstacle? {
-    let (place, stamp) = (lost.place, lost.stamp)
+  private func bringBack(_ lost: LostRow, _ past: RowNumbers.Entry?) throws -> Obstacle? {
+    let (place, key, row, stamp) = (lost.place, lost.key, lost.row, lost.stamp)
     if try redelivered.contains(row, in: place, of: store) { return nil }
     if let past, past.stamp > .zero, stamp <= past.stamp {
       try note(
@@ -149,8 +141,8 @@ extension Recovery {
         lost.emission.words)
       return nil
     }
-    if let obstacle = try write(.insert(row), of: lost, key, over: nil, past) { return obstacle }
-    try noteWhole(key, at: stamp, in: place, lost.emission)
+    if let obstacle = try write(.insert(row), of: lost, over: nil, past) { return obstacle }
+    try noteWhole(lost)
     // A device deleted the row without knowledge of this state of the row.
     guard let past, past.stamp > .zero else { return nil }
     let verdict = decide(store.rows[place].rules.table, device: .zero, hub: stamp)
@@ -162,35 +154,32 @@ extension Recovery {
 
   /// Records a row that cannot be written beside the present rows, as an open conflict.
   private func note(_ lost: LostRow, _ obstacle: Obstacle) throws {
-    let place = lost.place
-    let row = keys.row(lost.row, of: place)
-    let key = store.rows[place].schema.key(of: row)
-    let hub = try store.rows[place].row(key)
-    var change = Change.insert(row)
+    let hub = try store.rows[lost.place].row(lost.key)
+    var change = Change.insert(lost.row)
     if let hub {
-      let parts = try compare(lost, row, with: hub, store.past(of: key, in: place))
-      try keep(parts, of: lost, row, key, beside: hub)
+      let parts = try compare(lost, with: hub, store.past(of: lost.key, in: lost.place))
+      try keep(parts, of: lost, beside: hub)
       change = .update(parts.changes)
     }
     let isNew = try note(
-      Disagreement(kind: obstacle.kind, state: .open), change, key, at: lost.stamp, hub, in: place,
+      Disagreement(kind: obstacle.kind, state: .open), change, lost.key, at: lost.stamp, hub, in: lost.place,
       "\(lost.emission.words) \(obstacle.words)")
     if isNew { report.obstructed += 1 }
   }
 
   /// Records that a row is back as a whole. Its counters and sets are from the lost time.
-  private func noteWhole(_ key: RowKey, at stamp: Stamp, in place: Int, _ emission: RankedEmission) throws {
-    guard let number = try store.numbers[place].number(of: key) else { return }
-    try seen.note(number, in: place, of: emission)
-    try store.rememberRecovered(number, in: place, at: stamp)
-    if !store.rows[place].countedColumns.isEmpty { report.whole += 1 }
+  private func noteWhole(_ lost: LostRow) throws {
+    guard let number = try store.numbers[lost.place].number(of: lost.key) else { return }
+    try seen.note(number, in: lost.place, of: lost.emission)
+    try store.rememberRecovered(number, in: lost.place, at: lost.stamp)
+    if !store.rows[lost.place].countedColumns.isEmpty { report.whole += 1 }
   }
 
   /// Writes a change from the lost time as the hub's own change. Returns the obstacle, with no effect, if there is one.
   private func write(
-    _ change: Change, of lost: LostRow, _ key: RowKey, over hub: Row?, _ past: RowNumbers.Entry?
+    _ change: Change, of lost: LostRow, over hub: Row?, _ past: RowNumbers.Entry?
   ) throws -> Obstacle? {
-    let place = lost.place
+    let (place, key) = (lost.place, lost.key)
     var target = hub
     switch change {
     case .insert(let row): target = row

@@ -133,7 +133,7 @@ final class Recovery {
       switch line.content {
       case .row(let fields):
         table.expect(columns: fields.map(\.name))
-        try merge(LostRow(row: table.row(of: fields), stamp: line.stamp, place: place, emission: ranked))
+        try merge(table.row(of: fields), at: line.stamp, in: place, ranked)
       case .gone: takingAway.insert(rank)
       case .insert, .update, .delete, .rekey, .block: break
       }
@@ -149,7 +149,7 @@ final class Recovery {
         let values = $0.values(from: 0, count: columns.count)
         let row = table.row(of: zip(columns, values).map { Field($0, $1) })
         let stamp = try SnapshotBuilder.stamp(of: table.schema.key(of: row), in: table.name, database: snapshot)
-        try merge(LostRow(row: row, stamp: stamp, place: place, emission: emission))
+        try merge(row, at: stamp, in: place, emission)
       }
       wholeTables[emission.rank, default: []].append(place)
     }

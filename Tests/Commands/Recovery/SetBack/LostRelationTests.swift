@@ -46,6 +46,15 @@ struct LostRelationTests {
     return try camp.rows(database, "SELECT group_concat(\(row), ', ') FROM (SELECT * FROM sites ORDER BY id)")
   }
 
+  /// The hub's files are put back, and the hub and the tablet get the same rows as before.
+  private func expectSame(_ conflicts: String = "", location: SourceLocation = #_sourceLocation) throws {
+    let lost = try sites(tablet)
+    try putBack()
+    try restore()
+    for database in [office, tablet] { #expect(try sites(database) == lost, sourceLocation: location) }
+    #expect(try self.conflicts() == conflicts, sourceLocation: location)
+  }
+
   private func conflicts() throws -> String {
     try camp.rows(office, "SELECT kind || ' ' || state || ' ' || key FROM satchel_conflicts ORDER BY key, kind")
   }
@@ -59,13 +68,8 @@ struct LostRelationTests {
       INSERT INTO sites VALUES ('z', 'Zone', 'rock'), ('a', 'Area', 'z');
       UPDATE sites SET above = 'rock' WHERE id = 'hill'
       """)
-    let lost = try sites(tablet)
-    #expect(lost == "a Area z, hill Hill rock, lake Lake, rock Rock, z Zone rock")
-    try putBack()
-    try restore()
-    #expect(try sites(office) == lost)
-    #expect(try sites(tablet) == lost)
-    #expect(try conflicts() == "")
+    #expect(try sites(tablet) == "a Area z, hill Hill rock, lake Lake, rock Rock, z Zone rock")
+    try expectSame()
     #expect(camp.hub("doctor").code == 0)
   }
 
@@ -74,12 +78,7 @@ struct LostRelationTests {
     try open()
     try lose("UPDATE sites SET name = 'Old hill' WHERE id = 'hill'")
     try lose("INSERT INTO sites VALUES ('new', 'Hill', NULL)")
-    let lost = try sites(tablet)
-    try putBack()
-    try restore()
-    #expect(try sites(office) == lost)
-    #expect(try sites(tablet) == lost)
-    #expect(try conflicts() == "")
+    try expectSame()
   }
 
   @Test("a person decides about a row of the lost time that cannot be beside a row of the present time")
@@ -111,11 +110,7 @@ struct LostRelationTests {
     try lose("INSERT INTO sites VALUES ('tent', 'Tent', NULL)")
     try lose("INSERT INTO sites VALUES ('rock', 'Rock', NULL)")
     try lose("UPDATE sites SET name = 'Big tent', above = 'rock' WHERE id = 'tent'")
-    let lost = try sites(tablet)
-    try putBack()
-    try restore()
-    #expect(try sites(office) == lost)
-    #expect(try conflicts() == #"update/update settled ["tent"]"#)
+    try expectSame(#"update/update settled ["tent"]"#)
   }
 
   @Test("a row that a full bundle of the lost time no longer had is asked about", arguments: [true, false])

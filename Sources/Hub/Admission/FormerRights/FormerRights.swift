@@ -2,7 +2,6 @@ import SatchelBundle
 import SatchelConflicts
 import SatchelDataset
 import SatchelRows
-import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
