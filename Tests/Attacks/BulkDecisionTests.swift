@@ -7,7 +7,40 @@ import Testing
 struct BulkDecisionTests {
   private let lab: AttackFixture
 
-  init() throws { lab = try AttackFixture() }
+  init() throws { lab = try AttackFixture(definition: Self.definition, schema: Self.schema) }
+
+  /// The usual tables, and tables of which a user may change every row that the user sees.
+  private static let definition = AttackFixture.definition.replacing(
+    #""prices":"#,
+    with: """
+      "camps": { "visible": "owner = :user" },
+      "beds": { "parents": ["camps"] },
+      "wells": { "visible": "owner = :user", "delete": "never", "conflict": "manual" },
+      "prices":
+      """, maxReplacements: 1)
+
+  private static let schema =
+    AttackFixture.schema + """
+      CREATE TABLE camps (id INTEGER PRIMARY KEY, owner TEXT NOT NULL, words TEXT);
+      CREATE TABLE beds (id INTEGER PRIMARY KEY, camp INTEGER NOT NULL REFERENCES camps (id), words TEXT);
+      CREATE TABLE wells (id INTEGER PRIMARY KEY, owner TEXT NOT NULL, code TEXT UNIQUE);
+      INSERT INTO camps VALUES (1, 'ann', 'north'), (2, 'ben', 'SECRET-CAMP'), (3, 'ann', 'south');
+      INSERT INTO beds VALUES (1, 1, 'top'), (2, 2, 'SECRET-BED'), (3, 3, 'low');
+      INSERT INTO wells VALUES (1, 'ann', 'w1'), (2, 'ann', 'w2');
+      """
+
+  private static let rows = [
+    "camps": "SELECT id, owner, words FROM camps ORDER BY id", "beds": "SELECT id, camp, words FROM beds ORDER BY id",
+    "wells": "SELECT id, owner, code FROM wells ORDER BY id",
+  ]
+
+  /// Expects that a decision about all conflicts changes no row of the tables that this suite adds.
+  private func expectNothingDecided(location: SourceLocation = #_sourceLocation) throws {
+    let before = try lab.atHub(Self.rows)
+    lab.decideAll()
+    #expect(try lab.atHub(Self.rows) == before, sourceLocation: location)
+    #expect(try !lab.tellsSecrets(to: "evil"), sourceLocation: location)
+  }
 
   private func send(_ change: JSONValue) throws {
     #expect(try lab.refusal(of: lab.forger.bundle { $0.add(change, to: .changes) }) == nil)
@@ -92,5 +125,76 @@ struct BulkDecisionTests {
       lab.forger.update("tasks", 1, set: ["owner": "boss", "words": "x"], was: ["owner": "ann", "words": "sweep"]))
     lab.decideAll()
     #expect(try lab.atHub("SELECT owner, words FROM tasks WHERE id = 1") == ["ben|sweep"])
+  }
+
+  @Test("takes late work in a row that left the user's sight, if all visible rows may be changed")
+  func lateInVisible() throws {
+    try write("UPDATE camps SET owner = 'ben' WHERE id = 1")
+    try send(lab.forger.update("camps", 1, set: ["words": "swept"], was: ["words": "north"]))
+    try send(lab.forger.update("beds", 1, set: ["words": "made"], was: ["words": "top"]))
+    try send(lab.forger.insert("beds", 4, ["id": 4, "camp": 1, "words": "new"]))
+    try send(lab.forger.update("beds", 3, set: ["camp": 1], was: ["camp": 3]))
+    #expect(try Set(conflicts()) == ["revoked|open", "revoked|held"])
+    lab.decideAll()
+    #expect(try lab.atHub("SELECT owner, words FROM camps WHERE id = 1") == ["ben|swept"])
+    #expect(try lab.atHub("SELECT camp, words FROM beds ORDER BY id") == ["1|made", "2|SECRET-BED", "1|low", "1|new"])
+  }
+
+  @Test("takes late work in a row that the device made and no bundle of the hub showed")
+  func ownRow() throws {
+    try send(lab.forger.insert("camps", 9, ["id": 9, "owner": "ann", "words": "own"]))
+    try lab.write("UPDATE camps SET owner = 'ben' WHERE id = 9", in: lab.hub.folder)
+    try send(lab.forger.update("camps", 9, set: ["words": "still own"], was: ["words": "own"]))
+    #expect(try conflicts() == ["revoked|open"])
+    lab.decideAll()
+    #expect(try lab.atHub("SELECT owner, words FROM camps WHERE id = 9") == ["ben|still own"])
+  }
+
+  @Test("writes no values that the user could never write, if all visible rows may be changed")
+  func valuesInVisible() throws {
+    try write("UPDATE camps SET owner = 'ben' WHERE id = 1")
+    try send(lab.forger.update("camps", 1, set: ["owner": "boss"], was: ["owner": "ann"]))
+    // Each names a camp that the device never had.
+    try send(lab.forger.update("beds", 1, set: ["camp": 2], was: ["camp": 1]))
+    try send(lab.forger.insert("beds", 4, ["id": 4, "camp": 2, "words": "new"]))
+    try send(lab.forger.insert("camps", 1, ["id": 1, "owner": "boss", "words": "forged"]))
+    try expectNothingDecided()
+  }
+
+  @Test("makes no row below a row that left the user's sight, if the user could never make the row")
+  func newRowInVisible() throws {
+    try write("UPDATE notes SET author = 'boss' WHERE id = 'n1'")
+    let before = try Protected(lab)
+    try send(lab.forger.insert("replies", "r9", ["id": "r9", "note": "n4", "body": "never had"]))
+    try send(lab.forger.update("replies", "r1", set: ["note": "n4"], was: ["note": "n2"]))
+    lab.decideAll()
+    #expect(try before.changedRows(in: Protected(lab)) == [])
+  }
+
+  @Test("deletes no row of a table whose rows are never deleted")
+  func neverDeleted() throws {
+    try write("UPDATE wells SET code = 'w1 of the hub' WHERE id = 1")
+    try send(lab.forger.delete("wells", 1, was: ["id": 1, "owner": "ann", "code": "w1"]))
+    try write("UPDATE wells SET owner = 'ben' WHERE id = 2")
+    try send(lab.forger.delete("wells", 2, was: ["id": 2, "owner": "ann", "code": "w2"]))
+    // Another row has the value; a decision for the device would delete that row.
+    try write("INSERT INTO wells VALUES (7, 'ann', 'w7')")
+    try send(lab.forger.insert("wells", 8, ["id": 8, "owner": "ann", "code": "w7"]))
+    #expect(try lab.atHub("SELECT count(*) FROM satchel_conflicts WHERE state IN ('open', 'held')") != ["0"])
+    try expectNothingDecided()
+  }
+
+  @Test("writes nothing for a device that may change nothing")
+  func readOnly() throws {
+    _ = try lab.hub.setDevice("evil", readOnly: true)
+    try write("UPDATE camps SET owner = 'ben' WHERE id = 1; DELETE FROM camps WHERE id = 3")
+    try send(lab.forger.update("camps", 1, set: ["words": "swept"], was: ["words": "north"]))
+    try send(lab.forger.update("camps", 3, set: ["words": "back"], was: ["words": "south"]))
+    try expectNothingDecided()
+    // A device that may write again does not get rights for what it wrote before.
+    _ = try lab.hub.setDevice("evil", readOnly: false)
+    let moved = try lab.atHub("SELECT words FROM camps WHERE id = 1")
+    lab.decideAll()
+    #expect(try lab.atHub("SELECT words FROM camps WHERE id = 1") == moved)
   }
 }

@@ -77,11 +77,10 @@ extension HubWorkspace {
   /// - Parameters:
   ///   - moment: the time of the decision, in milliseconds since 1970. No other decision about the row has the same
   ///     time: `reopen` finds the written rows by it.
-  ///   - rights: the rows that the decision may write for a conflict. nil if it may write any rows.
+  ///   - rights: the limits of the decision. nil if it may write any rows.
   func resolve(
     _ found: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen, at moment: Int64,
-    _ store: HubStore,
-    rights: (ConflictRecord) throws -> BulkDecisionRights? = { _ in nil }
+    _ store: HubStore, rights: BulkDecisionRights? = nil
   ) throws {
     guard found.record.state != .resolved else { throw ConflictDecision.decidedAlready(found) }
     let below = decision.word == .device ? try found.record.waitingBelow(store.tables, in: store.database) : []
@@ -98,8 +97,9 @@ extension HubWorkspace {
     try members.decideEach(in: store.database, table: place) { member in
       let (whole, behind) = try withLaterChanges(member, store)
       later += behind
-      let rights = try rights(member.record)
-      do { try write(decision, for: whole, at: moment, store) { try rights?.check($0) } } catch let error
+      do {
+        try write(decision, for: whole, at: moment, store) { try rights?.check($0, for: member.record) }
+      } catch let error
         as WorkspaceError where error.code == .noParent
       { throw try error.naming(whole.record.lostParent(store.tables, in: store.database), tool: "satchel-hub") }
     }
@@ -183,6 +183,7 @@ extension HubWorkspace {
   func resolveEach(_ units: [ConflictUnit], _ policy: Policy, note: String?, _ store: HubStore) throws -> ResolvedAll {
     var result = ResolvedAll()
     var moment = platform.clock.milliseconds()
+    let rights = BulkDecisionRights(store)
     // The device for which a row was decided last. Its later changes of the row follow.
     var decided: [RowInTable: ReplicaID] = [:]
     for unit in units.oldestFirst {
@@ -195,9 +196,7 @@ extension HubWorkspace {
         let seen =
           decision.word == .device ? RowSeen.asFoundOrDecided(rows.filter { decided[$0] == device }) : .asFound
         try store.database.savepoint {
-          try resolve(unit.head, decision, note: note, seen: seen, at: moment, store) {
-            try BulkDecisionRights(of: $0, store)
-          }
+          try resolve(unit.head, decision, note: note, seen: seen, at: moment, store, rights: rights)
         }
         if decision.word == .device { for row in rows { decided[row] = device } }
         result.resolved.append(unit.head.record)

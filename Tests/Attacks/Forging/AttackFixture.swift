@@ -66,10 +66,14 @@ final class AttackFixture: Story {
     INSERT INTO trees VALUES (1, 'u1', 'ann', 1), (2, 'u2', 'ben', 2);
     """
 
-  init(random: any RandomSource = SystemRandom(), definition: String = AttackFixture.definition) throws {
+  /// - Parameter schema: SQL that makes the office's tables and rows.
+  init(
+    random: any RandomSource = SystemRandom(), definition: String = AttackFixture.definition,
+    schema: String = AttackFixture.schema
+  ) throws {
     let ground = try WorkspaceFixture(random: random, clock: .laterThanToday)
     self.ground = ground
-    let hub = try ground.hub("hub", definition: Array(definition.utf8), schema: Self.schema)
+    let hub = try ground.hub("hub", definition: Array(definition.utf8), schema: schema)
     self.hub = hub
     for (user, tier) in [("ann", "1"), ("ben", "1"), ("boss", "9")] {
       _ = try hub.addUser(user, attributes: [("tier", tier)])

@@ -1,6 +1,21 @@
 import SatchelRows
 import SatchelValues
 
+/// The state that decided a user's rights at an earlier time.
+struct FormerMoment {
+  let cursor: Cursor
+  /// The version of the dataset.
+  let version: Int64
+  /// The user's attributes. nil if unknown.
+  let attributes: [Field]?
+
+  init(_ emission: Emission) { self.init(emission, cursor: emission.cursor) }
+
+  fileprivate init(_ emission: Emission, cursor: Cursor) {
+    (self.cursor, version, attributes) = (cursor, emission.version, emission.attributes)
+  }
+}
+
 /// The rows that a device ever held for one user, as far as the hub still knows its emissions.
 final class EverHeldRows {
   private let store: HubStore
@@ -14,27 +29,33 @@ final class EverHeldRows {
 
   /// Whether the device received the row for this user, or wrote the row itself.
   func contains(_ key: RowKey, in place: Int) throws -> Bool {
-    try !emissions(showing: key, in: place).isEmpty || isOwn(key, in: place)
-  }
-
-  /// The emissions for this user that showed the row, oldest first.
-  func emissions(showing key: RowKey, in place: Int) throws -> [Emission] {
-    guard let past = try store.past(of: key, in: place) else { return [] }
-    return try emissions().filter { $0.rows[place].contains(past.number) }.map(\.emission)
-  }
-
-  /// The last emission for this user. nil if none is known.
-  func newest() throws -> Emission? { try emissions().last?.emission }
-
-  private func isOwn(_ key: RowKey, in place: Int) throws -> Bool {
     guard let past = try store.past(of: key, in: place) else { return false }
-    let own = [device.id.text, device.continues?.text]
-    var isOwn = false
-    try store.eachChange(of: past) { entry in
-      isOwn = own.contains(entry.device) && Name(entry.user) == Name(user)
-      return isOwn ? .enough : .more
+    return try emissions().contains { $0.rows[place].contains(past.number) } || lastOwn(past) != nil
+  }
+
+  /// The moments at which the device had the row and its user could see it: the emissions for this user that showed the
+  /// row, and the last change of the row by the device itself.
+  func moments(of key: RowKey, in place: Int) throws -> [FormerMoment] {
+    guard let past = try store.past(of: key, in: place) else { return [] }
+    var found = try emissions().filter { $0.rows[place].contains(past.number) }.map { FormerMoment($0.emission) }
+    if let own = try lastOwn(past), let then = try emissions().last(where: { $0.emission.cursor <= own }) {
+      found.append(FormerMoment(then.emission, cursor: own))
     }
-    return isOwn
+    return found
+  }
+
+  /// The moments of all emissions for this user, oldest first.
+  func moments() throws -> [FormerMoment] { try emissions().map { FormerMoment($0.emission) } }
+
+  /// The cursor of the last change of a row that the hub accepted from the device, for this user.
+  private func lastOwn(_ past: RowNumbers.Entry) throws -> Cursor? {
+    let own = [device.id.text, device.continues?.text]
+    var last: Cursor?
+    try store.eachChange(of: past) { entry in
+      if own.contains(entry.device) && Name(entry.user) == Name(user) { last = entry.cursor }
+      return last == nil ? .more : .enough
+    }
+    return last
   }
 
   private func emissions() throws -> [(emission: Emission, rows: [RowSet])] {

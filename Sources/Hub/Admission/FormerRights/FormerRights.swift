@@ -62,7 +62,7 @@ final class FormerRights {
     if try isTakenLate(key, in: place) { return try toMake(row, in: place) }
     guard let number = try store.numbers[place].number(of: key),
       let grant = try grant([Subject(place: place, key: key, number: number)]),
-      try writes.couldWrite(key, in: place, at: grant.emission)
+      try writes.couldWrite(key, in: place, at: FormerMoment(grant.emission))
     else { return nil }
     return grant
   }
@@ -71,7 +71,7 @@ final class FormerRights {
   func toMake(_ row: Row, in place: Int) throws -> Grant? {
     guard receivedCount > 0 else { return nil }
     guard let above = try hiddenRows(above: row, in: place), let grant = try grant(above),
-      try writes.couldMake(row, in: place, at: grant.emission)
+      try writes.couldMake(row, in: place, at: FormerMoment(grant.emission))
     else { return nil }
     return grant
   }

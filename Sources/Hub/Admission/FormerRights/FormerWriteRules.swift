@@ -4,7 +4,7 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// The rights to write that a user had when the hub made an emission. The hub evaluates the rules on the rows, and with
+/// The rights to write that a user had at an earlier moment. The hub evaluates the rules on the rows, and with
 /// the user's attributes, of that time.
 struct FormerWriteRules {
   private let scope: ScopeStore
@@ -13,32 +13,35 @@ struct FormerWriteRules {
   /// - Parameter scope: the scope of the user.
   init(_ scope: ScopeStore) { self.scope = scope }
 
-  /// Whether the user could write a row that an emission showed.
-  /// - Parameter values: what the user wrote into it. The user must have been allowed to make the row as it was then.
-  func couldWrite(
-    _ key: RowKey, _ values: [Field] = [], in place: Int, at emission: Emission
-  ) throws -> Bool {
-    guard let write = try writeRule(of: place, at: emission) else { return false }
+  /// Whether the user could change a row that the user saw at that moment.
+  func couldWrite(_ key: RowKey, in place: Int, at moment: FormerMoment) throws -> Bool {
+    guard let row = try store.row(key, in: place, at: moment.cursor) else { return false }
+    return try couldChange(row, to: row, in: place, at: moment)
+  }
+
+  /// Whether the user could change a row that the user saw at that moment. The rows above it are not checked.
+  /// - Parameters:
+  ///   - former: the row as it was then.
+  ///   - written: the row with what the user wrote. The user must have been allowed to make it so.
+  func couldChange(_ former: Row, to written: Row, in place: Int, at moment: FormerMoment) throws -> Bool {
+    guard let write = try writeRule(of: place, at: moment) else { return false }
     switch write {
-    case .visible: return true
     case .none: return false
+    case .visible:
+      let deciding = try scope.deciding(in: place)
+      if deciding.allSatisfy({ former[$0] == written[$0] }) { return true }
+      return try couldMake(written, in: place, at: moment)
     case .expression(let rule):
-      guard var row = try store.row(key, in: place, at: emission.cursor),
-        try ask(rule, about: row, in: place, at: emission) ?? false
-      else { return false }
-      if values.isEmpty { return true }
-      for field in values {
-        if let column = store.tables[place].schema.position(of: field.name) { row[column] = field.value }
-      }
-      return try ask(rule, about: row, in: place, at: emission) ?? false
+      guard try ask(rule, about: former, in: place, at: moment) ?? false else { return false }
+      return try former == written || ask(rule, about: written, in: place, at: moment) ?? false
     }
   }
 
-  /// Whether the write rule at an emission lets the user make a row with these values. The rows above it are
+  /// Whether the write rule at that moment lets the user make a row with these values. The rows above it are
   /// checked only for a parent. If the result at that time is unknown, the user's present attributes and the present
   /// tables decide.
-  func couldMake(_ row: Row, in place: Int, at emission: Emission) throws -> Bool {
-    guard let write = try writeRule(of: place, at: emission), try !scope.hidesOrphan(row, in: place) else {
+  func couldMake(_ row: Row, in place: Int, at moment: FormerMoment) throws -> Bool {
+    guard let write = try writeRule(of: place, at: moment), try !scope.hidesOrphan(row, in: place) else {
       return false
     }
     let rule: String?
@@ -48,23 +51,23 @@ struct FormerWriteRules {
     case .visible: rule = store.tables[place].rules.visible
     }
     guard let rule else { return true }
-    return try ask(rule, about: row, in: place, at: emission) ?? asks(rule, about: row, in: place, as: scope.user)
+    return try ask(rule, about: row, in: place, at: moment) ?? asks(rule, about: row, in: place, as: scope.user)
   }
 
-  /// Returns the table's write rule in the dataset version of an emission. nil if the present tables cannot evaluate
+  /// Returns the table's write rule in the dataset version of that moment. nil if the present tables cannot evaluate
   /// the rule.
-  private func writeRule(of place: Int, at emission: Emission) throws -> WriteRule? {
+  private func writeRule(of place: Int, at moment: FormerMoment) throws -> WriteRule? {
     let rules = store.tables[place].rules
-    if emission.version == store.dataset.version { return rules.write }
-    let source = try VersionTable.definitions(in: store.database).first { $0.version == emission.version }?.source
+    if moment.version == store.dataset.version { return rules.write }
+    let source = try VersionTable.definitions(in: store.database).first { $0.version == moment.version }?.source
     guard let source, let then = try DatasetDefinition(json: source).rules(for: rules.name) else { return nil }
     return then.write == .visible && rules.write == .visible && then.visible == rules.visible ? .visible : nil
   }
 
-  /// Evaluates a rule as it was at an emission. nil if the result is unknown. That is so if the rule reads other tables
+  /// Evaluates a rule as it was at a moment. nil if the result is unknown. That is so if the rule reads other tables
   /// too, or if the user's attributes at that time are not known.
-  private func ask(_ rule: String, about row: Row, in place: Int, at emission: Emission) throws -> Bool? {
-    guard let attributes = emission.attributes,
+  private func ask(_ rule: String, about row: Row, in place: Int, at moment: FormerMoment) throws -> Bool? {
+    guard let attributes = moment.attributes,
       try ScopeLinks.reads(rule, of: store.tables[place], store).isEmpty
     else { return nil }
     return try asks(rule, about: row, in: place, as: User(name: scope.user.name, attributes: attributes))
