@@ -13,20 +13,22 @@ extension Recovery {
       guard try !seen.contains(number, in: place, notBefore: emission),
         let key = try store.numbers[place].key(of: number), let past = try store.past(of: key, in: place),
         past.stamp <= emission.stamp,
-        try seen.contains(number, in: place, before: emission) || emission.isOfFiles && !cameBack(past)
+        try seen.contains(number, in: place, before: emission) || emission.isOfFiles && !cameLater(past, than: emission)
       else { continue }
       try noteGone(key, in: place, scope, emission)
     }
   }
 
-  /// Whether a row came back in this merge as a whole.
-  private func cameBack(_ past: RowNumbers.Entry) throws -> Bool {
-    var cameBack = false
-    try store.eachChange(of: past, after: begin) { entry in
-      cameBack = entry.operation == .insert
-      return cameBack ? .enough : .more
+  /// Whether the hub got a row after it made an emission, or as a whole in this merge. A device may bring a row later
+  /// although the device wrote it before.
+  private func cameLater(_ past: RowNumbers.Entry, than emission: RankedEmission) throws -> Bool {
+    var cameLater = false
+    try store.eachChange(of: past) { entry in
+      guard entry.operation == .insert else { return .more }
+      cameLater = entry.cursor > begin || emission.made.map { entry.at > $0 } ?? true
+      return .enough
     }
-    return cameBack
+    return cameLater
   }
 
   /// Records a conflict about a row that the device lost in the lost time. A deletion looks the same as a row that left

@@ -10,12 +10,20 @@ import SatchelWorkspace
 /// A row as an emission of the lost time shows it, with the keys that rows have here.
 struct LostRow {
   let name: StepMerger.RowReference
-  let row: Row
+  private(set) var row: Row
   let stamp: Stamp
   let emission: RankedEmission
 
   var place: Int { name.place }
   var key: RowKey { name.key }
+
+  /// The same version of the row, which shares the memory of equal values with another version.
+  func sharing(_ other: LostRow?) -> LostRow {
+    guard let other, other.row == row else { return self }
+    var shared = self
+    shared.row = other.row
+    return shared
+  }
 }
 
 /// The merge of single rows of the lost time.
@@ -29,9 +37,11 @@ extension Recovery {
     let row = keys.row(shown, of: place)
     let name = StepMerger.RowReference(place: place, key: store.rows[place].schema.key(of: row))
     let lost = LostRow(name: name, row: row, stamp: stamp, emission: emission)
-    if !waitingRows.contains(name), try obstacle(to: lost) == nil { return }
-    waitingRows.insert(name)
-    waiting.append(lost)
+    let newer = newestWaiting[name]
+    if newer == nil, try obstacle(to: lost) == nil { return }
+    // Most of the versions of a row are equal: each device got the row.
+    newestWaiting[name] = newer ?? lost
+    waiting.append(lost.sharing(newer))
   }
 
   /// Merges the rows that wait for other rows of the lost time: a parent that only an older emission shows, or a row
@@ -43,11 +53,18 @@ extension Recovery {
       left = try mergeOnce(left)
       if left.count == before { break }
     }
+    // An older version of a row does not enter in place of a newer one. A person sees the newest one, and the older
+    // ones are kept with it.
+    var blocked: [StepMerger.RowReference: Obstacle] = [:]
     for lost in left {
-      guard let obstacle = try obstacle(to: lost) else { continue }
-      try note(lost, obstacle)
+      if let obstacle = blocked[lost.name] {
+        try note(lost, obstacle, .settled)
+      } else if let obstacle = try obstacle(to: lost) {
+        blocked[lost.name] = obstacle
+        try note(lost, obstacle, .open)
+      }
     }
-    (waiting, waitingRows) = ([], [])
+    (waiting, newestWaiting) = ([], [:])
   }
 
   /// Tries each waiting row once, parents before children. Returns the rows that still wait.
@@ -152,19 +169,20 @@ extension Recovery {
     return nil
   }
 
-  /// Records a row that cannot be written beside the present rows, as an open conflict.
-  private func note(_ lost: LostRow, _ obstacle: Obstacle) throws {
+  /// Records a row that cannot be written beside the present rows.
+  private func note(_ lost: LostRow, _ obstacle: Obstacle, _ state: ConflictState) throws {
     let hub = try store.rows[lost.place].row(lost.key)
     var change = Change.insert(lost.row)
     if let hub {
       let parts = try compare(lost, with: hub, store.past(of: lost.key, in: lost.place))
       try keep(parts, of: lost, beside: hub)
+      if parts.changes.isEmpty { return }
       change = .update(parts.changes)
     }
     let isNew = try note(
-      Disagreement(kind: obstacle.kind, state: .open), change, lost.key, at: lost.stamp, hub, in: lost.place,
+      Disagreement(kind: obstacle.kind, state: state), change, lost.key, at: lost.stamp, hub, in: lost.place,
       "\(lost.emission.words) \(obstacle.words)")
-    if isNew { report.obstructed += 1 }
+    if isNew, state == .open { report.obstructed += 1 }
   }
 
   /// Records that a row is back as a whole. Its counters and sets are from the lost time.

@@ -71,8 +71,8 @@ final class Recovery {
   private var wholeTables: [Int: [Int]] = [:]
   /// The rows that wait for rows of other emissions, the newest emission first.
   var waiting: [LostRow] = []
-  /// The rows of which a version waits. The older versions wait behind it.
-  var waitingRows: Set<StepMerger.RowReference> = []
+  /// The newest waiting version of each row. The older versions wait behind it.
+  var newestWaiting: [StepMerger.RowReference: LostRow] = [:]
   var report = RecoveryReport()
 
   init(_ hub: HubWorkspace, _ store: HubStore) throws {
@@ -172,10 +172,11 @@ final class Recovery {
       """, hint: "First: satchel-hub dataset apply, with the definition of version \(manifest.version).")
   }
 
-  /// Returns the scope of the user of the emission's device. nil if the device was removed.
-  private func visibility(for device: ReplicaID) throws -> ScopeStore? {
-    guard let device = try store.device(device) else { return nil }
-    return ScopeStore(store, user: try store.user(device.user) ?? User(name: device.user, attributes: []))
+  /// Returns the present scope of the user whose rows an emission shows. By now the device may belong to another user.
+  /// nil if the device was removed.
+  private func scope(of emission: LostEmission, _ ranked: RankedEmission) throws -> ScopeStore? {
+    guard try store.device(emission.device) != nil else { return nil }
+    return ScopeStore(store, user: try store.user(ranked.user) ?? User(name: ranked.user, attributes: []))
   }
 
   /// - Returns: whether the conflict is new.
@@ -199,9 +200,12 @@ final class Recovery {
     let places = wholeTables[rank] ?? []
     guard takingAway.contains(rank) || !places.isEmpty, let file = emission.file,
       let bundle = try believedBundle(file), let ranked = try ranked(emission, bundle.manifest, rank),
-      let scope = try visibility(for: emission.device)
+      let scope = try scope(of: emission, ranked)
     else { return }
-    for place in places { try noteMissing(in: place, scope, ranked) }
+    // The rules of another version may have shown other rows.
+    if ranked.version == store.dataset.version {
+      for place in places { try noteMissing(in: place, scope, ranked) }
+    }
     guard takingAway.contains(rank) else { return }
     try bundle.eachChange { line in
       guard case .gone = line.content, let place = store.place(of: line.table) else { return }

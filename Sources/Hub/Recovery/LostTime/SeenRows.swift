@@ -1,4 +1,5 @@
 import SatchelBundle
+import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
@@ -12,12 +13,20 @@ struct RankedEmission {
   /// 0 for the newest emission.
   let rank: Int
   let stamp: Stamp
+  /// The end of the second in which the hub made the emission, in milliseconds since 1970. nil if its manifest does not
+  /// say it readably.
+  let made: Int64?
+  /// The version of the dataset.
+  let version: Int64
+  /// The user whose rows the emission shows.
+  let user: String
   /// The emission, as the conflicts name it.
   let words: String
 
   init(_ emission: LostEmission, _ manifest: Manifest, _ epoch: Epoch, rank: Int, isOfFiles: Bool) {
     (self.epoch, self.rank, self.isOfFiles) = (epoch, rank, isOfFiles)
-    stamp = manifest.stamp
+    (stamp, made) = (manifest.stamp, UTCTime.milliseconds(of: manifest.created).map { $0 + 999 })
+    (version, user) = (manifest.version, manifest.user)
     words = "Known only from bundle \(emission.link.number) for \(manifest.to.name), of the time that this hub lost."
   }
 }

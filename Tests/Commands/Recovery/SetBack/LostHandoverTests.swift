@@ -71,6 +71,14 @@ struct LostHandoverTests {
     #expect(camp.hub("restore", "--in-place", "--yes").code == 0)
   }
 
+  @Test("a bundle for ben asks nothing about ann's rows, although the tablet is ann's here")
+  func finishedEarly() throws {
+    try loseTimeOfBoth()
+    try camp.carry("tablet", rounds: 3)
+    #expect(camp.hub("restore", "--finish", "--yes").code == 0)
+    #expect(try camp.rows(office, #"SELECT count(*) FROM satchel_conflicts WHERE key = '["a"]'"#) == "0")
+  }
+
   @Test("a device of an unknown user is held until the operator enters the hand-over, and nothing is lost")
   func enteredLate() throws {
     try loseTimeOfBoth()

@@ -16,8 +16,8 @@ struct LostRelationTests {
     """
 
   /// A hub with a tablet. Its files are kept as they are now.
-  private func open() throws {
-    try camp.open(Self.schema, CommandLineFixture.definition(#"{ "sites": {} }"#), devices: ["tablet"])
+  private func open(_ devices: [String] = ["tablet"], rules: String = "{}") throws {
+    try camp.open(Self.schema, CommandLineFixture.definition("{ \"sites\": \(rules) }"), devices: devices)
     try camp.carry("tablet", rounds: 2)
     try camp.keepHub()
   }
@@ -127,6 +127,72 @@ struct LostRelationTests {
     try restore()
     #expect(try sites(office) == "hill Hill, lake Lake, new New, rock Rock, tent Tent")
     #expect(try conflicts() == #"delete/update open ["hill"]"#)
+  }
+
+  @Test("a full bundle asks nothing about a row that a device wrote before it and delivered later")
+  func deliveredLater() throws {
+    try open(["tablet", "phone"])
+    try camp.sql("phone/data.sqlite", "INSERT INTO sites VALUES ('late', 'Late', NULL)")
+    try camp.sql(office, "INSERT INTO sites VALUES ('tent', 'Tent', NULL)")
+    #expect(camp.hub("emit", "--device", "tablet", "--full").code == 0)
+    try camp.carry("tablet", rounds: 2)
+    try putBack()
+    try camp.carry("phone")
+    // The time in a manifest has no parts of a second.
+    try camp.sql(office, "UPDATE satchel_log SET at = at + 2000")
+    #expect(try sites(office) == "hill Hill, lake Lake, late Late")
+    #expect(camp.hub("restore", "--in-place", "--yes").code == 0)
+    for device in ["tablet", "phone", "tablet", "phone"] { try camp.carry(device, rounds: 2) }
+    #expect(camp.hub("status").out.contains("Recovers") == false)
+    #expect(try sites(office) == "hill Hill, lake Lake, late Late, tent Tent")
+    #expect(try conflicts() == "")
+  }
+
+  @Test("a full bundle of an earlier version asks nothing about rows that its rules hid")
+  func earlierRules() throws {
+    try open(rules: #"{ "visible": "name <> 'Lake'" }"#)
+    try camp.sql(office, "INSERT INTO sites VALUES ('tent', 'Tent', NULL)")
+    #expect(camp.hub("emit", "--device", "tablet", "--full").code == 0)
+    try camp.carry("tablet", rounds: 2)
+    try putBack()
+    #expect(camp.hub("restore", "--in-place", "--yes").code == 0)
+    try camp.write("later.json", #"{ "dataset": "camp", "version": 2, "tables": { "sites": {} } }"#)
+    #expect(camp.hub("dataset", "apply", camp.path("later.json"), "--yes").code == 0)
+    try camp.carry("tablet", rounds: 4)
+    #expect(camp.hub("status").out.contains("Recovers") == false)
+    #expect(try sites(tablet) == "hill Hill, lake Lake, tent Tent")
+    #expect(try conflicts() == "")
+  }
+
+  @Test("of a row that cannot be beside a present row, a person sees the newest state, and the older ones are kept")
+  func obstructedVersions() throws {
+    try open()
+    try lose("INSERT INTO sites VALUES ('rock', 'Stone', NULL)")
+    try lose("UPDATE sites SET name = 'Rock' WHERE id = 'rock'")
+    try lose("UPDATE sites SET name = 'Big rock' WHERE id = 'rock'")
+    try putBack()
+    try camp.sql(office, "INSERT INTO sites VALUES ('other', 'Big rock', NULL)")
+    try restore()
+    #expect(try sites(office) == "hill Hill, lake Lake, other Big rock")
+    let kept = try camp.rows(
+      office, "SELECT state || ' ' || json_extract(device_values, '$.name') FROM satchel_conflicts ORDER BY 1")
+    #expect(kept == "open Big rock\nsettled Rock\nsettled Stone")
+  }
+
+  @Test("a decision about many conflicts deletes no row because a bundle of the lost time lacked it")
+  func decidedTogether() throws {
+    try open()
+    try camp.sql(office, "DELETE FROM sites WHERE id = 'hill'")
+    try camp.carry("tablet", rounds: 2)
+    try putBack()
+    try restore()
+    #expect(try conflicts() == #"delete/update open ["hill"]"#)
+    let decided = camp.hub("conflicts", "resolve", "--all", "--policy", "device")
+    #expect(decided.out.contains("It would delete a row that a bundle"), "\(decided)")
+    #expect(try sites(office) == "hill Hill, lake Lake")
+    let id = try camp.rows(office, "SELECT id FROM satchel_conflicts")
+    #expect(camp.hub("conflicts", "resolve", id, "--keep", "device").code == 0)
+    #expect(try sites(office) == "lake Lake")
   }
 
   @Test("a lost time of a later version of the dataset waits for that version")
