@@ -83,11 +83,15 @@ extension HubTool {
     let reports = made.compactMap { made in made.report.map { ($0, made.delivered) } }
     let words = reports.map { text($0, $1) }.joined() + left
     let isNone = made.isEmpty && left.isEmpty
+    let failed = made.compactMap { made in made.failure.map { (device: made.device, failure: $0) } }
     var answer = Answer(
-      isNone ? "There is no active device.\n" : words, ["emissions": .array(reports.map { json($0, $1) })])
-    let failed = made.filter { $0.failure != nil }
+      isNone ? "There is no active device.\n" : words,
+      [
+        "emissions": .array(reports.map { json($0, $1) }),
+        "failed": .array(failed.map { ["device": .string($0.device), "error": $0.failure.json] }),
+      ])
     if let first = failed.first?.failure {
-      answer.warnings = failed.compactMap { made in made.failure.map { "\(made.device): \($0.text)" } }.joined()
+      answer.warnings = failed.map { "\($0.device): \($0.failure.text)" }.joined()
       answer.members.append(.init(name: "error", value: first.json))
       answer.code = failed.count == made.count ? .failed : .partial
     }

@@ -114,6 +114,8 @@ struct JSONDocumentTests {
     try season.hub("import", file)
     try camp.write("broken.satchel", "no bundle")
     try season.hub("import", camp.path("broken.satchel"), file)
+    try camp.sql("office.sqlite", "UPDATE reviews SET words = hex(randomblob(9000)) WHERE id = 'r2'")
+    try season.hub("emit", "--all", "--dry-run", "--size", "4K")
     try season.hub("emit", "--all")
     let answer = season.outbox("hub", "camp-hub-tablet-2")
     try season.device("tablet", "verify", answer)

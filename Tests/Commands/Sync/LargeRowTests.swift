@@ -33,6 +33,7 @@ struct LargeRowTests {
     #expect(emitted.code == 5, "\(emitted.code)")
     #expect(try emitted.json["emissions"]?.arrayValue?.count == 1)
     #expect(try emitted.json["error"]?["reason"]?.stringValue == "row-too-large")
+    #expect(try emitted.json["failed"]?.arrayValue?.map { $0["device"]?.stringValue } == ["tablet"])
     let alone = pair.camp.hub("emit", "--device", "tablet")
     #expect(alone.code == 1 && alone.error.contains(#"notes ["n1"]"#), "\(alone.error)")
   }
