@@ -9,13 +9,13 @@ public struct ContinuationClaim: Sendable {
   public let device: String?
   public let user: String?
   public let isRevoked: Bool
-  /// Whether a key of the former device signed the statement.
+  /// Whether a present key of the former device signed the statement.
   public let isProved: Bool
 }
 
 /// Why the operator believes a `ContinuationClaim`.
 public enum ContinuationTrust: Sendable {
-  /// A key of the former device signed the statement.
+  /// A present key of the former device signed the statement.
   case proof
   /// The operator knows that the statement is true, and names the former device.
   case named(String)
@@ -36,7 +36,9 @@ extension HubWorkspace {
     guard let former = try store.device(continuation.device) else {
       return ContinuationClaim(device: nil, user: nil, isRevoked: false, isProved: false)
     }
-    let keys = try [former.key] + [former.nextKey].compactMap(\.self) + store.formerKeys(of: former.id)
+    // A replaced or revoked key proves nothing. Another person may have it.
+    let known = KnownKeys(self, store)
+    let keys = try former.provedKeys.filter { try !known.isRevoked($0) }
     return ContinuationClaim(
       device: former.name, user: former.user, isRevoked: former.state == .revoked,
       isProved: continuation.isProved(for: id, key, in: store.dataset.name, by: keys))
@@ -71,7 +73,7 @@ extension HubWorkspace {
     guard let name = claim.device, !claim.isProved else { return }
     if case .named(let named) = trust, Name(named) == Name(name) { return }
     throw Refusal(
-      .unproved, "The request says that its device was \(name) before, but no key of \(name) signed that.",
+      .unproved, "The request says that its device was \(name) before, but no present key of \(name) signed that.",
       hint: "If you know that it is true, for example because \(name) lost its key, add: --continues \(name)")
   }
 }

@@ -44,7 +44,8 @@ struct EnrolmentRequest {
     }
     let state = claim.isRevoked ? ", which was revoked" : ""
     let proof =
-      claim.isProved ? "A key of \(device) signed that." : "No key of \(device) signed that: any device could claim it."
+      claim.isProved
+      ? "A key of \(device) signed that." : "No present key of \(device) signed that: any device could claim it."
     return "The device says that it was \(device) of the user \(user)\(state), and continues its work. \(proof)"
   }
 
@@ -53,7 +54,7 @@ struct EnrolmentRequest {
   func checkClaim(trusting named: String?) throws {
     guard let device = unprovedDevice, named != device else { return }
     throw Refusal(
-      .unproved, "The request says that its device was \(device) before, but no key of \(device) signed that.",
+      .unproved, "The request says that its device was \(device) before, but no present key of \(device) signed that.",
       hint: "If you know that it is true, for example because \(device) lost its key, add: --continues \(device)")
   }
 
