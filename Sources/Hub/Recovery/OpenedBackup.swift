@@ -38,6 +38,9 @@ struct OpenedBackup {
       throw BundleError.entry("files.sqlite", "holds a file that does not belong to a workspace: \(strange)")
     }
     guard names.contains("satchel.json") else { throw BundleError.entry("files.sqlite", "lacks satchel.json") }
+    if let name = try files.incompleteFile() {
+      throw BundleError.entry("files.sqlite", "lacks a part of \(name)")
+    }
     // This call checks the pages of the database before anything is read from them.
     _ = try Database.untrusted(path: database)
     let store = try HubStore(path: database)

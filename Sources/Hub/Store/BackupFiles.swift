@@ -54,6 +54,13 @@ final class BackupFiles {
   /// The names of all files, sorted.
   func names() throws -> [String] { try database.all("SELECT DISTINCT path FROM files ORDER BY path") { $0.text(0) } }
 
+  /// Returns a file of which a piece is missing. nil if all files are complete, as far as the pieces show it.
+  func incompleteFile() throws -> String? {
+    try database.first(
+      "SELECT path FROM files GROUP BY path HAVING min(part) <> 0 OR max(part) <> count(*) - 1 ORDER BY path"
+    ) { $0.text(0) }
+  }
+
   /// Writes the file `name` to `path`.
   func extract(_ name: String, to path: String, mode: UInt32) throws {
     let made = try files.createTemporary(in: Paths.parent(of: path), mode: mode)
