@@ -744,6 +744,9 @@ def scope_members(manifest):
              ("acknowledged", take(manifest, "acknowledged", count))]
     if "acknowledged_digest" in manifest:
         shown.append(("acknowledged digest", take(manifest, "acknowledged_digest", digest)))
+    if "backed_up" in manifest:
+        shown.append(("backed up", take(manifest, "backed_up", count)))
+        must(manifest["backed_up"] <= manifest["acknowledged"], "backed_up: above acknowledged")
     if manifest.get("former"):
         shown.append(("former", take(manifest, "former", former)))
     if manifest.get("collected"):

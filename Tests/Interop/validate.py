@@ -24,7 +24,7 @@ SCHEMAS = {f"{name}s.jsonl": name for name in ("change", "resolution", "conflict
 OPTIONAL = {"recipient", "rotation", "revoked", "note", "snapshot", "encrypt", "escrow", "attributes", "attachments", "acknowledged_digest", "blobs",
             "file", "bundle", "lost", "understands", "compare", "before", "prove", "base", "former_exports",
             "received_digest", "received_signature", "brings", "original", "follows", "former", "collected", "known",
-            "renamed", "health", "parity", "first", "more", "others", "proof", "continues", "unit"}
+            "backed_up", "renamed", "health", "parity", "first", "more", "others", "proof", "continues", "unit"}
 ROWS = {"key", "to", "row", "set", "was", "base_values", "hub_values", "device_values"}
 OPS = {"insert": ["generation", "row"], "update": ["generation", "set", "was"], "delete": ["generation", "was"], "row": ["row"],
        "gone": [], "rekey": ["to", "number"], "block": ["to", "number"]}

@@ -173,6 +173,9 @@ public struct Manifest: Hashable, Sendable {
     /// The digest of B2SUMS of the export `acknowledged`. It shows the device that it made that export itself, and not
     /// a copy of the device. nil: the hub does not say.
     public let acknowledgedDigest: Digest?
+    /// The device's highest sequence that the hub's last backup contains; 0: none. nil: the bundle was made by a
+    /// version without this member.
+    public var backedUp: SequenceNumber?
     /// The emissions that the device may have when it imports this emission, in order. With any other emission, the
     /// device refuses this bundle. nil: the bundle was made by a version without this member.
     public var follows: [EmissionLink]?

@@ -203,6 +203,7 @@ extension Manifest.Scope {
       after: EmissionNumber(try fields.natural("after")), extent: extent,
       acknowledged: SequenceNumber(try fields.natural("acknowledged")),
       acknowledgedDigest: try fields.digest("acknowledged_digest"))
+    backedUp = try fields.export("backed_up")
     follows = try fields.follows()
     former = try fields.formerEpochs()
     collected = try fields.digests("collected")

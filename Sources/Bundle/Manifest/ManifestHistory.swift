@@ -78,6 +78,7 @@ extension Manifest.Changes {
 extension Manifest.Scope {
   var historyMembers: [JSONValue.Member] {
     var members: [JSONValue.Member] = []
+    if let backedUp { members.append(.init(name: "backed_up", value: .integer(backedUp.rawValue))) }
     if let follows {
       let links = follows.map { link in
         JSONValue.object([

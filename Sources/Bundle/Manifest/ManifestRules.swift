@@ -90,6 +90,9 @@ extension Manifest {
       else {
         throw .manifest("it follows itself")
       }
+      guard scope.backedUp.map({ $0 <= scope.acknowledged }) ?? true else {
+        throw .manifest("a backup contains an export that the hub has not merged")
+      }
     }
   }
 }

@@ -7,8 +7,8 @@ extension DeviceTool {
       ["compact"], summary: "give up old exports that the hub has",
       discussion: """
         Removes exports from bundles/sent that the hub acknowledged and that are older than a year. Such files are \
-        needed only if the hub is lost and comes back from a backup made before them. Undelivered exports and the \
-        entries of the log stay.
+        needed only if the hub is lost and comes back from a backup made before them. So exports that the hub's last \
+        backup does not contain stay too. Undelivered exports and the entries of the log stay.
 
         From files/ it removes files that came from the hub and that no row names any more. The app's own files are \
         left alone.
@@ -25,6 +25,7 @@ extension DeviceTool {
             backup
             """
         ),
+        OptionSpec("without-backup", help: "also exports that no backup of the hub contains"),
         OptionSpec("shrink", help: "give unused space back to the disk; no program can use the database meanwhile"),
       ],
       examples: [
@@ -34,12 +35,20 @@ extension DeviceTool {
     ) { command, context in
       let workspace = try open(command, context)
       let report = try workspace.compact(
-        olderThan: command.days("older-than") ?? DeviceWorkspace.keptDays, shrinking: command.flag("shrink"))
+        olderThan: command.days("older-than") ?? DeviceWorkspace.keptDays,
+        unbacked: command.flag("without-backup") ? .deleted : .kept, shrinking: command.flag("shrink"))
       var text: TerminalText =
         """
         \(command.dryRun ? "Would give up" : "Gave up") \(Words.count(report.exports, "export")), \
         \(report.bytes >> 10) KiB.\n
         """
+      if report.unbacked > 0 {
+        text +=
+          """
+          Kept \(Words.count(report.unbacked, "old export")): no backup of the hub is known to contain them. The next \
+          bundle after a backup (satchel-hub backup FILE) changes that. Or add --without-backup.\n
+          """
+      }
       text += AttachedWords.removed(report.attached, command) + Words.notShrunk(report.notShrunk)
       if report.archived > 100 {
         text +=
@@ -52,7 +61,7 @@ extension DeviceTool {
         text,
         [
           "exports": .integer(Int64(report.exports)), "bytes": .integer(report.bytes),
-          "archived": .integer(Int64(report.archived)),
+          "unbacked": .integer(Int64(report.unbacked)), "archived": .integer(Int64(report.archived)),
           "attached": .integer(Int64(report.attached.count)), "attached_bytes": .integer(report.attached.bytes),
           "not_shrunk": .optional(report.notShrunk),
           "database": ["before": .integer(report.database.before), "after": .integer(report.database.after)],

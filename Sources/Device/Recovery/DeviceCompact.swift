@@ -10,12 +10,21 @@ public struct DeviceCompactReport: Sendable {
   public var bytes: Int64 = 0
   /// The number of files that the archive keeps until the hub's next full bundle comes.
   public var archived = 0
+  /// The number of old exports that stay because no backup of the hub is known to contain them.
+  public var unbacked = 0
   /// Attached files from the hub that were deleted because nothing here names them.
   public var attached = UnnamedFiles()
   /// The size of the database in bytes, before and after.
   public var database: (before: Int64, after: Int64) = (0, 0)
   /// SQLite's reason why the database could not be shrunk; nil: it was shrunk, or shrinking was not requested.
   public var notShrunk: String?
+}
+
+/// The fate of exports that no backup of the hub is known to contain.
+public enum UnbackedExports: Sendable {
+  /// They stay: if the hub is lost, only this device has them.
+  case kept
+  case deleted
 }
 
 extension DeviceWorkspace {
@@ -26,10 +35,12 @@ extension DeviceWorkspace {
   /// them. The ledger stays. Attached files from the hub that nothing here names are deleted too.
   /// - Parameters:
   ///   - days: the age in days, by this device's clock.
+  ///   - unbacked: the fate of exports that no backup of the hub is known to contain. If the hub does not say what
+  ///     its backup contains, this changes nothing.
   ///   - isShrinking: whether the database returns its free pages to the file system.
-  public func compact(olderThan days: Int64 = keptDays, shrinking isShrinking: Bool = false) throws
-    -> DeviceCompactReport
-  {
+  public func compact(
+    olderThan days: Int64 = keptDays, unbacked: UnbackedExports = .kept, shrinking isShrinking: Bool = false
+  ) throws -> DeviceCompactReport {
     try locked {
       let session = try session()
       let limit = platform.clock.milliseconds() - days * 86_400_000
@@ -38,7 +49,11 @@ extension DeviceWorkspace {
       // The last acknowledged export stays, because the hub still refers to it. Exports that a restored hub lacks stay,
       // because they are on their way to it.
       let known = min(session.state.acknowledged, session.state.restored ?? session.state.acknowledged)
-      let old = try ExportTable.old(before: known, madeBefore: limit, in: session.database)
+      var old = try ExportTable.old(before: known, madeBefore: limit, in: session.database)
+      if unbacked == .kept, let backedUp = session.state.backedUp {
+        report.unbacked = old.count { $0.sequence > backedUp }
+        old.removeLast(report.unbacked)
+      }
       for export in old {
         let path = Paths.join(folder.sent, export.file)
         guard try platform.files.kind(path) == .file else { continue }

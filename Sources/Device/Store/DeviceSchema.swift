@@ -38,7 +38,8 @@ enum DeviceSchema {
       last_proof INTEGER,             -- the last export with digests of the rows; NULL: none since a full bundle
       must_prove INTEGER NOT NULL DEFAULT 0,    -- 1: the next export carries them, as a person requested
       compare TEXT NOT NULL DEFAULT '[]',       -- JSON: the sums whose rows the hub requests one by one
-      former_exports INTEGER          -- the last export in an earlier epoch; 0: none; NULL: unknown
+      former_exports INTEGER,         -- the last export in an earlier epoch; 0: none; NULL: unknown
+      backed_up INTEGER               -- the highest sequence that the hub's last backup has; 0: none; NULL: unknown
     )
     """
 }

@@ -5,7 +5,13 @@ import SatchelWorkspace
 
 /// The changes of the device's own tables from release to release.
 extension DeviceSchema {
-  static let upgrade = SchemaUpgrade([toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8])
+  static let upgrade = SchemaUpgrade([
+    toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8, toSchema9,
+  ])
+
+  private static let toSchema9: SchemaUpgrade.Step = {
+    try $0.execute("ALTER TABLE satchel_device ADD COLUMN backed_up INTEGER")
+  }
 
   private static let toSchema8: SchemaUpgrade.Step = {
     try $0.execute("ALTER TABLE satchel_device ADD COLUMN former_exports INTEGER")

@@ -30,6 +30,8 @@ public struct DeviceState: Sendable {
   public var formerExports: SequenceNumber?
   /// The last export that a restored hub still has, if the hub lost later exports; nil: the hub lacks none.
   public var restored: SequenceNumber?
+  /// The last export that the hub's last backup contains; 0: none. nil: the hub does not say.
+  public var backedUp: SequenceNumber?
   /// The digest of the emission `received`, with the hub's signature. nil: the digest is not known. If release 0.1
   /// imported the emission, the signature is missing.
   var proof: Manifest.EmissionProof?
@@ -50,7 +52,7 @@ public struct DeviceState: Sendable {
       """
       SELECT id, name, user, hub_id, hub_name, epoch, incarnation, sequence, acknowledged, received, heard, definition,
         hub_recipient, told_key, revocations, unwiped, restored, received_digest, received_signature, sealed,
-        hub_understands, last_proof, must_prove, compare, former_exports
+        hub_understands, last_proof, must_prove, compare, former_exports, backed_up
       FROM satchel_device
       """
     ) { row in
@@ -64,7 +66,8 @@ public struct DeviceState: Sendable {
         toldKey: row.optionalInteger(13).map { SequenceNumber($0) },
         revocations: row.integer(14), isUnwiped: row.integer(15) != 0,
         formerExports: row.optionalInteger(24).map { SequenceNumber($0) },
-        restored: row.optionalInteger(16).map { SequenceNumber($0) }, proof: proof(row),
+        restored: row.optionalInteger(16).map { SequenceNumber($0) },
+        backedUp: row.optionalInteger(25).map { SequenceNumber($0) }, proof: proof(row),
         sealed: row.optionalInteger(19).map { SequenceNumber($0) },
         hubUnderstands: Manifest.Critical.features(in: row.text(20)),
         lastProof: row.optionalInteger(21).map { SequenceNumber($0) }, mustProve: row.integer(22) != 0,
@@ -87,7 +90,7 @@ public struct DeviceState: Sendable {
 
   /// Records the emission that this database holds from now on.
   mutating func take(_ scope: Manifest.Scope, digest: Digest, signature: Signature) {
-    received = scope.number
+    (received, backedUp) = (scope.number, scope.backedUp)
     proof = .init(digest: digest, signature: signature)
   }
 
@@ -101,11 +104,12 @@ public struct DeviceState: Sendable {
         (one, id, name, user, hub_id, hub_name, epoch, incarnation, sequence, acknowledged, received, heard, definition,
          hub_recipient, told_key, revocations, unwiped, restored, received_digest, received_signature,
          sealed, hub_understands, last_proof,
-         must_prove, compare, former_exports)
+         must_prove, compare, former_exports, backed_up)
       VALUES
         (1, :id, :name, :user, :hub_id, :hub_name, :epoch, :incarnation, :sequence, :acknowledged, :received, :heard,
          :definition, :hub_recipient, :told_key, :revocations, :unwiped, :restored, :received_digest,
-         :received_signature, :sealed, :hub_understands, :last_proof, :must_prove, :compare, :former_exports)
+         :received_signature, :sealed, :hub_understands, :last_proof, :must_prove, :compare, :former_exports,
+         :backed_up)
       """,
       [
         "id": .string(id.text), "name": .string(name), "user": .string(user), "hub_id": .string(hubID.text),
@@ -123,6 +127,7 @@ public struct DeviceState: Sendable {
         "last_proof": lastProof.map { .integer($0.rawValue) } ?? .null, "must_prove": .integer(mustProve ? 1 : 0),
         "compare": .string(StateEntry.Question.text(of: compare)),
         "former_exports": formerExports.map { .integer($0.rawValue) } ?? .null,
+        "backed_up": backedUp.map { .integer($0.rawValue) } ?? .null,
       ])
   }
 }

@@ -69,6 +69,7 @@ extension HubWorkspace {
         let mode = try 0o644 & folder.databaseMode(at: databasePath, platform.files)
         try platform.files.deliver(made, to: path, mode: secrets == .included ? 0o600 : mode)
         try LastBackup(at: platform.clock.milliseconds(), file: path).write(to: folder, platform.files)
+        try store.noteBackedUp()
       }
       return report(
         sealed.manifest, store.identity.epoch, cursor, bytes, names + lost.map { BackedUpFile.archived($0) })

@@ -170,6 +170,7 @@ public struct HubRestore {
     let hub = HubWorkspace(
       folder: folder, configuration: configuration, keys: keys, platform: platform, runMode: .commit)
     if case .new = source { _ = try hub.replaceLostKeys(again: true) }
+    try hub.store().noteBackedUp()
     let epoch = try hub.beginEpochAfterLoss(of: bundle.manifest.stamp.milliseconds, clock)
     return RestoreReport(
       dataset: configuration.dataset, name: configuration.name, created: bundle.manifest.created,

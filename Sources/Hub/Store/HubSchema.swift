@@ -104,7 +104,8 @@ enum HubSchema {
       next_proved INTEGER NOT NULL DEFAULT 0, -- 1: the next key signed that it is announced
       refused_key TEXT,              -- the key that its last bundle announced and that was refused; NULL: none
       signs_keys INTEGER NOT NULL DEFAULT 0, -- 1: it has shown a release whose new keys sign their announcement
-      only_receives INTEGER NOT NULL DEFAULT 0 -- 1: it was made without keys, so it delivers nothing
+      only_receives INTEGER NOT NULL DEFAULT 0, -- 1: it was made without keys, so it delivers nothing
+      backed_up INTEGER NOT NULL DEFAULT 0 -- the highest sequence that the last backup contains; 0: none
     ) WITHOUT ROWID
     """
 

@@ -7,11 +7,23 @@ import SatchelWorkspace
 extension HubSchema {
   static let upgrade = SchemaUpgrade([
     toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8, toSchema9,
-    toSchema10, toSchema11, toSchema12, toSchema13, toSchema14, toSchema15,
+    toSchema10, toSchema11, toSchema12, toSchema13, toSchema14, toSchema15, toSchema16,
   ])
+
+  private static let toSchema16: SchemaUpgrade.Step = {
+    // It is not known what the last backup contains.
+    try $0.execute("ALTER TABLE satchel_devices ADD COLUMN backed_up INTEGER NOT NULL DEFAULT 0")
+  }
 
   private static let toSchema15: SchemaUpgrade.Step = {
     try $0.execute("ALTER TABLE satchel_devices ADD COLUMN only_receives INTEGER NOT NULL DEFAULT 0")
+    // A device with keys says at enrolment for whom its bundles are encrypted. A device that never delivered and yet
+    // has a bundle was made here.
+    try $0.run(
+      """
+      UPDATE satchel_devices SET only_receives = 1
+      WHERE recipient IS NULL AND merged = 0 AND proved > 0
+      """)
     try $0.execute(HubStore.formerRights)
   }
 

@@ -145,6 +145,7 @@ struct KeyForgeryTests {
       ALTER TABLE satchel_emissions DROP COLUMN stamp;
       ALTER TABLE satchel_devices DROP COLUMN signs_keys;
       ALTER TABLE satchel_devices DROP COLUMN only_receives;
+      ALTER TABLE satchel_devices DROP COLUMN backed_up;
       DROP TABLE satchel_former_rights;
       DROP TABLE satchel_braked;
       DROP TABLE satchel_health;
@@ -258,11 +259,12 @@ struct KeyForgeryTests {
   }
 
   @Test(
-    "a request that goes on with another device's work must be signed by that device's key, or the operator says so")
-  func continuation() throws {
+    "a request that goes on with another device's work must be signed by that device's key, or the operator says so",
+    arguments: [false, true])
+  func continuation(isRevoked: Bool) throws {
     let unproved = try request(claim(of: lab.victim))
     let refused = enrol(unproved)
-    #expect(refused.code == 3 && refused.error.contains("No key of victim signed that"))
+    #expect(refused.code == 3 && refused.error.contains("No present key of victim signed that"))
     #expect(try before.differences(to: Protected(lab)) == [])
     #expect(enrol(unproved, "--continues", "evil").code == 3)
     // A signature of another statement proves nothing.
@@ -279,6 +281,12 @@ struct KeyForgeryTests {
     #expect(enrol(try request(wrong)).code == 3)
     var right = claim(of: lab.victim)
     right.set("proof", try proof(lab.victim.configuration.id, by: lab.victim.keys.signing()))
+    if isRevoked {
+      _ = try lab.hub.revoke("victim")
+      #expect(enrol(try request(right)).code == 3)
+      #expect(enrol(try request(right), "--continues", "victim").code == 0)
+      return
+    }
     let taken = enrol(try request(right))
     #expect(taken.code == 0 && taken.error.contains("A key of victim signed that"))
   }

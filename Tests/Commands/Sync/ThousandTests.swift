@@ -57,6 +57,9 @@ struct ThousandTests {
       world.clock.advance(by: 100 * 86_400_000)
       _ = try world.hub.emit(to: device.configuration.name)
     }
+    let unbacked = try device.compact()
+    #expect(unbacked.exports == 0 && unbacked.unbacked == Self.bundles - 1, "no backup has them")
+    _ = try world.hub.backup(to: world.folder("backup.satchel"))
     try world.write("UPDATE camps SET name = 'Oak' WHERE id = 1", in: device.folder)
     _ = try world.hub.importBundle(world.export(device))
     _ = try device.importBundle(world.emit(to: device))

@@ -104,6 +104,7 @@ private func scopeLines(_ scope: Manifest.Scope) -> [String] {
     "acknowledged: \(scope.acknowledged)",
   ]
   if let digest = scope.acknowledgedDigest { lines.append("acknowledged digest: \(digest.hexadecimal)") }
+  if let backedUp = scope.backedUp { lines.append("backed up: \(backedUp)") }
   let former = (scope.former ?? []).map { "\($0)" }
   let questions = scope.compare.map { question in
     "\(text(question.table.text)) \(question.sums.map { "\($0)" }.joined(separator: " "))"

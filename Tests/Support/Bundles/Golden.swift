@@ -87,6 +87,10 @@ public func makeGolden() throws {
     let world = try FormerExportsFixture(random: GoldenRandom(20_261_127_1), clock: clock)
     try write(world, into: target)
   }
+  if try !isThere("scope-delta-backed-up", in: target) {
+    let world = try BackedUpExportFixture(random: GoldenRandom(20_261_127_2), clock: clock)
+    try write(world, into: target)
+  }
   if try !isThere("backup", in: target) {
     let world = try BackedUpFixture(random: GoldenRandom(20_261_124), clock: clock)
     try write(world, into: target)

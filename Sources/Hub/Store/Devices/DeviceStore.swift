@@ -54,6 +54,8 @@ public struct EnrolledDevice: Sendable {
   }
   /// Whether the device was made without keys. Then it delivers nothing, but it may carry bundles of this hub.
   public internal(set) var onlyReceives = false
+  /// The device's highest sequence that this hub's last backup contains. 0 for none.
+  public internal(set) var backedUp = SequenceNumber.zero
   public let incarnation: Incarnation
   public var state: State
   public var merged: SequenceNumber
@@ -93,7 +95,7 @@ extension HubStore {
     """
     id, name, user, key, incarnation, state, merged, proved, enrolled, heard, skew, next_key, recipient, told_key, \
     revoked_from, expires, read_only, emitted, continues, understands, stamp, asked, next_proved, refused_key, \
-    signs_keys, only_receives
+    signs_keys, only_receives, backed_up
     """
 
   func devices() throws -> [EnrolledDevice] {
@@ -119,7 +121,8 @@ extension HubStore {
       INSERT OR REPLACE INTO satchel_devices (\(Self.deviceColumns))
       VALUES (:id, :name, :user, :key, :incarnation, :state, :merged, :proved, :enrolled, :heard, :skew,
         :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only, :emitted, :continues, :understands,
-        :stamp, :asked, :next_proved, :refused_key, :signs_keys, :only_receives)
+        :stamp, :asked, :next_proved, :refused_key, :signs_keys, :only_receives,
+        :backed_up)
       """,
       [
         "id": .string(device.id.text), "name": .string(device.name), "user": .string(device.user),
@@ -141,7 +144,7 @@ extension HubStore {
         "next_proved": .integer(device.isNextKeyProved ? 1 : 0),
         "refused_key": device.refusedKey.map { .string($0.line) } ?? .null,
         "signs_keys": .integer(device.signsAnnouncements ? 1 : 0),
-        "only_receives": .integer(device.onlyReceives ? 1 : 0),
+        "only_receives": .integer(device.onlyReceives ? 1 : 0), "backed_up": .integer(device.backedUp.rawValue),
       ])
   }
 
@@ -159,7 +162,7 @@ extension HubStore {
       continues: row.optionalText(18).map { ReplicaID(unchecked: $0) },
       revokedFrom: row.optionalInteger(14).map { SequenceNumber($0) },
       expires: row.optionalInteger(15), isReadOnly: row.integer(16) != 0,
-      onlyReceives: row.integer(25) != 0,
+      onlyReceives: row.integer(25) != 0, backedUp: SequenceNumber(row.integer(26)),
       incarnation: Incarnation(unchecked: row.text(4)), state: state, merged: SequenceNumber(row.integer(6)),
       proved: EmissionNumber(row.integer(7)), emitted: EmissionNumber(row.integer(17)), enrolled: row.integer(8),
       heard: row.optionalInteger(9), skew: row.integer(10), asked: row.optionalText(21),
@@ -202,4 +205,9 @@ extension HubStore {
       """, ["peer": .string(name)]
     ) { $0.integer(0)...$0.integer(1) }
   }
+}
+
+extension HubStore {
+  /// Records that a backup contains all that this hub has merged.
+  func noteBackedUp() throws { try database.run("UPDATE satchel_devices SET backed_up = merged") }
 }

@@ -187,12 +187,24 @@ struct LostTimeTests {
     }
   }
 
-  @Test("a device without keys carries the hub's own bundles back, and the hub does not wait for it")
-  func withoutKeys() throws {
+  @Test(
+    "a device without keys carries the hub's own bundles back, and the hub does not wait for it",
+    arguments: [false, true])
+  func withoutKeys(isOfEarlierBuild: Bool) throws {
     try open([])
     let made = camp.hub(
       "device", "provision", "kiosk", "--user", "ann", "--no-keys", "--into", camp.path("kiosk"))
     #expect(made.code == 0, "\(made.error)")
+    if isOfEarlierBuild {
+      try camp.sql(
+        office,
+        """
+        ALTER TABLE satchel_devices DROP COLUMN only_receives;
+        ALTER TABLE satchel_devices DROP COLUMN backed_up;
+        DROP TABLE satchel_former_rights;
+        UPDATE satchel_schema SET version = 14
+        """)
+    }
     try camp.carry("kiosk")
     try camp.keepHub()
     for number in 1...2 {
