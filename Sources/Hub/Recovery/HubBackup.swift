@@ -69,7 +69,8 @@ extension HubWorkspace {
         let mode = try 0o644 & folder.databaseMode(at: databasePath, platform.files)
         try platform.files.deliver(made, to: path, mode: secrets == .included ? 0o600 : mode)
         try LastBackup(at: platform.clock.milliseconds(), file: path).write(to: folder, platform.files)
-        try store.noteBackedUp()
+        // The backup is made. Without this record, devices only keep more exports.
+        do { try store.noteBackedUp() } catch let error as SQLiteError where error.kind == .busy {}
       }
       return report(
         sealed.manifest, store.identity.epoch, cursor, bytes, names + lost.map { BackedUpFile.archived($0) })
