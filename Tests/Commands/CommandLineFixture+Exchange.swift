@@ -28,6 +28,13 @@ extension CommandLineFixture {
     #expect(made.code == 0, "\(made.error)")
   }
 
+  /// Enrols the device of a request for ann.
+  /// - Parameter former: the former device that the operator names.
+  func enrol(_ request: String, _ fingerprint: String, continuing former: String? = nil) -> Outcome {
+    let words = ["device", "enrol", request, "--user", "ann", "--fingerprint", fingerprint]
+    return hubAnywhere(["-C", path("hub")] + words + (former.map { ["--continues", $0] } ?? []))
+  }
+
   @discardableResult private func run(hub folder: String, _ words: [String]) -> Outcome {
     let outcome = hubAnywhere(["-C", path(folder)] + words)
     #expect(outcome.code == 0, "\(outcome.error)")

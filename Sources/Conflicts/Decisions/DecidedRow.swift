@@ -73,9 +73,7 @@ extension ConflictRecord {
   /// The row without the device's change; nil if the device made the row.
   fileprivate func rowBefore(_ current: Row?, _ schema: TableSchema) throws -> Row? {
     guard operation == .update, var row = current else { return nil }
-    for field in baseValues ?? [] {
-      if let column = schema.position(of: field.name) { row[column] = field.value }
-    }
+    row.write(baseValues ?? [], in: schema)
     return row
   }
 }

@@ -46,27 +46,7 @@ extension DeviceWorkspace {
       let limit = platform.clock.milliseconds() - days * 86_400_000
       var report = DeviceCompactReport()
       report.database.before = try platform.files.size(databasePath)
-      // The last acknowledged export stays, because the hub still refers to it. Exports that a restored hub lacks stay,
-      // because they are on their way to it.
-      let known = min(session.state.acknowledged, session.state.restored ?? session.state.acknowledged)
-      var old = try ExportTable.old(before: known, madeBefore: limit, in: session.database)
-      if unbacked == .kept, let backedUp = session.state.backedUp {
-        report.unbacked = old.count { $0.sequence > backedUp }
-        old.removeLast(report.unbacked)
-      }
-      for export in old {
-        let path = Paths.join(folder.sent, export.file)
-        guard try platform.files.kind(path) == .file else { continue }
-        report.exports += 1
-        report.bytes += try platform.files.size(path)
-        if runMode == .commit { try platform.files.remove(path) }
-      }
-      // The records are deleted after the files: if a crash prevents this, a record without a file does no harm.
-      if runMode == .commit, let last = old.last {
-        try session.database.writeTransaction {
-          try ExportTable.forget(through: last.sequence, in: session.database)
-        }
-      }
+      try deleteExports(madeBefore: limit, unbacked, session, &report)
       if runMode == .commit {
         try BundleParts(folder, platform: platform).forgetOld()
         try Quarantine.forgetOld(folder, platform)
@@ -76,6 +56,32 @@ extension DeviceWorkspace {
       report.archived = try platform.files.list(folder.archive).count { $0.hasSuffix(".satchel") }
       report.database.after = try platform.files.size(databasePath)
       return report
+    }
+  }
+
+  private func deleteExports(
+    madeBefore limit: Int64, _ unbacked: UnbackedExports, _ session: DeviceSession, _ report: inout DeviceCompactReport
+  ) throws {
+    // The last acknowledged export stays, because the hub still refers to it. Exports that a restored hub lacks stay,
+    // because they are on their way to it.
+    let known = min(session.state.acknowledged, session.state.restored ?? session.state.acknowledged)
+    var old = try ExportTable.old(before: known, madeBefore: limit, in: session.database)
+    if unbacked == .kept, let backedUp = session.state.backedUp {
+      report.unbacked = old.count { $0.sequence > backedUp }
+      old.removeLast(report.unbacked)
+    }
+    for export in old {
+      let path = Paths.join(folder.sent, export.file)
+      guard try platform.files.kind(path) == .file else { continue }
+      report.exports += 1
+      report.bytes += try platform.files.size(path)
+      if runMode == .commit { try platform.files.remove(path) }
+    }
+    // The records are deleted after the files: if a crash prevents this, a record without a file does no harm.
+    if runMode == .commit, let last = old.last {
+      try session.database.writeTransaction {
+        try ExportTable.forget(through: last.sequence, in: session.database)
+      }
     }
   }
 }

@@ -8,12 +8,11 @@ import SatchelWorkspace
 ///
 /// A person who looks at one conflict decides freely. A person who decides many conflicts at once has not seen each
 /// conflict. The policies of a table never write more than the user's rights, and such a decision does the same.
-final class BulkDecisionRights {
+struct BulkDecisionRights {
   private let store: HubStore
-  private var scopes: [Name: ScopeStore] = [:]
-  private var readOnly: [ReplicaID: Bool] = [:]
+  private let scopes: UserScopes
 
-  init(_ store: HubStore) { self.store = store }
+  init(_ store: HubStore) { (self.store, scopes) = (store, UserScopes(store)) }
 
   /// Throws if a decision about `record` may not write the row. The caller asks before it writes, and after it.
   func check(_ row: DecidedRow, for record: ConflictRecord) throws {
@@ -25,27 +24,13 @@ final class BulkDecisionRights {
       if isDelete { throw refusal("It would delete a row that a bundle of a lost time did not show.") }
       return
     }
-    if try isReadOnly(record.device) { throw refusal("Its device may change nothing.") }
+    if try store.device(record.device)?.isReadOnly == true { throw refusal("Its device may change nothing.") }
     if isDelete, store.tables[place].rules.delete == .never { throw refusal(StepMerger.isNeverDeleted) }
-    guard let found = try scope(of: record.user).find(row.key, in: place), !found.mayWrite else { return }
+    guard let found = try scopes.scope(of: record.user).find(row.key, in: place), !found.mayWrite else { return }
     if try row.key == record.key && store.hasFormerRight(record.id) { return }
     throw refusal(
       try store.isReport(record.id)
         ? "Only a device reports this, and its user may not change the row." : "Its user may not change the row.")
-  }
-
-  private func scope(of user: String) throws -> ScopeStore {
-    if let known = scopes[Name(user)] { return known }
-    let made = ScopeStore(store, user: try store.user(user) ?? User(name: user, attributes: []))
-    scopes[Name(user)] = made
-    return made
-  }
-
-  private func isReadOnly(_ id: ReplicaID) throws -> Bool {
-    if let known = readOnly[id] { return known }
-    let found = try store.device(id)?.isReadOnly ?? false
-    readOnly[id] = found
-    return found
   }
 
   private func refusal(_ words: String) -> WorkspaceError {

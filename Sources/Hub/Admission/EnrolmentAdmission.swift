@@ -11,6 +11,13 @@ public struct ContinuationClaim: Sendable {
   public let isRevoked: Bool
   /// Whether a present key of the former device signed the statement.
   public let isProved: Bool
+
+  /// The refusal of a claim without a proof. The operator did not name the former device.
+  public static func unproved(_ device: String) -> Refusal {
+    Refusal(
+      .unproved, "The request says that its device was \(device) before, but no present key of \(device) signed that.",
+      hint: "If you know that it is true, for example because \(device) lost its key, add: --continues \(device)")
+  }
 }
 
 /// Why the operator believes a `ContinuationClaim`.
@@ -72,8 +79,6 @@ extension HubWorkspace {
     let claim = try claim(continuation, of: id, key, store)
     guard let name = claim.device, !claim.isProved else { return }
     if case .named(let named) = trust, Name(named) == Name(name) { return }
-    throw Refusal(
-      .unproved, "The request says that its device was \(name) before, but no present key of \(name) signed that.",
-      hint: "If you know that it is true, for example because \(name) lost its key, add: --continues \(name)")
+    throw ContinuationClaim.unproved(name)
   }
 }

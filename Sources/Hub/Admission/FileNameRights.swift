@@ -14,14 +14,14 @@ final class FileNameRights {
   private typealias NamingRow = NamedAttachments.NamingRow
 
   private let store: HubStore
-  private var scopes: [String: ScopeStore] = [:]
+  private let scopes: UserScopes
   /// The rows that named each file first. A file that no row names has none.
   private var rows: [AttachmentPath: Set<NamingRow>] = [:]
   private var shares: [AttachmentPath: [ReplicaID: Share]] = [:]
   private var writable: [String: [NamingRow: Bool]] = [:]
   private var entries: [AttachmentPath: [NamingRow: LogEntry?]] = [:]
 
-  init(_ store: HubStore) { self.store = store }
+  init(_ store: HubStore) { (self.store, scopes) = (store, UserScopes(store)) }
 
   /// How many of the rows that named a file first are the sender's: rows that the sender may change, or into which the
   /// sender wrote the name. There is one such row, unless the log does not show which row was first.
@@ -94,7 +94,7 @@ final class FileNameRights {
   private func mayWrite(_ row: NamingRow, _ user: String) throws -> Bool {
     if let known = writable[user]?[row] { return known }
     guard let place = store.place(of: row.table) else { return false }
-    let answer = try scope(of: user).mayWrite(row.key, in: place)
+    let answer = try scopes.scope(of: user).mayWrite(row.key, in: place)
     writable[user, default: [:]][row] = answer
     return answer
   }
@@ -105,12 +105,5 @@ final class FileNameRights {
     let histories = [device.id, device.continues].compactMap { $0?.text }
     guard let entry = try entry(naming: path, in: row), let author = entry.device else { return false }
     return histories.contains(author) || entry.user == device.user
-  }
-
-  private func scope(of user: String) throws -> ScopeStore {
-    if let known = scopes[user] { return known }
-    let made = ScopeStore(store, user: try store.user(user) ?? User(name: user, attributes: []))
-    scopes[user] = made
-    return made
   }
 }

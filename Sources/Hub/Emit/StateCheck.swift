@@ -160,9 +160,7 @@ extension HubStore {
     case .delete: return try schema.row(kept: entry.was ?? [], in: database)
     case .update:
       var row = after
-      for field in entry.was ?? [] {
-        if let column = schema.position(of: field.name) { row?[column] = field.value }
-      }
+      row?.write(entry.was ?? [], in: schema)
       return row
     }
   }

@@ -139,7 +139,6 @@ struct BundleMerge {
     var device = try author(of: device)
     device.isRejected = brake == .reject
     let start = try store.cursor()
-    let user = try store.user(device.user) ?? User(name: device.user, attributes: [])
     let base: ChangeBase =
       if changes.epoch != store.identity.epoch {
         .formerEpoch(emission?.cursor)
@@ -149,7 +148,7 @@ struct BundleMerge {
     // The device's own changes are sent back to it only if it may have lost them. That is so if it may have imported a
     // newer emission and rebased its changes.
     let returnsToAuthor = base.cursor == nil || (emissions.last?.number ?? .zero) > changes.received
-    let scope = ScopeStore(store, user: user)
+    let scope = try ScopeStore(store, userNamed: device.user)
     let sealed = try emission.map { try store.sealedBundles(before: changes.base, since: $0, of: device.name) } ?? []
     let own = OwnChanges(of: device.id, but: sealed)
     let merger = try StepMerger(
@@ -214,7 +213,7 @@ struct BundleMerge {
     try LostRights(scope, device).note(told.lost + merger.progress.lost)
     if brake == .none || brake == .withHistory {
       try BrakeCheck(
-        store: store, user: user.name, held: merger.held, start: start, bundle: manifest, decision: brake
+        store: store, user: scope.user.name, held: merger.held, start: start, bundle: manifest, decision: brake
       ).run(merger.tally)
     }
     try told.keptOut.bringBack(deletedIn: manifest.bundle.text, at: now)

@@ -75,6 +75,11 @@ final class ScopeStore {
     store.scopes.add(self, number)
   }
 
+  /// The scope of the user with a name. A user whom this hub does not know has no attributes.
+  convenience init(_ store: HubStore, userNamed name: String) throws {
+    self.init(store, user: try store.user(name) ?? User(name: name, attributes: []))
+  }
+
   deinit { store.scopes.remove(number) }
 
   /// Whether the user may see a row that has too many rows above it for SQL.

@@ -16,6 +16,13 @@ extension Row {
   public mutating func write(_ changes: [ColumnChange]) {
     for change in changes { self[change.column] = change.value }
   }
+
+  /// Writes values by the names of their columns. Columns that the schema does not have are left out.
+  public mutating func write(_ fields: [Field], in schema: TableSchema) {
+    for field in fields {
+      if let column = schema.position(of: field.name) { self[column] = field.value }
+    }
+  }
 }
 
 /// The change from one image of a row to another image of the row.

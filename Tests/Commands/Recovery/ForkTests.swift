@@ -27,15 +27,15 @@ struct ForkTests {
     try #require(try camp.device(folder, "export", "--json").json["file"]?.stringValue)
   }
 
-  /// - Parameter vouched: the former device that the operator names.
-  private func rename(_ camp: CommandLineFixture, _ folder: String, as name: String, vouched: [String] = []) throws {
+  /// - Parameter former: the former device that the operator names.
+  private func rename(
+    _ camp: CommandLineFixture, _ folder: String, as name: String, continuing former: String? = nil
+  ) throws {
     let request = camp.path("\(name)-request.satchel")
     let renewed = camp.device(folder, "renew", "--name", name, "--request", request, "--json")
     #expect(renewed.code == 0, "\(renewed.error)")
     let fingerprint = try #require(try renewed.json["fingerprint"]?.stringValue)
-    let enrolled = camp.hubAnywhere(
-      ["-C", camp.path("hub"), "device", "enrol", request, "--user", "ann", "--fingerprint", fingerprint]
-        + vouched.flatMap { ["--continues", $0] })
+    let enrolled = camp.enrol(request, fingerprint, continuing: former)
     #expect(enrolled.code == 0, "\(enrolled.error)")
   }
 
@@ -246,7 +246,7 @@ struct ForkTests {
     #expect(
       try camp.device("tablet", "doctor", "--json").json["findings"]?.arrayValue?.map { $0["reason"] } == ["renewed"])
     let fingerprint = try #require(try again.json["fingerprint"]?.stringValue)
-    #expect(camp.hub("device", "enrol", request, "--user", "ann", "--fingerprint", fingerprint).code == 0)
+    #expect(camp.enrol(request, fingerprint).code == 0)
     // Before the hub's bundle comes, an export is made and merged as well.
     let file = try export(camp, "tablet")
     #expect(file != former)
@@ -264,7 +264,7 @@ struct ForkTests {
     camp.hub("device", "revoke", "tablet")
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'written on the way' WHERE id = 'r1'")
     #expect(camp.hub("import", try export(camp, "tablet")).code == 3)
-    try rename(camp, "tablet", as: "second", vouched: ["tablet"])
+    try rename(camp, "tablet", as: "second", continuing: "tablet")
     #expect(camp.hub("import", try export(camp, "tablet")).code == 0)
     #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "written on the way")
   }

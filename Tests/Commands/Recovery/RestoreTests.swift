@@ -58,7 +58,7 @@ import Testing
     let request = camp.path("late.request")
     let asked = camp.device("late", "keys", "request", request, "--json")
     let fingerprint = try #require(try asked.json["fingerprint"]?.stringValue, "\(asked.error)")
-    let enrolled = camp.hub("device", "enrol", request, "--user", "ann", "--fingerprint", fingerprint)
+    let enrolled = camp.enrol(request, fingerprint)
     #expect(enrolled.code == 0, "\(enrolled.error)")
     try write("late", "UPDATE reviews SET stars = 5 WHERE id = 'n1'")
     for name in ["late", "tablet", "phone", "late"] { try carry(name, rounds: 2) }
@@ -77,7 +77,8 @@ import Testing
     try carry("tablet")
     if isRestoredFirst { try restore() }
     #expect(camp.hub("device", "revoke", "tablet").code == 0)
-    try enrol("tablet", asking: "renew", "--name", "second", "--request", camp.path("second.request"))
+    try enrol(
+      "tablet", asking: "renew", "--name", "second", "--request", camp.path("second.request"), continuing: "tablet")
     if !isRestoredFirst {
       try carry("tablet", rounds: 2)
       try restore()
@@ -95,16 +96,16 @@ import Testing
   }
 
   /// Enrols a device that requests it with this command.
-  private func enrol(_ device: String, asking words: String...) throws {
+  /// - Parameter former: the former device that the operator must name, because its key is revoked.
+  private func enrol(_ device: String, asking words: String..., continuing former: String? = nil) throws {
     let asked = camp.deviceAnywhere(["-C", camp.path(device)] + words + ["--json"])
     let fingerprint = try #require(try asked.json["fingerprint"]?.stringValue, "\(asked.error)")
     let request = camp.path("second.request")
-    let words = ["-C", camp.path("hub"), "device", "enrol", request, "--user", "ann", "--fingerprint", fingerprint]
-    let unproved = camp.hubAnywhere(words)
-    if unproved.code == 0 { return }
-    // The key that signs for the former device is revoked. So a person says who it is.
-    #expect(unproved.error.contains("add: --continues \(device)"), "\(unproved)")
-    let enrolled = camp.hubAnywhere(words + ["--continues", device])
+    if let former {
+      let unproved = camp.enrol(request, fingerprint)
+      #expect(unproved.code == 3 && unproved.error.contains("add: --continues \(former)"), "\(unproved)")
+    }
+    let enrolled = camp.enrol(request, fingerprint, continuing: former)
     #expect(enrolled.code == 0, "\(enrolled.error)")
   }
 

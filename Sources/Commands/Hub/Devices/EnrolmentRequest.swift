@@ -53,9 +53,7 @@ struct EnrolmentRequest {
   /// - Parameter named: the former device for which a person vouches; nil: none.
   func checkClaim(trusting named: String?) throws {
     guard let device = unprovedDevice, named != device else { return }
-    throw Refusal(
-      .unproved, "The request says that its device was \(device) before, but no present key of \(device) signed that.",
-      hint: "If you know that it is true, for example because \(device) lost its key, add: --continues \(device)")
+    throw ContinuationClaim.unproved(device)
   }
 
   /// Throws unless the typed text, read from the device, is the fingerprint of the key in the request.

@@ -1,21 +1,6 @@
 import SatchelRows
 import SatchelValues
 
-/// The state that decided a user's rights at an earlier time.
-struct FormerMoment {
-  let cursor: Cursor
-  /// The version of the dataset.
-  let version: Int64
-  /// The user's attributes. nil if unknown.
-  let attributes: [Field]?
-
-  init(_ emission: Emission) { self.init(emission, cursor: emission.cursor) }
-
-  fileprivate init(_ emission: Emission, cursor: Cursor) {
-    (self.cursor, version, attributes) = (cursor, emission.version, emission.attributes)
-  }
-}
-
 /// The rows that a device ever held for one user, as far as the hub still knows its emissions.
 final class EverHeldRows {
   private let store: HubStore

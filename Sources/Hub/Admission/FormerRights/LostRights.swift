@@ -36,9 +36,7 @@ struct LostRights {
     return try held.moments(of: record.key, in: place).contains { moment in
       guard let former = try store.row(record.key, in: place, at: moment.cursor) else { return false }
       var written = former
-      for field in values {
-        if let column = store.tables[place].schema.position(of: field.name) { written[column] = field.value }
-      }
+      written.write(values, in: store.tables[place].schema)
       return try !isBelowUnknown(written, from: former, in: place)
         && writes.couldChange(former, to: written, in: place, at: moment)
     }

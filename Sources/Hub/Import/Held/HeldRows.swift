@@ -332,8 +332,7 @@ final class HeldRows {
     let sender = Sender(device: record.device, user: record.user)
     if let known = senders[sender] { return known }
     guard try store.device(record.device) != nil else { return nil }
-    let user = try store.user(record.user) ?? User(name: record.user, attributes: [])
-    senders[sender] = ScopeStore(store, user: user)
+    senders[sender] = try ScopeStore(store, userNamed: record.user)
     return senders[sender]
   }
 

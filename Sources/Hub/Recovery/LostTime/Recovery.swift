@@ -176,7 +176,7 @@ final class Recovery {
   /// nil if the device was removed.
   private func scope(of emission: LostEmission, _ ranked: RankedEmission) throws -> ScopeStore? {
     guard try store.device(emission.device) != nil else { return nil }
-    return ScopeStore(store, user: try store.user(ranked.user) ?? User(name: ranked.user, attributes: []))
+    return try ScopeStore(store, userNamed: ranked.user)
   }
 
   /// - Returns: whether the conflict is new.

@@ -121,8 +121,7 @@ extension HubStore {
       INSERT OR REPLACE INTO satchel_devices (\(Self.deviceColumns))
       VALUES (:id, :name, :user, :key, :incarnation, :state, :merged, :proved, :enrolled, :heard, :skew,
         :next_key, :recipient, :told_key, :revoked_from, :expires, :read_only, :emitted, :continues, :understands,
-        :stamp, :asked, :next_proved, :refused_key, :signs_keys, :only_receives,
-        :backed_up)
+        :stamp, :asked, :next_proved, :refused_key, :signs_keys, :only_receives, :backed_up)
       """,
       [
         "id": .string(device.id.text), "name": .string(device.name), "user": .string(device.user),
@@ -147,6 +146,9 @@ extension HubStore {
         "only_receives": .integer(device.onlyReceives ? 1 : 0), "backed_up": .integer(device.backedUp.rawValue),
       ])
   }
+
+  /// Records that a backup contains all that this hub has merged.
+  func noteBackedUp() throws { try database.run("UPDATE satchel_devices SET backed_up = merged") }
 
   private func device(_ row: borrowing Statement) throws -> EnrolledDevice {
     guard let key = PublicKey(line: row.text(3)), let state = EnrolledDevice.State(rawValue: row.text(5)) else {
@@ -205,9 +207,4 @@ extension HubStore {
       """, ["peer": .string(name)]
     ) { $0.integer(0)...$0.integer(1) }
   }
-}
-
-extension HubStore {
-  /// Records that a backup contains all that this hub has merged.
-  func noteBackedUp() throws { try database.run("UPDATE satchel_devices SET backed_up = merged") }
 }

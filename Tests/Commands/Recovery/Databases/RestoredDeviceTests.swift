@@ -335,12 +335,9 @@ struct RestoredDeviceTests {
     let renewed = camp.device("tablet", "renew", "--name", "slate", "--request", request, "--json")
     let fingerprint = try #require(try renewed.json["fingerprint"]?.stringValue)
     // Another person may have the replaced key.
-    let unproved = camp.hub("device", "enrol", request, "--user", "ann", "--fingerprint", fingerprint)
+    let unproved = camp.enrol(request, fingerprint)
     #expect(unproved.code == 3 && unproved.error.contains("no present key of tablet"), "\(unproved)")
-    #expect(
-      camp.hub(
-        "device", "enrol", request, "--user", "ann", "--fingerprint", fingerprint, "--continues", "tablet"
-      ).code == 0)
+    #expect(camp.enrol(request, fingerprint, continuing: "tablet").code == 0)
     try camp.answer("slate", in: "tablet")
     #expect(try deliver().code == 0)
     #expect(
