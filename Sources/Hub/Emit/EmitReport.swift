@@ -178,7 +178,7 @@ extension HubWorkspace {
       epoch: store.identity.epoch, number: plan.number, after: plan.extent == .full ? .zero : plan.device.proved,
       extent: plan.extent, acknowledged: plan.device.merged,
       acknowledgedDigest: try store.digest(of: plan.device.merged, in: plan.device.id))
-    scope.backedUp = min(plan.device.backedUp, plan.device.merged)
+    scope.backedUp = plan.device.backedUp
     scope.follows = try store.follows(plan)
     scope.former = try store.identity.knowsFormerEpochs ? store.formerEpochs() : nil
     scope.collected = try store.collected(from: plan.device.id)

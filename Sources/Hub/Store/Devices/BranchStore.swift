@@ -103,6 +103,8 @@ extension HubStore {
       "UPDATE satchel_emissions SET written = 0 WHERE device = :device AND acknowledged > :parted",
       ["device": .string(device.id.text), "parted": .integer(parted.rawValue)])
     device.merged = parted
+    // A backup contains exports of the other history under the numbers that this history uses again.
+    device.backedUp = min(device.backedUp, parted)
     // The next bundle of the device shows which emission the device has.
     device.proved = .zero
     try save(device)

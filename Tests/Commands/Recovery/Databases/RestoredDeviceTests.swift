@@ -319,6 +319,24 @@ struct RestoredDeviceTests {
     #expect(try deliver().code == 0)
   }
 
+  @Test("a backup with a former history of the device does not count for what the device wrote since")
+  func backedUp() throws {
+    try camp.copy("tablet", to: "backup")
+    for _ in 0..<2 { try bring("UPDATE counts SET n = n + 1 WHERE id = 1") }
+    #expect(camp.hub("backup", camp.path("hub.satchel")).code == 0)
+    try putBack()
+    try write("UPDATE counts SET n = n + 10 WHERE id = 1")
+    #expect(try deliver().code == 3)
+    settle()
+    for _ in 0..<2 {
+      try camp.answer("tablet", in: "tablet")
+      try bring("UPDATE counts SET n = n + 10 WHERE id = 1")
+    }
+    try camp.answer("tablet", in: "tablet")
+    #expect(try camp.rows("office.sqlite", "SELECT merged > 1 FROM satchel_devices WHERE name = 'tablet'") == "1")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT backed_up FROM satchel_device") == "0")
+  }
+
   @Test("a folder from before the device's own new key continues under a new name, as the refusal says")
   func replacedKey() throws {
     try camp.copy("tablet", to: "backup")
