@@ -1,3 +1,4 @@
+import SatchelDataset
 import SatchelHub
 import SatchelPlatform
 import TestSupport
@@ -16,7 +17,7 @@ struct CostTests {
   enum Filling: String, CaseIterable, CustomTestStringConvertible {
     case rows, steps, deletes, orphans, chain, chainUpdates, values, takenKeys, orphansOfTakenKeys, forbidden
     case chainOfKeys, besideHeld, takenValues, renames, reports, reportsOfRow
-    case conflictsOfRow, conflictsOfWholeRow, conflictsOfUnits
+    case conflictsOfRow, conflictsOfWholeRow, conflictsOfUnits, conflictsOfLostRow
     case decisions, fileNames, sharedFile, files, versions
 
     var testDescription: String { rawValue }
@@ -65,9 +66,16 @@ struct CostTests {
     _ = try yard.hub.importBundle(yard.other.export().file)
     _ = try yard.hub.emit(to: "other")
     // A person decides everything at once.
-    if filling == .takenValues {
-      let decided = try yard.hub.resolveAll(.hub, table: nil, note: nil)
-      #expect(decided.resolved.count == count && decided.left.isEmpty)
+    let policy: Policy? =
+      switch filling {
+      case .takenValues: .hub
+      case .conflictsOfLostRow: .device
+      default: nil
+      }
+    if let policy {
+      let decided = try yard.hub.resolveAll(policy, table: nil, note: nil)
+      #expect(decided.resolved.count == count)
+      #expect(decided.left.isEmpty)
     }
     return threadMilliseconds() - before
   }

@@ -35,7 +35,12 @@ extension ConflictTable {
   /// Whether the device has a conflict about a unit.
   public static func hasUnits(of device: ReplicaID, in database: borrowing Database) throws -> Bool {
     try database.first(
-      "SELECT 1 FROM satchel_conflicts WHERE unit IS NOT NULL AND device = :device LIMIT 1",
+      """
+      SELECT 1
+      FROM satchel_conflicts INDEXED BY satchel_conflicts_by_unit
+      WHERE unit IS NOT NULL AND device = :device
+      LIMIT 1
+      """,
       ["device": .string(device.text)]
     ) { _ in true } ?? false
   }

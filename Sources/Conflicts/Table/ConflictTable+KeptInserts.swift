@@ -45,6 +45,22 @@ extension ConflictTable {
     }
   }
 
+  /// Whether a device's new row with this key is kept out: it waits, is open, or has lost.
+  public static func isKeptOut(
+    _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
+  ) throws -> Bool {
+    let won = try database.all(
+      """
+      SELECT state = 'resolved' AND decision <> 'hub' OR state = 'settled' AND winner = 'device'
+      FROM satchel_conflicts
+      WHERE state IN ('open', 'held', 'settled', 'resolved') AND device = :device AND table_name = :table
+        AND key = :key AND operation = 'insert'
+      """,
+      ["device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key))]
+    ) { $0.integer(0) != 0 }
+    return !won.isEmpty && !won.contains(true)
+  }
+
   /// Whether any new row of a device is kept out because another row has its natural key.
   public static func keepsInserts(of device: ReplicaID, in database: borrowing Database) throws -> Bool {
     try database.first(

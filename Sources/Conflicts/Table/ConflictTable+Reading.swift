@@ -231,24 +231,6 @@ extension ConflictTable {
     } ?? nil
   }
 
-  /// Whether a device made a row below rows that had left its user's scope, and the row was accepted nevertheless.
-  public static func hasTakenLateInsert(
-    _ key: RowKey, of table: Name, device: ReplicaID, user: String, in database: borrowing Database
-  ) throws -> Bool {
-    try database.first(
-      """
-      SELECT 1
-      FROM satchel_conflicts
-      WHERE state = 'settled' AND device = :device AND table_name = :table AND key = :key AND user = :user
-        AND operation = 'insert' AND kind = 'revoked' AND winner = 'device'
-      """,
-      [
-        "device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key)),
-        "user": .string(user),
-      ]
-    ) { _ in true } ?? false
-  }
-
   /// The waiting changes of a row by a device, in order.
   public static func held(
     _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database

@@ -4,15 +4,20 @@ import SatchelValues
 import SatchelWorkspace
 
 /// Decides whether a device's changes can be taken without an earlier unit on which the device made them.
-struct EarlierUnits {
+final class EarlierUnits {
   private let store: HubStore
+  /// Whether a device has conflicts about units. Decisions make no new ones.
+  private var known: [ReplicaID: Bool] = [:]
 
   init(_ store: HubStore) { self.store = store }
 
   /// Throws a `WorkspaceError` if one of these changes starts from a value of an earlier unit that was not taken. The
   /// row would get the amounts of both units, and the other rows only those of the later unit.
   func check(_ records: [ConflictRecord]) throws {
-    guard let device = records.first?.device, try ConflictTable.hasUnits(of: device, in: store.database) else { return }
+    guard let device = records.first?.device else { return }
+    let hasUnits = try known[device] ?? ConflictTable.hasUnits(of: device, in: store.database)
+    known[device] = hasUnits
+    guard hasUnits else { return }
     for record in records {
       guard let place = store.place(of: record.table) else { continue }
       let generations = 0..<record.generation.rawValue

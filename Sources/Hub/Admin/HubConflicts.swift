@@ -77,10 +77,11 @@ extension HubWorkspace {
   /// - Parameters:
   ///   - moment: the time of the decision, in milliseconds since 1970. No other decision about the row has the same
   ///     time: `reopen` finds the written rows by it.
+  ///   - earlier: the units on which changes were made, with what the same command learned of them before.
   ///   - rights: the limits of the decision. nil if it may write any rows.
   func resolve(
     _ found: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen, at moment: Int64,
-    _ store: HubStore, rights: BulkDecisionRights? = nil
+    _ store: HubStore, after earlier: EarlierUnits? = nil, rights: BulkDecisionRights? = nil
   ) throws {
     guard found.record.state != .resolved else { throw ConflictDecision.decidedAlready(found) }
     let below = decision.word == .device ? try found.record.waitingBelow(store.tables, in: store.database) : []
@@ -92,7 +93,7 @@ extension HubWorkspace {
       }
     }
     func place(of table: Name) -> Int { store.place(of: table) ?? store.tables.count }
-    if decision.word == .device { try EarlierUnits(store).check(members.map(\.record)) }
+    if decision.word == .device { try (earlier ?? EarlierUnits(store)).check(members.map(\.record)) }
     var later: [ConflictRecord] = []
     try members.decideEach(in: store.database, table: place) { member in
       let (whole, behind) = try withLaterChanges(member, store)
@@ -183,7 +184,7 @@ extension HubWorkspace {
   func resolveEach(_ units: [ConflictUnit], _ policy: Policy, note: String?, _ store: HubStore) throws -> ResolvedAll {
     var result = ResolvedAll()
     var moment = platform.clock.milliseconds()
-    let rights = BulkDecisionRights(store)
+    let (earlier, rights) = (EarlierUnits(store), BulkDecisionRights(store))
     // The device for which a row was decided last. Its later changes of the row follow.
     var decided: [RowInTable: ReplicaID] = [:]
     for unit in units.oldestFirst {
@@ -196,7 +197,7 @@ extension HubWorkspace {
         let seen =
           decision.word == .device ? RowSeen.asFoundOrDecided(rows.filter { decided[$0] == device }) : .asFound
         try store.database.savepoint {
-          try resolve(unit.head, decision, note: note, seen: seen, at: moment, store, rights: rights)
+          try resolve(unit.head, decision, note: note, seen: seen, at: moment, store, after: earlier, rights: rights)
         }
         if decision.word == .device { for row in rows { decided[row] = device } }
         result.resolved.append(unit.head.record)
@@ -230,8 +231,9 @@ extension HubWorkspace {
     }
     let (rows, schema) = (store.rows[place], store.tables[place].schema)
     let record = try conflict.record.present(in: schema, store.database)
+    let whole = try rows.contains(record.key) ? nil : store.lastImage(of: record.key, in: place)
     let decided = try decision.rows(
-      for: record, in: schema, by: rows.rules, whole: try store.lastImage(of: record.key, in: place),
+      for: record, in: schema, by: rows.rules, whole: whole,
       values: EnteredValueReader(schema.name, in: store.database, files: platform.files), row: rows.row)
     let written = decided.filter { $0.current != $0.target }
     try written.forEach(check)

@@ -1,5 +1,6 @@
 import SatchelConflicts
 import SatchelRows
+import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
@@ -8,6 +9,8 @@ import SatchelWorkspace
 ///
 /// A person who looks at one conflict decides freely. A person who decides many conflicts at once has not seen each
 /// conflict. The policies of a table never write more than the user's rights, and such a decision does the same.
+///
+/// A former right writes nothing that decides about rights. Else one such write would give rights for the next one.
 struct BulkDecisionRights {
   private let store: HubStore
   private let scopes: UserScopes
@@ -26,11 +29,71 @@ struct BulkDecisionRights {
     }
     if try store.device(record.device)?.isReadOnly == true { throw refusal("Its device may change nothing.") }
     if isDelete, store.tables[place].rules.delete == .never { throw refusal(StepMerger.isNeverDeleted) }
-    guard let found = try scopes.scope(of: record.user).find(row.key, in: place), !found.mayWrite else { return }
-    if try row.key == record.key && store.hasFormerRight(record.id) { return }
-    throw refusal(
-      try store.isReport(record.id)
-        ? "Only a device reports this, and its user may not change the row." : "Its user may not change the row.")
+    let scope = try scopes.scope(of: record.user)
+    if try bringsBackHidden(row, for: record, in: place, scope) { throw refusal("Its user may not change the row.") }
+    guard let found = try scope.find(row.key, in: place), !found.mayWrite else { return }
+    guard try row.key == record.key && store.hasFormerRight(record.id) else {
+      throw refusal(
+        try store.isReport(record.id)
+          ? "Only a device reports this, and its user may not change the row." : "Its user may not change the row.")
+    }
+    guard try decidesNothing(row, for: record, in: place, scope) else {
+      throw refusal("The change decides who may see or change rows.")
+    }
+    if let target = row.target, row.current == nil, try isBelowKeptOut(target, of: record, in: place, scope) {
+      throw refusal("It names a row that was not accepted.")
+    }
+  }
+
+  /// Whether a write completes a deleted row with values that its user may not see. The written values may be such that
+  /// the user sees the row.
+  private func bringsBackHidden(
+    _ row: DecidedRow, for record: ConflictRecord, in place: Int, _ scope: ScopeStore
+  ) throws -> Bool {
+    guard row.current == nil, row.target != nil, record.operation == .update,
+      let last = try store.lastImage(of: row.key, in: place)
+    else { return false }
+    // The rights to the row of that time are no rights to the present row.
+    defer { scope.forgetTrees() }
+    let rows = store.rows[place]
+    do {
+      return try store.database.savepoint(.dryRun) {
+        try rows.write(last, over: rows.row(row.key), key: row.key)
+        return try !scope.mayWrite(row.key, in: place)
+      }
+    } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint { return true }
+  }
+
+  /// Whether a write leaves all rights as they are. A new row is compared with the row for which the hub found the
+  /// former right, because later changes of the row may be written with it.
+  private func decidesNothing(
+    _ row: DecidedRow, for record: ConflictRecord, in place: Int, _ scope: ScopeStore
+  ) throws -> Bool {
+    if row.current == nil || row.target == nil, try scope.reach.tables.contains(place) { return false }
+    guard let target = row.target else { return true }
+    guard let judged = try row.current ?? store.lastImage(of: row.key, in: place) ?? newRow(of: record, in: place)
+    else {
+      return false
+    }
+    return try scope.decidingAnywhere(in: place).allSatisfy { judged[$0] == target[$0] }
+  }
+
+  private func newRow(of record: ConflictRecord, in place: Int) throws -> Row? {
+    let schema = store.tables[place].schema
+    guard case .insert(let row)? = try? record.present(in: schema, store.database).change(in: schema) else {
+      return nil
+    }
+    return row
+  }
+
+  /// Whether a row names a hidden row with the key of a new row that was not accepted from the same device.
+  private func isBelowKeptOut(
+    _ row: Row, of record: ConflictRecord, in place: Int, _ scope: ScopeStore
+  ) throws -> Bool {
+    try scope.hiddenParent(of: row, from: nil, in: place) { parent in
+      try ConflictTable.isKeptOut(
+        parent.key, of: store.tables[parent.place].name, device: record.device, in: store.database)
+    } != nil
   }
 
   private func refusal(_ words: String) -> WorkspaceError {

@@ -143,12 +143,20 @@ public struct DifferentRow: Hashable, Sendable {
 extension HubStore {
   /// A row as it was at an earlier cursor of the hub. nil if it did not exist then. The log must reach back that far.
   func row(_ key: RowKey, in place: Int, at cursor: Cursor) throws -> Row? {
+    try rows(key, in: place, at: [cursor])[0]
+  }
+
+  /// A row as it was at each of some earlier cursors, of which the newest is first. Its log is read once.
+  func rows(_ key: RowKey, in place: Int, at cursors: [Cursor]) throws -> [Row?] {
+    guard let oldest = cursors.last else { return [] }
     var row = try rows[place].row(key)
-    try eachChange(of: past(of: key, in: place), after: cursor) { entry in
+    var found: [Row?] = []
+    try eachChange(of: past(of: key, in: place), after: oldest) { entry in
+      while cursors[found.count] >= entry.cursor { found.append(row) }
       row = try self.row(before: entry, row, in: place)
       return .more
     }
-    return row
+    return found + Array(repeating: row, count: cursors.count - found.count)
   }
 
   /// A row as it was before one change.

@@ -85,19 +85,25 @@ struct ScopeLinks {
       """
   }
 
-  /// The tables that a rule reads beside its own row. The rule is prepared over a row of constants: the rule itself
-  /// reads all tables that are still read. If it cannot be prepared so, it may also read its own table.
+  /// The tables that a rule reads beside its own row.
   static func reads(_ rule: String, of table: TrackedTable, _ store: HubStore) throws -> Set<Int> {
-    func tablesRead(_ from: String) throws -> Set<Int> {
+    let authorizer = try authorizer(of: rule, in: table, store)
+    return Set(store.tables.indices.filter { authorizer.reads(store.tables[$0].name) })
+  }
+
+  /// The reads of a rule beside its own row. The rule is prepared over a row of constants: the rule itself reads all
+  /// tables that are still read. If it cannot be prepared so, it may also read its own table.
+  static func authorizer(of rule: String, in table: TrackedTable, _ store: HubStore) throws -> ReadAuthorizer {
+    func prepared(_ from: String) throws -> ReadAuthorizer {
       let authorizer = ReadAuthorizer(tables: store.tables.map(\.name.text))
-      let count = try store.database.authorized(by: authorizer) {
+      _ = try store.database.authorized(by: authorizer) {
         try store.database.prepare("SELECT 1 FROM \(from) WHERE (\(rule)\n)").columnCount
       }
-      return count == 0 ? [] : Set(store.tables.indices.filter { authorizer.reads(store.tables[$0].name) })
+      return authorizer
     }
     let columns = try store.database.columnNames(of: table.name).map { "NULL AS \(quoted($0))" }.joined(separator: ", ")
-    do { return try tablesRead("(SELECT \(columns)) AS \(quoted(table.name))") } catch is SQLiteError {
-      return try tablesRead(quoted(table.name))
+    do { return try prepared("(SELECT \(columns)) AS \(quoted(table.name))") } catch is SQLiteError {
+      return try prepared(quoted(table.name))
     }
   }
 

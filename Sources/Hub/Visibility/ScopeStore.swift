@@ -13,6 +13,7 @@ final class ScopeStore {
   /// The tables in which the user may change exactly the rows that the user sees.
   private let openWhereSeen: Set<Int>
   private var knownLinks: ScopeLinks?
+  private var knownReach: RuleReach?
   private var mayWriteChecks: [Int: Question] = [:]
   private var maySeeChecks: [Int: Question] = [:]
   private var findings: [Int: Question] = [:]
@@ -105,6 +106,16 @@ final class ScopeStore {
     }
   }
 
+  /// The rows that decide about the rights to other rows. Made on demand.
+  var reach: RuleReach {
+    get throws {
+      if let knownReach { return knownReach }
+      let made = try RuleReach(store)
+      knownReach = made
+      return made
+    }
+  }
+
   /// The numbers of the rows that the user may see, a set for each table. The rules are evaluated for every row.
   func visible() throws -> [RowSet] { try store.tables.indices.map(visible) }
 
@@ -191,6 +202,15 @@ final class ScopeStore {
     let seeing = try maySeeChecks[place] ?? question(rules.visible, in: place)
     maySeeChecks[place] = seeing
     return try seeing.columns.union(mayWriteCheck(place).columns)
+  }
+
+  /// The columns of a row that decide the user's rights to it, or anyone's rights to other rows.
+  func decidingAnywhere(in place: Int) throws -> Set<Int> { try deciding(in: place).union(reach.columns[place]) }
+
+  /// Whether a change leaves the rights to all other rows as they are, and an update also the rights to its row.
+  func decidesNothing(_ change: Change, in place: Int) throws -> Bool {
+    guard case .update(let changes) = change else { return try !reach.tables.contains(place) }
+    return try decidingAnywhere(in: place).isDisjoint(with: changes.map(\.column))
   }
 
   private func mayWriteCheck(_ place: Int) throws -> Question {

@@ -15,6 +15,8 @@ final class CostFixture: Story {
   let hub: HubWorkspace
   private let evil: DeviceWorkspace
   let other: DeviceWorkspace
+  /// The number of the last export of the attacker's device that came to the hub.
+  private var merged: Int64 = 1
 
   private static let definition = """
     { "dataset": "shop", "version": 1, "brake": { "delete": "100%", "change": "100%" }, "snapshot": "never",
@@ -74,7 +76,7 @@ final class CostFixture: Story {
 
   /// - Parameter later: by how many exports the number is above the device's last one.
   func file(later: Int, _ fill: (inout Forger.Content, Forger) throws -> Void) throws -> String {
-    let forger = try Forger(evil, platform, sequence: 1)
+    let forger = try Forger(evil, platform, sequence: merged)
     let bytes = try forger.bundle(later: Int64(later)) { content in try fill(&content, forger) }
     try folder.write(bytes, to: "full.satchel")
     return folder("full.satchel")
@@ -168,6 +170,11 @@ final class CostFixture: Story {
     case .orphansOfTakenKeys: try write("\(numbers) INSERT INTO parts SELECT i + 1, NULL FROM n", in: hub.folder)
     case .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits:
       try write("UPDATE \(filling.tableOfOneRow) SET words = 'hub' WHERE id = 'own'", in: hub.folder)
+    case .conflictsOfLostRow:
+      // The row has a long history before its user loses it.
+      _ = try hub.importBundle(file(of: count, .steps))
+      merged += Int64(count)
+      try write("UPDATE rows SET owner = 'boss' WHERE id = 'own'", in: hub.folder)
     case .versions:
       // None of these rows is the sender's, so the hub must examine all of them. A quarter of the number is enough to
       // show a cost by the square within seconds.
@@ -207,7 +214,7 @@ final class CostFixture: Story {
     case .fileNames:
       return row(["id": text("r\(number)"), "owner": "ann", "words": nil, "photo": text("\(place).jpg")])
     case .sharedFile: return row(["id": text("r\(number)"), "owner": "ann", "words": nil, "photo": "oak.jpg"])
-    case .steps, .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits:
+    case .steps, .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits, .conflictsOfLostRow:
       let (set, was): (JSONValue, JSONValue) = (["words": text("\(number + 1)")], ["words": text("\(number)")])
       var members = forger.update(filling.tableOfOneRow, "own", set: set, was: was).objectValue ?? []
       members.set("generation", .integer(forger.sequence + Int64(number)))
@@ -236,7 +243,8 @@ final class CostFixture: Story {
 extension CostTests.Filling {
   /// Whether all lines are about one row, each in a generation of its own.
   fileprivate var isOfOneRow: Bool {
-    [.steps, .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits, .reportsOfRow].contains(self)
+    [.steps, .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits, .conflictsOfLostRow, .reportsOfRow].contains(
+      self)
   }
 
   fileprivate var tableOfOneRow: String {

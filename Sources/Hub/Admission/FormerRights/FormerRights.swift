@@ -62,7 +62,8 @@ final class FormerRights {
     if try isTakenLate(key, in: place) { return try toMake(row, in: place) }
     guard let number = try store.numbers[place].number(of: key),
       let grant = try grant([Subject(place: place, key: key, number: number)]),
-      try writes.couldWrite(key, in: place, at: FormerMoment(grant.emission))
+      let then = try store.row(key, in: place, at: grant.emission.cursor),
+      try writes.couldWrite(then, in: place, at: FormerMoment(grant.emission))
     else { return nil }
     return grant
   }

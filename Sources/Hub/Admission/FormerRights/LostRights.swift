@@ -1,18 +1,35 @@
 import SatchelConflicts
+import SatchelDataset
 import SatchelRows
 import SatchelValues
 
 /// Finds out which changes a user could make when the device had the rows, although the user does not see them now.
-struct LostRights {
+///
+/// The right to change a row does not depend on the new values: `BulkDecisionRights` writes no values that decide about
+/// rights. So the log of a row is read once, however many changes of the row a bundle brings.
+final class LostRights {
+  /// The values that decide whether a rule lets the user write a row.
+  private struct Asked: Hashable {
+    let version: Int64
+    let attributes: [Field]?
+    /// The row's values that the rule may read.
+    let values: [Value]
+
+    init(_ moment: FormerMoment, _ values: [Value]) {
+      (version, attributes, self.values) = (moment.version, moment.attributes, values)
+    }
+  }
+
   private let scope: ScopeStore
   private let device: EnrolledDevice
   private let held: EverHeldRows
   private let writes: FormerWriteRules
+  private var changeable: [StepMerger.RowReference: Bool] = [:]
   private var store: HubStore { scope.store }
 
   /// - Parameters:
-  ///   - scope: the scope of the bundle's author.
-  ///   - device: the device, with this author as its user.
+  ///   - scope: the scope of the user who made the changes.
+  ///   - device: the device before the bundle that is merged, with this user.
   init(_ scope: ScopeStore, _ device: EnrolledDevice) {
     (self.scope, self.device) = (scope, device)
     (held, writes) = (EverHeldRows(scope.store, device, user: device.user), FormerWriteRules(scope))
@@ -27,31 +44,60 @@ struct LostRights {
         let place = store.place(of: record.table)
       else { continue }
       let isThere = try store.rows[place].contains(record.key)
-      if try isThere ? couldChange(record, in: place) : couldMake(record, in: place) { try store.addFormerRight(id) }
+      if try isThere ? couldChange(record.key, in: place) : couldMake(record, in: place) {
+        try store.addFormerRight(id)
+      }
     }
   }
 
-  private func couldChange(_ record: ConflictRecord, in place: Int) throws -> Bool {
-    let values = record.operation == .delete ? [] : record.deviceValues ?? []
-    return try held.moments(of: record.key, in: place).contains { moment in
-      guard let former = try store.row(record.key, in: place, at: moment.cursor) else { return false }
-      var written = former
-      written.write(values, in: store.tables[place].schema)
-      return try !isBelowUnknown(written, from: former, in: place)
-        && writes.couldChange(former, to: written, in: place, at: moment)
+  private func couldChange(_ key: RowKey, in place: Int) throws -> Bool {
+    let row = StepMerger.RowReference(place: place, key: key)
+    if let known = changeable[row] { return known }
+    let moments = try held.moments(of: key, in: place)
+    let rows = try store.rows(key, in: place, at: moments.map(\.cursor))
+    let deciding = try scope.deciding(in: place).sorted()
+    var asked: Set<Asked> = []
+    let could = try zip(moments, rows).contains { moment, row in
+      guard let row, asked.insert(Asked(moment, deciding.map { row[$0] })).inserted else { return false }
+      return try writes.couldWrite(row, in: place, at: moment)
     }
+    changeable[row] = could
+    return could
   }
 
   /// Whether the user could make a row below rows that the user sees no more.
   private func couldMake(_ record: ConflictRecord, in place: Int) throws -> Bool {
     guard case .insert(let row)? = try? record.change(in: store.tables[place].schema),
-      try !isBelowUnknown(row, from: nil, in: place)
+      try !isBelowUnknown(row, in: place)
     else { return false }
-    return try held.moments().contains { try writes.couldMake(row, in: place, at: $0) }
+    var asked: Set<Asked> = []
+    return try held.moments().contains { moment in
+      guard asked.insert(Asked(moment, [])).inserted else { return false }
+      return try writes.couldMake(row, in: place, at: moment)
+    }
   }
 
-  /// Whether a row names a hidden parent that the device never had.
-  private func isBelowUnknown(_ row: Row, from former: Row?, in place: Int) throws -> Bool {
-    try scope.hiddenParent(of: row, from: former, in: place) { try !held.contains($0.key, in: $0.place) } != nil
+  /// Whether a row names a row that the device never had: a hidden row, or a missing row that the device did not make.
+  private func isBelowUnknown(_ row: Row, in place: Int) throws -> Bool {
+    for key in store.tables[place].schema.foreignKeys where key.columns.allSatisfy({ !row[$0].isNull }) {
+      guard let parent = try store.parent(of: row, along: key) else {
+        if try isOwnNewRow(row, along: key) { continue }
+        return true
+      }
+      if try !scope.maySee(parent.key, in: parent.place) && !held.contains(parent.key, in: parent.place) { return true }
+    }
+    return false
+  }
+
+  /// Whether a row names a new row of the same device that waits too.
+  private func isOwnNewRow(_ row: Row, along key: ForeignKey) throws -> Bool {
+    guard let place = store.place(of: key.parent) else { return true }
+    let schema = store.tables[place].schema
+    let values = schema.key.compactMap { column in
+      key.parentColumns.firstIndex(of: schema.columns[column]).map { row[key.columns[$0]] }
+    }
+    guard values.count == schema.key.count else { return false }
+    return try ConflictTable.isKeptOut(
+      RowKey(values), of: store.tables[place].name, device: device.id, in: store.database)
   }
 }

@@ -14,6 +14,7 @@ final class HeldRows {
   /// The senders of waiting changes.
   private var senders: [Sender: ScopeStore] = [:]
   private var ranges: [ReplicaID: PrimaryKeyRanges] = [:]
+  private var lostRights: [Sender: LostRights] = [:]
 
   /// Changes that stopped waiting because they cannot be accepted as the device sent them.
   var lost: [ConflictID] = []
@@ -301,6 +302,7 @@ final class HeldRows {
     record.hubValues = met.map { store.tables[place].schema.fields($0) }
     lost.append(record.id)
     try ConflictTable.correct(record, at: now, hidden: met == nil ? .nothing : .row, in: store.database)
+    if met != nil { try rights(of: record)?.note([record.id]) }
     try store.owe(record.key, in: place, to: record.device)
     return .closed
   }
@@ -334,6 +336,17 @@ final class HeldRows {
     guard try store.device(record.device) != nil else { return nil }
     senders[sender] = try ScopeStore(store, userNamed: record.user)
     return senders[sender]
+  }
+
+  /// The former rights of the user who made the change. nil if the device was removed.
+  private func rights(of record: ConflictRecord) throws -> LostRights? {
+    let sender = Sender(device: record.device, user: record.user)
+    if let known = lostRights[sender] { return known }
+    guard let scope = try scope(of: record), var device = try store.device(record.device) else { return nil }
+    device.user = record.user
+    let made = LostRights(scope, device)
+    lostRights[sender] = made
+    return made
   }
 
   private struct StillHeld: Error {}

@@ -154,13 +154,13 @@ final class LateWork {
   private func grant(
     _ change: Change, of key: RowKey, _ found: ScopeStore.Found?, in place: Int
   ) throws -> FormerRights.Grant? {
+    // A person decides about all that determines who may see or change rows.
+    guard try merger.scope.decidesNothing(change, in: place) else { return nil }
     switch (change, found) {
     case (.insert(let row), nil):
       if try merger.keyFault(of: key, isFromBefore: false, in: place) != nil { return nil }
       return try rights.toMake(row, in: place)
-    case (.update(let changes), let found?):
-      // A person decides about values that determine who may see or change the row.
-      guard try merger.scope.deciding(in: place).isDisjoint(with: changes.map(\.column)) else { return nil }
+    case (.update, let found?):
       return found.mayWrite ? nil : try rights.toChange(key, found.row, in: place)
     case (.delete, let found?):
       if store.tables[place].rules.delete == .never { return nil }
