@@ -12,9 +12,16 @@ struct FormerRightTests {
   private let lab: AttackFixture
 
   init() throws {
-    // A person decides about trips.
     lab = try AttackFixture(
-      definition: AttackFixture.definition.replacing(#""late": "accept","#, with: #""conflict": "manual","#))
+      definition: AttackFixture.definition.replacing(
+        #""prices":"#,
+        with: #""plots": { "visible": "owner = :user", "parents": [], "conflict": "manual" }, "prices":"#,
+        maxReplacements: 1),
+      schema: AttackFixture.schema + """
+        CREATE TABLE plots (
+          id INTEGER PRIMARY KEY, owner TEXT NOT NULL, words TEXT, kind INTEGER REFERENCES kinds (id));
+        INSERT INTO plots VALUES (1, 'ann', 'there', 1);
+        """)
   }
 
   private func send(_ change: JSONValue) throws {
@@ -23,28 +30,15 @@ struct FormerRightTests {
 
   @Test("a change that waited when its row left the user's sight is still the user's work")
   func waited() throws {
-    // The kind of the tree is missing, so the whole unit waits.
-    let forger = try lab.forger
-    let bundle = try forger.bundle {
-      let changes = [
-        forger.update("trips", "t1", set: ["words": "mine"], was: ["words": "there"]),
-        forger.insert("trees", "u9", ["uuid": "u9", "owner": "ann", "kind": 99]),
-      ]
-      for change in changes {
-        var members = change.objectValue ?? []
-        members.set("unit", 1)
-        $0.add(.object(members), to: .changes)
-      }
-    }
-    #expect(try lab.refusal(of: bundle) == nil)
-    #expect(try Set(lab.atHub("SELECT state FROM satchel_conflicts")) == ["held"])
-    try lab.write("UPDATE trips SET owner = 'ben' WHERE id = 't1'", in: lab.hub.folder)
+    // The kind is missing, so the change waits.
+    try send(lab.forger.update("plots", 1, set: ["words": "mine", "kind": 99], was: ["words": "there", "kind": 1]))
+    #expect(try lab.atHub("SELECT kind, state FROM satchel_conflicts") == ["foreign key|held"])
+    try lab.write("UPDATE plots SET owner = 'ben' WHERE id = 1", in: lab.hub.folder)
     try send(lab.forger.update("notes", "n1", set: ["body": "other"], was: ["body": "mine"]))
-    #expect(try lab.atHub("SELECT kind, state FROM satchel_conflicts WHERE table_name = 'trips'") == ["revoked|open"])
-    try lab.write("INSERT INTO kinds VALUES (99, 'ann', 'elm')", in: lab.hub.folder)
+    #expect(try lab.atHub("SELECT kind, state FROM satchel_conflicts") == ["revoked|open"])
+    try lab.write("INSERT INTO kinds VALUES (99, 'ben', 'elm')", in: lab.hub.folder)
     lab.tool("conflicts", "resolve", "--all", "--policy", "device")
-    #expect(try lab.atHub("SELECT owner, words FROM trips WHERE id = 't1'") == ["ben|mine"])
-    #expect(try lab.atHub("SELECT kind FROM trees WHERE uuid = 'u9'") == ["99"])
+    #expect(try lab.atHub("SELECT owner, words, kind FROM plots") == ["ben|mine|99"])
   }
 
   @Test("a device has the rows of the device that it continues until it receives its own first bundle")
