@@ -325,7 +325,7 @@ struct BulkDecisionTests {
       lab.tool("compact")
     }
     #expect(try lab.atHub("SELECT count(*) FROM satchel_conflicts WHERE state = 'open'") == ["2"])
-    lab.decideAll()
+    lab.tool("conflicts", "resolve", "--all", "--policy", "device")
     #expect(try lab.atHub("SELECT words FROM walks WHERE id = 1") == ["first"])
   }
 }
