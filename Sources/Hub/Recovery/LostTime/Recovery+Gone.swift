@@ -1,9 +1,28 @@
+import SatchelDataset
 import SatchelMerge
+import SatchelRows
 import SatchelValues
 
 /// Rows that a device lost in the lost time. A deletion looks the same as a row that left the user's sight, so a person
 /// checks them.
 extension Recovery {
+  /// Whether an earlier version of the dataset showed the rows of a table, and of all tables above it, by the present
+  /// rules.
+  func showed(_ place: Int, byPresentRulesIn version: Int64, _ scope: ScopeStore) throws -> Bool {
+    if version == store.dataset.version { return true }
+    let source = try VersionTable.definitions(in: store.database).first { $0.version == version }?.source
+    guard let then = try source.map({ try DatasetDefinition(json: $0) }) else { return false }
+    let links = try scope.links.links
+    var (above, next) = ([place], 0)
+    while next < above.count {
+      let rules = store.tables[above[next]].rules
+      guard then.rules(for: rules.name)?.shows(as: rules) == true else { return false }
+      for link in links[above[next]] where !above.contains(link.parent) { above.append(link.parent) }
+      next += 1
+    }
+    return true
+  }
+
   /// Records the rows that a full bundle does not show although its user sees them here.
   ///
   /// The hub had such a row when it made the bundle, if an older bundle of the same epoch shows the row, or if the row
@@ -55,5 +74,13 @@ extension Recovery {
       return isWritten ? .enough : .more
     }
     return isWritten
+  }
+}
+
+extension TableRules {
+  /// Whether these rules show the same rows as other rules of the table.
+  fileprivate func shows(as other: TableRules) -> Bool {
+    visible == other.visible && parents == other.parents && parentsMatch == other.parentsMatch
+      && orphans == other.orphans && references == other.references
   }
 }

@@ -202,9 +202,9 @@ final class Recovery {
       let bundle = try believedBundle(file), let ranked = try ranked(emission, bundle.manifest, rank),
       let scope = try scope(of: emission, ranked)
     else { return }
-    // The rules of another version may have shown other rows.
-    if ranked.version == store.dataset.version {
-      for place in places { try noteMissing(in: place, scope, ranked) }
+    // Other rules may have shown other rows.
+    for place in places where try showed(place, byPresentRulesIn: ranked.version, scope) {
+      try noteMissing(in: place, scope, ranked)
     }
     guard takingAway.contains(rank) else { return }
     try bundle.eachChange { line in

@@ -164,6 +164,21 @@ struct LostRelationTests {
     #expect(try conflicts() == "")
   }
 
+  @Test("a full bundle of an earlier version asks about a row that it lacked, if the rules are the same")
+  func earlierVersion() throws {
+    try open()
+    try camp.sql(office, "DELETE FROM sites WHERE id = 'hill'")
+    #expect(camp.hub("emit", "--device", "tablet", "--full").code == 0)
+    try camp.carry("tablet", rounds: 2)
+    try putBack()
+    #expect(camp.hub("restore", "--in-place", "--yes").code == 0)
+    try camp.write("later.json", #"{ "dataset": "camp", "version": 2, "tables": { "sites": { "label": "name" } } }"#)
+    #expect(camp.hub("dataset", "apply", camp.path("later.json"), "--yes").code == 0)
+    try camp.carry("tablet", rounds: 4)
+    #expect(camp.hub("status").out.contains("Recovers") == false)
+    #expect(try conflicts() == #"delete/update open ["hill"]"#)
+  }
+
   @Test("of a row that cannot be beside a present row, a person sees the newest state, and the older ones are kept")
   func obstructedVersions() throws {
     try open()
