@@ -179,11 +179,20 @@ extension Capture {
     }
     do { _ = try TrackedTable.find(dataset, in: database) } catch let error as DatasetError {
       return CaptureDamage(
-        kind: .table, table: name, words: "the table \(name) cannot be kept in step any more (\(error.message))",
-        hint: error.hint ?? "Bring the table back to its former state.")
+        kind: .table, table: name, words: "the table \(name) cannot be kept in step any more: \(error.problem)",
+        hint: try wayBack(of: name, in: database))
     }
     return CaptureDamage(
       kind: .table, table: name, words: "the table \(name) cannot be read", hint: "Run doctor again.")
+  }
+
+  /// The way back of a table that was made again in such a way that it cannot be captured.
+  private static func wayBack(of name: Name, in database: borrowing Database) throws -> String {
+    let key = try database.tableShape(CaptureNames.before(name)).map { before in
+      // The generation is the last column of this key.
+      before.key.dropLast().map { quoted(before.columns[$0]) }.joined(separator: ", ")
+    }
+    return (key.map { "It had the key (\($0)). " } ?? "") + oldKey
   }
 }
 

@@ -51,7 +51,8 @@ struct CaptureNames {
   /// Whether a column of a table of pre-images, or of writes, is capture's own.
   func isOwn(_ column: Name) -> Bool { ([number, written, again, mark, unit] + always).contains(column) }
 
-  var before: Name { Name("satchel_before_\(table)") }
+  var before: Name { Self.before(table) }
+  static func before(_ table: Name) -> Name { Name("satchel_before_\(table)") }
   var writes: Name { Name("satchel_writes_\(table)") }
 
   /// The moment is the part before the first colon, so no two tables share a trigger's name.

@@ -55,6 +55,23 @@ struct LostTableTests {
     #expect(try rows("\(place).sqlite").contains("only here|written after that"))
   }
 
+  @Test("a table that was made again without a key has a way back, which does not speak of the dataset")
+  func withoutKey() throws {
+    let before = try rows()
+    try camp.sql(
+      "tablet/data.sqlite",
+      "DROP TABLE reviews; CREATE TABLE reviews (id TEXT, words TEXT); INSERT INTO reviews VALUES ('only here', 'late')"
+    )
+    let looked = camp.device("tablet", "doctor")
+    #expect(looked.code == 1)
+    #expect(looked.out.contains(#"It had the key ("id"). Give the table its old key back"#), "\(looked.out)")
+    #expect(!looked.out.contains("dataset"), "\(looked.out)")
+    let repaired = camp.device("tablet", "doctor", "--repair", "--tables")
+    #expect(repaired.code == 0 && repaired.out.contains("it is kept in"), "\(repaired)")
+    #expect(try rows() == before)
+    #expect(camp.device("tablet", "doctor").code == 0)
+  }
+
   @Test("a renamed table is not made again: its rows are there")
   func renamed() throws {
     try camp.sql("tablet/data.sqlite", "ALTER TABLE reviews RENAME TO opinions")
