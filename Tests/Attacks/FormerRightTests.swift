@@ -15,17 +15,32 @@ struct FormerRightTests {
     lab = try AttackFixture(
       definition: AttackFixture.definition.replacing(
         #""prices":"#,
-        with: #""plots": { "visible": "owner = :user", "parents": [], "conflict": "manual" }, "prices":"#,
+        with: """
+          "plots": { "visible": "owner = :user", "parents": [], "conflict": "manual" },
+          "areas": { "visible": "owner = :user", "conflict": "manual" }, "prices":
+          """,
         maxReplacements: 1),
       schema: AttackFixture.schema + """
         CREATE TABLE plots (
           id INTEGER PRIMARY KEY, owner TEXT NOT NULL, words TEXT, kind INTEGER REFERENCES kinds (id));
+        CREATE TABLE areas (
+          id INTEGER PRIMARY KEY, owner TEXT NOT NULL, words TEXT, above INTEGER REFERENCES areas (id));
+        INSERT INTO areas VALUES (1, 'ann', 'all', NULL), (2, 'ann', 'north', 1);
         INSERT INTO plots VALUES (1, 'ann', 'there', 1);
         """)
   }
 
   private func send(_ change: JSONValue) throws {
     #expect(try lab.refusal(of: lab.forger.bundle { $0.add(change, to: .changes) }) == nil)
+  }
+
+  @Test("in a tree, only the columns that rules and references read decide about rights")
+  func tree() throws {
+    try lab.write("UPDATE areas SET owner = 'ben' WHERE id = 2", in: lab.hub.folder)
+    try send(lab.forger.update("areas", 2, set: ["words": "mine"], was: ["words": "north"]))
+    try send(lab.forger.update("areas", 2, set: ["above": nil], was: ["above": 1]))
+    lab.tool("conflicts", "resolve", "--all", "--policy", "device")
+    #expect(try lab.atHub("SELECT owner, words, above FROM areas WHERE id = 2") == ["ben|mine|1"])
   }
 
   @Test("a change that waited when its row left the user's sight is still the user's work")

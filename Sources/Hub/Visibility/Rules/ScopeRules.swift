@@ -76,8 +76,8 @@ struct ScopeRules {
   /// Nested conditions of a few generations would exceed the limits of SQLite's parser.
   func visibleRowsCTE(above table: TrackedTable) -> String {
     var found: [(name: String, sql: String)] = []
-    func add(_ name: String, _ table: TrackedTable, _ conditions: [Condition]) {
-      found.append((name, "SELECT * FROM \(quoted(table.name)) WHERE \(Self.all(conditions.map(\.sql)))"))
+    func add(_ name: String, _ table: TrackedTable, _ columns: String, _ conditions: [Condition]) {
+      found.append((name, "SELECT \(columns) FROM \(quoted(table.name)) WHERE \(Self.all(conditions.map(\.sql)))"))
     }
     func visit(_ table: TrackedTable) {
       for key in table.parentKeys(in: dataset) {
@@ -85,9 +85,9 @@ struct ScopeRules {
           continue
         }
         visit(parent)
-        add(visibleRowsName(parent), parent, conditions(of: parent))
+        add(visibleRowsName(parent), parent, "*", conditions(of: parent))
       }
-      if !table.treeKeys.isEmpty { add(rowsBesideTreeName(table), table, conditionsBesideTree(table)) }
+      if !table.treeKeys.isEmpty { add(rowsBesideTreeName(table), table, named(table), conditionsBesideTree(table)) }
     }
     visit(table)
     if found.isEmpty { return "" }

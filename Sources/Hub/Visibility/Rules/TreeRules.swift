@@ -101,6 +101,14 @@ extension ScopeRules {
     return ways.joined(separator: " OR ")
   }
 
+  /// The columns by which the rows of a tree name each other. Of the rows above a row, a rule reads no other columns: a
+  /// column that is read counts as deciding about rights.
+  func named(_ table: TrackedTable) -> String {
+    var columns: [Name] = []
+    for column in table.treeKeys.flatMap(\.parentColumns) where !columns.contains(column) { columns.append(column) }
+    return quotedList(columns)
+  }
+
   private static func names(_ key: ForeignKey, _ way: Int) -> [String] {
     key.columns.indices.map { "satchel_\(way + 1)_\($0 + 1)" }
   }
@@ -120,7 +128,7 @@ extension ScopeRules {
     let isOwn = Self.all(key.map { "satchel_own.\($0) = \(name).\($0)" })
     let alone = Self.all(conditionsOfRowAlone(table).map(\.sql))
     var columns = [
-      "EXISTS (SELECT 1 FROM (SELECT * FROM \(name) WHERE \(alone)) AS satchel_own WHERE \(isOwn))",
+      "EXISTS (SELECT 1 FROM (SELECT \(key.joined(separator: ", ")) FROM \(name) WHERE \(alone)) AS satchel_own WHERE \(isOwn))",
       hidesOrphans(table) ? namesParent(table) : "1",
     ]
     var joins: [String] = []
