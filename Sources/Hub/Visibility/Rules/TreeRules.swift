@@ -101,7 +101,7 @@ extension ScopeRules {
     return ways.joined(separator: " OR ")
   }
 
-  /// The columns by which the rows of a tree name each other. Of the rows above a row, a rule reads no other columns: a
+  /// The columns by which the rows of a tree name each other. No other columns of the rows above a row are read: a
   /// column that is read counts as deciding about rights.
   func named(_ table: TrackedTable) -> String {
     var columns: [Name] = []
@@ -127,8 +127,9 @@ extension ScopeRules {
     let key = table.schema.key.map { quoted(table.schema.columns[$0]) }
     let isOwn = Self.all(key.map { "satchel_own.\($0) = \(name).\($0)" })
     let alone = Self.all(conditionsOfRowAlone(table).map(\.sql))
+    let keys = key.joined(separator: ", ")
     var columns = [
-      "EXISTS (SELECT 1 FROM (SELECT \(key.joined(separator: ", ")) FROM \(name) WHERE \(alone)) AS satchel_own WHERE \(isOwn))",
+      "EXISTS (SELECT 1 FROM (SELECT \(keys) FROM \(name) WHERE \(alone)) AS satchel_own WHERE \(isOwn))",
       hidesOrphans(table) ? namesParent(table) : "1",
     ]
     var joins: [String] = []
