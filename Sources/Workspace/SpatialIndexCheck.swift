@@ -11,6 +11,7 @@ extension DoctorReport {
         add(try Finding(brokenIndex: broken, of: table.name, database))
       } else {
         add(try database.spatialIndexFaults(of: [table.name]))
+        for layer in try database.layersWithIdleIndex(among: [table.name]) { add(Finding(idleIndexOf: layer)) }
       }
     }
   }
@@ -22,6 +23,10 @@ extension DoctorReport {
         add(try Finding(brokenIndex: broken, of: table.name, database))
       } else {
         add(try database.mendSpatialIndexes(of: [table.name], among: tables.map(\.name)))
+        for layer in try database.layersWithIdleIndex(among: [table.name]) {
+          try database.makeIndexTriggers(of: layer)
+          add(Finding(idleIndexOf: layer))
+        }
       }
     }
   }
@@ -51,6 +56,15 @@ extension Finding {
     self.init(
       .spatialIndex, "The spatial index of the layer \(table) contradicts itself: \(words).",
       hint: layer.map { "Rebuild it with GDAL: \($0.rebuilding)" } ?? "Rebuild it in a GIS.")
+  }
+
+  fileprivate init(idleIndexOf layer: Layer) {
+    self.init(
+      .spatialIndex,
+      """
+      The spatial index of the layer \(layer.table) has no triggers. GIS tools would not find features that are added \
+      or moved.
+      """)
   }
 
   fileprivate init(_ fault: SpatialIndexFault) {

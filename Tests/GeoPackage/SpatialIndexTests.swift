@@ -77,6 +77,42 @@ struct SpatialIndexTests {
     }
   }
 
+  @Test("a layer that is made again gets the triggers of its R-tree, and then a GIS keeps the R-tree right")
+  func withoutTriggers() throws {
+    let survey = try Survey((1...4).map { "POINT (\($0) \($0))" })
+    try survey.found()
+    let expedition = survey.expedition
+    let path = expedition.database("pad")
+    try expedition.sql(path, "DROP TABLE trees")
+    let words = "The spatial index of the layer trees has no triggers."
+    let repaired = expedition.device("pad", "doctor", "--repair", "--tables")
+    #expect(repaired.code == 0 && repaired.out.contains(words), "\(repaired.out)\(repaired.error)")
+    for change in [
+      "UPDATE trees SET geom = ST_Translate(geom, 10, 0, 0) WHERE fid = 1", "UPDATE trees SET fid = 9 WHERE fid = 1",
+      "INSERT INTO trees (geom) SELECT geom FROM trees WHERE fid = 9", "DELETE FROM trees WHERE fid = 2",
+      "UPDATE trees SET geom = NULL WHERE fid = 3",
+      "UPDATE trees SET geom = (SELECT geom FROM trees WHERE fid = 9) WHERE fid = 3",
+      "UPDATE trees SET fid = 8, geom = NULL WHERE fid = 9",
+    ] {
+      try survey.gdal(path, change)
+      // GDAL keeps no count of this layer any more, so it counts the features itself.
+      let faults = try Rtrees.faults(in: Database(path: path, mode: .readOnly)).filter { $0 != "trees: the count" }
+      #expect(faults == [], "\(change)")
+    }
+    let counted = try StockTool.ogrinfo("-so", path, "trees", in: expedition.folder.path).text
+    #expect(counted.contains("Feature Count: 4"), "\(counted)")
+    #expect(try expedition.rows(path, "SELECT count(*) FROM rtree_trees_geom") == ["integer(3)"])
+    #expect(expedition.device("pad", "doctor").out == "All is well.\n")
+    // At the hub, a person removed the triggers.
+    let triggers = try Database(path: expedition.office, mode: .readOnly).all(
+      "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'rtree%'"
+    ) { $0.text(0) }
+    try expedition.sql(expedition.office, triggers.map { "DROP TRIGGER \"\($0)\";" }.joined())
+    #expect(expedition.hub("doctor").out.contains(words))
+    #expect(expedition.hub("doctor", "--repair").code == 0)
+    #expect(expedition.hub("doctor").out == "All is well.\n")
+  }
+
   private func padTool(_ expedition: GeoPackageFixture) -> (String...) -> GeoPackageFixture.Outcome {
     { words in
       switch words.count {

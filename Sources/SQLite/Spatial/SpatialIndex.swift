@@ -96,7 +96,7 @@ extension Database {
   }
 
   /// The existing R-trees of these tables.
-  private func spatialIndexes(of tables: [Name]) throws -> [SpatialIndex] {
+  func spatialIndexes(of tables: [Name]) throws -> [SpatialIndex] {
     try layers().filter { layer in tables.contains { $0.isSameInSQL(as: layer.table) } }.compactMap { layer in
       let isThere = try first(
         """
@@ -123,8 +123,8 @@ extension Database {
 }
 
 /// SQL about a layer, as `t`, and its R-tree, as `r`.
-private struct SpatialIndex {
-  static let function = "satchel_box_state"
+struct SpatialIndex {
+  fileprivate static let function = "satchel_box_state"
 
   let layer: Layer
   /// The name by which SQL reaches the features' numbers.
@@ -138,11 +138,13 @@ private struct SpatialIndex {
   private var table: String { quoted(layer.table) }
 
   /// SQL for the `BoxState` of an entry.
-  var state: String { "\(Self.function)(\(geometry), \(columns.map { "r.\($0)" }.joined(separator: ", ")))" }
+  fileprivate var state: String {
+    "\(Self.function)(\(geometry), \(columns.map { "r.\($0)" }.joined(separator: ", ")))"
+  }
 
-  var featuresFirst: String { "\(table) AS t LEFT JOIN \(name) AS r ON r.\(id) = t.\(rowid)" }
+  fileprivate var featuresFirst: String { "\(table) AS t LEFT JOIN \(name) AS r ON r.\(id) = t.\(rowid)" }
 
-  var deletion: String {
+  fileprivate var deletion: String {
     """
     DELETE FROM \(name)
     WHERE \(id) IN (
@@ -152,7 +154,7 @@ private struct SpatialIndex {
     """
   }
 
-  var insertion: String {
+  fileprivate var insertion: String {
     """
     INSERT INTO \(name) (\(columns.joined(separator: ", ")))
     SELECT t.\(rowid), ST_MinX(\(geometry)), ST_MaxX(\(geometry)), ST_MinY(\(geometry)), ST_MaxY(\(geometry))
