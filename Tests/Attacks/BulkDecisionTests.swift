@@ -255,6 +255,89 @@ struct BulkDecisionTests {
     try expectNothingDecided()
   }
 
+  @Test("makes a new row of the values that the device sent alone, also if a hidden row had the key")
+  func sameKey() throws {
+    try write("DELETE FROM beds WHERE id = 2; DELETE FROM camps WHERE id = 2")
+    let reports = try [
+      lab.forger.conflict("camps", 2, was: [:], now: ["id": 2, "owner": "ann", "words": "mine"]) {
+        $0.set("op", "insert")
+        $0.set("base_values", .null)
+        $0.set("hub_values", .null)
+        $0.set("kind", "insert/insert")
+        $0.set("state", "open")
+        $0.set("winners", ["owner": "hub"])
+      }
+    ]
+    #expect(try lab.refusal(of: lab.forger.bundle { $0.conflicts = reports }) == nil)
+    lab.tool("conflicts", "resolve", "--all", "--policy", "device")
+    #expect(try lab.atHub("SELECT words FROM camps WHERE id = 2").allSatisfy { $0 == "mine" })
+    #expect(try !lab.tellsSecrets(to: "evil"))
+  }
+
+  @Test("makes no new row with a key that waits for a person")
+  func highKey() throws {
+    let key = JSONValue.integer((1 << 53) - 1)
+    let report = try lab.forger.conflict("tasks", key, was: [:], now: ["id": key, "owner": "ann", "words": "last"]) {
+      $0.set("op", "insert")
+      $0.set("base_values", .null)
+      $0.set("hub_values", .null)
+      $0.set("kind", "insert/insert")
+      $0.set("state", "open")
+    }
+    #expect(try lab.refusal(of: lab.forger.bundle { $0.conflicts = [report] }) == nil)
+    #expect(try conflicts() == ["insert/insert|open"])
+    lab.decideAll()
+    #expect(try lab.atHub("SELECT max(id) FROM tasks") == ["2"])
+  }
+
+  @Test("compares later changes of a new row with that row, not with a deleted row of its key")
+  func movedToFormerPlace() throws {
+    try write("INSERT INTO beds (id, camp, words) VALUES (9, 2, 'SECRET-OLD')")
+    try write("DELETE FROM beds WHERE id = 9; UPDATE camps SET owner = 'ben' WHERE id = 1")
+    try send(lab.forger.insert("beds", 9, ["id": 9, "camp": 1, "words": "new", "other": nil]))
+    try send(lab.forger.update("beds", 9, set: ["camp": 2], was: ["camp": 1]))
+    try expectNothingDecided()
+  }
+
+  @Test("makes no row below a hidden row that came later with the key of the device's own row")
+  func belowLaterRow() throws {
+    try write("UPDATE camps SET owner = 'ben' WHERE id = 1")
+    try send(lab.forger.insert("camps", 50, ["id": 50, "owner": "boss", "words": "own"]))
+    let bundle = try lab.forger.bundle {
+      for change in [
+        try lab.forger.insert("beds", 4, ["id": 4, "camp": 50, "words": "new", "other": nil]),
+        try lab.forger.update("camps", 1, set: ["words": "late"], was: ["words": "north"]),
+      ] {
+        var members = change.objectValue ?? []
+        members.set("unit", 1)
+        $0.add(.object(members), to: .changes)
+      }
+    }
+    _ = try lab.refusal(of: bundle)
+    lab.tick()
+    try write("INSERT INTO camps VALUES (50, 'ben', 'SECRET-FIFTY')")
+    lab.tool("conflicts", "resolve", "--all", "--policy", "device")
+    #expect(try lab.atHub("SELECT count(*) FROM beds WHERE camp = 50") == ["0"])
+    #expect(try !lab.tellsSecrets(to: "evil"))
+  }
+
+  @Test("a report without the values of another row does not stop the decision about all others")
+  func incompleteReport() throws {
+    try write("UPDATE tasks SET owner = 'ben' WHERE id = 1")
+    try send(lab.forger.update("tasks", 1, set: ["words": "swept"], was: ["words": "sweep"]))
+    let report = try lab.forger.conflict("kinds", 1, was: ["code": "ash"], now: ["code": "oak"]) {
+      $0.set("kind", "unique")
+      $0.set("state", "open")
+      $0.set("winner", "device")
+      $0.set("hub_values", ["id": 77])
+    }
+    #expect(try lab.refusal(of: lab.forger.bundle { $0.conflicts = [report] }) == nil)
+    for policy in ["newest", "hub"] {
+      #expect(lab.tool("conflicts", "resolve", "--all", "--policy", policy).code == 0)
+    }
+    #expect(try lab.atHub("SELECT state FROM satchel_conflicts WHERE table_name = 'tasks'") == ["resolved"])
+  }
+
   @Test("brings back a deleted row that its user may change")
   func broughtBack() throws {
     try write("DELETE FROM beds WHERE id = 3")

@@ -51,7 +51,7 @@ struct FormerRightTests {
     try lab.write("UPDATE plots SET owner = 'ben' WHERE id = 1", in: lab.hub.folder)
     try send(lab.forger.update("notes", "n1", set: ["body": "other"], was: ["body": "mine"]))
     #expect(try lab.atHub("SELECT kind, state FROM satchel_conflicts") == ["revoked|open"])
-    try lab.write("INSERT INTO kinds VALUES (99, 'ben', 'elm')", in: lab.hub.folder)
+    try lab.write("INSERT INTO kinds VALUES (99, 'ann', 'elm')", in: lab.hub.folder)
     lab.tool("conflicts", "resolve", "--all", "--policy", "device")
     #expect(try lab.atHub("SELECT owner, words, kind FROM plots") == ["ben|mine|99"])
   }

@@ -40,7 +40,8 @@ public enum ConflictDecision: Sendable {
       switch record.operation {
       case .delete: return nil
       case .insert, .update:
-        let row = current ?? whole
+        // An insert has all its values. A deleted row with the same key may be another row.
+        let row = current ?? (record.operation == .update ? whole : nil)
         return try Self.setting(record.untaken(onto: row, schema, rules), in: row, record, schema)
       }
     }

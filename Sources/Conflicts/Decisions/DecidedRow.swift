@@ -58,7 +58,7 @@ extension ConflictDecision {
     let other: Row?
     switch self {
     // A row that the policy deleted comes back. A row that a user deleted since does not.
-    case .hub: other = try rival ?? (record.rowWinner == .device ? schema.row(record.hubValues ?? []) : nil)
+    case .hub: other = try rival ?? (record.rowWinner == .device ? removedRow(of: record, schema) : nil)
     case .device: other = nil
     case .set: other = rival
     }
@@ -66,6 +66,17 @@ extension ConflictDecision {
       DecidedRow(key: record.key, current: current, target: own),
       DecidedRow(key: rivalKey, current: rival, target: other),
     ]
+  }
+}
+
+extension ConflictDecision {
+  /// The other row, which the policy removed. A device may report a conflict without its values.
+  private func removedRow(of record: ConflictRecord, _ schema: TableSchema) throws -> Row {
+    do { return try schema.row(record.hubValues ?? []) } catch {
+      throw WorkspaceError(
+        .rowGone, "The policy removed the other row, and its values are not known here.",
+        hint: "Decide for the device, or make the other row again.")
+    }
   }
 }
 

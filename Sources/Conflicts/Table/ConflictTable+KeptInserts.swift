@@ -61,6 +61,28 @@ extension ConflictTable {
     return !won.isEmpty && !won.contains(true)
   }
 
+  /// Whether a decision for a device, at this time, made a new row of a table.
+  public static func hasDecidedInsert(
+    of table: Name, device: ReplicaID, at moment: Int64, in database: borrowing Database
+  ) throws -> Bool {
+    try database.first(
+      """
+      SELECT 1
+      FROM satchel_conflicts
+      WHERE state = 'resolved' AND device = :device AND table_name = :table AND operation = 'insert'
+        AND decision <> 'hub' AND decided_at = :moment
+      """,
+      ["device": .string(device.text), "table": .string(table.text), "moment": .integer(moment)]
+    ) { _ in true } ?? false
+  }
+
+  /// The time when a conflict was found, in milliseconds since 1970; nil: there is no such conflict.
+  public static func noted(_ id: ConflictID, in database: borrowing Database) throws -> Int64? {
+    try database.first("SELECT noted FROM satchel_conflicts WHERE id = :id", ["id": .string(id.text)]) {
+      $0.integer(0)
+    }
+  }
+
   /// Whether any new row of a device is kept out because another row has its natural key.
   public static func keepsInserts(of device: ReplicaID, in database: borrowing Database) throws -> Bool {
     try database.first(

@@ -30,8 +30,8 @@ extension ConflictTable {
       """
       SELECT bundle
       FROM satchel_conflicts
-      WHERE state = 'settled' AND device = :device AND table_name = :table AND key = :key AND kind = 'revoked'
-        AND winner = 'device' AND bundle IS NOT NULL
+      WHERE state IN ('settled', 'resolved') AND device = :device AND table_name = :table AND key = :key
+        AND kind = 'revoked' AND winner = 'device' AND bundle IS NOT NULL
       """,
       ["device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key))]
     ) { BundleID(unchecked: $0.text(0)) }

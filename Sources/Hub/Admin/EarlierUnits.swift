@@ -8,6 +8,15 @@ final class EarlierUnits {
   private let store: HubStore
   /// Whether a device has conflicts about units. Decisions make no new ones.
   private var known: [ReplicaID: Bool] = [:]
+  /// The changes of units that were not taken when a row was looked at first, oldest first.
+  private var notTaken: [RowOfDevice: [ConflictRecord]] = [:]
+  /// The changes that were taken since.
+  private var taken: Set<ConflictID> = []
+
+  private struct RowOfDevice: Hashable {
+    let device: ReplicaID
+    let row: RowInTable
+  }
 
   init(_ store: HubStore) { self.store = store }
 
@@ -20,15 +29,38 @@ final class EarlierUnits {
     guard hasUnits else { return }
     for record in records {
       guard let place = store.place(of: record.table) else { continue }
-      let generations = 0..<record.generation.rawValue
-      let earlier = try ConflictTable.earlier(
-        record.key, of: store.tables[place], device: device, in: generations,
-        wanted: .unitsNotDecidedForDevice, store.database)
-      for first in earlier where first.unit != record.unit {
-        guard try store.isNotTaken(first, in: place), try isMade(record, on: first, in: place) else { continue }
+      for first in try notTaken(of: record, in: place) {
+        if first.generation >= record.generation { break }
+        guard first.unit != record.unit, !taken.contains(first.id), try isMade(record, on: first, in: place) else {
+          continue
+        }
         throw Self.needs(first, for: record)
       }
     }
+  }
+
+  /// Notes changes that a decision took.
+  func noteTaken(_ records: [ConflictRecord]) { taken.formUnion(records.map(\.id)) }
+
+  /// The changes of the same row by the same device that belong to units and are not taken. The log of the row is read
+  /// once.
+  private func notTaken(of record: ConflictRecord, in place: Int) throws -> [ConflictRecord] {
+    let row = RowOfDevice(device: record.device, row: record.rowInTable)
+    if let known = notTaken[row] { return known }
+    let ofUnits = try ConflictTable.earlier(
+      record.key, of: store.tables[place], device: record.device, in: 0..<Int64.max,
+      wanted: .unitsNotDecidedForDevice, store.database
+    ).filter(\.isNotTaken)
+    var entered: Set<Stamp> = []
+    if ofUnits.contains(where: { $0.state == .settled }) {
+      try store.eachChange(of: store.past(of: record.key, in: place)) { entry in
+        if entry.device == record.device.text { entered.insert(entry.stamp) }
+        return .more
+      }
+    }
+    let found = ofUnits.filter { $0.state != .settled || !entered.contains($0.stamp) }
+    notTaken[row] = found
+    return found
   }
 
   private func isMade(_ record: ConflictRecord, on first: ConflictRecord, in place: Int) throws -> Bool {

@@ -109,6 +109,7 @@ extension HubWorkspace {
     if decision.word == .device { try LostParents(store).waitAgain(below) }
     // Later changes were based on the row that this change would have made.
     if decision.word != .device { try ConflictTable.openHeld(behind: members.map(\.record), in: store.database) }
+    if decision.word != .hub { earlier?.noteTaken(members.map(\.record)) }
   }
 
   /// Records a decision about one conflict.

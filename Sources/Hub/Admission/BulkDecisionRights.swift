@@ -14,8 +14,9 @@ import SatchelWorkspace
 struct BulkDecisionRights {
   private let store: HubStore
   private let scopes: UserScopes
+  private let keys: WaitingKeys
 
-  init(_ store: HubStore) { (self.store, scopes) = (store, UserScopes(store)) }
+  init(_ store: HubStore) { (self.store, scopes, keys) = (store, UserScopes(store), WaitingKeys(store)) }
 
   /// Throws if a decision about `record` may not write the row. The caller asks before it writes, and after it.
   func check(_ row: DecidedRow, for record: ConflictRecord) throws {
@@ -29,6 +30,11 @@ struct BulkDecisionRights {
     }
     if try store.device(record.device)?.isReadOnly == true { throw refusal("Its device may change nothing.") }
     if isDelete, store.tables[place].rules.delete == .never { throw refusal(StepMerger.isNeverDeleted) }
+    if row.current == nil, !isDelete, row.key == record.key, record.operation == .insert,
+      try keys.forbid(record, in: place)
+    {
+      throw refusal("The key of the new row waits for a person.")
+    }
     let scope = try scopes.scope(of: record.user)
     if try bringsBackHidden(row, for: record, in: place, scope) { throw refusal("Its user may not change the row.") }
     guard let found = try scope.find(row.key, in: place), !found.mayWrite else { return }
@@ -40,7 +46,7 @@ struct BulkDecisionRights {
     guard try decidesNothing(row, for: record, in: place, scope) else {
       throw refusal("The change decides who may see or change rows.")
     }
-    if let target = row.target, row.current == nil, try isBelowKeptOut(target, of: record, in: place, scope) {
+    if let target = row.target, row.current == nil, try isBelowLaterRow(target, of: record, in: place, scope) {
       throw refusal("It names a row that was not accepted.")
     }
   }
@@ -71,14 +77,13 @@ struct BulkDecisionRights {
   ) throws -> Bool {
     if row.current == nil || row.target == nil, try scope.reach.tables.contains(place) { return false }
     guard let target = row.target else { return true }
-    guard let judged = try row.current ?? store.lastImage(of: row.key, in: place) ?? newRow(of: record, in: place)
-    else {
-      return false
-    }
+    guard let judged = try row.current ?? judgedRow(of: record, in: place) else { return false }
     return try scope.decidingAnywhere(in: place).allSatisfy { judged[$0] == target[$0] }
+      && scope.hiddenParent(of: target, from: judged, in: place) == nil
   }
 
-  private func newRow(of record: ConflictRecord, in place: Int) throws -> Row? {
+  private func judgedRow(of record: ConflictRecord, in place: Int) throws -> Row? {
+    if record.operation != .insert { return try store.lastImage(of: record.key, in: place) }
     let schema = store.tables[place].schema
     guard case .insert(let row)? = try? record.present(in: schema, store.database).change(in: schema) else {
       return nil
@@ -86,14 +91,28 @@ struct BulkDecisionRights {
     return row
   }
 
-  /// Whether a row names a hidden row with the key of a new row that was not accepted from the same device.
-  private func isBelowKeptOut(
+  /// Whether a row names a hidden row that came after the hub judged the conflict. Such a row counts only if the same
+  /// device made it.
+  private func isBelowLaterRow(
     _ row: Row, of record: ConflictRecord, in place: Int, _ scope: ScopeStore
   ) throws -> Bool {
-    try scope.hiddenParent(of: row, from: nil, in: place) { parent in
-      try ConflictTable.isKeptOut(
-        parent.key, of: store.tables[parent.place].name, device: record.device, in: store.database)
+    let noted = try ConflictTable.noted(record.id, in: store.database) ?? 0
+    return try scope.hiddenParent(of: row, from: nil, in: place) { parent in
+      var isLater = false
+      try store.eachChange(of: store.past(of: parent.key, in: parent.place)) { entry in
+        guard entry.operation == .insert else { return .more }
+        isLater = try entry.at > noted && !isMade(entry, in: parent.place, by: record.device)
+        return .enough
+      }
+      return isLater
     } != nil
+  }
+
+  /// Whether a new row is from a device: late work, or a decision for the device.
+  private func isMade(_ entry: LogEntry, in place: Int, by device: ReplicaID) throws -> Bool {
+    if let author = entry.device { return author == device.text }
+    return try ConflictTable.hasDecidedInsert(
+      of: store.tables[place].name, device: device, at: entry.at, in: store.database)
   }
 
   private func refusal(_ words: String) -> WorkspaceError {

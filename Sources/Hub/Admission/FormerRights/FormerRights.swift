@@ -40,6 +40,8 @@ final class FormerRights {
   private let receivedCount: Int
   private var knownHeld: [[RowSet]]?
   private var lost: [Loss: Stamp] = [:]
+  private var writable: [Loss: Bool] = [:]
+  private var takenLate: [StepMerger.RowReference: Bool] = [:]
   private var store: HubStore { scope.store }
 
   /// - Parameters:
@@ -60,12 +62,19 @@ final class FormerRights {
   func toChange(_ key: RowKey, _ row: Row, in place: Int) throws -> Grant? {
     guard receivedCount > 0 else { return nil }
     if try isTakenLate(key, in: place) { return try toMake(row, in: place) }
-    guard let number = try store.numbers[place].number(of: key),
-      let grant = try grant([Subject(place: place, key: key, number: number)]),
-      let then = try store.row(key, in: place, at: grant.emission.cursor),
-      try writes.couldWrite(then, in: place, at: FormerMoment(grant.emission))
-    else { return nil }
+    guard let number = try store.numbers[place].number(of: key) else { return nil }
+    let subject = Subject(place: place, key: key, number: number)
+    guard let grant = try grant([subject]), try couldWrite(subject, at: grant.emission) else { return nil }
     return grant
+  }
+
+  private func couldWrite(_ subject: Subject, at emission: Emission) throws -> Bool {
+    let asked = Loss(subject: subject, cursor: emission.cursor)
+    if let known = writable[asked] { return known }
+    let then = try store.row(subject.key, in: subject.place, at: emission.cursor)
+    let could = try then.map { try writes.couldWrite($0, in: subject.place, at: FormerMoment(emission)) } ?? false
+    writable[asked] = could
+    return could
   }
 
   /// Returns the right to make a row below rows that the user saw at that time. nil if no such right is known.
@@ -198,9 +207,19 @@ final class FormerRights {
 
   /// Whether this device made the row below rows that had left its user's scope, and the hub accepted the row.
   private func isTakenLate(_ key: RowKey, in place: Int) throws -> Bool {
-    try ConflictTable.hasTakenLateInsert(
+    let row = StepMerger.RowReference(place: place, key: key)
+    if let known = takenLate[row] { return known }
+    let isTaken = try ConflictTable.hasTakenLateInsert(
       key, of: store.tables[place].name, device: device.id, user: scope.user.name, in: store.database)
+    takenLate[row] = isTaken
+    return isTaken
   }
+
+  /// Notes that a new row was accepted late.
+  func noteTakenLate(_ key: RowKey, in place: Int) { takenLate[.init(place: place, key: key)] = true }
+
+  /// Forgets which new rows were accepted late, because some of them are not accepted after all.
+  func forgetTakenLate() { takenLate = [:] }
 }
 
 extension LogEntry {

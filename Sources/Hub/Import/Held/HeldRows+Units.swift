@@ -91,6 +91,8 @@ extension HeldRows {
       (record.unit, record.state) = (head.id, state)
       (record.rowWinner, record.winners) = (.hub, [])
       try ConflictTable.correct(record, at: now, hidden: hiddenPart(of: record, met: met), in: store.database)
+      // The attempt to enter was rolled back, with the right that it recorded.
+      if record.kind == .revoked { try noteRights(of: record) }
       if let place { try store.owe(record.key, in: place, to: record.device) }
     }
   }

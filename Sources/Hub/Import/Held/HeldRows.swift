@@ -13,7 +13,7 @@ final class HeldRows {
   let now: Int64
   /// The senders of waiting changes.
   private var senders: [Sender: ScopeStore] = [:]
-  private var ranges: [ReplicaID: PrimaryKeyRanges] = [:]
+  private let keys: WaitingKeys
   private var lostRights: [Sender: LostRights] = [:]
 
   /// Changes that stopped waiting because they cannot be accepted as the device sent them.
@@ -27,6 +27,7 @@ final class HeldRows {
   init(_ store: HubStore, now: Int64) {
     self.store = store
     self.now = now
+    keys = WaitingKeys(store)
   }
 
   /// Tries all waiting changes, and repeats while more changes enter. Returns the number of changes that entered.
@@ -199,7 +200,7 @@ final class HeldRows {
       others.uncertain = try store.uncertainColumns(
         of: change, onto: hub, with: past, in: place, since: nil, at: record.stamp)
     }
-    if case .insert = change, try hub == nil && waitsForItsKey(record, in: place) { return .waits }
+    if case .insert = change, try hub == nil && keys.forbid(record, in: place) { return .waits }
     let result = try merged(change, record, onto: hub, with: past, others: others, from: base, in: place)
     if let change = Change(from: hub, to: result.row),
       let words = try refusal(of: change, record, mayWrite: found?.mayWrite ?? true, in: place)
@@ -242,19 +243,6 @@ final class HeldRows {
     let recorded = result.disagreement.map { change.counted(in: $0) } ?? change
     try close(record, recorded, result.disagreement, met: hub, in: place)
     return Change(from: hub, to: row) == nil ? .closed : .entered
-  }
-
-  /// Whether a new row waits for a person because of its key.
-  private func waitsForItsKey(_ record: ConflictRecord, in place: Int) throws -> Bool {
-    let device = try store.device(record.device)
-    let limit = try PrimaryKeyLimit(store).greatest(in: place)
-    if try PrimaryKeyLimit(store).forbids(record.key, above: limit, in: place, to: device) { return true }
-    // If a row may be from before its device joined, it waits for another reason.
-    let mayBeFromBefore = record.generation == Generation(0) && record.kind != .constraint
-    guard let device, !mayBeFromBefore else { return false }
-    let known = try ranges[device.id] ?? PrimaryKeyRanges(store, of: device)
-    ranges[device.id] = known
-    return try known.forbids(record.key, in: place, .waited)
   }
 
   /// Closes the record of a change that entered. If the change met another change, the record becomes an ordinary
@@ -302,7 +290,7 @@ final class HeldRows {
     record.hubValues = met.map { store.tables[place].schema.fields($0) }
     lost.append(record.id)
     try ConflictTable.correct(record, at: now, hidden: met == nil ? .nothing : .row, in: store.database)
-    if met != nil { try rights(of: record)?.note([record.id]) }
+    if met != nil { try noteRights(of: record) }
     try store.owe(record.key, in: place, to: record.device)
     return .closed
   }
@@ -338,15 +326,14 @@ final class HeldRows {
     return senders[sender]
   }
 
-  /// The former rights of the user who made the change. nil if the device was removed.
-  private func rights(of record: ConflictRecord) throws -> LostRights? {
+  /// Records whether the user could make a change whose row left the user's sight while the change waited.
+  func noteRights(of record: ConflictRecord) throws {
     let sender = Sender(device: record.device, user: record.user)
-    if let known = lostRights[sender] { return known }
-    guard let scope = try scope(of: record), var device = try store.device(record.device) else { return nil }
-    device.user = record.user
-    let made = LostRights(scope, device)
-    lostRights[sender] = made
-    return made
+    if lostRights[sender] == nil, let scope = try scope(of: record), var device = try store.device(record.device) {
+      device.user = record.user
+      lostRights[sender] = LostRights(scope, device)
+    }
+    try lostRights[sender]?.note([record.id])
   }
 
   private struct StillHeld: Error {}

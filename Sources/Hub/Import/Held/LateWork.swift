@@ -116,6 +116,7 @@ final class LateWork {
     } else {
       // The logs may have been read beyond what was undone.
       (taken, walks) = (before, [:])
+      rights.forgetTakenLate()
     }
     return isWhole
   }
@@ -196,5 +197,6 @@ final class LateWork {
     try ConflictTable.correct(closed, at: now, hidden: hidden, in: store.database)
     try store.owe(record.key, in: place, to: device.id)
     taken.insert(record.id)
+    if record.operation == .insert { rights.noteTakenLate(record.key, in: place) }
   }
 }
