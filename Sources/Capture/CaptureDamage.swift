@@ -180,10 +180,17 @@ extension Capture {
     do { _ = try TrackedTable.find(dataset, in: database) } catch let error as DatasetError {
       return CaptureDamage(
         kind: .table, table: name, words: "the table \(name) cannot be kept in step any more: \(error.problem)",
-        hint: try wayBack(of: name, in: database))
+        hint: try hasLostKey(name, dataset, in: database) ? wayBack(of: name, in: database) : error.hint ?? oldKey)
     }
     return CaptureDamage(
       kind: .table, table: name, words: "the table \(name) cannot be read", hint: "Run doctor again.")
+  }
+
+  /// Whether a table has no PRIMARY KEY, although its PRIMARY KEY identified its rows.
+  private static func hasLostKey(
+    _ name: Name, _ dataset: DatasetDefinition, in database: borrowing Database
+  ) throws -> Bool {
+    try dataset.rules(for: name)?.key == nil && database.tableShape(name)?.key.isEmpty == true
   }
 
   /// The way back of a table that was made again in such a way that it cannot be captured.

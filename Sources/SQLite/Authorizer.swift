@@ -26,7 +26,7 @@ public final class ReadAuthorizer {
   public func dependencies(on table: TableSchema) -> Set<Int> {
     var read = columns[Array(table.name.text.utf8).asciiLowercased] ?? []
     // SQLite reports a row of which no value is read except its row number under an empty name.
-    read.remove([])
+    if !table.columns.contains(where: \.text.isEmpty) { read.remove([]) }
     let places = table.columns.indices.filter { read.remove(Array(table.columns[$0].text.utf8).asciiLowercased) != nil }
     return Set(read.isEmpty ? places : Array(table.columns.indices))
   }

@@ -338,6 +338,16 @@ struct BulkDecisionTests {
     #expect(try lab.atHub("SELECT state FROM satchel_conflicts WHERE table_name = 'tasks'") == ["resolved"])
   }
 
+  @Test("writes no row that was made again under the key of a row that the user could change")
+  func madeAgain() throws {
+    try write("DELETE FROM tasks WHERE id = 1")
+    try write("INSERT INTO tasks VALUES (1, 'ben', 'SECRET-NEW')")
+    try send(lab.forger.update("tasks", 1, set: ["words": "forged"], was: ["words": "sweep"]))
+    #expect(try conflicts() == ["revoked|open"])
+    lab.tool("conflicts", "resolve", "--all", "--policy", "device")
+    #expect(try lab.atHub("SELECT owner, words FROM tasks WHERE id = 1") == ["ben|SECRET-NEW"])
+  }
+
   @Test("brings back a deleted row that its user may change")
   func broughtBack() throws {
     try write("DELETE FROM beds WHERE id = 3")

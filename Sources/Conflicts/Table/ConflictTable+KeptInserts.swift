@@ -61,18 +61,21 @@ extension ConflictTable {
     return !won.isEmpty && !won.contains(true)
   }
 
-  /// Whether a decision for a device, at this time, made a new row of a table.
+  /// Whether a decision for a device, at this time, made a new row.
   public static func hasDecidedInsert(
-    of table: Name, device: ReplicaID, at moment: Int64, in database: borrowing Database
+    _ key: RowKey, of table: Name, device: ReplicaID, at moment: Int64, in database: borrowing Database
   ) throws -> Bool {
     try database.first(
       """
       SELECT 1
       FROM satchel_conflicts
-      WHERE state = 'resolved' AND device = :device AND table_name = :table AND operation = 'insert'
-        AND decision <> 'hub' AND decided_at = :moment
+      WHERE state = 'resolved' AND device = :device AND table_name = :table AND key = :key
+        AND operation = 'insert' AND decision <> 'hub' AND decided_at = :moment
       """,
-      ["device": .string(device.text), "table": .string(table.text), "moment": .integer(moment)]
+      [
+        "device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key)),
+        "moment": .integer(moment),
+      ]
     ) { _ in true } ?? false
   }
 

@@ -101,7 +101,7 @@ struct BulkDecisionRights {
       var isLater = false
       try store.eachChange(of: store.past(of: parent.key, in: parent.place)) { entry in
         guard entry.operation == .insert else { return .more }
-        isLater = try entry.at > noted && !isMade(entry, in: parent.place, by: record.device)
+        isLater = try entry.at > noted && !isMade(parent, entry, by: record.device)
         return .enough
       }
       return isLater
@@ -109,10 +109,12 @@ struct BulkDecisionRights {
   }
 
   /// Whether a new row is from a device: late work, or a decision for the device.
-  private func isMade(_ entry: LogEntry, in place: Int, by device: ReplicaID) throws -> Bool {
+  private func isMade(
+    _ row: (place: Int, key: RowKey), _ entry: LogEntry, by device: ReplicaID
+  ) throws -> Bool {
     if let author = entry.device { return author == device.text }
     return try ConflictTable.hasDecidedInsert(
-      of: store.tables[place].name, device: device, at: entry.at, in: store.database)
+      row.key, of: store.tables[row.place].name, device: device, at: entry.at, in: store.database)
   }
 
   private func refusal(_ words: String) -> WorkspaceError {

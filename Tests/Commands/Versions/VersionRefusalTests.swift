@@ -80,6 +80,8 @@ struct VersionRefusalTests {
       ("load_extension('x')", "it calls load_extension()"), ("name < datetime()", "it uses datetime"),
       ("id IN (SELECT name FROM satchel_users)", "satchel_users"),
       ("1); DELETE FROM sites; --", "closing parenthesis has no opening"),
+      ("EXISTS (SELECT 1 FROM sites AS a JOIN sites AS b USING (id))", "a join in a rule says ON"),
+      ("EXISTS (SELECT 1 FROM sites AS a Natural Join sites AS b)", "a join in a rule says ON"),
     ])
   func rules(rule: String, words: String) throws {
     try camp.write("other.sqlite", "CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT)")

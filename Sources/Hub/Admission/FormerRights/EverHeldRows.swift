@@ -37,7 +37,8 @@ final class EverHeldRows {
   }
 
   /// The moments at which the device had the row and its user could see it: the emissions for this user that showed the
-  /// row, and the last change of the row by the device itself. The newest is first.
+  /// row, and the last change of the row by the device itself. The newest is first. If the row was deleted and made
+  /// again, it is another row, so only moments since then count.
   func moments(of key: RowKey, in place: Int) throws -> [FormerMoment] {
     guard let past = try store.past(of: key, in: place) else { return [] }
     var found = try emissions().filter { $0.rows[place].contains(past.number) }.map { FormerMoment($0.emission) }
@@ -46,7 +47,18 @@ final class EverHeldRows {
     {
       found.append(FormerMoment(then.emission, cursor: own))
     }
-    return found.sorted { $0.cursor > $1.cursor }
+    let made = try newestInsert(past)
+    return found.filter { $0.cursor >= made }.sorted { $0.cursor > $1.cursor }
+  }
+
+  private func newestInsert(_ past: RowNumbers.Entry) throws -> Cursor {
+    var made = Cursor.zero
+    try store.eachChange(of: past) { entry in
+      guard entry.operation == .insert else { return .more }
+      made = entry.cursor
+      return .enough
+    }
+    return made
   }
 
   /// The moments of all emissions for this user. The newest is first.

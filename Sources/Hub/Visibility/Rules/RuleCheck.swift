@@ -115,8 +115,23 @@ func expressionProblem(in rule: String) -> String? {
     case UInt8(ascii: "-") where bytes.first == UInt8(ascii: "-"),
       UInt8(ascii: "/") where bytes.first == UInt8(ascii: "*"):
       return "a rule has no comments"
+    case _ where isOfWord(byte):
+      let word = [byte] + bytes.prefix(while: isOfWord)
+      bytes = bytes.dropFirst(word.count - 1)
+      // SQLite's authorizer does not see the columns by which such a join compares rows.
+      if [Array("using".utf8), Array("natural".utf8)].contains(word.map { (65...90).contains($0) ? $0 + 32 : $0 }) {
+        return "a join in a rule says ON, and not USING or NATURAL: else it would not be known which columns it reads"
+      }
     default: break
     }
   }
   return depth == 0 ? nil : "a parenthesis is not closed"
+}
+
+/// Whether a byte can be a part of a name or keyword.
+private func isOfWord(_ byte: UInt8) -> Bool {
+  switch byte {
+  case 48...57, 65...90, 95, 97...122, 128...: true
+  default: false
+  }
 }
