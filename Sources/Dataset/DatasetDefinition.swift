@@ -111,6 +111,11 @@ public enum WriteRule: Hashable, Sendable {
   case visible
   case none
   case expression(String)
+
+  /// The SQL expression; nil: the rule is none.
+  public var expression: String? {
+    if case .expression(let rule) = self { rule } else { nil }
+  }
 }
 
 /// The winner when a device and the hub disagree.

@@ -64,6 +64,25 @@ struct BulkDecisionTests {
     #expect(try lab.refusal(of: lab.forger.bundle { $0.add(change, to: .changes) }) == nil)
   }
 
+  /// A change that says that the device made it before the row left its user's sight.
+  private func early(_ change: JSONValue, by forger: Forger) -> JSONValue {
+    var members = change.objectValue ?? []
+    members.set("stamp", .string(forger.stamp(later: -60_000)))
+    return .object(members)
+  }
+
+  /// Reports a conflict about a new row of the device.
+  private func report(
+    _ table: String, _ key: JSONValue, _ row: JSONValue, changing change: (inout [JSONValue.Member]) -> Void = { _ in }
+  ) throws {
+    let line = try lab.forger.conflict(table, key, was: .null, now: row) {
+      $0.set("op", "insert")
+      $0.set("kind", "insert/insert")
+      change(&$0)
+    }
+    #expect(try lab.refusal(of: lab.forger.bundle { $0.conflicts = [line] }) == nil)
+  }
+
   private func conflicts() throws -> [String] {
     try lab.atHub("SELECT kind, state FROM satchel_conflicts ORDER BY id")
   }
@@ -258,17 +277,7 @@ struct BulkDecisionTests {
   @Test("makes a new row of the values that the device sent alone, also if a hidden row had the key")
   func sameKey() throws {
     try write("DELETE FROM beds WHERE id = 2; DELETE FROM camps WHERE id = 2")
-    let reports = try [
-      lab.forger.conflict("camps", 2, was: [:], now: ["id": 2, "owner": "ann", "words": "mine"]) {
-        $0.set("op", "insert")
-        $0.set("base_values", .null)
-        $0.set("hub_values", .null)
-        $0.set("kind", "insert/insert")
-        $0.set("state", "open")
-        $0.set("winners", ["owner": "hub"])
-      }
-    ]
-    #expect(try lab.refusal(of: lab.forger.bundle { $0.conflicts = reports }) == nil)
+    try report("camps", 2, ["id": 2, "owner": "ann", "words": "mine"]) { $0.set("winners", ["owner": "hub"]) }
     lab.tool("conflicts", "resolve", "--all", "--policy", "device")
     #expect(try lab.atHub("SELECT words FROM camps WHERE id = 2").allSatisfy { $0 == "mine" })
     #expect(try !lab.tellsSecrets(to: "evil"))
@@ -277,14 +286,7 @@ struct BulkDecisionTests {
   @Test("makes no new row with a key that waits for a person")
   func highKey() throws {
     let key = JSONValue.integer((1 << 53) - 1)
-    let report = try lab.forger.conflict("tasks", key, was: [:], now: ["id": key, "owner": "ann", "words": "last"]) {
-      $0.set("op", "insert")
-      $0.set("base_values", .null)
-      $0.set("hub_values", .null)
-      $0.set("kind", "insert/insert")
-      $0.set("state", "open")
-    }
-    #expect(try lab.refusal(of: lab.forger.bundle { $0.conflicts = [report] }) == nil)
+    try report("tasks", key, ["id": key, "owner": "ann", "words": "last"])
     #expect(try conflicts() == ["insert/insert|open"])
     lab.decideAll()
     #expect(try lab.atHub("SELECT max(id) FROM tasks") == ["2"])
@@ -313,7 +315,7 @@ struct BulkDecisionTests {
         $0.add(.object(members), to: .changes)
       }
     }
-    _ = try lab.refusal(of: bundle)
+    #expect(try lab.refusal(of: bundle) == nil)
     lab.tick()
     try write("INSERT INTO camps VALUES (50, 'ben', 'SECRET-FIFTY')")
     lab.tool("conflicts", "resolve", "--all", "--policy", "device")
@@ -377,9 +379,7 @@ struct BulkDecisionTests {
         forger.insert("guests", 3, ["id": 3, "camp": 1, "name": "ann", "club": 2, "words": "new"]),
         forger.delete("guests", 4, was: ["id": 4, "camp": 1, "name": "ann", "club": 1, "words": "four"]),
       ] {
-        var early = change.objectValue ?? []
-        early.set("stamp", .string(forger.stamp(later: -60_000)))
-        $0.add(.object(early), to: .changes)
+        $0.add(early(change, by: forger), to: .changes)
       }
     }
     #expect(try lab.refusal(of: bundle) == nil)
@@ -393,9 +393,7 @@ struct BulkDecisionTests {
     try write("UPDATE walks SET owner = 'ben' WHERE id = 1; UPDATE satchel_devices SET stamp = 0")
     #expect(lab.tool("emit", "--device", "evil").code == 0)
     let forger = try lab.forger
-    var early = forger.update("walks", 1, set: ["words": "late"], was: ["words": "there"]).objectValue ?? []
-    early.set("stamp", .string(forger.stamp(later: -60_000)))
-    try send(.object(early))
+    try send(early(forger.update("walks", 1, set: ["words": "late"], was: ["words": "there"]), by: forger))
     #expect(try lab.atHub("SELECT words FROM walks WHERE id = 1") == ["late"])
     let newest = try lab.atHub(
       """

@@ -43,9 +43,7 @@ extension ConflictDecision {
     let current = try row(record.key)
     guard let rivalKey = record.rivalKey(in: schema) else {
       if case .hub = self, record.kind == .unique, record.rowWinner == .device {
-        throw WorkspaceError(
-          .rowGone, "The policy removed the other row, and its values are not known here.",
-          hint: "Decide it at the hub, which has kept it.")
+        throw Self.noRemovedRow(hint: "Decide it at the hub, which has kept it.")
       }
       return [DecidedRow(key: record.key, current: current, target: try target(current))]
     }
@@ -67,16 +65,16 @@ extension ConflictDecision {
       DecidedRow(key: rivalKey, current: rival, target: other),
     ]
   }
-}
 
-extension ConflictDecision {
   /// The other row, which the policy removed. A device may report a conflict without its values.
   private func removedRow(of record: ConflictRecord, _ schema: TableSchema) throws -> Row {
     do { return try schema.row(record.hubValues ?? []) } catch {
-      throw WorkspaceError(
-        .rowGone, "The policy removed the other row, and its values are not known here.",
-        hint: "Decide for the device, or make the other row again.")
+      throw Self.noRemovedRow(hint: "Decide for the device, or make the other row again.")
     }
+  }
+
+  private static func noRemovedRow(hint: String) -> WorkspaceError {
+    WorkspaceError(.rowGone, "The policy removed the other row, and its values are not known here.", hint: hint)
   }
 }
 

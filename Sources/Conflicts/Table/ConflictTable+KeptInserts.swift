@@ -79,13 +79,6 @@ extension ConflictTable {
     ) { _ in true } ?? false
   }
 
-  /// The time when a conflict was found, in milliseconds since 1970; nil: there is no such conflict.
-  public static func noted(_ id: ConflictID, in database: borrowing Database) throws -> Int64? {
-    try database.first("SELECT noted FROM satchel_conflicts WHERE id = :id", ["id": .string(id.text)]) {
-      $0.integer(0)
-    }
-  }
-
   /// Whether any new row of a device is kept out because another row has its natural key.
   public static func keepsInserts(of device: ReplicaID, in database: borrowing Database) throws -> Bool {
     try database.first(

@@ -231,6 +231,13 @@ extension ConflictTable {
     } ?? nil
   }
 
+  /// The time when a conflict was found, in milliseconds since 1970; nil: there is no such conflict.
+  public static func noted(_ id: ConflictID, in database: borrowing Database) throws -> Int64? {
+    try database.first("SELECT noted FROM satchel_conflicts WHERE id = :id", ["id": .string(id.text)]) {
+      $0.integer(0)
+    }
+  }
+
   /// The waiting changes of a row by a device, in order.
   public static func held(
     _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database

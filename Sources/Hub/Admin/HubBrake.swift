@@ -24,13 +24,14 @@ extension HubWorkspace {
     let units = try ConflictTable.list([.open, .held], in: store.database).filter { conflict in
       conflict.bundle == manifest.bundle && conflict.record.device == manifest.from.id
     }.units
+    let earlier = EarlierUnits(store)
     for unit in units {
       // A decision about one conflict may have ended others.
       let found = try ConflictTable.find(unit.head.record.id.text, in: store.database)
       if found.record.state == .resolved { continue }
       try resolve(
         found, .hub, note: "The office rejected the whole bundle.", seen: .anyway,
-        at: platform.clock.milliseconds(), store)
+        at: platform.clock.milliseconds(), store, after: earlier)
     }
     try LostParents(store).openBelow()
     return units.reduce(0) { $0 + $1.members.count }

@@ -67,7 +67,9 @@ extension HubWorkspace {
   ) throws -> StoredConflict {
     try applying { store in
       let found = try ConflictTable.find(prefix, in: store.database)
-      try resolve(found, decision, note: note, seen: seen, at: platform.clock.milliseconds(), store)
+      try resolve(
+        found, decision, note: note, seen: seen, at: platform.clock.milliseconds(), store,
+        after: EarlierUnits(store))
       if decision.word == .hub { try LostParents(store).openBelow() }
       return try ConflictTable.find(found.record.id.text, in: store.database)
     }
@@ -81,7 +83,7 @@ extension HubWorkspace {
   ///   - rights: the limits of the decision. nil if it may write any rows.
   func resolve(
     _ found: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen, at moment: Int64,
-    _ store: HubStore, after earlier: EarlierUnits? = nil, rights: BulkDecisionRights? = nil
+    _ store: HubStore, after earlier: EarlierUnits, rights: BulkDecisionRights? = nil
   ) throws {
     guard found.record.state != .resolved else { throw ConflictDecision.decidedAlready(found) }
     let below = decision.word == .device ? try found.record.waitingBelow(store.tables, in: store.database) : []
@@ -93,7 +95,7 @@ extension HubWorkspace {
       }
     }
     func place(of table: Name) -> Int { store.place(of: table) ?? store.tables.count }
-    if decision.word == .device { try (earlier ?? EarlierUnits(store)).check(members.map(\.record)) }
+    if decision.word == .device { try earlier.check(members.map(\.record)) }
     var later: [ConflictRecord] = []
     try members.decideEach(in: store.database, table: place) { member in
       let (whole, behind) = try withLaterChanges(member, store)
@@ -109,7 +111,7 @@ extension HubWorkspace {
     if decision.word == .device { try LostParents(store).waitAgain(below) }
     // Later changes were based on the row that this change would have made.
     if decision.word != .device { try ConflictTable.openHeld(behind: members.map(\.record), in: store.database) }
-    if decision.word != .hub { earlier?.noteTaken(members.map(\.record)) }
+    if decision.word != .hub { earlier.noteTaken(members.map(\.record)) }
   }
 
   /// Records a decision about one conflict.

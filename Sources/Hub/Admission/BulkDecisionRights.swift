@@ -75,11 +75,14 @@ struct BulkDecisionRights {
   private func decidesNothing(
     _ row: DecidedRow, for record: ConflictRecord, in place: Int, _ scope: ScopeStore
   ) throws -> Bool {
-    if row.current == nil || row.target == nil, try scope.reach.tables.contains(place) { return false }
+    if let change = Change(from: row.current, to: row.target), try !scope.decidesNothing(change, in: place) {
+      return false
+    }
     guard let target = row.target else { return true }
-    guard let judged = try row.current ?? judgedRow(of: record, in: place) else { return false }
-    return try scope.decidingAnywhere(in: place).allSatisfy { judged[$0] == target[$0] }
-      && scope.hiddenParent(of: target, from: judged, in: place) == nil
+    guard let judged = try row.current ?? judgedRow(of: record, in: place),
+      try scope.hiddenParent(of: target, from: judged, in: place) == nil
+    else { return false }
+    return try Change(from: judged, to: target).map { try scope.decidesNothing($0, in: place) } ?? true
   }
 
   private func judgedRow(of record: ConflictRecord, in place: Int) throws -> Row? {

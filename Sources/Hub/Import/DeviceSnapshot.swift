@@ -13,8 +13,7 @@ extension HubWorkspace {
   /// Throws a `BundleError` if a check fails. The hub then refuses the bundle.
   func check(snapshotOf bundle: borrowing VerifiedBundle, _ store: HubStore) throws {
     let version = bundle.manifest.version
-    let known = try VersionTable.definitions(in: store.database).first { $0.version == version }
-    let definition = try known.map { try DatasetDefinition(json: $0.source) } ?? store.dataset
+    let definition = try store.definition(of: version) ?? store.dataset
     let isPresent = version == store.dataset.version
     let declared = try store.database.generatedColumns(of: definition.tables.map(\.name))
     _ = try BundleSnapshot.open(bundle, holding: definition.tables, computing: declared) { database in

@@ -41,6 +41,12 @@ extension HubStore {
     try ConflictTable.openHeld(of: table.name, in: database)
   }
 
+  /// The definition of a version of the dataset. nil if this hub never had that version.
+  func definition(of version: Int64) throws -> DatasetDefinition? {
+    let known = try VersionTable.definitions(in: database).first { $0.version == version }
+    return try known.map { try DatasetDefinition(json: $0.source) }
+  }
+
   /// The last version that contained a table which is not in the dataset now. nil if there was none.
   func lastVersion(with table: Name) throws -> Int64? {
     if place(of: table) != nil { return nil }

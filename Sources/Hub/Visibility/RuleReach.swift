@@ -14,7 +14,7 @@ struct RuleReach {
     var columns = store.tables.map { _ in Set<Int>() }
     var read: Set<Int> = []
     for table in store.tables {
-      for rule in [table.rules.visible, table.rules.write.rule].compactMap(\.self) {
+      for rule in [table.rules.visible, table.rules.write.expression].compactMap(\.self) {
         let found = try ScopeLinks.authorizer(of: rule, in: table, store)
         for place in store.tables.indices where found.reads(store.tables[place].name) {
           columns[place].formUnion(found.dependencies(on: store.tables[place].schema))
@@ -23,15 +23,5 @@ struct RuleReach {
       }
     }
     (self.columns, tables) = (columns, read)
-  }
-}
-
-extension WriteRule {
-  /// The rule's condition. nil if it has none of its own.
-  fileprivate var rule: String? {
-    switch self {
-    case .visible, .none: nil
-    case .expression(let rule): rule
-    }
   }
 }

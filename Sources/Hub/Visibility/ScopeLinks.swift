@@ -42,6 +42,16 @@ struct ScopeLinks {
     order = Self.parentsFirst(links)
   }
 
+  /// A table, and all tables above it.
+  func withAbove(_ place: Int) -> [Int] {
+    var (found, next) = ([place], 0)
+    while next < found.count {
+      for link in links[found[next]] where !found.contains(link.parent) { found.append(link.parent) }
+      next += 1
+    }
+    return found
+  }
+
   /// The tables that are read as a whole: by a rule, or because their children cannot be found row by row.
   var readAsWhole: Set<Int> {
     links.joined().filter { $0.children == nil }.reduce(into: reads.reduce([]) { $0.union($1) }) {

@@ -204,13 +204,10 @@ final class ScopeStore {
     return try seeing.columns.union(mayWriteCheck(place).columns)
   }
 
-  /// The columns of a row that decide the user's rights to it, or anyone's rights to other rows.
-  func decidingAnywhere(in place: Int) throws -> Set<Int> { try deciding(in: place).union(reach.columns[place]) }
-
   /// Whether a change leaves the rights to all other rows as they are, and an update also the rights to its row.
   func decidesNothing(_ change: Change, in place: Int) throws -> Bool {
     guard case .update(let changes) = change else { return try !reach.tables.contains(place) }
-    return try decidingAnywhere(in: place).isDisjoint(with: changes.map(\.column))
+    return try deciding(in: place).union(reach.columns[place]).isDisjoint(with: changes.map(\.column))
   }
 
   private func mayWriteCheck(_ place: Int) throws -> Question {

@@ -6,17 +6,12 @@ import SatchelValues
 ///
 /// A device that continues another device's work has the other device's rows until it receives its own first emission.
 final class EverHeldRows {
-  private struct Subject: Hashable {
-    let place: Int
-    let key: RowKey
-  }
-
   private let store: HubStore
   private let user: String
   /// The device, and before it the device whose rows it still has.
   private let devices: [ReplicaID]
   private var known: [(emission: Emission, rows: [RowSet])]?
-  private var knownHeld: [Subject: Bool] = [:]
+  private var knownHeld: [StepMerger.RowReference: Bool] = [:]
 
   /// - Parameter device: the device before the bundle that is merged.
   init(_ store: HubStore, _ device: EnrolledDevice, user: String) {
@@ -27,12 +22,12 @@ final class EverHeldRows {
 
   /// Whether the device received the row for this user, or wrote the row itself.
   func contains(_ key: RowKey, in place: Int) throws -> Bool {
-    let subject = Subject(place: place, key: key)
-    if let known = knownHeld[subject] { return known }
+    let row = StepMerger.RowReference(place: place, key: key)
+    if let known = knownHeld[row] { return known }
     guard let past = try store.past(of: key, in: place) else { return false }
     let isHeld =
       try emissions().contains { $0.rows[place].contains(past.number) } || lastOwn(past, key, in: place) != nil
-    knownHeld[subject] = isHeld
+    knownHeld[row] = isHeld
     return isHeld
   }
 

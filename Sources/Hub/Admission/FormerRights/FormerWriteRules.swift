@@ -63,8 +63,7 @@ final class FormerWriteRules {
 
   private func definition(_ version: Int64) throws -> DatasetDefinition? {
     if let known = definitions[version] { return known }
-    let source = try VersionTable.definitions(in: store.database).first { $0.version == version }?.source
-    let made = try source.map { try DatasetDefinition(json: $0) }
+    let made = try store.definition(of: version)
     definitions[version] = .some(made)
     return made
   }

@@ -6,7 +6,7 @@ import SatchelValues
 /// Finds out which changes a user could make when the device had the rows, although the user does not see them now.
 ///
 /// The right to change a row does not depend on the new values: `BulkDecisionRights` writes no values that decide about
-/// rights. So the log of a row is read once, however many changes of the row a bundle brings.
+/// rights. So it is found once a row, however many changes of the row a bundle brings.
 final class LostRights {
   /// The values that decide whether a rule lets the user write a row.
   private struct Asked: Hashable {

@@ -1,6 +1,5 @@
 import SatchelDataset
 import SatchelMerge
-import SatchelRows
 import SatchelValues
 
 /// Rows that a device lost in the lost time. A deletion looks the same as a row that left the user's sight, so a person
@@ -10,17 +9,11 @@ extension Recovery {
   /// rules.
   func showed(_ place: Int, byPresentRulesIn version: Int64, _ scope: ScopeStore) throws -> Bool {
     if version == store.dataset.version { return true }
-    let source = try VersionTable.definitions(in: store.database).first { $0.version == version }?.source
-    guard let then = try source.map({ try DatasetDefinition(json: $0) }) else { return false }
-    let links = try scope.links.links
-    var (above, next) = ([place], 0)
-    while next < above.count {
-      let rules = store.tables[above[next]].rules
-      guard then.rules(for: rules.name)?.shows(as: rules) == true else { return false }
-      for link in links[above[next]] where !above.contains(link.parent) { above.append(link.parent) }
-      next += 1
+    guard let then = try store.definition(of: version) else { return false }
+    return try scope.links.withAbove(place).allSatisfy { table in
+      let rules = store.tables[table].rules
+      return then.rules(for: rules.name)?.shows(as: rules) == true
     }
-    return true
   }
 
   /// Records the rows that a full bundle does not show although its user sees them here.

@@ -57,13 +57,7 @@ final class DeepTree: RowFollower {
   private static func isTangled(_ table: TrackedTable, _ scope: ScopeStore) throws -> Bool {
     let (store, links) = (scope.store, try scope.links)
     guard let place = store.place(of: table.name) else { return true }
-    var above = [place]
-    var next = 0
-    while next < above.count {
-      if links.reads[above[next]].contains(place) { return true }
-      for link in links.links[above[next]] where !above.contains(link.parent) { above.append(link.parent) }
-      next += 1
-    }
+    if links.withAbove(place).contains(where: { links.reads[$0].contains(place) }) { return true }
     return !table.treeKeys.allSatisfy { key in
       zip(key.columns, key.parentColumns).allSatisfy { own, parent in
         let comparison = store.database.comparison(of: table.schema.columns[own], in: table.name)

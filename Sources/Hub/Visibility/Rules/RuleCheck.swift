@@ -11,7 +11,7 @@ extension ScopeRules {
     try checkForCircles()
     for table in tables {
       if let rule = table.rules.visible { try check(rule, of: table, at: "tables.\(table.name).visible", in: database) }
-      if case .expression(let rule) = table.rules.write {
+      if let rule = table.rules.write.expression {
         try check(rule, of: table, at: "tables.\(table.name).write", in: database)
       }
     }

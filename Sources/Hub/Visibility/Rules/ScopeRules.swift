@@ -87,7 +87,9 @@ struct ScopeRules {
         visit(parent)
         add(visibleRowsName(parent), parent, "*", conditions(of: parent))
       }
-      if !table.treeKeys.isEmpty { add(rowsBesideTreeName(table), table, named(table), conditionsBesideTree(table)) }
+      if !table.treeKeys.isEmpty {
+        add(rowsBesideTreeName(table), table, namingColumns(table), conditionsBesideTree(table))
+      }
     }
     visit(table)
     if found.isEmpty { return "" }

@@ -103,7 +103,7 @@ extension ScopeRules {
 
   /// The columns by which the rows of a tree name each other. No other columns of the rows above a row are read: a
   /// column that is read counts as deciding about rights.
-  func named(_ table: TrackedTable) -> String {
+  func namingColumns(_ table: TrackedTable) -> String {
     var columns: [Name] = []
     for column in table.treeKeys.flatMap(\.parentColumns) where !columns.contains(column) { columns.append(column) }
     return quotedList(columns)
