@@ -60,8 +60,28 @@ struct BulkDecisionTests {
     #expect(try !lab.tellsSecrets(to: "evil"), sourceLocation: location)
   }
 
-  private func send(_ change: JSONValue) throws {
-    #expect(try lab.refusal(of: lab.forger.bundle { $0.add(change, to: .changes) }) == nil)
+  /// - Parameter emission: the emission on which the device says that it made the change. nil: its own.
+  private func send(_ change: JSONValue, receiving emission: (number: Int64, digest: String)? = nil) throws {
+    let bundle = try lab.forger.bundle {
+      $0.add(change, to: .changes)
+      guard let emission else { return }
+      $0.set("received", .integer(emission.number))
+      $0.set("received_digest", .string(emission.digest))
+    }
+    #expect(try lab.refusal(of: bundle) == nil)
+  }
+
+  /// The newest emission for the device.
+  private func newestEmission() throws -> (number: Int64, digest: String) {
+    let newest = try lab.atHub(
+      """
+      SELECT number, digest
+      FROM satchel_emissions
+      WHERE device = (SELECT id FROM satchel_devices WHERE name = 'evil')
+      ORDER BY number DESC
+      """
+    ).first?.split(separator: "|").map(String.init)
+    return try (#require(newest?.first.flatMap { Int64($0) }), #require(newest?.last))
   }
 
   /// A change that says that the device made it before the row left its user's sight.
@@ -69,18 +89,6 @@ struct BulkDecisionTests {
     var members = change.objectValue ?? []
     members.set("stamp", .string(forger.stamp(later: -60_000)))
     return .object(members)
-  }
-
-  /// Reports a conflict about a new row of the device.
-  private func report(
-    _ table: String, _ key: JSONValue, _ row: JSONValue, changing change: (inout [JSONValue.Member]) -> Void = { _ in }
-  ) throws {
-    let line = try lab.forger.conflict(table, key, was: .null, now: row) {
-      $0.set("op", "insert")
-      $0.set("kind", "insert/insert")
-      change(&$0)
-    }
-    #expect(try lab.refusal(of: lab.forger.bundle { $0.conflicts = [line] }) == nil)
   }
 
   private func conflicts() throws -> [String] {
@@ -276,17 +284,24 @@ struct BulkDecisionTests {
 
   @Test("makes a new row of the values that the device sent alone, also if a hidden row had the key")
   func sameKey() throws {
-    try write("DELETE FROM beds WHERE id = 2; DELETE FROM camps WHERE id = 2")
-    try report("camps", 2, ["id": 2, "owner": "ann", "words": "mine"]) { $0.set("winners", ["owner": "hub"]) }
+    try write("DELETE FROM replies WHERE note = 'n4'; DELETE FROM notes WHERE id = 'n4'")
+    try send(
+      lab.forger.insert(
+        "notes", "n4", ["id": "n4", "author": "ann", "pub": 0, "body": "mine", "likes": 1, "photo": nil]))
+    #expect(try conflicts() == ["update/delete|open"])
     lab.tool("conflicts", "resolve", "--all", "--policy", "device")
-    #expect(try lab.atHub("SELECT words FROM camps WHERE id = 2").allSatisfy { $0 == "mine" })
+    #expect(try lab.atHub("SELECT author, body, likes FROM notes WHERE id = 'n4'") == ["ann|mine|1"])
     #expect(try !lab.tellsSecrets(to: "evil"))
   }
 
   @Test("makes no new row with a key that waits for a person")
   func highKey() throws {
     let key = JSONValue.integer((1 << 53) - 1)
-    try report("tasks", key, ["id": key, "owner": "ann", "words": "last"])
+    let report = try lab.forger.conflict("tasks", key, was: .null, now: ["id": key, "owner": "ann", "words": "last"]) {
+      $0.set("op", "insert")
+      $0.set("kind", "insert/insert")
+    }
+    #expect(try lab.refusal(of: lab.forger.bundle { $0.conflicts = [report] }) == nil)
     #expect(try conflicts() == ["insert/insert|open"])
     lab.decideAll()
     #expect(try lab.atHub("SELECT max(id) FROM tasks") == ["2"])
@@ -295,9 +310,17 @@ struct BulkDecisionTests {
   @Test("compares later changes of a new row with that row, not with a deleted row of its key")
   func movedToFormerPlace() throws {
     try write("INSERT INTO beds (id, camp, words) VALUES (9, 2, 'SECRET-OLD')")
-    try write("DELETE FROM beds WHERE id = 9; UPDATE camps SET owner = 'ben' WHERE id = 1")
-    try send(lab.forger.insert("beds", 9, ["id": 9, "camp": 1, "words": "new", "other": nil]))
-    try send(lab.forger.update("beds", 9, set: ["camp": 2], was: ["camp": 1]))
+    try write("DELETE FROM beds WHERE id = 9; UPDATE camps SET words = 'far south' WHERE id = 3")
+    #expect(lab.tool("emit", "--device", "evil").code == 0)
+    let newest = try newestEmission()
+    try write("UPDATE camps SET owner = 'ben' WHERE id = 1")
+    let row: JSONValue = ["id": 9, "camp": 1, "words": "new", "other": nil]
+    var insert = try lab.forger.insert("beds", 9, row).objectValue ?? []
+    // The device has made this row only once, so the deleted row was another one.
+    insert.set("first", insert.first { $0.name == "stamp" }?.value ?? .null)
+    try send(.object(insert), receiving: newest)
+    try send(lab.forger.update("beds", 9, set: ["camp": 2], was: ["camp": 1]), receiving: newest)
+    #expect(try lab.atHub("SELECT count(*) FROM satchel_former_rights") == ["1"])
     try expectNothingDecided()
   }
 
@@ -395,24 +418,12 @@ struct BulkDecisionTests {
     let forger = try lab.forger
     try send(early(forger.update("walks", 1, set: ["words": "late"], was: ["words": "there"]), by: forger))
     #expect(try lab.atHub("SELECT words FROM walks WHERE id = 1") == ["late"])
-    let newest = try lab.atHub(
-      """
-      SELECT number, digest
-      FROM satchel_emissions
-      WHERE device = (SELECT id FROM satchel_devices WHERE name = 'evil')
-      ORDER BY number DESC
-      """
-    ).first?.split(separator: "|").map(String.init)
-    let (number, digest) = try (#require(newest?[0]), #require(newest?[1]))
+    let newest = try newestEmission()
     // When the first bundle comes, the device may have made its change before the newest emission. The bundle proves
     // that the device received it. Then the hub forgets the earlier emissions, and the row.
     for words in ["first", "second"] {
-      let bundle = try lab.forger.bundle {
-        $0.add(try lab.forger.update("walks", 1, set: ["words": .string(words)], was: ["words": "late"]), to: .changes)
-        $0.set("received", Int64(number).map { .integer($0) })
-        $0.set("received_digest", .string(digest))
-      }
-      #expect(try lab.refusal(of: bundle) == nil)
+      try send(
+        lab.forger.update("walks", 1, set: ["words": .string(words)], was: ["words": "late"]), receiving: newest)
       lab.tool("compact")
     }
     #expect(try lab.atHub("SELECT count(*) FROM satchel_conflicts WHERE state = 'open'") == ["2"])
