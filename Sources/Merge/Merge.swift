@@ -6,10 +6,13 @@ public struct MergeResult: Hashable, Sendable {
   /// The merged row; nil if the row is deleted.
   public let row: Row?
   public let disagreement: Disagreement?
+  /// The columns into which others wrote the device's own value since it saw the row. Nothing is to be written there.
+  public let writtenTwice: [Int]
 
-  public init(row: Row?, disagreement: Disagreement? = nil) {
+  public init(row: Row?, disagreement: Disagreement? = nil, writtenTwice: [Int] = []) {
     self.row = row
     self.disagreement = disagreement
+    self.writtenTwice = writtenTwice
   }
 }
 
@@ -41,6 +44,7 @@ public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: Oth
       Meeting(column: $0, was: .null, value: row[$0], others: whole ?? others.columns[$0] ?? others.newest)
     }
     let differing = meetings.filter { $0.value != hub[$0.column] || rules.adds($0.value, in: $0.column) }
+    if differing.isEmpty, others.presence { return MergeResult(row: hub, writtenTwice: Array(row.values.indices)) }
     return meet(.insertInsert, differing, at: stamp, onto: hub, others, by: rules)
   case (.delete(let was), _):
     // Only the device has changed this row. The row is marked as deleted, if the table has a column for that.
@@ -70,7 +74,10 @@ private func mergeWhole(
   let theirs = isByPolicies ? Set(others.columns.keys) : others.disputed
   let agrees = isByPolicies && !others.presence && theirs.allSatisfy { hub[$0] == values[$0] }
   let met = others.isEmpty || agrees ? nil : others.latest
-  let meetings = changes.map { Meeting(column: $0.column, was: $0.was, value: $0.value, others: met) }
+  let meetings = changes.map { change in
+    let isEqual = agrees && theirs.contains(change.column)
+    return Meeting(column: change.column, was: change.was, value: change.value, others: isEqual ? others.latest : met)
+  }
   let result = meet(.updateUpdate, meetings, at: stamp, onto: hub, others, by: rules)
   // Stamps alone do not show what each side wrote.
   guard isByPolicies || !theirs.isEmpty, let disagreement = result.disagreement, disagreement.state == .settled
@@ -130,6 +137,7 @@ private func meet(
 ) -> MergeResult {
   var row = hub
   var winners: [Int: Winner] = [:]
+  var writtenTwice: [Int] = []
   var isOpen = false
   var kind = kind
   for meeting in meetings {
@@ -147,21 +155,25 @@ private func meet(
       let value = combine(how, base: meeting.was, hub: hub[column], device: meeting.value)
     {
       row[column] = value
+      if value == hub[column], value == meeting.value { writtenTwice.append(column) }
       // If the greatest or least value is kept, the other value is lost.
       if how == .max || how == .min, hub[column] != meeting.value {
         winners[column] = value == hub[column] ? .hub : .device
       }
       continue
     }
-    if hub[column] == meeting.value, !isBeyondCounting(meeting, onto: hub[column], by: rules) { continue }
+    if hub[column] == meeting.value, !isBeyondCounting(meeting, onto: hub[column], by: rules) {
+      writtenTwice.append(column)
+      continue
+    }
     let verdict = decide(rules.policy(of: column, for: all), device: stamp, hub: others)
     if verdict.winner == .device { row[column] = meeting.value }
     if verdict.state == .open { isOpen = true }
     winners[column] = verdict.winner
   }
-  if winners.isEmpty { return MergeResult(row: row) }
-  return MergeResult(
-    row: row, disagreement: Disagreement(kind: kind, state: isOpen ? .open : .settled, winners: winners))
+  let disagreement =
+    winners.isEmpty ? nil : Disagreement(kind: kind, state: isOpen ? .open : .settled, winners: winners)
+  return MergeResult(row: row, disagreement: disagreement, writtenTwice: writtenTwice)
 }
 
 // MARK: rows that are deleted

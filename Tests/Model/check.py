@@ -1,5 +1,6 @@
 """Checks the state of all replicas at the end of a history."""
 
+from collections import Counter
 from copy import deepcopy
 
 from steps import COUNTER, PARENT, PLAIN, Conflict
@@ -29,6 +30,28 @@ def check_epoch_order(hub, export):
         # The insert of a row that came back is a conflict if its device delivers late.
         keys = [found - hub.world.came_back for found in keys]
     demand(keys[0] == keys[1], lambda: f"only before or after a new epoch, {keys[0] ^ keys[1]} are in disagreement")
+
+
+def check_order(hub, exports):
+    """Exports of several devices find the same disagreements in any order."""
+    if hub.is_set_back or hub.lost_time.emissions or any(export.epoch != hub.epoch for export in exports):
+        return
+    if hub.world.parents:
+        return  # a copy's delete may come before what the other copy wrote into the row
+    keys = []
+    for order in (exports, exports[::-1]):
+        copy = deepcopy(hub)
+        for export in order:
+            copy.receive(export)
+        if copy.is_set_back:
+            return
+        # A counter counts in a row that was deleted and made again, whoever made it.
+        keys.append({key for key in keys_in_disagreement(copy) if key.startswith(("k", "h"))})
+    # If two devices delete a row, only the first delete meets the row with all that the other device had written.
+    deletes = Counter({(e.device, step.key) for e in exports for step in e.steps if step.operation == "delete"})
+    differing = {key for key in keys[0] ^ keys[1] if sum(deletes[e.device, key] for e in exports) < 2}
+    differing -= {key for _, key in hub.world.unseen}  # a device may write a row back to what it was
+    demand(not differing, lambda: f"only in one order of delivery, {differing} are in disagreement")
 
 
 def is_beside_counter(conflict):
@@ -152,6 +175,7 @@ class Check:
         elif step.operation == "update":
             for column, value in step.new.items():
                 is_back = column != COUNTER and row[column] == step.was[column]
+                is_back &= (step.key, column, row[column]) not in self.world.written_twice
                 demand(
                     not is_back or (step.key, column, value) in self.disputed | self.world.replaced,
                     lambda: f"{step.key}.{column} is {row[column]} again, after {value}",

@@ -4,7 +4,7 @@ import random
 from functools import partial
 from itertools import count
 
-from check import Check, check_epoch_order
+from check import Check, check_epoch_order, check_order
 from device import Device
 from hub import Enrolled, Hub
 from steps import PLAIN
@@ -46,6 +46,7 @@ class History:
         self.can_provision = random.Random(f"provision {seed}").random() < 0.15
         self.office = random.Random(f"office {seed}")
         self.has_births_at_hub = self.office.random() < 0.3
+        self.equals = random.Random(f"equal {seed}")
         self.world.has_late_devices = self.is_impatient or self.can_provision
         self.actions, self.weights = self.choose_actions()
 
@@ -84,6 +85,8 @@ class History:
         for device in self.devices:
             if device.sent:
                 check_epoch_order(self.hub, device.sent[max(device.sent)])
+        if not self.has_references:  # a row may wait for a parent that another export brings or deletes
+            check_order(self.hub, [device.sent[max(device.sent)] for device in self.devices if device.sent])
         self.come_to_rest()
         Check(self.hub, self.devices, self.world).run()
 
@@ -141,7 +144,15 @@ class History:
         if part < 0.25:
             return device.add(key, random.choice([1, 2, 5]))
         column = random.choice("ab") if part < 0.85 else "c"
-        device.write(key, device.rows[key] | {column: next(self.values)})
+        device.write(key, device.rows[key] | {column: self.new_value(device, key, column)})
+
+    def new_value(self, device, key, column):
+        """Returns a value that no row has, or the value that others wrote and that the device has not seen yet."""
+        value, present = next(self.values), self.hub.rows.get(key, device.rows[key])[column]
+        if self.world.has_rights or present == device.rows[key][column] or self.equals.random() < 0.5:
+            return value
+        self.world.written_twice.add((key, column, present))
+        return present
 
     def insert(self, device):
         """A new row. A few rows have keys that two devices can give, and some of these are equal."""

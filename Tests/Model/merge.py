@@ -243,6 +243,7 @@ class StepMerger:
             return self.conflict("update/delete", step)
         merged, taken, met, lost = dict(row), [], [], []
         others = columns - {COUNTER}
+        written_twice = self.written_twice(step, row, others)
         by_rows = self.hub.grain == "row" and (self.disputed or self.cursor_for(step.key) is not None)
         if by_rows and not is_presence and all(step.new.get(c, UNKNOWN) == row[c] for c in others):
             columns = set()  # the step has all that others wrote
@@ -270,8 +271,14 @@ class StepMerger:
         if met:
             kind = "counted" if is_uncertain else "undecided" if is_open else "update/update"
             self.conflict(kind, step, row, is_owed=bool(lost))
-        if taken:
-            self.commit(step, merged, taken)
+        if taken or written_twice:
+            self.commit(step, merged, [*taken, *written_twice])
+
+    def written_twice(self, step, row, others):
+        """Returns the columns into which others wrote the step's own value, since its device saw the row."""
+        if self.cursor_for(step.key) is None or not self.hub.rules.hold("equal"):
+            return []
+        return [c for c in others if step.new.get(c, UNKNOWN) == row[c]]
 
     def may_contain(self, step, row):
         """Returns whether the row may contain the step already, because it came back before its device delivered.

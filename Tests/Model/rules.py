@@ -8,6 +8,7 @@ TEXTS = {
     "value": "An export from a forgotten emission or a former epoch is merged by values and stamps.",
     "log": "If the hub knows an export's emission, its log tells what others changed in that former epoch.",
     "await": "A change of a row that a device has still to deliver again waits for the row.",
+    "equal": "A value that two writers wrote counts as written by both, so a change that knew only one meets it.",
     "later": "With the policy newest, the later stamp wins, at the hub as on the device.",
     "tomb": "The hub remembers the delete of a row that it never had.",
     "held": "An insert that meets an equal row is nothing new, but the device is sent that row from now on.",

@@ -17,15 +17,6 @@ extension StepMerger {
     return rivals.count == 1 ? try rows.row(rivals[0]) : nil
   }
 
-  /// Returns the change that is logged if the device inserted a row equal to the hub's row. It is an update of the
-  /// natural key that changes no value. If another device deletes the row without knowledge of this insert, the delete
-  /// then counts as concurrent.
-  func madeTwice(_ step: Step, as row: Row, in place: Int) -> Change? {
-    guard case .insert = step.change, store.tables[place].folds else { return nil }
-    let natural = store.tables[place].naturalColumns.subtracting(store.tables[place].schema.key)
-    return .update(natural.sorted().map { ColumnChange(column: $0, was: row[$0], value: row[$0]) })
-  }
-
   /// Returns the winner by the table's policy, if only one of two rows can exist.
   func verdict(on step: Step, against rival: Row?, in place: Int) throws -> (winner: Winner, state: ConflictState) {
     let key = rival.map { store.rows[place].schema.key(of: $0) }

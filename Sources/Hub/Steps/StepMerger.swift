@@ -254,9 +254,10 @@ final class StepMerger {
         if try noteHiddenParent(step, of: result.row, met: hub, in: place) { return nil }
         return try forbid(step, met: hub, in: place, words(forbidding: result.row, in: place))
       }
-      try log(change, step, with: past, in: place)
-    } else if let hub, result.disagreement == nil, let part = madeTwice(step, as: hub, in: place) {
-      try log(part, step, with: past, in: place)
+      try log(change.with(writtenTwice(pending, over: hub, result, in: place)), step, with: past, in: place)
+    } else if found?.mayWrite == true, device.refusal == nil {
+      let equal = writtenTwice(pending, over: hub, result, in: place)
+      if !equal.isEmpty { try log(.update(equal), step, with: past, in: place) }
     }
     if result.disagreement?.isWonByDevice != false { try settleEarlier(pending, in: place) }
     if let hub, found?.mayWrite == true { try rememberRemovals(step, onto: hub, with: past, in: place) }

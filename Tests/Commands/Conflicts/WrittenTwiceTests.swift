@@ -1,0 +1,74 @@
+import SatchelJSON
+import Testing
+
+/// The office writes a value, and only the tablet learns of it. Then the phone writes the same value by itself.
+@Suite("A value that two writers wrote counts as written by both")
+struct WrittenTwiceTests {
+  enum Act: String, CaseIterable {
+    case delete = "DELETE FROM t WHERE id = 'k'"
+    case update = "UPDATE t SET a = 'later' WHERE id = 'k'"
+    case updateOfBoth = "UPDATE t SET a = 'later', b = 'later' WHERE id = 'k'"
+  }
+
+  private static let policies = [
+    #""newest""#, #""hub""#, #""manual""#, #""device""#, #""newest", "merge": "row""#,
+    #""manual", "columns": { "a": "max" }"#, #""newest", "delete": "soft", "deleted": "gone""#,
+  ]
+
+  private func open(_ policy: String, more: String = "") throws -> TwoDeviceFixture {
+    let field = try TwoDeviceFixture(
+      """
+      CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT, b TEXT, gone INTEGER NOT NULL DEFAULT 0);
+      INSERT INTO t (id, a, b) VALUES ('k', 'a0', 'b0');
+      """, #""t": { "conflict": \#(policy)\#(more) }"#)
+    for name in ["tablet", "phone"] { try field.answer(name) }
+    return field
+  }
+
+  /// The tablet acts with knowledge of the office's write. Then the phone writes, and both deliver in this order.
+  private func play(_ act: String, _ write: String, _ order: [String], in field: TwoDeviceFixture) throws {
+    try field.sql("office", write)
+    try field.answer("tablet")
+    try field.wait()
+    try field.sql("tablet", act)
+    try field.wait()
+    try field.sql("phone", write)
+    for name in order { try field.deliver(name) }
+  }
+
+  private func outcome(_ act: Act, _ policy: String, _ order: [String]) throws -> (rows: String, kinds: [String]) {
+    let field = try open(policy)
+    try play(act.rawValue, "UPDATE t SET a = 'same' WHERE id = 'k'", order, in: field)
+    let result = (try field.rows("office", "SELECT * FROM t"), try field.kinds())
+    try field.peace(["SELECT * FROM t"])
+    return result
+  }
+
+  @Test(
+    "a change that knew only the first write meets the second one, in both orders", arguments: Act.allCases, policies)
+  func met(_ act: Act, _ policy: String) throws {
+    let tabletFirst = try outcome(act, policy, ["tablet", "phone"])
+    let phoneFirst = try outcome(act, policy, ["phone", "tablet"])
+    #expect(!tabletFirst.kinds.isEmpty && !phoneFirst.kinds.isEmpty, "\(tabletFirst) \(phoneFirst)")
+    if policy == Self.policies[0], act != .delete { #expect(tabletFirst.rows == phoneFirst.rows) }
+  }
+
+  @Test(
+    "a delete that knew only one of two equal rows meets the other row",
+    arguments: [["tablet", "phone"], ["phone", "tablet"]])
+  func madeTwice(order: [String]) throws {
+    let field = try open(#""manual""#)
+    let insert = "INSERT INTO t (id, a, b) VALUES ('n', 'same', 'same')"
+    try play("DELETE FROM t WHERE id = 'n'", insert, order, in: field)
+    #expect(try field.kinds().count == 1)
+    try field.peace(["SELECT * FROM t"])
+  }
+
+  @Test("who may not change a row has no part in its values")
+  func withoutRight() throws {
+    let field = try open(#""manual""#, more: #", "write": ":user = 'ann'""#)
+    try play(Act.delete.rawValue, "UPDATE t SET a = 'same' WHERE id = 'k'", ["phone", "tablet"], in: field)
+    #expect(try field.kinds().isEmpty)
+    #expect(try field.rows("office", "SELECT * FROM t").isEmpty)
+  }
+}
