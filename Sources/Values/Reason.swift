@@ -290,7 +290,7 @@ public enum Reason: String, CaseIterable, Sendable {
   case otherReferenceSystem = "other-reference-system"
   /// The workspace belongs to the other tool.
   case otherRole = "other-role"
-  /// The device works for a user whom the hub's record does not name.
+  /// The device works for a user whom the hub's record does not name. Or a delta is for another user than the device's.
   case otherUser = "other-user"
   /// A request has the id of this hub.
   case ownId = "own-id"

@@ -52,12 +52,12 @@ struct AttackTests {
   private func forged(
     _ body: Manifest.Body, dataset: String = "world", from: Manifest.Party, to: Manifest.Party,
     key: borrowing SigningKey,
-    revoked: Manifest.Revocations? = nil, stamp: Stamp? = nil
+    revoked: Manifest.Revocations? = nil, stamp: Stamp? = nil, user: String = "ana"
   ) throws -> String {
     var draft = try BundleDraft(in: world.folder.path, platform: world.platform)
     var manifest = Manifest(
       bundle: BundleID(random: world.platform.random.bytes(16)), dataset: dataset, version: 2, from: from, to: to,
-      user: "ana",
+      user: user,
       created: "2026-01-31T08:05:09Z", stamp: stamp ?? Stamp(milliseconds: world.clock.milliseconds()), body: body)
     manifest.revoked = revoked
     let sealed = try draft.seal(manifest, with: key)
@@ -262,6 +262,18 @@ struct AttackTests {
       #expect(try reason { _ = try tablet.importBundle(made) } == "other-name")
     }
     #expect(try tablet.status().current?.state.received == EmissionNumber(1))
+    _ = try tablet.importBundle(emitted)
+  }
+
+  @Test("a device goes to another user by a full bundle alone: a delta for another user is refused")
+  func deltaForOtherUser() throws {
+    try write("x", on: tablet)
+    let emitted = try kept(world.emit(to: tablet, full: true), as: "real")
+    let made = try forged(
+      scope(emitted, number: 9), from: office, to: party(tablet), key: world.hub.keys.signing(), user: "ben")
+    #expect(try reason { _ = try tablet.importBundle(made) } == "other-user")
+    #expect(try tablet.status().current?.state.user == "ana")
+    #expect(try name(in: tablet.folder) == "x")
     _ = try tablet.importBundle(emitted)
   }
 

@@ -62,7 +62,9 @@ final class ScopeImport {
       case .next: isNewHistory = false
       case .epoch: isNewHistory = true
       }
-    case .sender: try checkSender()
+    case .sender:
+      try checkSender()
+      try checkUser()
     case .time: try session.refuseTimeJump(of: manifest)
     case .lostExports:
       lacksExports = try isNewHistory && session.isLacking(exportsAfter: scope.acknowledged)
@@ -80,6 +82,21 @@ final class ScopeImport {
     throw Refusal(
       .otherName, "It calls its hub \(manifest.from.name), and this device's hub is \(state.hubName).",
       hint: "Satchel at a hub never writes such a file. Ask the hub's operator who made it.", keeping: .quarantine)
+  }
+
+  /// A device gets the rows of another user in a full bundle. After a delta, rows of the former user that the hub does
+  /// not know would remain here. A hub of release 0.1 may send such a delta.
+  private func checkUser() throws {
+    guard scope.extent == .delta, Name(manifest.user) != Name(session.state.user), !session.isRebuilt,
+      !session.state.hubUnderstands.isEmpty
+    else { return }
+    throw Refusal(
+      .otherUser,
+      "It is for the user \(manifest.user) and has changes alone. This device has the rows of \(session.state.user).",
+      hint: """
+        Satchel at a hub gives a device to another user by a full bundle. Ask the hub's operator who made this file, \
+        and for a full bundle: satchel-hub emit \(session.workspace.configuration.name) --full
+        """, keeping: .quarantine)
   }
 
   private func checkVersion() throws {
