@@ -144,8 +144,10 @@ extension DeviceSession {
   /// Whether the hub answered exports that this database does not know, after the last export. The hub must see the
   /// history of this database, even if there is no new change.
   private func hasRefusedAnswer(since last: ExportRecord) throws -> Bool {
-    try workspace.failedImports.list().contains { failure in
-      [.olderDatabase, .copied].contains(failure.code) && failure.at >= last.created
+    // If the clock was set back after the export, it does not show which of the two was first.
+    let isOfFuture = last.created > platform.clock.milliseconds()
+    return try workspace.failedImports.list().contains { failure in
+      [.olderDatabase, .copied].contains(failure.code) && (failure.at >= last.created || isOfFuture)
     }
   }
 

@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelCrypto
+import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
@@ -49,12 +50,14 @@ enum ExportTable {
     in database: borrowing Database
   ) throws {
     let manifest = bundle.manifest
+    // The stamp follows the hub's clock, and the record has the time of this device's clock.
+    let created = UTCTime.milliseconds(of: manifest.created) ?? manifest.stamp.milliseconds
     try database.run(
       """
       INSERT OR REPLACE INTO satchel_exports (sequence, bundle, digest, received, created, file, written, base)
       VALUES (:sequence, :bundle, :digest, :received, :created, :file, 1, :base)
       """,
-      values(manifest, bundle.digest, changes, received: received, created: manifest.stamp.milliseconds))
+      values(manifest, bundle.digest, changes, received: received, created: created))
   }
 
   private static func values(

@@ -1,0 +1,89 @@
+import Foundation
+import SatchelPlatform
+import TestSupport
+import Testing
+
+/// A device's folder is put back from a backup, and the hub answers exports that this folder never made.
+@Suite("After an answer to exports that it does not know, a device shows the hub its own history")
+struct AnswerToOtherTests {
+  private let camp: CommandLineFixture
+
+  /// The hub's clock is an hour ahead of the device's clock.
+  init() throws {
+    camp = try CommandLineFixture()
+    let real = camp.platform
+    let clock = SetClock(real.clock.milliseconds() + 3_600_000)
+    camp.platform = Platform(files: real.files, clock: clock, random: real.random)
+    try camp.open(
+      "CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT)", CommandLineFixture.definition(#"{ "t": {} }"#),
+      devices: ["tablet"])
+    let first = try camp.emit("tablet")
+    camp.platform = real
+    #expect(camp.device("tablet", "import", first).code == 0)
+  }
+
+  private func write(_ row: String) throws {
+    try camp.sql("tablet/data.sqlite", "INSERT INTO t VALUES ('\(row)', 'x')")
+  }
+
+  /// The number of the newest export that the folder knows.
+  private func newest() throws -> String {
+    try camp.rows("tablet/data.sqlite", "SELECT max(sequence) FROM satchel_exports")
+  }
+
+  @Test("also if its database was rebuilt, and the hub's clock is ahead")
+  func rebuilt() throws {
+    try write("before the backup")
+    try camp.deliver("tablet")
+    try camp.copy("tablet", to: "backup")
+    try write("lost")
+    try camp.deliver("tablet")
+    let answer = try camp.emit("tablet")
+    try FileManager.default.removeItem(atPath: camp.path("tablet"))
+    try camp.copy("backup", to: "tablet")
+    for name in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try camp.removeIfThere("tablet/\(name)") }
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    #expect(try newest() == "1")
+    let refused = camp.device("tablet", "import", answer, "--json")
+    #expect(try refused.json["bundles"]?.arrayValue?.first?["error"]?["reason"] == "older-database")
+    let second = camp.hub("import", try camp.export("tablet"), "--json")
+    #expect(try newest() == "2")
+    #expect(try second.json["bundles"]?.arrayValue?.first?["error"]?["reason"] == "fork", "\(second.out)")
+    let settled = camp.hub("device", "fork", "tablet", "--restored", "--keep", "2")
+    #expect(settled.code == 0, "\(settled.error)")
+    try camp.answer("tablet")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT id FROM t ORDER BY id") == "before the backup\nlost")
+  }
+
+  @Test("also if the device's clock was ahead at its last export, and is right now")
+  func clockSetBack() throws {
+    try write("before the backup")
+    try camp.deliver("tablet")
+    let real = camp.platform
+    let ahead = SetClock(real.clock.milliseconds() + 86_400_000)
+    camp.platform = Platform(files: real.files, clock: ahead, random: real.random)
+    try write("in the backup")
+    _ = try camp.export("tablet")
+    camp.platform = real
+    try camp.copy("tablet", to: "backup")
+    try write("lost")
+    try camp.deliver("tablet")
+    let answer = try camp.emit("tablet")
+    try FileManager.default.removeItem(atPath: camp.path("tablet"))
+    try camp.copy("backup", to: "tablet")
+    let refused = camp.device("tablet", "import", answer, "--json")
+    #expect(try refused.json["bundles"]?.arrayValue?.first?["error"]?["reason"] == "older-database")
+    _ = try camp.export("tablet")
+    #expect(try newest() == "3")
+  }
+
+  @Test("a record of an export that is made again has the time of the device's clock")
+  func timeOfRecord() throws {
+    try write("x")
+    _ = try camp.export("tablet")
+    let before = try camp.rows("tablet/data.sqlite", "SELECT created / 1000 FROM satchel_exports")
+    for name in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try camp.removeIfThere("tablet/\(name)") }
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT created / 1000 FROM satchel_exports") == before)
+  }
+}
