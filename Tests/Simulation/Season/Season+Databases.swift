@@ -14,6 +14,11 @@ extension Season {
     case withoutTables
     /// The app created its tables again, and they are empty.
     case madeByApp
+    /// The app saved its tables with all rows into a new file, as a person wanted, and a row was written there.
+    case savedByApp
+
+    /// The kinds that are chosen among. `savedByApp` takes the place of `madeByApp` in some seasons.
+    static let usual = allCases.filter { $0 != .savedByApp }
   }
 
   /// Everything in it is in an export, which is in the outbox and may be on a stick.
@@ -22,22 +27,45 @@ extension Season {
     let tables = try app.database.all(
       "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'satchel%' AND name NOT LIKE 'sqlite%'"
     ) { $0.text(0) }
+    let rows = try statements(making: app)
     if random.once(in: 2) { mail.append(parcel) }
     try removeDatabase(of: device)
     device.copy = nil
-    let harm = random.one(of: Harm.allCases)
+    var harm = random.one(of: Harm.usual)
+    var saving = random
+    if harm == .madeByApp, saving.once(in: 2) { harm = .savedByApp }
     switch harm {
     case .deleted: break
     case .emptied: try files.replace(device.databasePath, mode: 0o644, contents: [])
     case .withoutTables: try make(device.databasePath, ["CREATE TABLE t (a)", "DROP TABLE t"])
     case .madeByApp: try make(device.databasePath, tables)
+    case .savedByApp: try make(device.databasePath, tables + rows + [writeIntoSavedFile(&saving)])
     }
     world.settle()
     say("\(device.name)'s database is \(harm)")
-    if random.once(in: 3) { try repairDatabase(of: device) }
+    // The tools ask a person about a file with rows.
+    if random.once(in: 3) || harm == .savedByApp { try repairDatabase(of: device) }
     if random.once(in: 3) {
       for path in try redelivery(of: device) { try deliver(pack(path, from: device.name, to: nil)) }
     }
+  }
+
+  /// The statements that make all rows of the app's tables, parents first.
+  private func statements(making app: FieldApp) throws -> [String] {
+    try ["sites", "visits", "counters"].flatMap { table in
+      let columns = try app.database.all(
+        "SELECT name FROM pragma_table_info(:table)", ["table": .string(table)]
+      ) { $0.text(0) }
+      if columns.isEmpty { return [String]() }
+      let values = columns.map { "quote(\"\($0)\")" }.joined(separator: " || ', ' || ")
+      return try app.database.all("SELECT 'INSERT INTO \(table) VALUES (' || \(values) || ')' FROM \(table)") {
+        $0.text(0)
+      }
+    }
+  }
+
+  private func writeIntoSavedFile(_ random: inout SplitMix64) -> String {
+    "UPDATE visits SET a = '\(newValue())' WHERE rowid = (SELECT max(rowid) FROM visits WHERE a IS NOT NULL)"
   }
 
   func make(_ path: String, _ statements: [String]) throws {
