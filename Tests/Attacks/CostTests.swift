@@ -17,7 +17,7 @@ struct CostTests {
   enum Filling: String, CaseIterable, CustomTestStringConvertible {
     case rows, steps, deletes, orphans, chain, chainUpdates, values, takenKeys, orphansOfTakenKeys, forbidden
     case chainOfKeys, besideHeld, takenValues, renames, reports, reportsOfRow
-    case conflictsOfRow, conflictsOfWholeRow, conflictsOfUnits, conflictsOfLostRow
+    case conflictsOfRow, conflictsOfWholeRow, conflictsOfUnits, conflictsOfLostRow, settledConflictsOfRow, lateTree
     case decisions, fileNames, sharedFile, files, versions
 
     var testDescription: String { rawValue }

@@ -73,4 +73,25 @@ struct FormerRightTests {
     let isStillHeld = try EverHeldRows(store, heir, user: "ann").contains(RowKey([.integer(1)]), in: place)
     #expect(!isStillHeld)
   }
+
+  @Test("a device that had a row never had the row that another user made later under its key")
+  func madeAgain() throws {
+    func isHeld() throws -> Bool {
+      let store = try lab.hub.store()
+      let device = try #require(store.devices().first { $0.name == "evil" })
+      let place = try #require(store.place(of: "plots"))
+      return try EverHeldRows(store, device, user: "ann").contains(RowKey([.integer(1)]), in: place)
+    }
+    let before = try isHeld()
+    #expect(before)
+    func logAtHub(_ body: String) throws {
+      try send(lab.forger.update("notes", "n1", set: ["body": .string(body)], was: ["body": "mine"]))
+    }
+    try lab.write("DELETE FROM plots WHERE id = 1", in: lab.hub.folder)
+    try logAtHub("other")
+    try lab.write("INSERT INTO plots VALUES (1, 'ben', 'another', 1)", in: lab.hub.folder)
+    try logAtHub("later")
+    let after = try isHeld()
+    #expect(!after)
+  }
 }

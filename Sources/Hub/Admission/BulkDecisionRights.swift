@@ -15,8 +15,11 @@ struct BulkDecisionRights {
   private let store: HubStore
   private let scopes: UserScopes
   private let keys: WaitingKeys
+  private let inserts: NewestInserts
 
-  init(_ store: HubStore) { (self.store, scopes, keys) = (store, UserScopes(store), WaitingKeys(store)) }
+  init(_ store: HubStore) {
+    (self.store, scopes, keys, inserts) = (store, UserScopes(store), WaitingKeys(store), NewestInserts(store))
+  }
 
   /// Throws if a decision about `record` may not write the row. The caller asks before it writes, and after it.
   func check(_ row: DecidedRow, for record: ConflictRecord) throws {
@@ -101,13 +104,8 @@ struct BulkDecisionRights {
   ) throws -> Bool {
     let noted = try ConflictTable.noted(record.id, in: store.database) ?? 0
     return try scope.hiddenParent(of: row, from: nil, in: place) { parent in
-      var isLater = false
-      try store.eachChange(of: store.past(of: parent.key, in: parent.place)) { entry in
-        guard entry.operation == .insert else { return .more }
-        isLater = try entry.at > noted && !isMade(parent, entry, by: record.device)
-        return .enough
-      }
-      return isLater
+      guard let entry = try inserts.entry(of: parent.key, in: parent.place) else { return false }
+      return try entry.at > noted && !isMade(parent, entry, by: record.device)
     } != nil
   }
 

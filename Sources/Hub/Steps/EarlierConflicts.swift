@@ -29,9 +29,11 @@ final class EarlierConflicts {
   /// The conflicts of each row, in the order in which they were found.
   private var ids: [StepMerger.RowReference: [ConflictID]] = [:]
   private var rows: [StepMerger.RowReference: OfRow] = [:]
+  private let entered: EnteredWrites
 
   init(_ store: HubStore, of device: ReplicaID, unknown: UnknownResults) throws {
     (self.store, self.device, self.unknown) = (store, device, unknown)
+    entered = EnteredWrites(store, of: device)
     for found in try ConflictTable.found(of: device, since: unknown.first, in: store.database) { add(found) }
   }
 
@@ -43,6 +45,9 @@ final class EarlierConflicts {
 
   /// Forgets what is known of a row, because conflicts about its changes were closed.
   func forget(_ row: StepMerger.RowReference) { rows[row] = nil }
+
+  /// Forgets the entries of the log after `cursor`, because they were rolled back.
+  func forget(after cursor: Cursor) { entered.forget(after: cursor) }
 
   /// The changes of a row before this generation.
   func changes(of row: StepMerger.RowReference, before generation: Generation) throws -> OfRow {
@@ -59,8 +64,14 @@ final class EarlierConflicts {
     return known
   }
 
+  /// Whether the change waits, or was not taken. A change that waited may have entered since.
+  private func isNotTaken(_ record: ConflictRecord, of row: StepMerger.RowReference) throws -> Bool {
+    guard record.isNotTaken, record.state == .settled else { return record.isNotTaken }
+    return try !entered.contains(record.stamp, of: row)
+  }
+
   private func add(_ record: ConflictRecord, to known: inout OfRow, of row: StepMerger.RowReference) throws {
-    guard unknown.contains(record), try store.isNotTaken(record, in: row.place) else { return }
+    guard unknown.contains(record), try isNotTaken(record, of: row) else { return }
     known.isEmpty = false
     if record.unit != nil {
       known.lastOfUnit = record

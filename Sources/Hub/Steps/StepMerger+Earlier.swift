@@ -94,19 +94,6 @@ extension StepMerger {
   }
 }
 
-extension HubStore {
-  /// Whether a device's change waits, or was not taken. A change that waited may have entered since.
-  func isNotTaken(_ record: ConflictRecord, in place: Int) throws -> Bool {
-    guard record.isNotTaken, record.state == .settled else { return record.isNotTaken }
-    var hasEntered = false
-    try eachChange(of: past(of: record.key, in: place)) { entry in
-      hasEntered = entry.device == record.device.text && entry.stamp == record.stamp
-      return hasEntered ? .enough : .more
-    }
-    return !hasEntered
-  }
-}
-
 extension Step {
   /// The same step with another change.
   fileprivate func with(_ change: Change) -> Step {

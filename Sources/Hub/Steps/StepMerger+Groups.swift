@@ -71,6 +71,7 @@ extension StepMerger {
     } catch is NotWhole {
       progress = before
       walks.forget(after: cursor)
+      earlier?.forget(after: cursor)
       parents.forget()
       return false
     }

@@ -193,3 +193,25 @@ struct WaitingOrder {
     }
   }
 }
+
+extension HubStore {
+  /// Returns groups of recorded changes in an order in which each group may help the next one. Groups that change the
+  /// same row keep their order.
+  func inWaitingOrder<Group>(_ groups: [Group], _ records: (Group) -> [ConflictRecord]) throws -> [Group] {
+    var last: [RowInTable: Int] = [:]
+    let items = groups.enumerated().map { number, group in
+      let changed = Set(records(group).map { RowInTable(table: $0.table, key: $0.key) })
+      defer { for row in changed { last[row] = number } }
+      return WaitingOrder.Item(
+        parts: records(group).compactMap(part), after: changed.compactMap { last[$0] }.sorted())
+    }
+    return try WaitingOrder(tables).sorted(items) { try rows[$0].row($1) }.map { groups[$0] }
+  }
+
+  private func part(of record: ConflictRecord) -> WaitingOrder.Part? {
+    guard let place = place(of: record.table), let change = try? record.change(in: tables[place].schema) else {
+      return nil
+    }
+    return .init(place: place, key: record.key, change: change)
+  }
+}

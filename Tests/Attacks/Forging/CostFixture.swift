@@ -19,10 +19,12 @@ final class CostFixture: Story {
   private var merged: Int64 = 1
 
   private static let definition = """
-    { "dataset": "shop", "version": 1, "brake": { "delete": "100%", "change": "100%" }, "snapshot": "never",
+    { "dataset": "shop", "version": 1, "attributes": { "zone": "integer" },
+      "brake": { "delete": "100%", "change": "100%" }, "snapshot": "never",
       "tables": {
         "rows": { "visible": "owner <> 'boss'", "write": "owner = :user", "conflict": "manual", "attachments": ["photo"] },
         "wholes": { "conflict": "manual", "merge": "row" }, "moves": { "conflict": "manual", "unit": "transaction" },
+        "pairs": { "conflict": "hub" }, "late": { "visible": "zone = :zone", "late": "accept" },
         "bags": { "columns": { "tags": "union" } }, "links": {}, "codes": {},
         "numbers": { "keys": "rekey" }, "parts": { "keys": "rekey" }, "trails": { "keys": "rekey" } } }
     """
@@ -31,6 +33,9 @@ final class CostFixture: Story {
     CREATE TABLE rows (id TEXT PRIMARY KEY, owner TEXT, words TEXT, photo TEXT);
     CREATE TABLE wholes (id TEXT PRIMARY KEY, words TEXT);
     CREATE TABLE moves (id TEXT PRIMARY KEY, words TEXT);
+    CREATE TABLE pairs (id TEXT PRIMARY KEY, words TEXT, more TEXT);
+    CREATE TABLE late (
+      id TEXT PRIMARY KEY, next TEXT REFERENCES late (id), beside TEXT REFERENCES late (id), zone INTEGER);
     CREATE TABLE bags (id TEXT PRIMARY KEY, tags TEXT);
     CREATE TABLE links (id TEXT PRIMARY KEY, next TEXT REFERENCES links (id), words TEXT);
     CREATE TABLE codes (id TEXT PRIMARY KEY, code TEXT UNIQUE);
@@ -40,6 +45,7 @@ final class CostFixture: Story {
     INSERT INTO rows VALUES ('own', 'ann', '0', NULL), ('hidden', 'boss', '0', NULL);
     INSERT INTO wholes VALUES ('own', '0');
     INSERT INTO moves VALUES ('own', '0');
+    INSERT INTO pairs VALUES ('own', '0', '0');
     INSERT INTO bags VALUES ('b', '[]');
     """
 
@@ -50,7 +56,7 @@ final class CostFixture: Story {
     let definition = Self.definition.replacing("\"never\"", with: "\"\(snapshot)\"")
     let hub = try ground.hub("hub", definition: Array(definition.utf8), schema: Self.schema)
     self.hub = hub
-    _ = try hub.addUser("ann", attributes: [])
+    _ = try hub.addUser("ann", attributes: [("zone", "1")])
     func device(_ name: String) throws -> DeviceWorkspace {
       let device = try DeviceWorkspace.create(
         ground.folder(name), dataset: "shop", name: name, platform: ground.platform)
@@ -69,7 +75,7 @@ final class CostFixture: Story {
   /// A bundle that is full of lines of a kind. The rows that the lines need are at the hub before.
   func file(of count: Int, _ filling: CostTests.Filling) throws -> String {
     try prepare(count, filling)
-    return try file(later: filling.isOfOneRow ? count : 1) { content, forger in
+    return try file(later: filling.hasManyGenerations ? count : 1) { content, forger in
       try fill(&content, with: filling, count, forger)
     }
   }
@@ -168,7 +174,11 @@ final class CostFixture: Story {
         """, in: hub.folder)
     case .takenKeys: try write("\(numbers) INSERT INTO numbers SELECT i + 1, 'hub' FROM n", in: hub.folder)
     case .orphansOfTakenKeys: try write("\(numbers) INSERT INTO parts SELECT i + 1, NULL FROM n", in: hub.folder)
-    case .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits:
+    case .lateTree:
+      // Each new row also refers to a row that its user sees no more.
+      try share("\(numbers) INSERT INTO late SELECT 'h' || i, NULL, NULL, 1 FROM n")
+      _ = try hub.setUser("ann", attributes: [("zone", "2")])
+    case .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits, .settledConflictsOfRow:
       try write("UPDATE \(filling.tableOfOneRow) SET words = 'hub' WHERE id = 'own'", in: hub.folder)
     case .conflictsOfLostRow:
       // The row has a long history before its user loses it.
@@ -220,6 +230,25 @@ final class CostFixture: Story {
       members.set("generation", .integer(forger.sequence + Int64(number)))
       if filling == .conflictsOfUnits { members.set("unit", .integer(Int64(number + 1))) }
       return .object(members)
+    case .settledConflictsOfRow:
+      // The first value loses, and the second one is accepted.
+      let (set, was) = (text("\(number + 1)"), text("\(number)"))
+      var members =
+        forger.update("pairs", "own", set: ["words": set, "more": set], was: ["words": was, "more": was]).objectValue
+        ?? []
+      members.set("generation", .integer(forger.sequence + Int64(number)))
+      return .object(members)
+    case .lateTree:
+      // A row has a later generation than some rows below it.
+      let parent: JSONValue = place == 0 ? nil : text("o\(place - 1)")
+      var members =
+        forger.insert(
+          "late", text("o\(place)"),
+          ["id": text("o\(place)"), "next": parent, "beside": text("h\(place)"), "zone": 1]
+        )
+        .objectValue ?? []
+      members.set("generation", .integer(forger.sequence + Int64(number)))
+      return .object(members)
     case .deletes:
       return forger.delete("links", text("l\(place)"), was: ["id": text("l\(place)"), "next": before, "words": "0"])
     case .chainUpdates: return forger.update("links", text("l\(place)"), set: ["words": "1"], was: ["words": "0"])
@@ -241,16 +270,19 @@ final class CostFixture: Story {
 }
 
 extension CostTests.Filling {
-  /// Whether all lines are about one row, each in a generation of its own.
-  fileprivate var isOfOneRow: Bool {
-    [.steps, .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits, .conflictsOfLostRow, .reportsOfRow].contains(
-      self)
+  /// Whether each line is in a generation of its own, most often because all are about one row.
+  fileprivate var hasManyGenerations: Bool {
+    [
+      .steps, .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits, .conflictsOfLostRow, .settledConflictsOfRow,
+      .reportsOfRow, .lateTree,
+    ].contains(self)
   }
 
   fileprivate var tableOfOneRow: String {
     switch self {
     case .conflictsOfWholeRow: "wholes"
     case .conflictsOfUnits: "moves"
+    case .settledConflictsOfRow: "pairs"
     default: "rows"
     }
   }

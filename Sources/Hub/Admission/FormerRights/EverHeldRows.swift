@@ -20,13 +20,16 @@ final class EverHeldRows {
     devices = [former, device.id].compactMap(\.self)
   }
 
-  /// Whether the device received the row for this user, or wrote the row itself.
+  /// Whether the device received the row for this user, or wrote the row itself. If the row was deleted and made again,
+  /// it is another row.
   func contains(_ key: RowKey, in place: Int) throws -> Bool {
     let row = StepMerger.RowReference(place: place, key: key)
     if let known = knownHeld[row] { return known }
     guard let past = try store.past(of: key, in: place) else { return false }
+    let made = try newestInsert(past)
     let isHeld =
-      try emissions().contains { $0.rows[place].contains(past.number) } || lastOwn(past, key, in: place) != nil
+      try emissions().contains { $0.emission.cursor >= made && $0.rows[place].contains(past.number) }
+      || lastOwn(past, key, in: place).map { $0 >= made } ?? false
     knownHeld[row] = isHeld
     return isHeld
   }

@@ -18,12 +18,7 @@ final class FormerRights {
     let until: Stamp
   }
 
-  /// A row that a right depends on.
-  private struct Subject: Hashable {
-    let place: Int
-    let key: RowKey
-    let number: Int64
-  }
+  private typealias Subject = HiddenRows.Subject
 
   /// The change that took a row out of the user's scope after an emission.
   private struct Loss: Hashable {
@@ -42,6 +37,9 @@ final class FormerRights {
   private var lost: [Loss: Stamp] = [:]
   private var writable: [Loss: Bool] = [:]
   private var takenLate: [StepMerger.RowReference: Bool] = [:]
+  private var hidden = HiddenRows()
+  /// The rows that the user does not see above each row that was accepted late.
+  private var hiddenAbove: [StepMerger.RowReference: HiddenRows.Group] = [:]
   private var store: HubStore { scope.store }
 
   /// - Parameters:
@@ -64,7 +62,9 @@ final class FormerRights {
     if try isTakenLate(key, in: place) { return try toMake(row, in: place) }
     guard let number = try store.numbers[place].number(of: key) else { return nil }
     let subject = Subject(place: place, key: key, number: number)
-    guard let grant = try grant([subject]), try couldWrite(subject, at: grant.emission) else { return nil }
+    let shown = try shownBy()
+    guard let grant = try grant(hidden.add([subject], shownBy: shown)), try couldWrite(subject, at: grant.emission)
+    else { return nil }
     return grant
   }
 
@@ -98,19 +98,23 @@ final class FormerRights {
     return held
   }
 
-  /// Returns the last emission that showed all of these rows, with the time until which the user could see the rows.
-  private func grant(_ rows: [Subject]) throws -> Grant? {
+  /// The places of the emissions that showed a row.
+  private func shownBy() throws -> (Subject) -> RowSet {
     let held = try held()
+    return { row in RowSet(held.indices.lazy.filter { held[$0][row.place].contains(row.number) }.map(Int64.init)) }
+  }
+
+  /// Returns the last emission that showed all of these rows, with the time until which the user could see the rows.
+  private func grant(_ rows: HiddenRows.Group) throws -> Grant? {
+    let shownBy = hidden.shownBy(rows)
     func showsAll(_ index: Int) -> Bool {
-      // No row above is hidden, so only the user's attributes can be the reason. If they are still the same, the user
+      // If no row above is hidden, only the user's attributes can be the reason. If they are still the same, the user
       // has the right, and there is another obstacle.
-      if rows.isEmpty { return emissions[index].attributes != scope.user.attributes }
-      return rows.allSatisfy { held[index][$0.place].contains($0.number) }
+      shownBy?.contains(Int64(index)) ?? (emissions[index].attributes != scope.user.attributes)
     }
     guard let index = (0..<receivedCount).last(where: showsAll) else { return nil }
     let emission = emissions[index]
-    var until = Stamp(Int64.max)
-    for row in rows { until = try min(until, lostAt(row, after: emission.cursor)) }
+    var until = try hidden.firstLoss(of: rows, after: emission.cursor) { try lostAt($0, after: emission.cursor) }
     let later = (index + 1..<emissions.count).first { !showsAll($0) || emissions[$0].attributes != emission.attributes }
     if let later {
       let made = try Ledger.written(emissions[later].number.rawValue, for: device.name, in: store.database) ?? 0
@@ -181,26 +185,59 @@ final class FormerRights {
     try inherited(in: place).compactMap { try store.parent(of: row, along: $0) }
   }
 
-  /// Returns the rows above a new row that the user does not see now. nil if a row above does not exist.
-  private func hiddenRows(above row: Row, in place: Int) throws -> [Subject]? {
-    var found: [Subject] = []
-    var visited: Set<StepMerger.RowReference> = []
-    var next = [(row: row, place: place)]
-    while let (row, place) = next.popLast() {
-      for key in inherited(in: place) {
-        if key.columns.contains(where: { row[$0].isNull }) { continue }
-        guard let parent = try store.parent(of: row, along: key) else { return nil }
-        if try scope.maySee(parent.key, in: parent.place) { continue }
-        if try isTakenLate(parent.key, in: parent.place) {
-          let reference = StepMerger.RowReference(place: parent.place, key: parent.key)
-          guard visited.insert(reference).inserted, let above = try store.rows[parent.place].row(parent.key) else {
-            return nil
-          }
-          next.append((above, parent.place))
-        } else if let number = try store.numbers[parent.place].number(of: parent.key) {
-          found.append(Subject(place: parent.place, key: parent.key, number: number))
-        }
+  /// A row on the way up: a new row, or a row above it that was accepted late.
+  private struct Climb {
+    /// nil: the new row.
+    let row: StepMerger.RowReference?
+    /// The rows above that were not visited yet.
+    var parents: [(place: Int, key: RowKey)]
+    var hidden: Set<Subject> = []
+    /// The groups above the rows above that were accepted late.
+    var above: [HiddenRows.Group] = []
+  }
+
+  /// Returns the rows above a new row that the user does not see now, behind rows that were accepted late. nil if a row
+  /// above does not exist, or if rows are above themselves. Each row that was accepted late is visited once.
+  private func hiddenRows(above row: Row, in place: Int) throws -> HiddenRows.Group? {
+    guard let parents = try rowsAbove(row, in: place) else { return nil }
+    let shownBy = try shownBy()
+    var open: Set<StepMerger.RowReference> = []
+    var path = [Climb(row: nil, parents: parents)]
+    while true {
+      let last = path.count - 1
+      guard let parent = path[last].parents.popLast() else {
+        let done = path.removeLast()
+        let group = hidden.add(done.hidden, below: done.above, shownBy: shownBy)
+        if let row = done.row { hiddenAbove[row] = group }
+        if path.isEmpty { return group }
+        path[last - 1].above.append(group)
+        continue
       }
+      if try scope.maySee(parent.key, in: parent.place) { continue }
+      guard try isTakenLate(parent.key, in: parent.place) else {
+        if let number = try store.numbers[parent.place].number(of: parent.key) {
+          path[last].hidden.insert(Subject(place: parent.place, key: parent.key, number: number))
+        }
+        continue
+      }
+      let reference = StepMerger.RowReference(place: parent.place, key: parent.key)
+      if let known = hiddenAbove[reference] {
+        path[last].above.append(known)
+        continue
+      }
+      guard open.insert(reference).inserted, let above = try store.rows[parent.place].row(parent.key),
+        let parents = try rowsAbove(above, in: parent.place)
+      else { return nil }
+      path.append(Climb(row: reference, parents: parents))
+    }
+  }
+
+  /// The rows that a row names as its parents. nil if one of them does not exist.
+  private func rowsAbove(_ row: Row, in place: Int) throws -> [(place: Int, key: RowKey)]? {
+    var found: [(place: Int, key: RowKey)] = []
+    for key in inherited(in: place) where !key.columns.contains(where: { row[$0].isNull }) {
+      guard let parent = try store.parent(of: row, along: key) else { return nil }
+      found.append(parent)
     }
     return found
   }
@@ -219,7 +256,7 @@ final class FormerRights {
   func noteTakenLate(_ key: RowKey, in place: Int) { takenLate[.init(place: place, key: key)] = true }
 
   /// Forgets which new rows were accepted late, because some of them are not accepted after all.
-  func forgetTakenLate() { takenLate = [:] }
+  func forgetTakenLate() { (takenLate, hiddenAbove) = ([:], [:]) }
 }
 
 extension LogEntry {

@@ -152,20 +152,7 @@ final class HeldRows {
   /// order in which the device made them.
   private func inOrder(_ held: [StoredConflict]) throws -> [ConflictUnit] {
     let units = held.sorted { $0.record.generation < $1.record.generation }.units
-    var last: [RowReference: Int] = [:]
-    let items = units.enumerated().map { number, unit in
-      let rows = Set(unit.members.map { RowReference($0.record) })
-      defer { for row in rows { last[row] = number } }
-      return WaitingOrder.Item(
-        parts: unit.members.compactMap { part(of: $0.record) }, after: rows.compactMap { last[$0] }.sorted())
-    }
-    return try WaitingOrder(store.tables).sorted(items) { try store.rows[$0].row($1) }.map { units[$0] }
-  }
-
-  private func part(of record: ConflictRecord) -> WaitingOrder.Part? {
-    guard let place = store.place(of: record.table), let change = try? record.change(in: store.tables[place].schema)
-    else { return nil }
-    return .init(place: place, key: record.key, change: change)
+    return try store.inWaitingOrder(units) { $0.members.map(\.record) }
   }
 
   /// Tries one waiting change.

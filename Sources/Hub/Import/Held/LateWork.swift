@@ -37,7 +37,9 @@ final class LateWork {
     let order = try merger.scope.links.order
     let ranks = Dictionary(uniqueKeysWithValues: order.enumerated().map { (store.tables[$1].name, $0) })
     left.sort { (ranks[$0[0].table] ?? 0, $0[0].generation) < (ranks[$1[0].table] ?? 0, $1[0].generation) }
-    // Parents must enter before their children, and children must be deleted before their parents.
+    // Parents must enter before their children, and children must be deleted before their parents. A rule may ask for
+    // an order that the changes do not show.
+    left = try store.inWaitingOrder(left) { $0 }
     while true {
       let before = left.count
       left = try rest(of: left)

@@ -1,0 +1,63 @@
+import SatchelMerge
+import SatchelValues
+
+/// Rows on which rights depend, and that their user does not see any more. They are in groups: the rows above one row.
+///
+/// A group refers to the groups of the rows above it, and does not repeat their rows. So a chain of any length costs as
+/// much as its rows.
+struct HiddenRows {
+  /// A row that a right depends on.
+  struct Subject: Hashable {
+    let place: Int
+    let key: RowKey
+    let number: Int64
+  }
+
+  /// The index of a group.
+  typealias Group = Int
+
+  private struct Content {
+    let rows: Set<Subject>
+    let above: [Group]
+    /// The emissions that showed all rows of this group and of the groups above it. nil: there are no rows.
+    let shownBy: RowSet?
+    /// The earliest time of a loss, by the cursor after which the losses count.
+    var lost: [Cursor: Stamp] = [:]
+  }
+
+  private var groups: [Content] = []
+
+  /// Adds a group.
+  /// - Parameter shownBy: the emissions that showed a row.
+  mutating func add(_ rows: Set<Subject>, below above: [Group] = [], shownBy: (Subject) -> RowSet) -> Group {
+    let above = above.filter { groups[$0].shownBy != nil }
+    let sets = rows.map(shownBy) + above.compactMap { groups[$0].shownBy }
+    let all = sets.dropFirst().reduce(sets.first) { $0?.intersection($1) }
+    groups.append(Content(rows: rows, above: above, shownBy: all))
+    return groups.count - 1
+  }
+
+  /// The emissions that showed all rows of a group and of the groups above it. nil: there are no rows.
+  func shownBy(_ group: Group) -> RowSet? { groups[group].shownBy }
+
+  /// Returns the earliest time at which the user lost any row of a group or of the groups above it, after `cursor`.
+  /// - Parameter lostAt: the time at which the user lost one row.
+  mutating func firstLoss(
+    of group: Group, after cursor: Cursor, _ lostAt: (Subject) throws -> Stamp
+  ) rethrows -> Stamp {
+    // A chain may be of any length, so it is no recursion.
+    var path = [(group: group, left: groups[group].above)]
+    while let last = path.last {
+      if let next = last.left.last {
+        path[path.count - 1].left.removeLast()
+        if groups[next].lost[cursor] == nil { path.append((next, groups[next].above)) }
+        continue
+      }
+      path.removeLast()
+      let times =
+        try groups[last.group].rows.map(lostAt) + groups[last.group].above.compactMap { groups[$0].lost[cursor] }
+      groups[last.group].lost[cursor] = times.min() ?? Stamp(Int64.max)
+    }
+    return groups[group].lost[cursor] ?? Stamp(Int64.max)
+  }
+}

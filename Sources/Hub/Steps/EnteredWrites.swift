@@ -1,0 +1,34 @@
+import SatchelMerge
+import SatchelValues
+
+/// The writes of a device that the logs of rows contain. Each entry of a log is read once, even if a bundle asks about
+/// very many changes of one row.
+final class EnteredWrites {
+  /// The stamps of the device's writes in one row's log, as far as it was read.
+  private struct OfRow {
+    var newest = Cursor.zero
+    var stamps: Set<Stamp> = []
+  }
+
+  private let store: HubStore
+  private let device: ReplicaID
+  private var rows: [StepMerger.RowReference: OfRow] = [:]
+
+  init(_ store: HubStore, of device: ReplicaID) { (self.store, self.device) = (store, device) }
+
+  /// Whether the log contains a write of the row by this device, with this stamp.
+  func contains(_ stamp: Stamp, of row: StepMerger.RowReference) throws -> Bool {
+    guard let past = try store.past(of: row.key, in: row.place) else { return false }
+    var known = rows.removeValue(forKey: row) ?? OfRow()
+    try store.eachChange(of: past, after: known.newest) { entry in
+      if entry.device == device.text { known.stamps.insert(entry.stamp) }
+      return .more
+    }
+    known.newest = max(known.newest, past.cursor ?? .zero)
+    rows[row] = known
+    return known.stamps.contains(stamp)
+  }
+
+  /// Forgets what was read after `cursor`, because the entries after it were rolled back.
+  func forget(after cursor: Cursor) { rows = rows.filter { $0.value.newest <= cursor } }
+}
