@@ -88,6 +88,8 @@ public struct DeviceStatus: Sendable {
     public let brought: Int
     /// The number of rows whose key holds NULL, by table. These rows are not kept in step.
     public let namelessRows: [(table: Name, count: Int64)]
+    /// Tables with rows that are not in the dataset.
+    public let localTables: [LocalTable]
     /// Descriptions of tables whose new rows get keys from outside this device's range.
     public let lostCounts: [String]
     /// For each table with a key range of this device: the range, and how many keys are left.
@@ -201,6 +203,7 @@ extension DeviceSession {
       redelivery: try state.restored.map { try sequences(after: $0) } ?? [],
       estrangement: try estrangement(), sealed: try sealedChanges(), brought: try brought().count,
       namelessRows: nameless.filter { $0.count > 0 },
+      localTables: try LocalTable.find(besides: tables, in: database),
       lostCounts: try tables.compactMap { try $0.lostCount(for: state.id, in: database) },
       blocks: try tables.filter { $0.rules.keys == .blocks }.compactMap { table in
         guard let block = try BlockTable.newest(of: table.name, for: state.id, in: database) else { return nil }

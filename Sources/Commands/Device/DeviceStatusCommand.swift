@@ -113,6 +113,7 @@ extension DeviceTool {
     let (waiting, gone) = (current.kept.filter(\.isInTable), current.kept.filter { !$0.isInTable })
     if !gone.isEmpty { facts.add("Kept aside", "not in the tables until you decide: \(KeptWords.line(gone))") }
     if !waiting.isEmpty { facts.add("Kept here", "until the hub's operator decides: \(KeptWords.line(waiting))") }
+    if !current.localTables.isEmpty { facts.add("Only here", onlyHere(current.localTables)) }
     facts.add(quarantined: status.quarantined)
     facts.add(failed: status.failedImports)
     if !status.staged.isEmpty {
@@ -140,6 +141,21 @@ extension DeviceTool {
     }
     for words in warnings(current, now) { facts.add("Warning", words) }
     return facts.all
+  }
+
+  /// The most tables that are named. An app may have many tables of its own.
+  private static let mostNamed = 5
+
+  private static func onlyHere(_ tables: [LocalTable]) -> String {
+    // People look for their layers first.
+    let ordered = tables.filter(\.isLayer) + tables.filter { !$0.isLayer }
+    let named = ordered.prefix(mostNamed).map { $0.isLayer ? "\($0.name) (a layer)" : $0.name.text }
+    let more = ordered.count - named.count
+    let all = named + (more > 0 ? ["\(more) more"] : [])
+    return """
+      the rows of \(all.joined(separator: ", ")): no one else gets them, because the dataset does not name \
+      \(tables.count == 1 ? "the table" : "these tables")
+      """
   }
 
   private static func warnings(_ current: DeviceStatus.Current, _ now: Int64) -> [String] {
@@ -278,6 +294,8 @@ extension DeviceTool {
       "estrangement": current.estrangement.map(\.json) ?? .null, "brought": .integer(Int64(current.brought)),
       "sealed": .array(current.sealed.map(\.json)),
       "nameless_rows": .tables(current.namelessRows.map { (table: $0.table, count: Int($0.count)) }),
+      "local_tables": .array(
+        current.localTables.map { ["table": .string($0.name.text), "layer": .bool($0.isLayer)] }),
       "blocks": .array(
         current.blocks.map {
           [

@@ -25,6 +25,42 @@ struct StandingTests {
     #expect(camp.device("tablet", "status").out.contains("satchel sync DIR"))
   }
 
+  @Test("tables and layers with rows that the dataset does not name are named, and those of a format are not")
+  func onlyHere() throws {
+    let camp = try CommandLineFixture()
+    try camp.open()
+    #expect(!camp.device("tablet", "status").out.contains("Only here"))
+    try camp.sql(
+      "tablet/data.sqlite",
+      """
+      CREATE TABLE gpkg_contents (table_name TEXT PRIMARY KEY, data_type TEXT);
+      CREATE TABLE pins (fid INTEGER PRIMARY KEY, words TEXT);
+      CREATE TABLE drafts (id INTEGER PRIMARY KEY);
+      CREATE TABLE empty (id INTEGER PRIMARY KEY);
+      CREATE VIRTUAL TABLE rtree_pins USING rtree (id, minx, maxx);
+      INSERT INTO gpkg_contents VALUES ('Pins', 'features');
+      INSERT INTO pins VALUES (1, 'here'); INSERT INTO drafts VALUES (1); INSERT INTO rtree_pins VALUES (1, 0, 1);
+      """)
+    let out = camp.device("tablet", "status").out.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(out.contains("Only here the rows of pins (a layer), drafts: no one else gets them"), "\(out)")
+    let tables = try camp.device("tablet", "status", "--json").json["local_tables"]
+    #expect(
+      tables == .array([["table": "drafts", "layer": .bool(false)], ["table": "pins", "layer": .bool(true)]]),
+      "\(String(describing: tables))")
+  }
+
+  @Test("many tables of an app are counted, and the first five are named")
+  func manyOnlyHere() throws {
+    let camp = try CommandLineFixture()
+    try camp.open()
+    for number in 1...8 {
+      try camp.sql("tablet/data.sqlite", "CREATE TABLE own\(number) (a); INSERT INTO own\(number) VALUES (1)")
+    }
+    let out = camp.device("tablet", "status").out.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(
+      out.contains("own4, own5, 3 more: no one else gets them, because the dataset does not name these"), "\(out)")
+  }
+
   @Test("while an app writes, status answers, and does not say that the hub has everything")
   func whileWriting() throws {
     let camp = try CommandLineFixture()

@@ -1,0 +1,25 @@
+import SatchelCapture
+import SatchelSQLite
+import SatchelValues
+
+/// A table in a device's database that has rows and is not in the dataset. No one else gets these rows.
+public struct LocalTable: Sendable {
+  public let name: Name
+  /// Whether the contents of a GeoPackage name the table, so that people see it as a layer.
+  public let isLayer: Bool
+}
+
+extension LocalTable {
+  /// Finds these tables, sorted by their names.
+  /// - Parameter tables: the tables of the dataset.
+  static func find(besides tables: [TrackedTable], in database: borrowing Database) throws -> [LocalTable] {
+    let known = Set(tables.map { $0.name.text.lowercased() })
+    let layers = Set(try database.layersInContents().map { $0.text.lowercased() })
+    var found: [LocalTable] = []
+    for table in try database.tablesOfApps() where !known.contains(table.text.lowercased()) {
+      guard try database.first("SELECT 1 FROM \(quoted(table)) LIMIT 1", [:], { _ in true }) == true else { continue }
+      found.append(LocalTable(name: table, isLayer: layers.contains(table.text.lowercased())))
+    }
+    return found
+  }
+}
