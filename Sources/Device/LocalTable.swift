@@ -17,9 +17,15 @@ extension LocalTable {
     let layers = Set(try database.layersInContents().map { $0.text.lowercased() })
     var found: [LocalTable] = []
     for table in try database.tablesOfApps() where !known.contains(table.text.lowercased()) {
-      guard try database.first("SELECT 1 FROM \(quoted(table)) LIMIT 1", [:], { _ in true }) == true else { continue }
+      guard hasRows(table, in: database) else { continue }
       found.append(LocalTable(name: table, isLayer: layers.contains(table.text.lowercased())))
     }
     return found
+  }
+
+  /// Whether a table has rows. A table that cannot be read is not Satchel's concern: a page of it may be damaged, or a
+  /// collation may be one of its app.
+  private static func hasRows(_ table: Name, in database: borrowing Database) -> Bool {
+    (try? database.first("SELECT 1 FROM \(quoted(table)) LIMIT 1", [:], { _ in true })) == true
   }
 }

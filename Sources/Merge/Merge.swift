@@ -6,7 +6,7 @@ public struct MergeResult: Hashable, Sendable {
   /// The merged row; nil if the row is deleted.
   public let row: Row?
   public let disagreement: Disagreement?
-  /// The columns into which others wrote the device's own value since it saw the row. Nothing is to be written there.
+  /// The columns into which others wrote the value of a device's update since it saw the row. They need no write.
   public let writtenTwice: [Int]
 
   public init(row: Row?, disagreement: Disagreement? = nil, writtenTwice: [Int] = []) {
@@ -44,7 +44,6 @@ public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: Oth
       Meeting(column: $0, was: .null, value: row[$0], others: whole ?? others.columns[$0] ?? others.newest)
     }
     let differing = meetings.filter { $0.value != hub[$0.column] || rules.adds($0.value, in: $0.column) }
-    if differing.isEmpty, others.presence { return MergeResult(row: hub, writtenTwice: Array(row.values.indices)) }
     return meet(.insertInsert, differing, at: stamp, onto: hub, others, by: rules)
   case (.delete(let was), _):
     // Only the device has changed this row. The row is marked as deleted, if the table has a column for that.
@@ -74,10 +73,7 @@ private func mergeWhole(
   let theirs = isByPolicies ? Set(others.columns.keys) : others.disputed
   let agrees = isByPolicies && !others.presence && theirs.allSatisfy { hub[$0] == values[$0] }
   let met = others.isEmpty || agrees ? nil : others.latest
-  let meetings = changes.map { change in
-    let isEqual = agrees && theirs.contains(change.column)
-    return Meeting(column: change.column, was: change.was, value: change.value, others: isEqual ? others.latest : met)
-  }
+  let meetings = changes.map { Meeting(column: $0.column, was: $0.was, value: $0.value, others: met) }
   let result = meet(.updateUpdate, meetings, at: stamp, onto: hub, others, by: rules)
   // Stamps alone do not show what each side wrote.
   guard isByPolicies || !theirs.isEmpty, let disagreement = result.disagreement, disagreement.state == .settled

@@ -151,7 +151,7 @@ class History:
         value, present = next(self.values), self.hub.rows.get(key, device.rows[key])[column]
         if self.world.has_rights or present == device.rows[key][column] or self.equals.random() < 0.5:
             return value
-        self.world.written_twice.add((key, column, present))
+        self.world.written_twice.add((key, column))
         return present
 
     def insert(self, device):

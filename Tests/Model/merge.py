@@ -276,7 +276,7 @@ class StepMerger:
 
     def written_twice(self, step, row, others):
         """Returns the columns into which others wrote the step's own value, since its device saw the row."""
-        if self.cursor_for(step.key) is None or not self.hub.rules.hold("equal"):
+        if self.cursor_for(step.key) is None or self.hub.grain == "row" or not self.hub.rules.hold("equal"):
             return []
         return [c for c in others if step.new.get(c, UNKNOWN) == row[c]]
 

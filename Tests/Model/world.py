@@ -14,7 +14,7 @@ class World:
         self.replaced = set()  # values that a hub replaced by those of its twin, which are later by their stamps
         self.behind_copies = set()  # keys of rows of which a copy had delivered a part, or that waited
         self.equal_inserts = set()  # keys of inserts that met an equal row, where there are copies
-        self.written_twice = set()  # values that a device wrote and that the hub may have had already
+        self.written_twice = set()  # (key, column) into which a device wrote a value that the hub may have had already
         self.has_unseen = False  # whether programs write with the triggers switched off
         self.overwrote_unseen = set()  # values that were written over in this way
         self.following = {}  # value that a hub's people wrote over -> the value that they wrote

@@ -144,10 +144,13 @@ extension DeviceSession {
   /// Whether the hub answered exports that this database does not know, after the last export. The hub must see the
   /// history of this database, even if there is no new change.
   private func hasRefusedAnswer(since last: ExportRecord) throws -> Bool {
-    // If the clock was set back after the export, it does not show which of the two was first.
-    let isOfFuture = last.created > platform.clock.milliseconds()
+    // If the clock was set back after the export, it does not show which of the two was first. A failure of the future
+    // is noted again by the next import.
+    let now = platform.clock.milliseconds()
+    let isOfFuture = last.created > now
     return try workspace.failedImports.list().contains { failure in
-      [.olderDatabase, .copied].contains(failure.code) && (failure.at >= last.created || isOfFuture)
+      [.olderDatabase, .copied].contains(failure.code)
+        && (isOfFuture || failure.at >= last.created && failure.at <= now)
     }
   }
 

@@ -1,34 +1,32 @@
 import SatchelValues
 
-/// The log entries by which rows were last made. Each entry of a log is read once in a command, even if very many rows
-/// refer to one row.
+/// The log entries by which rows were last made. Each entry from before the command is read once, even if very many
+/// rows refer to one row.
 final class NewestInserts {
-  private struct OfRow {
-    /// The newest entry that was read.
-    var newest = Cursor.zero
-    var insert: LogEntry?
-  }
-
   private let store: HubStore
-  private var rows: [StepMerger.RowReference: OfRow] = [:]
+  /// The newest entry when the command began. Later entries may be rolled back.
+  private var start: Cursor?
+  private var known: [StepMerger.RowReference: LogEntry?] = [:]
 
   init(_ store: HubStore) { self.store = store }
 
   /// The entry by which the row was last made. nil if the log has no such entry.
   func entry(of key: RowKey, in place: Int) throws -> LogEntry? {
-    guard let past = try store.past(of: key, in: place) else { return nil }
+    let begun = try start ?? store.cursor()
+    start = begun
     let row = StepMerger.RowReference(place: place, key: key)
-    var known = rows[row] ?? OfRow()
-    let cursor = past.cursor ?? .zero
-    // If the log is shorter than before, a decision was undone.
-    if cursor < known.newest { known = OfRow() }
-    try store.eachChange(of: past, after: known.newest) { entry in
+    var found: LogEntry?
+    var isKnown = false
+    try store.eachChange(of: store.past(of: key, in: place)) { entry in
+      if entry.cursor <= begun, let before = known[row] {
+        (found, isKnown) = (before, true)
+        return .enough
+      }
       guard entry.operation == .insert else { return .more }
-      known.insert = entry
+      found = entry
       return .enough
     }
-    known.newest = cursor
-    rows[row] = known
-    return known.insert
+    if !isKnown, found.map({ $0.cursor <= begun }) ?? true { known[row] = .some(found) }
+    return found
   }
 }

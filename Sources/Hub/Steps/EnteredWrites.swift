@@ -21,7 +21,7 @@ final class EnteredWrites {
     guard let past = try store.past(of: row.key, in: row.place) else { return false }
     var known = rows.removeValue(forKey: row) ?? OfRow()
     try store.eachChange(of: past, after: known.newest) { entry in
-      if entry.device == device.text { known.stamps.insert(entry.stamp) }
+      if try entry.device == device.text && !entry.changesNothing { known.stamps.insert(entry.stamp) }
       return .more
     }
     known.newest = max(known.newest, past.cursor ?? .zero)

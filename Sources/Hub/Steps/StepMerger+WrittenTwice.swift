@@ -8,21 +8,32 @@ import SatchelValues
 extension StepMerger {
   /// Returns the columns with equal values that are logged, as changes that change no value.
   ///
-  /// A change of an earlier epoch has none, because the row may contain the change itself. A row from before its device
-  /// joined has none either: the device has made no write of its own.
+  /// A change of an earlier epoch has none, because the row may contain the change itself. A row that is merged whole
+  /// has none, because a part of a change that was not accepted is no change. The log also shows since when rows name
+  /// files, and who decided when about rights: an equal write has no part in that.
   /// - Parameters:
   ///   - hub: the row that the change met.
   ///   - result: the result of the merge.
-  func writtenTwice(_ pending: Pending, over hub: Row?, _ result: MergeResult, in place: Int) -> [ColumnChange] {
+  func writtenTwice(
+    _ pending: Pending, over hub: Row?, _ result: MergeResult, in place: Int
+  ) throws -> [ColumnChange] {
     guard let hub, !pending.decided else { return [] }
-    var columns: Set<Int> = []
-    if !base.isFormerEpoch, pending.step.first != nil { columns.formUnion(result.writtenTwice) }
-    // The device holds a row with this natural key from now on, even if the two rows had different keys.
-    if case .insert = pending.step.change, result.row == hub, result.disagreement == nil, store.tables[place].folds {
-      columns.formUnion(store.tables[place].naturalColumns)
+    let table = store.tables[place]
+    func equal(_ columns: some Sequence<Int>) -> [ColumnChange] {
+      columns.sorted().map { ColumnChange(column: $0, was: hub[$0], value: hub[$0]) }
     }
-    return columns.subtracting(store.tables[place].schema.key).sorted().map {
-      ColumnChange(column: $0, was: hub[$0], value: hub[$0])
+    switch pending.step.change {
+    case .insert:
+      // The device holds a row with this natural key from now on, even if the two rows had different keys.
+      guard table.folds, result.row == hub, result.disagreement == nil else { return [] }
+      return equal(table.naturalColumns.subtracting(table.schema.key))
+    case .update:
+      if base.isFormerEpoch || store.rows[place].rules.grain == .row { return [] }
+      let files = table.rules.attachments.compactMap { table.schema.position(of: $0) }
+      return try equal(result.writtenTwice.filter { !files.contains($0) }).filter {
+        try scope.decidesNothing(.update([$0]), in: place)
+      }
+    case .delete: return []
     }
   }
 }

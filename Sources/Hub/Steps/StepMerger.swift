@@ -254,10 +254,9 @@ final class StepMerger {
         if try noteHiddenParent(step, of: result.row, met: hub, in: place) { return nil }
         return try forbid(step, met: hub, in: place, words(forbidding: result.row, in: place))
       }
-      try log(change.with(writtenTwice(pending, over: hub, result, in: place)), step, with: past, in: place)
+      try log(change, step, with: past, in: place, besides: writtenTwice(pending, over: hub, result, in: place))
     } else if found?.mayWrite == true, device.refusal == nil {
-      let equal = writtenTwice(pending, over: hub, result, in: place)
-      if !equal.isEmpty { try log(.update(equal), step, with: past, in: place) }
+      try log(equal: writtenTwice(pending, over: hub, result, in: place), step, with: past, in: place)
     }
     if result.disagreement?.isWonByDevice != false { try settleEarlier(pending, in: place) }
     if let hub, found?.mayWrite == true { try rememberRemovals(step, onto: hub, with: past, in: place) }
@@ -361,9 +360,20 @@ final class StepMerger {
     progress.taken += 1
   }
 
-  func log(_ change: Change, _ step: Step, with past: RowNumbers.Entry?, in place: Int) throws {
-    try store.log(change, of: step.key, with: past, in: place, from: origin.at(min(step.stamp, latest)))
+  /// Logs a merged change, and counts it.
+  /// - Parameter equal: further columns that the change leaves as they are.
+  func log(
+    _ change: Change, _ step: Step, with past: RowNumbers.Entry?, in place: Int, besides equal: [ColumnChange] = []
+  ) throws {
+    try store.log(change.with(equal), of: step.key, with: past, in: place, from: origin.at(min(step.stamp, latest)))
     count(change, in: place)
+  }
+
+  /// Logs values that the device wrote and that the row has already. They are no change of the row.
+  func log(equal: [ColumnChange], _ step: Step, with past: RowNumbers.Entry?, in place: Int) throws {
+    if equal.isEmpty { return }
+    try store.log(
+      .update(equal), of: step.key, with: past, in: place, from: origin.at(min(step.stamp, latest)))
   }
 
   func obstacle(to row: Row?, from hub: Row?, in place: Int) throws -> Obstacle? {

@@ -11,7 +11,7 @@ struct WrittenTwiceTests {
   }
 
   private static let policies = [
-    #""newest""#, #""hub""#, #""manual""#, #""device""#, #""newest", "merge": "row""#,
+    #""newest""#, #""hub""#, #""manual""#, #""device""#,
     #""manual", "columns": { "a": "max" }"#, #""newest", "delete": "soft", "deleted": "gone""#,
   ]
 
@@ -53,14 +53,33 @@ struct WrittenTwiceTests {
     if policy == Self.policies[0], act != .delete { #expect(tabletFirst.rows == phoneFirst.rows) }
   }
 
-  @Test(
-    "a delete that knew only one of two equal rows meets the other row",
-    arguments: [["tablet", "phone"], ["phone", "tablet"]])
-  func madeTwice(order: [String]) throws {
+  @Test("values that are there already are no changes: nothing is taken, and no brake asks")
+  func unbraked() throws {
     let field = try open(#""manual""#)
-    let insert = "INSERT INTO t (id, a, b) VALUES ('n', 'same', 'same')"
-    try play("DELETE FROM t WHERE id = 'n'", insert, order, in: field)
-    #expect(try field.kinds().count == 1)
+    try field.sql(
+      "office",
+      """
+      WITH n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 60)
+      INSERT INTO t (id, a) SELECT 'r' || i, 'open' FROM n
+      """)
+    for name in ["tablet", "phone"] { try field.answer(name) }
+    for name in ["office", "phone"] { try field.sql(name, "UPDATE t SET a = 'closed'") }
+    let outcome = field.camp.hub("import", try field.export("phone"), "--json")
+    #expect(outcome.code == 0, "\(outcome.out)")
+    #expect(try outcome.json["bundles"]?.arrayValue?.first?["taken"] == 0)
+    #expect(try field.kinds().isEmpty)
+    try field.peace(["SELECT * FROM t ORDER BY id"])
+  }
+
+  @Test("in whole rows, a change that was not accepted has no part in the row")
+  func wholeRows() throws {
+    let field = try open(#""hub", "merge": "row""#)
+    try field.sql("office", "UPDATE t SET a = 'same', b = 'office' WHERE id = 'k'")
+    try field.answer("tablet")
+    try field.sql("phone", "UPDATE t SET a = 'same', b = 'phone' WHERE id = 'k'")
+    try field.sql("tablet", "UPDATE t SET b = 'tablet' WHERE id = 'k'")
+    for name in ["phone", "tablet"] { try field.deliver(name) }
+    #expect(try field.rows("office", "SELECT b FROM t WHERE id = 'k'") == "tablet")
     try field.peace(["SELECT * FROM t"])
   }
 

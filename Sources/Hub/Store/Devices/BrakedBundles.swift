@@ -35,7 +35,8 @@ extension HubStore {
   }
 
   /// The numbers of rows of a table that changes after a cursor deleted, and that they changed. A row that was deleted
-  /// and inserted again counts as neither. So does a new row. A row that was marked as deleted counts as deleted.
+  /// and inserted again counts as neither. Nor does a new row, or a row with the same values as before. A row that was
+  /// marked as deleted counts as deleted.
   func countDeletedAndChanged(in place: Int, after start: Cursor) throws -> (deleted: Int64, changed: Int64) {
     var mark = Value.null
     if case .soft(let column) = tables[place].rules.delete {
@@ -45,12 +46,13 @@ extension HubStore {
       """
       SELECT
         coalesce(sum(deletes > inserts), 0),
-        coalesce(sum(deletes = 0 AND inserts = 0), 0)
+        coalesce(sum(deletes = 0 AND inserts = 0 AND updates > 0), 0)
       FROM (
         SELECT
           sum(operation = 'delete' OR :mark IS NOT NULL AND coalesce(json_extract(set_values, :mark), 0) <> 0
             AND operation = 'update') AS deletes,
-          sum(operation = 'insert') AS inserts
+          sum(operation = 'insert') AS inserts,
+          sum(operation = 'update' AND set_values <> was_values) AS updates
         FROM satchel_log
         WHERE cursor > :start AND table_name = :table
         GROUP BY row)

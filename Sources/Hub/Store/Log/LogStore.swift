@@ -26,6 +26,9 @@ struct LogEntry {
   /// The written values. nil for a delete.
   var set: [Field]? { get throws { try setText.map { try FieldsCoding.parse($0) } } }
 
+  /// Whether this is a device's write of values that the row had already.
+  var changesNothing: Bool { get throws { try operation == .update && set == was } }
+
   /// The columns that the entry changed. For an inserted or deleted row, these are all columns.
   func columns(in schema: TableSchema) -> [Int] {
     operation == .update ? (was ?? []).compactMap { schema.position(of: $0.name) } : Array(schema.columns.indices)
