@@ -87,6 +87,19 @@ final class CommandLineFixture {
     if FileManager.default.fileExists(atPath: path(name)) { try remove(name) }
   }
 
+  /// Removes the database of a device, with the files that SQLite keeps beside it.
+  func loseDatabase(of device: String) throws {
+    for file in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try removeIfThere("\(device)/\(file)") }
+  }
+
+  /// Runs `body` by another clock of the tools.
+  func by<Result>(_ clock: any WallClock, _ body: () throws -> Result) rethrows -> Result {
+    let usual = platform
+    defer { platform = usual }
+    platform = Platform(files: usual.files, clock: clock, random: usual.random)
+    return try body()
+  }
+
   func makeFolder(_ name: String) throws {
     try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: true)
   }

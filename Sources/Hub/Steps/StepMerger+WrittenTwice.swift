@@ -39,7 +39,7 @@ extension StepMerger {
 }
 
 extension Change {
-  /// Returns an update with further columns. Any other change already has all columns.
+  /// Returns an update with further columns. Any other change has all columns already.
   func with(_ columns: [ColumnChange]) -> Change {
     guard case .update(let changes) = self, !columns.isEmpty else { return self }
     return .update((changes + columns).sorted { $0.column < $1.column })

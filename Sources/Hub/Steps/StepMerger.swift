@@ -372,8 +372,7 @@ final class StepMerger {
   /// Logs values that the device wrote and that the row has already. They are no change of the row.
   func log(equal: [ColumnChange], _ step: Step, with past: RowNumbers.Entry?, in place: Int) throws {
     if equal.isEmpty { return }
-    try store.log(
-      .update(equal), of: step.key, with: past, in: place, from: origin.at(min(step.stamp, latest)))
+    try store.log(.update(equal), of: step.key, with: past, in: place, from: origin.at(min(step.stamp, latest)))
   }
 
   func obstacle(to row: Row?, from hub: Row?, in place: Int) throws -> Obstacle? {

@@ -90,12 +90,7 @@ struct QuarantineTests {
   }
 
   /// Runs `body` when 91 days have passed by the clock of the tools.
-  private func later(_ body: () -> Void) {
-    let usual = camp.platform
-    camp.platform = Platform(files: usual.files, clock: LaterClock(), random: usual.random)
-    body()
-    camp.platform = usual
-  }
+  private func later(_ body: () -> Void) { camp.by(LaterClock(), body) }
 
   @Test("the name of a refused file has no character that commands a terminal, and is not too long")
   func safeNames() throws {

@@ -258,7 +258,7 @@ struct HandoverTests {
   private func repair(after loss: Loss) throws {
     let tables = try camp.rows(
       "tablet/data.sqlite", "SELECT sql || ';' FROM sqlite_schema WHERE name IN ('notes', 'stock')")
-    for file in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try camp.removeIfThere("tablet/\(file)") }
+    try camp.loseDatabase(of: "tablet")
     switch loss {
     case .deleted: break
     case .oldCopy: try camp.copy("old.sqlite", to: "tablet/data.sqlite")

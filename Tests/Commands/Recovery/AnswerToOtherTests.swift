@@ -1,5 +1,3 @@
-import Foundation
-import SatchelPlatform
 import TestSupport
 import Testing
 
@@ -11,14 +9,12 @@ struct AnswerToOtherTests {
   /// The hub's clock is an hour ahead of the device's clock.
   init() throws {
     camp = try CommandLineFixture()
-    let real = camp.platform
-    let clock = SetClock(real.clock.milliseconds() + 3_600_000)
-    camp.platform = Platform(files: real.files, clock: clock, random: real.random)
-    try camp.open(
-      "CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT)", CommandLineFixture.definition(#"{ "t": {} }"#),
-      devices: ["tablet"])
-    let first = try camp.emit("tablet")
-    camp.platform = real
+    let first = try camp.by(SetClock(camp.platform.clock.milliseconds() + 3_600_000)) {
+      try camp.open(
+        "CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT)", CommandLineFixture.definition(#"{ "t": {} }"#),
+        devices: ["tablet"])
+      return try camp.emit("tablet")
+    }
     #expect(camp.device("tablet", "import", first).code == 0)
   }
 
@@ -31,21 +27,31 @@ struct AnswerToOtherTests {
     try camp.rows("tablet/data.sqlite", "SELECT max(sequence) FROM satchel_exports")
   }
 
-  @Test("also if its database was rebuilt, and the hub's clock is ahead")
-  func rebuilt() throws {
-    try write("before the backup")
-    try camp.deliver("tablet")
+  /// Backs the folder up, delivers another export, and puts the folder back. Returns the hub's answer to that export.
+  private func putBack() throws -> String {
     try camp.copy("tablet", to: "backup")
     try write("lost")
     try camp.deliver("tablet")
     let answer = try camp.emit("tablet")
-    try FileManager.default.removeItem(atPath: camp.path("tablet"))
+    try camp.remove("tablet")
     try camp.copy("backup", to: "tablet")
-    for name in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try camp.removeIfThere("tablet/\(name)") }
-    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
-    #expect(try newest() == "1")
+    return answer
+  }
+
+  private func expectRefusal(of answer: String) throws {
     let refused = camp.device("tablet", "import", answer, "--json")
     #expect(try refused.json["bundles"]?.arrayValue?.first?["error"]?["reason"] == "older-database")
+  }
+
+  @Test("also if its database was rebuilt, and the hub's clock is ahead")
+  func rebuilt() throws {
+    try write("before the backup")
+    try camp.deliver("tablet")
+    let answer = try putBack()
+    try camp.loseDatabase(of: "tablet")
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    #expect(try newest() == "1")
+    try expectRefusal(of: answer)
     let second = camp.hub("import", try camp.export("tablet"), "--json")
     #expect(try newest() == "2")
     #expect(try second.json["bundles"]?.arrayValue?.first?["error"]?["reason"] == "fork", "\(second.out)")
@@ -59,20 +65,10 @@ struct AnswerToOtherTests {
   func clockSetBack() throws {
     try write("before the backup")
     try camp.deliver("tablet")
-    let real = camp.platform
-    let ahead = SetClock(real.clock.milliseconds() + 86_400_000)
-    camp.platform = Platform(files: real.files, clock: ahead, random: real.random)
     try write("in the backup")
-    _ = try camp.export("tablet")
-    camp.platform = real
-    try camp.copy("tablet", to: "backup")
-    try write("lost")
-    try camp.deliver("tablet")
-    let answer = try camp.emit("tablet")
-    try FileManager.default.removeItem(atPath: camp.path("tablet"))
-    try camp.copy("backup", to: "tablet")
-    let refused = camp.device("tablet", "import", answer, "--json")
-    #expect(try refused.json["bundles"]?.arrayValue?.first?["error"]?["reason"] == "older-database")
+    _ = try camp.by(SetClock(camp.platform.clock.milliseconds() + 86_400_000)) { try camp.export("tablet") }
+    let answer = try putBack()
+    try expectRefusal(of: answer)
     _ = try camp.export("tablet")
     #expect(try newest() == "3")
   }
@@ -82,7 +78,7 @@ struct AnswerToOtherTests {
     try write("x")
     _ = try camp.export("tablet")
     let before = try camp.rows("tablet/data.sqlite", "SELECT created / 1000 FROM satchel_exports")
-    for name in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try camp.removeIfThere("tablet/\(name)") }
+    try camp.loseDatabase(of: "tablet")
     #expect(camp.device("tablet", "doctor", "--repair").code == 0)
     #expect(try camp.rows("tablet/data.sqlite", "SELECT created / 1000 FROM satchel_exports") == before)
   }

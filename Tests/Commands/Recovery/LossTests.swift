@@ -47,7 +47,7 @@ import Testing
   func missing() throws {
     try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 1, 'first')")
     _ = try camp.export("tablet")
-    for name in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try camp.removeIfThere("tablet/\(name)") }
+    try camp.loseDatabase(of: "tablet")
     for (command, code) in [("doctor", 1), ("status", 0)] {
       let answer = camp.device("tablet", command)
       #expect(answer.code == Int32(code), "\(command): \(answer.out)")
@@ -168,7 +168,7 @@ import Testing
     #expect(camp.device("tablet", "export").code == 0)
     try camp.sql("office.sqlite", "DELETE FROM reviews WHERE id = 'r1'")
     if knowsThatItIsGone { try camp.answer("tablet", full: true) }
-    for file in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try camp.removeIfThere("tablet/\(file)") }
+    try camp.loseDatabase(of: "tablet")
     try camp.answer("tablet", full: true)
     #expect(try reviews("tablet/data.sqlite") == "")
     try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('n1', 'lake', 'ann', 1, 'new')")

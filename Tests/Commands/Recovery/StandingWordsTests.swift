@@ -192,7 +192,7 @@ struct StandingWordsTests {
     let newest = try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-")
     try FileManager.default.copyItem(atPath: newest, toPath: bundle)
     #expect(camp.device("tablet", "import", bundle).code == 0)
-    for name in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try camp.removeIfThere("tablet/\(name)") }
+    try camp.loseDatabase(of: "tablet")
     let outcome = camp.device("tablet", "import", bundle)
     #expect(outcome.code == 0, "\(outcome.error)")
     #expect(outcome.out.contains("The database was rebuilt"), "\(outcome.out)")
@@ -201,13 +201,11 @@ struct StandingWordsTests {
 
   @Test("if the hub's own clock was ahead, its status blames no device")
   func ownClock() throws {
-    let real = camp.platform
-    let ahead = SetClock(SystemClock().milliseconds() + 100 * 86_400_000)
-    camp.platform = Platform(files: real.files, clock: ahead, random: real.random)
-    camp.answer("tablet", 2)
-    try camp.sql("office.sqlite", "UPDATE sites SET name = 'of the future'")
-    camp.answer("tablet", 3)
-    camp.platform = real
+    try camp.by(SetClock(SystemClock().milliseconds() + 100 * 86_400_000)) {
+      camp.answer("tablet", 2)
+      try camp.sql("office.sqlite", "UPDATE sites SET name = 'of the future'")
+      camp.answer("tablet", 3)
+    }
     #expect(camp.hub("doctor", "--repair").code == 0)
     let taken = camp.hub("import", try export())
     #expect(taken.code == 0, "\(taken.error)")

@@ -27,19 +27,19 @@ extension Season {
     let tables = try app.database.all(
       "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'satchel%' AND name NOT LIKE 'sqlite%'"
     ) { $0.text(0) }
-    let rows = try statements(making: app)
     if random.once(in: 2) { mail.append(parcel) }
-    try removeDatabase(of: device)
-    device.copy = nil
     var harm = random.one(of: Harm.usual)
     var saving = random
     if harm == .madeByApp, saving.once(in: 2) { harm = .savedByApp }
+    let rows = try harm == .savedByApp ? statements(making: app) : []
+    try removeDatabase(of: device)
+    device.copy = nil
     switch harm {
     case .deleted: break
     case .emptied: try files.replace(device.databasePath, mode: 0o644, contents: [])
     case .withoutTables: try make(device.databasePath, ["CREATE TABLE t (a)", "DROP TABLE t"])
     case .madeByApp: try make(device.databasePath, tables)
-    case .savedByApp: try make(device.databasePath, tables + rows + [writeIntoSavedFile(&saving)])
+    case .savedByApp: try make(device.databasePath, tables + rows + [laterWrite()])
     }
     world.settle()
     say("\(device.name)'s database is \(harm)")
@@ -64,7 +64,7 @@ extension Season {
     }
   }
 
-  private func writeIntoSavedFile(_ random: inout SplitMix64) -> String {
+  private func laterWrite() -> String {
     "UPDATE visits SET a = '\(newValue())' WHERE rowid = (SELECT max(rowid) FROM visits WHERE a IS NOT NULL)"
   }
 

@@ -223,7 +223,7 @@ struct UnitDeleteTests {
     _ = try camp.export("a")
     try camp.sql("office.sqlite", Self.losses(of: "s1")[0])
     try camp.answer("a")
-    for file in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try camp.removeIfThere("a/\(file)") }
+    try camp.loseDatabase(of: "a")
     #expect(camp.device("a", "doctor", "--repair").code == 0)
     #expect(try camp.rows("a/data.sqlite", Self.stock) == "s2|0\ns3|4")
     #expect(try conflicts("a/data.sqlite", in: camp) == "2|1")

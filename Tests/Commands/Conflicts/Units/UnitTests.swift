@@ -338,7 +338,7 @@ struct TransactionUnitTests {
     try camp.answer("a", full: true)
     try camp.sql("a/data.sqlite", Self.transfer)
     _ = try camp.export("a")
-    for file in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try camp.removeIfThere("a/\(file)") }
+    try camp.loseDatabase(of: "a")
     try camp.sql("office.sqlite", "UPDATE stock SET qty = qty - 5 WHERE id = 's1'")
     try camp.answer("a")
     #expect(try stock("a/data.sqlite") == "5 0 4")

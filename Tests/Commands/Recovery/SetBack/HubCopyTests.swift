@@ -100,12 +100,10 @@ struct HubCopyTests {
 
   @Test("two copies that began their epochs in one second used the same numbers, and each gets what it lacks")
   func sameSecond() throws {
-    let real = camp.platform
-    let clock = SetClock(real.clock.milliseconds())
-    camp.platform = Platform(files: real.files, clock: clock, random: real.random)
-    #expect(camp.hub("restore", "--in-place").code == 0)
-    #expect(copy("restore", "--in-place").code == 0)
-    camp.platform = real
+    camp.by(SetClock(camp.platform.clock.milliseconds())) {
+      #expect(camp.hub("restore", "--in-place").code == 0)
+      #expect(copy("restore", "--in-place").code == 0)
+    }
     try camp.carry("tablet", rounds: 2)
     try rename(office, to: "by the hub")
     let lost = try camp.emit("tablet")
