@@ -187,7 +187,7 @@ extension HubWorkspace {
   func resolveEach(_ units: [ConflictUnit], _ policy: Policy, note: String?, _ store: HubStore) throws -> ResolvedAll {
     var result = ResolvedAll()
     var moment = platform.clock.milliseconds()
-    let (earlier, rights) = (EarlierUnits(store), BulkDecisionRights(store))
+    let (earlier, rights) = (EarlierUnits(store), try BulkDecisionRights(store))
     // The device for which a row was decided last. Its later changes of the row follow.
     var decided: [RowInTable: ReplicaID] = [:]
     for unit in units.oldestFirst {

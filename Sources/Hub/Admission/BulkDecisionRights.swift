@@ -17,8 +17,9 @@ struct BulkDecisionRights {
   private let keys: WaitingKeys
   private let inserts: NewestInserts
 
-  init(_ store: HubStore) {
-    (self.store, scopes, keys, inserts) = (store, UserScopes(store), WaitingKeys(store), NewestInserts(store))
+  init(_ store: HubStore) throws {
+    (self.store, scopes, keys) = (store, UserScopes(store), WaitingKeys(store))
+    inserts = try NewestInserts(store)
   }
 
   /// Throws if a decision about `record` may not write the row. The caller asks before it writes, and after it.

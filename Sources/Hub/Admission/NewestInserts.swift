@@ -5,15 +5,13 @@ import SatchelValues
 final class NewestInserts {
   private let store: HubStore
   /// The newest entry when the command began. Later entries may be rolled back.
-  private var start: Cursor?
+  private let begun: Cursor
   private var known: [StepMerger.RowReference: LogEntry?] = [:]
 
-  init(_ store: HubStore) { self.store = store }
+  init(_ store: HubStore) throws { (self.store, begun) = (store, try store.cursor()) }
 
   /// The entry by which the row was last made. nil if the log has no such entry.
   func entry(of key: RowKey, in place: Int) throws -> LogEntry? {
-    let begun = try start ?? store.cursor()
-    start = begun
     let row = StepMerger.RowReference(place: place, key: key)
     var found: LogEntry?
     var isKnown = false
@@ -27,6 +25,19 @@ final class NewestInserts {
       return .enough
     }
     if !isKnown, found.map({ $0.cursor <= begun }) ?? true { known[row] = .some(found) }
+    return found
+  }
+}
+
+extension HubStore {
+  /// The entry by which a row was last made, if it is after `cursor`. nil if there is no such entry.
+  func newestInsert(of past: RowNumbers.Entry?, after cursor: Cursor = .zero) throws -> LogEntry? {
+    var found: LogEntry?
+    try eachChange(of: past, after: cursor) { entry in
+      guard entry.operation == .insert else { return .more }
+      found = entry
+      return .enough
+    }
     return found
   }
 }

@@ -26,7 +26,7 @@ final class EverHeldRows {
     let row = StepMerger.RowReference(place: place, key: key)
     if let known = knownHeld[row] { return known }
     guard let past = try store.past(of: key, in: place) else { return false }
-    let made = try newestInsert(past)
+    let made = try store.newestInsert(of: past)?.cursor ?? .zero
     let isHeld =
       try emissions().contains { $0.emission.cursor >= made && $0.rows[place].contains(past.number) }
       || lastOwn(past, key, in: place).map { $0 >= made } ?? false
@@ -45,18 +45,8 @@ final class EverHeldRows {
     {
       found.append(FormerMoment(then.emission, cursor: own))
     }
-    let made = try newestInsert(past)
+    let made = try store.newestInsert(of: past)?.cursor ?? .zero
     return found.filter { $0.cursor >= made }.sorted { $0.cursor > $1.cursor }
-  }
-
-  private func newestInsert(_ past: RowNumbers.Entry) throws -> Cursor {
-    var made = Cursor.zero
-    try store.eachChange(of: past) { entry in
-      guard entry.operation == .insert else { return .more }
-      made = entry.cursor
-      return .enough
-    }
-    return made
   }
 
   /// The moments of all emissions for this user. The newest is first.

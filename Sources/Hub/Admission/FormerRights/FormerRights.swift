@@ -34,6 +34,8 @@ final class FormerRights {
   /// The number of emissions in `emissions`, from the first, that the device may have had when it made its changes.
   private let receivedCount: Int
   private var knownHeld: [[RowSet]]?
+  /// The entries by which rows were last made, before this bundle.
+  private var made: [Subject: Cursor] = [:]
   private var lost: [Loss: Stamp] = [:]
   private var writable: [Loss: Bool] = [:]
   private var takenLate: [StepMerger.RowReference: Bool] = [:]
@@ -98,10 +100,24 @@ final class FormerRights {
     return held
   }
 
-  /// The places of the emissions that showed a row.
-  private func shownBy() throws -> (Subject) -> RowSet {
-    let held = try held()
-    return { row in RowSet(held.indices.lazy.filter { held[$0][row.place].contains(row.number) }.map(Int64.init)) }
+  /// The places of the emissions that showed a row. A row that was deleted and made again is another row.
+  private func shownBy() throws -> (Subject) throws -> RowSet {
+    let (held, cursors) = (try held(), emissions.map(\.cursor))
+    return { [self] row in
+      let made = try newestInsert(of: row)
+      return RowSet(
+        held.indices.lazy.filter { cursors[$0] >= made && held[$0][row.place].contains(row.number) }
+          .map(Int64.init))
+    }
+  }
+
+  /// The cursor of the last insert of a row since the oldest of the emissions. Zero if there is none.
+  private func newestInsert(of row: Subject) throws -> Cursor {
+    if let known = made[row] { return known }
+    let past = try store.past(of: row.key, in: row.place)
+    let found = try store.newestInsert(of: past, after: emissions.first?.cursor ?? .zero)?.cursor ?? .zero
+    made[row] = found
+    return found
   }
 
   /// Returns the last emission that showed all of these rows, with the time until which the user could see the rows.
@@ -207,7 +223,7 @@ final class FormerRights {
       let last = path.count - 1
       guard let parent = path[last].parents.popLast() else {
         let done = path.removeLast()
-        let group = hidden.add(done.hidden, below: done.above, shownBy: shownBy)
+        let group = try hidden.add(done.hidden, below: done.above, shownBy: shownBy)
         if let row = done.row { hiddenAbove[row] = group }
         if path.isEmpty { return group }
         path[last - 1].above.append(group)
@@ -246,8 +262,14 @@ final class FormerRights {
   private func isTakenLate(_ key: RowKey, in place: Int) throws -> Bool {
     let row = StepMerger.RowReference(place: place, key: key)
     if let known = takenLate[row] { return known }
-    let isTaken = try ConflictTable.hasTakenLateInsert(
+    let bundles = try ConflictTable.bundlesOfLateInserts(
       key, of: store.tables[place].name, device: device.id, user: scope.user.name, in: store.database)
+    // Another writer may have deleted the row, and made another row under its key.
+    let isTaken =
+      try !bundles.isEmpty
+      && store.newestInsert(of: store.past(of: key, in: place))?.bundle.map {
+        bundles.contains(BundleID(unchecked: $0))
+      } ?? false
     takenLate[row] = isTaken
     return isTaken
   }

@@ -29,9 +29,11 @@ struct HiddenRows {
 
   /// Adds a group.
   /// - Parameter shownBy: the emissions that showed a row.
-  mutating func add(_ rows: Set<Subject>, below above: [Group] = [], shownBy: (Subject) -> RowSet) -> Group {
+  mutating func add(
+    _ rows: Set<Subject>, below above: [Group] = [], shownBy: (Subject) throws -> RowSet
+  ) rethrows -> Group {
     let above = above.filter { groups[$0].shownBy != nil }
-    let sets = rows.map(shownBy) + above.compactMap { groups[$0].shownBy }
+    let sets = try rows.map(shownBy) + above.compactMap { groups[$0].shownBy }
     let all = sets.dropFirst().reduce(sets.first) { $0?.intersection($1) }
     groups.append(Content(rows: rows, above: above, shownBy: all))
     return groups.count - 1

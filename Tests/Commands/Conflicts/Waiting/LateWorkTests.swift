@@ -112,6 +112,40 @@ struct LateWorkTests {
     #expect(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.count == (isTaken ? 0 : 1))
   }
 
+  @Test(
+    "it changes no row that another writer made later under the same key",
+    arguments: ["UPDATE sites SET name = 'mine' WHERE id = 'hill'", "DELETE FROM sites WHERE id = 'hill'"])
+  func madeAgain(act: String) throws {
+    let camp = try open(
+      #""sites": { "visible": "tier <= :tier", "conflict": "device", "late": "accept" }, "notes": {}, "shots": {}"#)
+    try camp.sql("tablet/data.sqlite", act)
+    camp.awaitLaterTime()
+    for sql in ["DELETE FROM sites WHERE id = 'hill'", "INSERT INTO sites VALUES ('hill', 9, 'Another')"] {
+      try camp.sql("office.sqlite", sql)
+      try camp.deliver("phone")
+    }
+    try camp.deliver("tablet")
+    #expect(try camp.rows("office.sqlite", "SELECT * FROM sites WHERE id = 'hill'") == "hill|9|Another")
+    #expect(try !conflicts(camp).contains("settled"))
+  }
+
+  @Test("a row that was accepted late and then deleted gives no right to the next row under its key")
+  func madeAgainBelow() throws {
+    let camp = try open(Self.accepting.replacing(#""notes": {"#, with: #""notes": { "conflict": "device","#))
+    try camp.sql("tablet/data.sqlite", "INSERT INTO notes VALUES ('new', 'lake', 'ann', 'new')")
+    camp.awaitLaterTime()
+    try camp.sql("office.sqlite", Self.moves)
+    try camp.deliver("tablet")
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM notes WHERE id = 'new'") == "new")
+    for sql in ["DELETE FROM notes WHERE id = 'new'", "INSERT INTO notes VALUES ('new', 'lake', 'ben', 'another')"] {
+      try camp.sql("office.sqlite", sql)
+      try camp.deliver("phone")
+    }
+    try camp.sql("tablet/data.sqlite", "UPDATE notes SET words = 'mine' WHERE id = 'new'")
+    try camp.deliver("tablet")
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM notes WHERE id = 'new'") == "another")
+  }
+
   @Test("where the table does not say so, a person decides", arguments: [false, true])
   func byDefault(importsFirst: Bool) throws {
     let camp = try open(#""sites": { "visible": "tier <= :tier" }, "notes": {}, "shots": {}"#)
