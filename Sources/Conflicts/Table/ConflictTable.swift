@@ -229,6 +229,20 @@ public enum ConflictTable {
       ["id": .string(id.text), "state": .string(state.rawValue)])
   }
 
+  /// Closes the record of a change that waited and then entered as its device sent it.
+  ///
+  /// A row with a settled conflict of the kind `unique` that the device won took the place of another row. A row that
+  /// waited did not, so it gets the kind of its unit.
+  public static func close(entered id: ConflictID, in database: borrowing Database) throws {
+    try database.run(
+      """
+      UPDATE satchel_conflicts
+      SET state = 'settled', winner = 'device', winners = '{}', told = NULL,
+        kind = CASE kind WHEN 'unique' THEN 'unit' ELSE kind END
+      WHERE id = :id
+      """, ["id": .string(id.text)])
+  }
+
   private static func winners(_ record: ConflictRecord) -> Value {
     .text(FieldsCoding.json(record.winners.map { Field($0.name, .string($0.winner.rawValue)) }))
   }

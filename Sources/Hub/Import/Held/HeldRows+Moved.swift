@@ -23,7 +23,7 @@ extension HeldRows {
     else { return [] }
     whole.stamp = last.stamp
     guard try !store.isWrittenTooLate(whole), try release(whole, bundle) == .entered else { return [] }
-    for change in behind { try ConflictTable.setState(.settled, of: change.id, in: store.database) }
+    for change in behind { try ConflictTable.close(entered: change.id, in: store.database) }
     return [record.id] + behind.map(\.id)
   }
 }

@@ -72,6 +72,43 @@ struct EarlierChangeTests {
     }
   }
 
+  @Test(
+    "a change on a unit that waited and then entered is taken, whichever side learns it first",
+    arguments: [false, true])
+  func afterWaiting(importsFirst: Bool) throws {
+    let unit = #"{ "unit": "transaction", "conflict": "device" }"#
+    let lab = try TwoDeviceFixture(
+      """
+      CREATE TABLE parents (id TEXT PRIMARY KEY);
+      CREATE TABLE r (id TEXT PRIMARY KEY, c INTEGER);
+      CREATE TABLE s (id TEXT PRIMARY KEY, p TEXT REFERENCES parents (id));
+      INSERT INTO parents VALUES ('p');
+      INSERT INTO r VALUES ('r', 0);
+      """, #""parents": {}, "r": \#(unit), "s": \#(unit)"#)
+    for name in ["tablet", "phone"] { try lab.answer(name) }
+    try lab.sql(
+      "tablet",
+      """
+      BEGIN;
+      INSERT INTO satchel_unit DEFAULT VALUES;
+      UPDATE r SET c = 1;
+      INSERT INTO s VALUES ('s', 'p');
+      COMMIT
+      """)
+    try lab.sql("office", "DELETE FROM parents")
+    try lab.deliver("tablet")
+    #expect(try lab.rows("office", "SELECT DISTINCT state FROM satchel_conflicts") == "held")
+    // The office writes the tablet's value, and the parent comes back.
+    try lab.sql("office", "UPDATE r SET c = 1; INSERT INTO parents VALUES ('p')")
+    try lab.deliver("phone")
+    #expect(try lab.rows("office", "SELECT DISTINCT state, winner FROM satchel_conflicts") == "settled|device")
+    try lab.sql("tablet", "UPDATE r SET c = 2")
+    if importsFirst { try lab.answer("tablet") }
+    try lab.deliver("tablet")
+    #expect(try lab.rows("office", "SELECT c FROM r") == "2")
+    try lab.peace(["SELECT * FROM r", "SELECT * FROM s"])
+  }
+
   @Test("a transfer after a bundle with the result is taken")
   func resultIsKnown() throws {
     let lab = try openStock("manual")
