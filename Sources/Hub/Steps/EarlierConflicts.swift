@@ -46,6 +46,9 @@ final class EarlierConflicts {
   /// Forgets what is known of a row, because conflicts about its changes were closed.
   func forget(_ row: StepMerger.RowReference) { rows[row] = nil }
 
+  /// From now on, records which logs are read.
+  func begin() { entered.begin() }
+
   /// Forgets the entries of the log after `cursor`, because they were rolled back.
   func forget(after cursor: Cursor) { entered.forget(after: cursor) }
 

@@ -13,6 +13,8 @@ final class EnteredWrites {
   private let store: HubStore
   private let device: ReplicaID
   private var rows: [StepMerger.RowReference: OfRow] = [:]
+  /// The rows that were read since `begin()`.
+  private var touched: [StepMerger.RowReference] = []
 
   init(_ store: HubStore, of device: ReplicaID) { (self.store, self.device) = (store, device) }
 
@@ -26,9 +28,16 @@ final class EnteredWrites {
     }
     known.newest = max(known.newest, past.cursor ?? .zero)
     rows[row] = known
+    touched.append(row)
     return known.stamps.contains(stamp)
   }
 
-  /// Forgets what was read after `cursor`, because the entries after it were rolled back.
-  func forget(after cursor: Cursor) { rows = rows.filter { $0.value.newest <= cursor } }
+  /// From now on, records which logs are read.
+  func begin() { touched = [] }
+
+  /// Forgets what was read since `begin()` and beyond `cursor`, because the entries after it were rolled back.
+  func forget(after cursor: Cursor) {
+    for row in touched where rows[row].map({ $0.newest > cursor }) ?? false { rows[row] = nil }
+    touched = []
+  }
 }

@@ -86,24 +86,6 @@ final class StepMerger {
   /// The greatest number of the device's changes that may wait.
   var mostHeld = HubWorkspace.usualMostHeld
 
-  /// The results of the merge so far, except for the changes in the database.
-  struct Progress {
-    fileprivate var holdsAny: Bool?
-    /// The number of the device's changes that wait. nil: the changes are not counted yet.
-    var heldCount: Int?
-    var tally = RowTally()
-    var found: [ConflictRecord] = []
-    /// The new conflicts about rows that their user may have lost.
-    var lost: [ConflictID] = []
-    /// The new conflicts in tables with `"late": "accept"`. Afterwards `LateWork` decides whether it accepts their
-    /// changes.
-    var maybeLate: [ConflictID] = []
-    fileprivate(set) var taken = 0
-    var conflicts = 0
-    /// The number of changes that were not accepted as sent.
-    var refused = 0
-  }
-
   var progress = Progress()
   var tally: RowTally { progress.tally }
   /// The first few of the new disagreements.

@@ -195,12 +195,12 @@ struct WaitingOrder {
 }
 
 extension HubStore {
-  /// Returns groups of recorded changes in an order in which each group may help the next one. Groups that change the
-  /// same row keep their order.
+  /// Returns groups of recorded changes in an order in which each group may help the next one. Groups in which one
+  /// device changes the same row keep their order.
   func inWaitingOrder<Group>(_ groups: [Group], _ records: (Group) -> [ConflictRecord]) throws -> [Group] {
-    var last: [RowInTable: Int] = [:]
+    var last: [HeldRows.RowReference: Int] = [:]
     let items = groups.enumerated().map { number, group in
-      let changed = Set(records(group).map { RowInTable(table: $0.table, key: $0.key) })
+      let changed = Set(records(group).map { HeldRows.RowReference($0) })
       defer { for row in changed { last[row] = number } }
       return WaitingOrder.Item(
         parts: records(group).compactMap(part), after: changed.compactMap { last[$0] }.sorted())

@@ -24,6 +24,7 @@ final class CostFixture: Story {
       "tables": {
         "rows": { "visible": "owner <> 'boss'", "write": "owner = :user", "conflict": "manual", "attachments": ["photo"] },
         "wholes": { "conflict": "manual", "merge": "row" }, "moves": { "conflict": "manual", "unit": "transaction" },
+        "pallets": { "conflict": "hub", "unit": "transaction" },
         "pairs": { "conflict": "hub" }, "late": { "visible": "zone = :zone", "late": "accept" },
         "bags": { "columns": { "tags": "union" } }, "links": {}, "codes": {},
         "numbers": { "keys": "rekey" }, "parts": { "keys": "rekey" }, "trails": { "keys": "rekey" } } }
@@ -33,6 +34,7 @@ final class CostFixture: Story {
     CREATE TABLE rows (id TEXT PRIMARY KEY, owner TEXT, words TEXT, photo TEXT);
     CREATE TABLE wholes (id TEXT PRIMARY KEY, words TEXT);
     CREATE TABLE moves (id TEXT PRIMARY KEY, words TEXT);
+    CREATE TABLE pallets (id TEXT PRIMARY KEY, words TEXT);
     CREATE TABLE pairs (id TEXT PRIMARY KEY, words TEXT, more TEXT);
     CREATE TABLE late (
       id TEXT PRIMARY KEY, next TEXT REFERENCES late (id), beside TEXT REFERENCES late (id), zone INTEGER);
@@ -139,6 +141,19 @@ final class CostFixture: Story {
         let key = JSONValue.integer(Int64(hundredThousand + place))
         return forger.insert("numbers", key, ["id": key, "words": "mine"])
       }
+    case .refusedUnits:
+      // Each unit has two rows, and each row has a second unit later.
+      let half = max(1, count / 2)
+      content.changes = (0..<count).map { number in
+        let (row, round) = (number % half, number / half)
+        var members =
+          forger.update(
+            "pallets", text("p\(row)"), set: ["words": text("\(round + 1)")], was: ["words": text("\(round)")]
+          ).objectValue ?? []
+        members.set("generation", .integer(forger.sequence + Int64(round)))
+        members.set("unit", .integer(Int64(round * half + row / 2 + 1)))
+        return .object(members)
+      }
     default: content.changes = shuffled(count).enumerated().map { line(filling, $0, $1, forger) }
     }
   }
@@ -180,6 +195,9 @@ final class CostFixture: Story {
       _ = try hub.setUser("ann", attributes: [("zone", "2")])
     case .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits, .settledConflictsOfRow:
       try write("UPDATE \(filling.tableOfOneRow) SET words = 'hub' WHERE id = 'own'", in: hub.folder)
+    case .refusedUnits:
+      try share("\(numbers) INSERT INTO pallets SELECT 'p' || i, '0' FROM n")
+      try write("UPDATE pallets SET words = 'hub'", in: hub.folder)
     case .conflictsOfLostRow:
       // The row has a long history before its user loses it.
       _ = try hub.importBundle(file(of: count, .steps))
@@ -210,11 +228,12 @@ final class CostFixture: Story {
     _ = try evil.importBundle(hub.emit(to: "evil").file)
   }
 
+  private func text(_ word: String) -> JSONValue { .string(word) }
+
   /// - Parameters:
   ///   - number: which line it is.
   ///   - place: another number below the count, each once.
   private func line(_ filling: CostTests.Filling, _ number: Int, _ place: Int, _ forger: Forger) -> JSONValue {
-    func text(_ word: String) -> JSONValue { .string(word) }
     func row(_ members: JSONValue) -> JSONValue { forger.insert("rows", text("r\(number)"), members) }
     let key = JSONValue.integer(Int64(number + 1))
     let before: JSONValue = place == 0 ? nil : text("\(filling == .chain ? "o" : "l")\(place - 1)")
@@ -264,7 +283,7 @@ final class CostFixture: Story {
       return forger.insert("codes", text("d\(place)"), ["id": text("d\(place)"), "code": text("v\(place)")])
     case .takenKeys: return forger.insert("numbers", key, ["id": key, "words": "mine"])
     case .orphansOfTakenKeys: return forger.insert("parts", key, ["id": key, "row": "gone"])
-    case .chainOfKeys, .renames, .reports, .reportsOfRow, .decisions, .files, .versions: return nil
+    case .chainOfKeys, .renames, .refusedUnits, .reports, .reportsOfRow, .decisions, .files, .versions: return nil
     }
   }
 }
@@ -274,7 +293,7 @@ extension CostTests.Filling {
   fileprivate var hasManyGenerations: Bool {
     [
       .steps, .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits, .conflictsOfLostRow, .settledConflictsOfRow,
-      .reportsOfRow, .lateTree,
+      .reportsOfRow, .lateTree, .refusedUnits,
     ].contains(self)
   }
 
