@@ -68,7 +68,7 @@ extension StepMerger {
     let removal = Step(
       table: step.table, key: rivalKey, generation: step.generation, stamp: step.stamp, change: .delete(was: rival))
     try log(removal.change, removal, with: rivalPast, in: place)
-    try log(change, step, with: past, in: place)
+    try log(change, step, with: past, in: place, besides: writtenTwice(pending, over: hub, result, in: place))
     try note(Disagreement(kind: .unique, state: verdict.state, rowWinner: .device), step, met: rival, in: place)
     return true
   }

@@ -10,7 +10,14 @@ extension StepMerger {
     let row: RowReference
     let before: Row?
     let after: Row?
-    let steps: [(step: Step, change: Change)]
+    let steps: [Written]
+  }
+
+  /// A step with its change of the row, and the values that the row had already.
+  private struct Written {
+    let step: Step
+    let change: Change?
+    let equal: [ColumnChange]
   }
 
   /// Merges rows that cannot be merged one by one. Such rows trade a UNIQUE value, or a parent is deleted and a new row
@@ -28,8 +35,13 @@ extension StepMerger {
       where error.kind == .unique || error.kind == .constraint
     { return false }
     for move in moves {
-      for (step, change) in move.steps {
-        try log(change, step, with: store.past(of: step.key, in: move.row.place), in: move.row.place)
+      for written in move.steps {
+        let past = try store.past(of: written.step.key, in: move.row.place)
+        if let change = written.change {
+          try log(change, written.step, with: past, in: move.row.place, besides: written.equal)
+        } else {
+          try log(equal: written.equal, written.step, with: past, in: move.row.place)
+        }
       }
       waiting[move.row] = nil
     }
@@ -42,17 +54,21 @@ extension StepMerger {
     if try isHeld(row.key, before == nil, in: row.place) { return nil }
     var after = before
     let past = try store.past(of: row.key, in: row.place)
-    var steps: [(step: Step, change: Change)] = []
+    var steps: [Written] = []
     for pending in waiting[row] ?? [] {
       if try notTaken(before: pending, in: row.place) != nil { return nil }
       if after == nil, grouped.contains(pending.number), try deletesNothing(pending, with: past) { return nil }
       let result = try merged(pending, onto: after, with: past, in: row.place)
       if result.disagreement != nil { return nil }
-      if let change = Change(from: after, to: result.row) { steps.append((pending.step, change)) }
+      var equal = try writtenTwice(pending, over: after, result, in: row.place)
+      if !equal.isEmpty, before != nil, try !scope.mayWrite(row.key, in: row.place) { equal = [] }
+      steps.append(Written(step: pending.step, change: Change(from: after, to: result.row), equal: equal))
       after = result.row
     }
     if device.refusal != nil { return nil }
-    if before == nil, after != nil, try steps.contains(where: { try keyFault(of: $0.step, in: row.place) != nil }) {
+    if before == nil, after != nil,
+      try steps.contains(where: { try $0.change != nil && keyFault(of: $0.step, in: row.place) != nil })
+    {
       return nil
     }
     if before != nil, after == nil, store.tables[row.place].rules.delete == .never { return nil }

@@ -6,6 +6,16 @@ import SatchelValues
 /// The row has the value already, and yet the log gets an entry of the device's write. So a delete or a change that was
 /// made with knowledge of the other write alone counts as concurrent, as if it had arrived before the device's write.
 extension StepMerger {
+  /// Returns the columns with equal values that are logged with a step, as changes that change no value.
+  func writtenTwice(
+    _ pending: Pending, over hub: Row?, _ result: MergeResult, in place: Int
+  ) throws -> [ColumnChange] {
+    if pending.decided { return [] }
+    return try scope.writtenTwice(pending.step.change, over: hub, result, from: base, in: place)
+  }
+}
+
+extension ScopeStore {
   /// Returns the columns with equal values that are logged, as changes that change no value.
   ///
   /// A change of an earlier epoch has none, because the row may contain the change itself. A row that is merged whole
@@ -14,15 +24,16 @@ extension StepMerger {
   /// - Parameters:
   ///   - hub: the row that the change met.
   ///   - result: the result of the merge.
+  ///   - base: the state from which the device made the change.
   func writtenTwice(
-    _ pending: Pending, over hub: Row?, _ result: MergeResult, in place: Int
+    _ change: Change, over hub: Row?, _ result: MergeResult, from base: ChangeBase, in place: Int
   ) throws -> [ColumnChange] {
-    guard let hub, !pending.decided else { return [] }
+    guard let hub else { return [] }
     let table = store.tables[place]
     func equal(_ columns: some Sequence<Int>) -> [ColumnChange] {
       columns.sorted().map { ColumnChange(column: $0, was: hub[$0], value: hub[$0]) }
     }
-    switch pending.step.change {
+    switch change {
     case .insert:
       // The device holds a row with this natural key from now on, even if the two rows had different keys.
       guard table.folds, result.row == hub, result.disagreement == nil else { return [] }
@@ -31,7 +42,7 @@ extension StepMerger {
       if base.isFormerEpoch || store.rows[place].rules.grain == .row { return [] }
       let files = table.rules.attachments.compactMap { table.schema.position(of: $0) }
       return try equal(result.writtenTwice.filter { !files.contains($0) }).filter {
-        try scope.decidesNothing(.update([$0]), in: place)
+        try decidesNothing(.update([$0]), in: place)
       }
     case .delete: return []
     }

@@ -83,6 +83,74 @@ struct WrittenTwiceTests {
     try field.peace(["SELECT * FROM t"])
   }
 
+  /// How the phone's equal write comes into the hub's row.
+  enum Way: String, CaseIterable {
+    case softDelete, afterWaiting, withTrade
+
+    var policy: String {
+      switch self {
+      case .softDelete: #""newest", "delete": "soft", "deleted": "gone""#
+      case .afterWaiting: #""newest""#
+      case .withTrade: #""manual""#
+      }
+    }
+    var office: String { self == .softDelete ? "UPDATE t SET gone = 1 WHERE id = 'k'" : WrittenTwiceTests.same }
+    var tablet: String {
+      self == .softDelete ? "UPDATE t SET gone = 0 WHERE id = 'k'" : "UPDATE t SET a = 'later' WHERE id = 'k'"
+    }
+    var phone: String {
+      switch self {
+      case .softDelete: office
+      case .afterWaiting: "UPDATE t SET a = 'same', p = 'p' WHERE id = 'k'"
+      case .withTrade:
+        """
+        UPDATE t SET u = 3 WHERE id = 'k';
+        UPDATE t SET u = 1 WHERE id = 'l';
+        UPDATE t SET u = 2, a = 'same' WHERE id = 'k';
+        """
+      }
+    }
+  }
+
+  private static let same = "UPDATE t SET a = 'same' WHERE id = 'k'"
+
+  @Test("whichever way the second write comes into the row, both orders end alike", arguments: Way.allCases)
+  func ways(_ way: Way) throws {
+    func outcome(_ order: [String]) throws -> String {
+      let field = try TwoDeviceFixture(
+        """
+        CREATE TABLE parents (id TEXT PRIMARY KEY);
+        CREATE TABLE t (
+          id TEXT PRIMARY KEY, a TEXT, u INTEGER UNIQUE, p TEXT REFERENCES parents (id),
+          gone INTEGER NOT NULL DEFAULT 0);
+        INSERT INTO parents VALUES ('p');
+        INSERT INTO t (id, a, u) VALUES ('k', 'a0', 1), ('l', 'a0', 2);
+        """, #""parents": {}, "t": { "conflict": \#(way.policy) }"#)
+      for name in ["tablet", "phone"] { try field.answer(name) }
+      try field.sql("office", way.office)
+      try field.answer("tablet")
+      try field.wait()
+      try field.sql("tablet", way.tablet)
+      try field.wait()
+      try field.sql("phone", way.phone)
+      if way == .afterWaiting { try field.sql("office", "DELETE FROM parents") }
+      for name in order {
+        try field.deliver(name)
+        if way == .afterWaiting, name == "phone" {
+          #expect(try field.kinds().contains { $0.contains("held") })
+          try field.sql("office", "INSERT INTO parents VALUES ('p')")
+          try field.answer("phone")
+        }
+      }
+      let kinds = try field.kinds().filter { !$0.contains("foreign key") }
+      let rows = try field.rows("office", "SELECT * FROM t ORDER BY id")
+      try field.peace(["SELECT * FROM t ORDER BY id"])
+      return way == .withTrade ? "\(!kinds.isEmpty)" : rows
+    }
+    let tabletFirst = try outcome(["tablet", "phone"])
+    #expect(try outcome(["phone", "tablet"]) == tabletFirst)
+  }
+
   @Test("who may not change a row has no part in its values")
   func withoutRight() throws {
     let field = try open(#""manual""#, more: #", "write": ":user = 'ann'""#)

@@ -26,7 +26,9 @@ extension HeldRows {
     for column in lost { winners[column] = .hub }
     let kind = result.disagreement?.kind ?? .updateUpdate
     let state = result.disagreement?.state ?? .settled
-    return MergeResult(row: result.row, disagreement: Disagreement(kind: kind, state: state, winners: winners))
+    return MergeResult(
+      row: result.row, disagreement: Disagreement(kind: kind, state: state, winners: winners),
+      writtenTwice: result.writtenTwice)
   }
 
   /// The rules for a waiting insert that meets a row. If another replica made the row, equal counters are added.

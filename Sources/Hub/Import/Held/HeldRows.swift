@@ -221,15 +221,17 @@ final class HeldRows {
       try row.map { try collide($0, record, change, in: place) }
       return .closed
     }
-    if let change = Change(from: hub, to: row) {
+    let made = Change(from: hub, to: row)
+    let equal = try scope.writtenTwice(change, over: hub, result, from: base, in: place)
+    if made != nil || found?.mayWrite == true && !equal.isEmpty {
       // While the change waited, the device lost the row. So the row is sent back to the device.
       let origin = Origin(
         device: record.device, user: record.user, stamp: record.stamp, bundle: bundle, returnsToAuthor: true, at: now)
-      try store.log(change, of: record.key, with: past, in: place, from: origin)
+      try store.log(made?.with(equal) ?? .update(equal), of: record.key, with: past, in: place, from: origin)
     }
     let recorded = result.disagreement.map { change.counted(in: $0) } ?? change
     try close(record, recorded, result.disagreement, met: hub, in: place)
-    return Change(from: hub, to: row) == nil ? .closed : .entered
+    return made == nil ? .closed : .entered
   }
 
   /// Closes the record of a change that entered. If the change met another change, the record becomes an ordinary
@@ -239,7 +241,7 @@ final class HeldRows {
     note: String? = nil
   ) throws {
     try store.forgetJoined(record.id)
-    guard let disagreement else { return try ConflictTable.setState(.settled, of: record.id, in: store.database) }
+    guard let disagreement else { return try ConflictTable.close(entered: record.id, in: store.database) }
     if !disagreement.isWonByDevice { lost.append(record.id) }
     var found = ConflictRecord(
       disagreement, of: change, at: record.stamp, generation: record.generation, key: record.key,

@@ -141,12 +141,16 @@ final class LateWork {
       walks.walk(past, in: place, besides: nil, store))
     let result = merge(change, at: stamp, onto: found?.row, others: others, by: rows.rules)
     if result.disagreement?.state == .open { return false }
-    if let made = Change(from: found?.row, to: result.row) {
+    let made = Change(from: found?.row, to: result.row)
+    let equal = try merger.scope.writtenTwice(change, over: found?.row, result, from: base, in: place)
+    if let made {
       guard try write(made, to: result.row, over: found?.row, key: record.key, in: place) else { return false }
+      merger.count(made, in: place)
+    }
+    if made != nil || !equal.isEmpty {
       let origin = Origin(
         device: device.id, user: device.user, stamp: stamp, bundle: bundle, returnsToAuthor: true, at: now)
-      try store.log(made, of: record.key, with: past, in: place, from: origin)
-      merger.count(made, in: place)
+      try store.log(made?.with(equal) ?? .update(equal), of: record.key, with: past, in: place, from: origin)
     }
     try close(record, as: result.disagreement, met: found, in: place)
     return true
