@@ -197,15 +197,16 @@ private func mergeDelete(
     if isDeleted(hub, by: rules) { return nil }
     return deleteMeetsUpdate(rules.deleted == nil ? nil : .some(marked(hub, like: was, by: rules)), newest)
   case .update(let changes):
-    let deletes = changes.contains { $0.column == rules.deleted } && isDeleted(applying(changes, to: hub), by: rules)
+    let row = applying(changes, to: hub)
+    let deletes = changes.contains { $0.column == rules.deleted } && isDeleted(row, by: rules)
     if wasDeletedThere {
       let equal = changes.map(\.column).filter {
-        others.columns[$0] != nil && applying(changes, to: hub)[$0] == hub[$0]
+        others.columns[$0] != nil && row[$0] == hub[$0]
       }
       return deletes
         ? MergeResult(row: hub, writtenTwice: equal) : gone(leaving: hub, at: stamp, others, by: rules)
     }
-    return deletes ? deleteMeetsUpdate(applying(changes, to: hub), newest) : nil
+    return deletes ? deleteMeetsUpdate(row, newest) : nil
   case .insert: return wasDeletedThere ? gone(leaving: hub, at: stamp, others, by: rules) : nil
   }
 

@@ -231,14 +231,18 @@ public enum ConflictTable {
 
   /// Closes the record of a change that waited and then entered as its device sent it.
   ///
-  /// A row with a settled conflict of the kind `unique` that the device won took the place of another row. A row that
-  /// waited did not, so it gets the kind of its unit.
+  /// A settled conflict of the kind `unique` that the device won says that the row took the place of another row, and
+  /// the kind `revoked` says that the change was accepted late. A change that waited did neither.
   public static func close(entered id: ConflictID, in database: borrowing Database) throws {
     try database.run(
       """
       UPDATE satchel_conflicts
       SET state = 'settled', winner = 'device', winners = '{}', told = NULL,
-        kind = CASE kind WHEN 'unique' THEN 'unit' ELSE kind END
+        kind = CASE
+          WHEN kind = 'unique' THEN 'unit'
+          WHEN kind IN ('revoked', 'forbidden') THEN 'foreign key'
+          ELSE kind
+        END
       WHERE id = :id
       """, ["id": .string(id.text)])
   }

@@ -30,20 +30,20 @@ extension ScopeStore {
   ) throws -> [ColumnChange] {
     guard let hub else { return [] }
     let table = store.tables[place]
-    func equal(_ columns: some Sequence<Int>) -> [ColumnChange] {
-      columns.sorted().map { ColumnChange(column: $0, was: hub[$0], value: hub[$0]) }
+    func equal(_ columns: some Sequence<Int>) throws -> [ColumnChange] {
+      let files = table.rules.attachments.compactMap { table.schema.position(of: $0) }
+      return try columns.sorted().filter { !files.contains($0) }
+        .map { ColumnChange(column: $0, was: hub[$0], value: hub[$0]) }
+        .filter { try decidesNothing(.update([$0]), in: place) }
     }
     switch change {
     case .insert:
       // The device holds a row with this natural key from now on, even if the two rows had different keys.
       guard table.folds, result.row == hub, result.disagreement == nil else { return [] }
-      return equal(table.naturalColumns.subtracting(table.schema.key))
+      return try equal(table.naturalColumns.subtracting(table.schema.key))
     case .update:
       if base.isFormerEpoch || store.rows[place].rules.grain == .row { return [] }
-      let files = table.rules.attachments.compactMap { table.schema.position(of: $0) }
-      return try equal(result.writtenTwice.filter { !files.contains($0) }).filter {
-        try decidesNothing(.update([$0]), in: place)
-      }
+      return try equal(result.writtenTwice)
     case .delete: return []
     }
   }

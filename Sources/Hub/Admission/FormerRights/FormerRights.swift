@@ -277,8 +277,8 @@ final class FormerRights {
   /// Notes that a new row was accepted late.
   func noteTakenLate(_ key: RowKey, in place: Int) { takenLate[.init(place: place, key: key)] = true }
 
-  /// Forgets which new rows were accepted late, because some of them are not accepted after all.
-  func forgetTakenLate() { (takenLate, hiddenAbove) = ([:], [:]) }
+  /// Forgets the rows above the rows that were accepted late, because some deletes were undone.
+  func forgetRowsAbove() { hiddenAbove = [:] }
 }
 
 extension LogEntry {

@@ -118,7 +118,7 @@ final class LateWork {
     } else {
       // The logs may have been read beyond what was undone.
       (taken, walks) = (before, [:])
-      rights.forgetTakenLate()
+      rights.forgetRowsAbove()
     }
     return isWhole
   }

@@ -146,6 +146,23 @@ struct LateWorkTests {
     #expect(try camp.rows("office.sqlite", "SELECT words FROM notes WHERE id = 'new'") == "another")
   }
 
+  @Test("a new row that its device moves below another parent is no late work")
+  func movedAway() throws {
+    let camp = try open(#""sites": { "visible": "tier <= :tier" }, "notes": {}, "shots": {}"#)
+    try camp.sql("tablet/data.sqlite", "INSERT INTO notes VALUES ('new', 'lake', 'ann', 'new')")
+    try camp.sql("office.sqlite", Self.moves)
+    try camp.deliver("tablet")
+    try camp.sql("tablet/data.sqlite", "UPDATE notes SET site = 'hill' WHERE id = 'new'")
+    try camp.deliver("tablet")
+    #expect(try camp.rows("office.sqlite", "SELECT site FROM notes WHERE id = 'new'") == "hill")
+    try camp.answer("tablet")
+    let insert = "SELECT kind, state, winner FROM satchel_conflicts WHERE operation = 'insert'"
+    for database in ["office.sqlite", "tablet/data.sqlite"] {
+      #expect(try camp.rows(database, insert) == "foreign key|settled|device")
+    }
+    #expect(try !camp.rows("tablet/data.sqlite", "SELECT note FROM satchel_conflicts").contains("may not be seen"))
+  }
+
   @Test("where the table does not say so, a person decides", arguments: [false, true])
   func byDefault(importsFirst: Bool) throws {
     let camp = try open(#""sites": { "visible": "tier <= :tier" }, "notes": {}, "shots": {}"#)
