@@ -36,7 +36,7 @@ extension HubStore {
 
   /// The numbers of rows of a table that changes after a cursor deleted, and that they changed. A row that was deleted
   /// and inserted again counts as neither. Nor does a new row, or a row with the same values as before. A row that was
-  /// marked as deleted counts as deleted.
+  /// marked as deleted counts as deleted, unless it had that mark already.
   func countDeletedAndChanged(in place: Int, after start: Cursor) throws -> (deleted: Int64, changed: Int64) {
     var mark = Value.null
     if case .soft(let column) = tables[place].rules.delete {
@@ -49,8 +49,9 @@ extension HubStore {
         coalesce(sum(deletes = 0 AND inserts = 0 AND updates > 0), 0)
       FROM (
         SELECT
-          sum(operation = 'delete' OR :mark IS NOT NULL AND coalesce(json_extract(set_values, :mark), 0) <> 0
-            AND operation = 'update') AS deletes,
+          sum(operation = 'delete' OR :mark IS NOT NULL AND operation = 'update'
+            AND coalesce(json_extract(set_values, :mark), 0) <> 0
+            AND coalesce(json_extract(was_values, :mark), 0) = 0) AS deletes,
           sum(operation = 'insert') AS inserts,
           sum(operation = 'update' AND set_values <> was_values) AS updates
         FROM satchel_log
