@@ -28,16 +28,3 @@ final class NewestInserts {
     return found
   }
 }
-
-extension HubStore {
-  /// The entry by which a row was last made, if it is after `cursor`. nil if there is no such entry.
-  func newestInsert(of past: RowNumbers.Entry?, after cursor: Cursor = .zero) throws -> LogEntry? {
-    var found: LogEntry?
-    try eachChange(of: past, after: cursor) { entry in
-      guard entry.operation == .insert else { return .more }
-      found = entry
-      return .enough
-    }
-    return found
-  }
-}

@@ -34,7 +34,7 @@ final class FormerRights {
   /// The number of emissions in `emissions`, from the first, that the device may have had when it made its changes.
   private let receivedCount: Int
   private var knownHeld: [[RowSet]]?
-  /// The entries by which rows were last made, before this bundle.
+  /// When rows were last made, as they were asked about first.
   private var made: [Subject: Cursor] = [:]
   private var lost: [Loss: Stamp] = [:]
   private var writable: [Loss: Bool] = [:]

@@ -135,6 +135,17 @@ extension HubStore {
     return isAsInserted
   }
 
+  /// The entry by which a row was last made, if it is after `cursor`. nil if there is no such entry.
+  func newestInsert(of past: RowNumbers.Entry?, after cursor: Cursor = .zero) throws -> LogEntry? {
+    var found: LogEntry?
+    try eachChange(of: past, after: cursor) { entry in
+      guard entry.operation == .insert else { return .more }
+      found = entry
+      return .enough
+    }
+    return found
+  }
+
   /// The row as it was before its last delete. nil if the log has no record, or if the table has other columns by now.
   func lastImage(of key: RowKey, in place: Int) throws -> Row? {
     var last: Row?
