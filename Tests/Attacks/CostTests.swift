@@ -17,8 +17,8 @@ struct CostTests {
   enum Filling: String, CaseIterable, CustomTestStringConvertible {
     case rows, steps, deletes, orphans, chain, chainUpdates, values, takenKeys, orphansOfTakenKeys, forbidden
     case chainOfKeys, besideHeld, takenValues, renames, reports, reportsOfRow
-    case conflictsOfRow, conflictsOfWholeRow, conflictsOfUnits, conflictsOfLostRow, settledConflictsOfRow, refusedUnits,
-      lateTree
+    case conflictsOfRow, conflictsOfWholeRow, conflictsOfUnits, conflictsOfLostRow, settledConflictsOfRow
+    case refusedUnits, lateTree
     case decisions, fileNames, sharedFile, files, versions
 
     var testDescription: String { rawValue }

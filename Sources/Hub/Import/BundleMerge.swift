@@ -209,8 +209,8 @@ struct BundleMerge {
     let late = LateWork(
       merger, FormerRights(scope, device: device, changes, among: emission == nil ? [] : emissions), own: own,
       bundle: manifest.bundle, now: now)
-    try late.take(told.maybeLate + merger.progress.maybeLate)
-    try LostRights(scope, device).note(told.lost + merger.progress.lost)
+    try late.take(told.maybeLate + merger.maybeLate)
+    try LostRights(scope, device).note(told.lost + merger.lost)
     if brake == .none || brake == .withHistory {
       try BrakeCheck(
         store: store, user: scope.user.name, held: merger.held, start: start, bundle: manifest, decision: brake

@@ -130,7 +130,7 @@ extension StepMerger {
     let since = try base.sinceOfWaiting(store)
     let addition = try ConflictTable.addMeeting(
       record, bundle: bundle, noted: now, since: since, told: told, hidden: hidden, in: store.database)
-    if [.revoked, .unit].contains(record.kind) { progress.lost.append(record.id) }
+    if [.revoked, .unit].contains(record.kind) { lost.append(record.id) }
     switch addition {
     case .new:
       earlier?.add(.init(id: record.id, row: record.rowInTable))
@@ -139,7 +139,7 @@ extension StepMerger {
       if let unit = record.unit, unit != record.id { return }
       progress.conflicts += 1
       if store.place(of: record.table).map({ store.tables[$0].rules.late }) == .accept {
-        progress.maybeLate.append(record.id)
+        maybeLate.append(record.id)
       }
       if found.count < RowTally.mostShown { progress.found.append(record) }
     case .known(let known):

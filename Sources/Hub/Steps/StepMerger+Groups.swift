@@ -63,14 +63,17 @@ extension StepMerger {
   /// Runs `body`, which merges steps. If `body` throws `NotWhole`, all of its effects are undone, and this method
   /// returns false.
   func takeWhole(_ body: () throws -> Void) throws -> Bool {
-    let (before, cursor) = (progress.begin(), try store.cursor())
+    let (before, cursor) = (progress, try store.cursor())
+    let (lostBefore, lateBefore) = (lost.count, maybeLate.count)
     walks.begin()
     earlier?.begin()
     do {
       try store.database.savepoint(.commit, body)
       return true
     } catch is NotWhole {
-      progress.undo(to: before)
+      progress = before
+      lost.removeSubrange(lostBefore...)
+      maybeLate.removeSubrange(lateBefore...)
       walks.forget(after: cursor)
       earlier?.forget(after: cursor)
       parents.forget()

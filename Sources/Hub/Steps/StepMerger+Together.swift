@@ -37,11 +37,7 @@ extension StepMerger {
     for move in moves {
       for written in move.steps {
         let past = try store.past(of: written.step.key, in: move.row.place)
-        if let change = written.change {
-          try log(change, written.step, with: past, in: move.row.place, besides: written.equal)
-        } else {
-          try log(equal: written.equal, written.step, with: past, in: move.row.place)
-        }
+        try log(written.change, written.step, with: past, in: move.row.place, besides: written.equal)
       }
       waiting[move.row] = nil
     }

@@ -87,6 +87,12 @@ final class StepMerger {
   var mostHeld = HubWorkspace.usualMostHeld
 
   var progress = Progress()
+  /// The new conflicts about rows that their user may have lost. `progress` is copied for each unit, so this list is no
+  /// part of it.
+  var lost: [ConflictID] = []
+  /// The new conflicts in tables with `"late": "accept"`. Afterwards `LateWork` decides whether it accepts their
+  /// changes.
+  var maybeLate: [ConflictID] = []
   var tally: RowTally { progress.tally }
   /// The first few of the new disagreements.
   var found: [ConflictRecord] { progress.found }
@@ -238,7 +244,7 @@ final class StepMerger {
       }
       try log(change, step, with: past, in: place, besides: writtenTwice(pending, over: hub, result, in: place))
     } else if found?.mayWrite == true, device.refusal == nil {
-      try log(equal: writtenTwice(pending, over: hub, result, in: place), step, with: past, in: place)
+      try log(nil, step, with: past, in: place, besides: writtenTwice(pending, over: hub, result, in: place))
     }
     if result.disagreement?.isWonByDevice != false { try settleEarlier(pending, in: place) }
     if let hub, found?.mayWrite == true { try rememberRemovals(step, onto: hub, with: past, in: place) }
@@ -343,18 +349,15 @@ final class StepMerger {
   }
 
   /// Logs a merged change, and counts it.
-  /// - Parameter equal: further columns that the change leaves as they are.
+  /// - Parameters:
+  ///   - change: nil if the step changes nothing.
+  ///   - equal: values that the device wrote and that the row has already. They are no change of the row.
   func log(
-    _ change: Change, _ step: Step, with past: RowNumbers.Entry?, in place: Int, besides equal: [ColumnChange] = []
+    _ change: Change?, _ step: Step, with past: RowNumbers.Entry?, in place: Int, besides equal: [ColumnChange] = []
   ) throws {
-    try store.log(change.with(equal), of: step.key, with: past, in: place, from: origin.at(min(step.stamp, latest)))
-    count(change, in: place)
-  }
-
-  /// Logs values that the device wrote and that the row has already. They are no change of the row.
-  func log(equal: [ColumnChange], _ step: Step, with past: RowNumbers.Entry?, in place: Int) throws {
-    if equal.isEmpty { return }
-    try store.log(.update(equal), of: step.key, with: past, in: place, from: origin.at(min(step.stamp, latest)))
+    let origin = origin.at(min(step.stamp, latest))
+    try store.log(change, besides: equal, of: step.key, with: past, in: place, from: origin)
+    if let change { count(change, in: place) }
   }
 
   func obstacle(to row: Row?, from hub: Row?, in place: Int) throws -> Obstacle? {

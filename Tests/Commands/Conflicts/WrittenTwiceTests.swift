@@ -25,14 +25,19 @@ struct WrittenTwiceTests {
     return field
   }
 
-  /// The tablet acts with knowledge of the office's write. Then the phone writes, and both deliver in this order.
-  private func play(_ act: String, _ write: String, _ order: [String], in field: TwoDeviceFixture) throws {
-    try field.sql("office", write)
+  /// The tablet acts with knowledge of the office's write. Then the phone writes.
+  private func write(office: String, tablet: String, phone: String, in field: TwoDeviceFixture) throws {
+    try field.sql("office", office)
     try field.answer("tablet")
     try field.wait()
-    try field.sql("tablet", act)
+    try field.sql("tablet", tablet)
     try field.wait()
-    try field.sql("phone", write)
+    try field.sql("phone", phone)
+  }
+
+  /// The office and the phone write the same, and both devices deliver in this order.
+  private func play(_ act: String, _ write: String, _ order: [String], in field: TwoDeviceFixture) throws {
+    try self.write(office: write, tablet: act, phone: write, in: field)
     for name in order { try field.deliver(name) }
   }
 
@@ -133,12 +138,7 @@ struct WrittenTwiceTests {
         INSERT INTO t (id, a, u) VALUES ('k', 'a0', 1), ('l', 'a0', 2);
         """, #""parents": {}, "t": { "conflict": \#(way.policy) }"#)
       for name in ["tablet", "phone"] { try field.answer(name) }
-      try field.sql("office", way.office)
-      try field.answer("tablet")
-      try field.wait()
-      try field.sql("tablet", way.tablet)
-      try field.wait()
-      try field.sql("phone", way.phone)
+      try write(office: way.office, tablet: way.tablet, phone: way.phone, in: field)
       if way == .afterWaiting { try field.sql("office", "DELETE FROM parents") }
       for name in order {
         try field.deliver(name)

@@ -222,13 +222,12 @@ final class HeldRows {
       return .closed
     }
     let made = Change(from: hub, to: row)
-    let equal = try scope.writtenTwice(change, over: hub, result, from: base, in: place)
-    if made != nil || found?.mayWrite == true && !equal.isEmpty {
-      // While the change waited, the device lost the row. So the row is sent back to the device.
-      let origin = Origin(
-        device: record.device, user: record.user, stamp: record.stamp, bundle: bundle, returnsToAuthor: true, at: now)
-      try store.log(made?.with(equal) ?? .update(equal), of: record.key, with: past, in: place, from: origin)
-    }
+    let equal =
+      try found?.mayWrite == true ? scope.writtenTwice(change, over: hub, result, from: base, in: place) : []
+    // While the change waited, the device lost the row. So the row is sent back to the device.
+    let origin = Origin(
+      device: record.device, user: record.user, stamp: record.stamp, bundle: bundle, returnsToAuthor: true, at: now)
+    try store.log(made, besides: equal, of: record.key, with: past, in: place, from: origin)
     let recorded = result.disagreement.map { change.counted(in: $0) } ?? change
     try close(record, recorded, result.disagreement, met: hub, in: place)
     return made == nil ? .closed : .entered

@@ -147,11 +147,9 @@ final class LateWork {
       guard try write(made, to: result.row, over: found?.row, key: record.key, in: place) else { return false }
       merger.count(made, in: place)
     }
-    if made != nil || !equal.isEmpty {
-      let origin = Origin(
-        device: device.id, user: device.user, stamp: stamp, bundle: bundle, returnsToAuthor: true, at: now)
-      try store.log(made?.with(equal) ?? .update(equal), of: record.key, with: past, in: place, from: origin)
-    }
+    let origin = Origin(
+      device: device.id, user: device.user, stamp: stamp, bundle: bundle, returnsToAuthor: true, at: now)
+    try store.log(made, besides: equal, of: record.key, with: past, in: place, from: origin)
     try close(record, as: result.disagreement, met: found, in: place)
     return true
   }
