@@ -114,7 +114,7 @@ extension HubWorkspace {
     guard let found = try store.contradiction(manifest, changes, digest),
       let device = try store.device(manifest.from.id)
     else { return false }
-    if let parted = try store.partedHistory(of: device.id, with: found) {
+    if let parted = try store.partedHistory(of: device.id, with: found, in: changes.links(with: digest)) {
       if try isTaken(manifest, digest, store) { return true }
       throw Self.parted(parted, from: device.name)
     }

@@ -72,7 +72,7 @@ extension HubStore {
     to manifest: Manifest, _ changes: Manifest.Changes, _ digest: Digest
   ) throws -> Contradiction? {
     if let found = try contradiction(manifest, changes, digest),
-      try partedHistory(of: manifest.from.id, with: found) == nil
+      try partedHistory(of: manifest.from.id, with: found, in: changes.links(with: digest)) == nil
     {
       return Contradiction(found.words(of: manifest.from.name))
     }

@@ -44,6 +44,8 @@ public struct Fork: Sendable {
     public var exports: [Export] = []
     /// The known history of a copy that no device continues yet. nil: this is another history.
     var branch: ReplicaID?
+    /// The last export that this history and the first one have in common. 0 if none is known.
+    public fileprivate(set) var parted: SequenceNumber = .zero
     var known: [SequenceNumber: Digest] = [:]
 
     /// The exports that are not merged. Their files are in the quarantine.
@@ -51,10 +53,11 @@ public struct Fork: Sendable {
   }
 
   public internal(set) var device: EnrolledDevice
-  /// The last export that all histories have in common. 0 if there is none.
-  public let parted: SequenceNumber
   /// The first history is the history that the hub has merged, even if it is empty. Each bundle is in one history.
   public let histories: [History]
+
+  /// The last export that all histories have in common. 0 if there is none.
+  public var parted: SequenceNumber { histories.lazy.map(\.parted).min() ?? .zero }
 
   /// Whether there is a history, besides the first one, about which no person has decided.
   public var isForked: Bool { histories.dropFirst().contains { $0.branch == nil } }
@@ -110,13 +113,16 @@ extension HubWorkspace {
       try store.logLocalWrites(user: Self.hubUser, at: now)
       var device = fork.device
       device.state = .active
-      if kept > 0 { try store.part(&device, after: fork.parted, as: platform.random.identifier(), at: now) }
-      try store.save(device)
       for (place, history) in fork.histories.enumerated() where place != kept && place > 0 {
-        let links = history.known.filter { $0.key > fork.parted }
+        let links = history.known.filter { $0.key > history.parted }
           .map { Manifest.Changes.Link(sequence: $0.key, digest: $0.value) }
-        try store.add(links, partedAfter: fork.parted, from: device.id, as: platform.random.identifier(), at: now)
+        try store.add(links, partedAfter: history.parted, from: device.id, as: platform.random.identifier(), at: now)
       }
+      if kept > 0 {
+        let parted = fork.histories[kept].parted
+        try store.part(&device, after: parted, as: platform.random.identifier(), at: now)
+      }
+      try store.save(device)
     }
   }
 
@@ -126,39 +132,38 @@ extension HubWorkspace {
   func findFork(of name: String, _ store: HubStore, with branches: Bool = false) throws -> Fork {
     guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
     let waiting = try quarantined(of: device, store)
-    var histories = [Fork.History()]
-    var parted = device.merged
+    var histories = [Fork.History([], after: device.merged)]
     for (export, branch) in waiting where branch == nil {
       let common = try export.links.last { try store.digest(of: $0.sequence, in: device.id) == $0.digest }?.sequence
       let isOther = try export.links.contains {
         let known = try store.digest(of: $0.sequence, in: device.id)
         return known != nil && known != $0.digest
       }
-      if isOther { parted = min(parted, common ?? .zero) }
-      let place = isOther ? histories.indices.dropFirst().first { histories[$0].fits(export) } : 0
+      let parted = min(device.merged, common ?? .zero)
+      let place = isOther ? histories.indices.dropFirst().first { histories[$0].fits(export, after: parted) } : 0
       if let place {
         histories[place].add(export)
       } else {
-        histories.append(Fork.History([export]))
+        histories.append(Fork.History([export], after: parted))
       }
     }
-    if branches { try add(waiting, to: &histories, parting: &parted, of: device, store) }
+    if branches { try add(waiting, to: &histories, of: device, store) }
     if histories.count > 1 {
+      let parted = histories.map(\.parted).min() ?? .zero
       histories[0].exports = try merged(of: device, after: parted, store) + histories[0].exports
     }
-    return Fork(device: device, parted: parted, histories: histories)
+    return Fork(device: device, histories: histories)
   }
 
   /// Adds the histories of copies that no device continues, and whose bundles wait.
   private func add(
     _ waiting: [(export: Fork.Export, branch: ReplicaID?)], to histories: inout [Fork.History],
-    parting parted: inout SequenceNumber, of device: EnrolledDevice, _ store: HubStore
+    of device: EnrolledDevice, _ store: HubStore
   ) throws {
     for branch in try store.branches(of: device.id) {
       let exports = waiting.filter { $0.branch == branch.id }.map(\.export)
       if exports.isEmpty { continue }
-      histories.append(Fork.History(exports, of: branch.id))
-      parted = min(parted, branch.parted)
+      histories.append(Fork.History(exports, of: branch.id, after: branch.parted))
     }
   }
 
@@ -181,7 +186,7 @@ extension HubWorkspace {
           != .taken
       else { return nil }
       guard let found = try store.contradiction(export.manifest, changes, last.digest) else { return (export, nil) }
-      switch try store.partedHistory(of: device.id, with: found) {
+      switch try store.partedHistory(of: device.id, with: found, in: export.links) {
       case .claimed: return nil
       case .unclaimed(let branch): return (export, branch)
       case nil: return (export, nil)
@@ -227,14 +232,23 @@ extension HubWorkspace {
 }
 
 extension Fork.History {
-  fileprivate init(_ exports: [Fork.Export], of branch: ReplicaID? = nil) {
+  fileprivate init(_ exports: [Fork.Export], of branch: ReplicaID? = nil, after parted: SequenceNumber) {
     self.branch = branch
+    self.parted = parted
     for export in exports { add(export) }
   }
 
-  /// Whether all digests that an export names agree with this history.
-  fileprivate func fits(_ export: Fork.Export) -> Bool {
-    export.links.allSatisfy { known[$0.sequence] == nil || known[$0.sequence] == $0.digest }
+  /// Whether an export is shown to be of this history: all digests that it names agree, and one of them is of an export
+  /// after the common ones. Exports of two other copies may name no export of one number. A bundle of release 0.1
+  /// names only itself, so nothing else can be asked of it.
+  /// - Parameter parted: the last export that the export's history and the first history have in common.
+  fileprivate func fits(_ export: Fork.Export, after parted: SequenceNumber) -> Bool {
+    guard export.links.allSatisfy({ known[$0.sequence] == nil || known[$0.sequence] == $0.digest }) else {
+      return false
+    }
+    if export.links.count == 1 || exports.allSatisfy({ $0.links.count == 1 }) { return true }
+    let common = max(parted, self.parted)
+    return export.links.contains { $0.sequence > common && known[$0.sequence] != nil }
   }
 
   fileprivate mutating func add(_ export: Fork.Export) {

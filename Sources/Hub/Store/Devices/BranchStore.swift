@@ -35,15 +35,20 @@ extension HubStore {
   /// The devices that were copies of this device.
   func heirs(of device: ReplicaID) throws -> [EnrolledDevice] { try devices().filter { $0.continues == device } }
 
-  /// The known fork that a bundle belongs to. nil if none is known.
-  func partedHistory(of device: ReplicaID, with found: ChainContradiction) throws -> PartedHistory? {
-    for heir in try heirs(of: device) where try digest(of: found.sequence, in: heir.id) == found.digest {
-      return .claimed(by: heir.name)
+  /// The known fork that a bundle belongs to. nil if none is known. Two forks may have some of its exports in common.
+  /// Then it belongs to the fork with the most of them.
+  /// - Parameter links: the exports that the bundle names, with itself.
+  func partedHistory(
+    of device: ReplicaID, with found: ChainContradiction, in links: [Manifest.Changes.Link]
+  ) throws -> PartedHistory? {
+    let claimed = try heirs(of: device).map { ($0.id, PartedHistory.claimed(by: $0.name)) }
+    let unclaimed = try branches(of: device).map { ($0.id, PartedHistory.unclaimed($0.id)) }
+    var best: (history: PartedHistory, common: Int)?
+    for (id, history) in claimed + unclaimed where try digest(of: found.sequence, in: id) == found.digest {
+      let common = try links.count { try digest(of: $0.sequence, in: id) == $0.digest }
+      if common > best?.common ?? 0 { best = (history, common) }
     }
-    for branch in try branches(of: device) where try digest(of: found.sequence, in: branch.id) == found.digest {
-      return .unclaimed(branch.id)
-    }
-    return nil
+    return best?.history
   }
 
   enum PartedHistory {
@@ -68,6 +73,7 @@ extension HubStore {
   /// Assigns a device's merged bundles after `parted` to another history. For the device that continues, their changes
   /// now count as changes of others.
   func part(_ device: inout EnrolledDevice, after parted: SequenceNumber, as id: ReplicaID, at now: Int64) throws {
+    try moveParting(of: device.id, to: parted)
     try insert(Branch(id: id, parted: parted, merged: device.merged), of: device.id, at: now)
     let values: KeyValuePairs<String, Value> = [
       "id": .string(id.text), "device": .string(device.id.text), "name": .string(device.name),
@@ -102,12 +108,24 @@ extension HubStore {
     try database.run(
       "UPDATE satchel_emissions SET written = 0 WHERE device = :device AND acknowledged > :parted",
       ["device": .string(device.id.text), "parted": .integer(parted.rawValue)])
-    device.merged = parted
+    // The hub may know later exports by their digests alone.
+    device.merged = min(device.merged, parted)
     // A backup contains exports of the other history under the numbers that this history uses again.
     device.backedUp = min(device.backedUp, parted)
     // The next bundle of the device shows which emission the device has.
     device.proved = .zero
     try save(device)
+  }
+
+  /// Keeps the other histories whole when a device leaves its exports after `parted`. A history that parted later has
+  /// some of these exports too. So far they are only in the device's own history.
+  private func moveParting(of device: ReplicaID, to parted: SequenceNumber) throws {
+    for branch in try branches(of: device) where branch.parted > parted {
+      try keep(links(of: device).filter { $0.sequence > parted && $0.sequence <= branch.parted }, in: branch.id)
+      try database.run(
+        "UPDATE satchel_branches SET parted = :parted WHERE id = :id",
+        ["parted": .integer(parted.rawValue), "id": .string(branch.id.text)])
+    }
   }
 
   /// Assigns files that came after `parted` to another history. The device that continues may lack them, and its own
