@@ -57,7 +57,7 @@ struct BrakeCheck {
     return decision == .withHistory
       ? """
       It is bundle \(number). If it is meant: satchel-hub device fork \(sender) --restored --accept. If it is a \
-      mistake, delete its file, which satchel-hub quarantine names, and repeat the command.
+      mistake: satchel-hub device fork \(sender) --restored --reject
       """
       : """
       If it is: satchel-hub import --accept \(sender)/\(number). If it is a mistake: satchel-hub import --reject \

@@ -65,16 +65,16 @@ extension Season {
   /// The operator knows that there is one device only, and that its user means what the bundles delete.
   func settlePutBack(_ parcel: Parcel) throws {
     let name = parcel.from
-    func settle(accepting: Bool) throws -> RestoredDevice {
+    func settle(_ brake: BrakeDecision) throws -> RestoredDevice {
       let number = try presentHistory(with: parcel)
-      let restored = try operating { try hub.continueRestored(name, with: number, accepting: accepting) }
+      let restored = try operating { try hub.continueRestored(name, with: number, brake) }
       guard let restored else { throw Wrong("the hub refuses bundles of \(name), and finds one history") }
       return restored
     }
-    var restored = try settle(accepting: false)
+    var restored = try settle(.withHistory)
     if restored.left.contains(where: { $0.refusal.reason == "brake" }) {
       say("the hub asks about a bundle of \(name)")
-      restored = try settle(accepting: true)
+      restored = try settle(.accept)
     }
     if let left = restored.left.first { throw Wrong("a stick of \(name) cannot be merged: \(left.refusal)") }
     news += 1

@@ -33,6 +33,8 @@ extension HubTool {
           help: """
             with --restored: merge bundles that delete or change more rows than the dataset's "brake" lets pass
             """),
+        OptionSpec(
+          "reject", help: "with --restored: accept nothing of such bundles; each of their changes becomes a conflict"),
       ],
       examples: [
         Example("satchel-hub device fork tablet-1", "Shows what the two copies wrote."),
@@ -43,7 +45,9 @@ extension HubTool {
     ) { command, context in
       let (hub, name) = (try open(command, context), command.argument("NAME"))
       if command.flag("restored") { return try goOn(name, hub, command) }
-      if command.flag("accept") { throw UsageError("--accept goes with --restored") }
+      for option in ["accept", "reject"] where command.flag(option) {
+        throw UsageError("--\(option) goes with --restored")
+      }
       guard let typed = command.value("keep") else { return shown(try hub.fork(of: name)) }
       let number = try history(typed)
       let (fork, imports) = try hub.keep(history: number, of: name)
@@ -65,7 +69,10 @@ extension HubTool {
   /// delivered before stays.
   private static func goOn(_ name: String, _ hub: HubWorkspace, _ command: ParsedCommand) throws -> Answer {
     let number = try command.value("keep").map { try history($0) }
-    guard let restored = try hub.continueRestored(name, with: number, accepting: command.flag("accept")) else {
+    let (accepts, rejects) = (command.flag("accept"), command.flag("reject"))
+    if accepts, rejects { throw UsageError("--accept and --reject exclude each other") }
+    let brake: BrakeDecision = accepts ? .accept : rejects ? .reject : .withHistory
+    guard let restored = try hub.continueRestored(name, with: number, brake) else {
       throw WorkspaceError(
         .noFork, "Nothing came from the device \(name) since it was put back.",
         hint:
@@ -124,7 +131,7 @@ extension HubTool {
     var table = TextTable([.right("HISTORY"), .right("EXPORT"), "MADE", .right("CHANGES"), "OF", "HERE"])
     for (place, history) in fork.histories.enumerated() {
       for export in history.exports {
-        let tables = export.changes(after: fork.parted)
+        let tables = export.changes(after: history.parted)
         table.add([
           "\(place + 1)", "\(export.sequence)", export.manifest.created, "\(tables.reduce(0) { $0 + $1.count })",
           tables.map { "\($0.table) \($0.count)" }.joined(separator: ", "), export.isMerged ? "merged" : "waits",
@@ -153,7 +160,7 @@ extension HubTool {
         fork.histories.enumerated().map { place, history in
           [
             "history": .integer(Int64(place + 1)),
-            "exports": .array(history.exports.map { json($0, after: fork.parted) }),
+            "exports": .array(history.exports.map { json($0, after: history.parted) }),
           ]
         }),
     ]

@@ -30,10 +30,11 @@ extension HubWorkspace {
   /// merged still waits, and does not stop the device.
   /// - Parameters:
   ///   - number: the number of the present history, from 1. nil: it is the history whose newest bundle was made last.
-  ///   - accepting: whether bundles are merged that delete or change more rows than the dataset's limits allow.
+  ///   - brake: how to handle a bundle that deletes or changes more rows than the dataset's limits allow. `.accept`
+  ///     merges it, `.reject` makes each of its changes a conflict, and with any other decision it still waits.
   /// - Returns: nil if only one history came from the device.
   public func continueRestored(
-    _ name: String, with number: Int?, accepting: Bool = false
+    _ name: String, with number: Int?, _ brake: BrakeDecision = .withHistory
   ) throws -> RestoredDevice? {
     try locked {
       let store = try storeForLongWork()
@@ -43,7 +44,7 @@ extension HubWorkspace {
       let present = try number.map { try fork.index(ofHistory: $0) } ?? fork.newestHistory
       var restored = RestoredDevice(fork: fork, present: present)
       if runMode == .dryRun { return restored }
-      let chain = RestoredChain(self, store, of: fork.device, accepting ? .accept : .withHistory)
+      let chain = RestoredChain(self, store, of: fork.device, brake)
       try chain.run(&restored)
       return restored
     }
@@ -88,9 +89,19 @@ private struct RestoredChain {
   private func take(_ export: Fork.Export, _ restored: inout RestoredDevice) throws {
     try follow(export.links)
     do {
-      restored.imports.append(try hub.take(export, store, brake))
+      restored.imports.append(try merge(export))
     } catch let refusal as Refusal {
       restored.left.append(.init(number: export.sequence, refusal: refusal))
+    }
+  }
+
+  /// Merges a bundle. Only a bundle beyond the limits is rejected, because the others are no mistake.
+  private func merge(_ export: Fork.Export) throws -> HubImportReport {
+    guard brake == .reject else { return try hub.take(export, store, brake) }
+    do {
+      return try hub.take(export, store, .withHistory)
+    } catch let refusal as Refusal where refusal.code == .brake {
+      return try hub.take(export, store, .reject)
     }
   }
 

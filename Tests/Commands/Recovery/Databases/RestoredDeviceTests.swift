@@ -294,8 +294,10 @@ struct RestoredDeviceTests {
     #expect(left.filter { $0.hasSuffix(".satchel") }.count == 2)
   }
 
-  @Test("a former stick that deletes many rows is merged only if a person says so, and nothing is changed before")
-  func braked() throws {
+  @Test(
+    "a former stick that deletes many rows is merged only if a person says so, and nothing is changed before",
+    arguments: ["--accept", "--reject"])
+  func braked(decision: String) throws {
     try camp.sql(
       "office.sqlite",
       """
@@ -304,19 +306,36 @@ struct RestoredDeviceTests {
       """)
     try camp.answer("tablet", in: "tablet")
     try camp.copy("tablet", to: "backup")
-    try write("DELETE FROM counts WHERE id >= 100")
+    try write("UPDATE counts SET n = n + 5 WHERE id = 1")
+    let first = try stick("first")
+    try write("DELETE FROM counts WHERE id >= 100; UPDATE counts SET words = 'of that week' WHERE id = 2")
     let old = try stick("old")
     try putBack()
     try bring("UPDATE counts SET n = n + 1 WHERE id = 1")
     camp.hub("import", old)
     let asked = camp.hub("device", "fork", "tablet", "--restored")
-    #expect(asked.code == 0 && asked.out.contains("--restored --accept"), "\(asked.out)\(asked.error)")
+    #expect(asked.code == 0 && asked.out.contains("--restored \(decision)"), "\(asked.out)\(asked.error)")
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM counts") == "303")
     try write("UPDATE counts SET n = n + 1 WHERE id = 1")
     #expect(try deliver().code == 0, "the device is not stopped")
-    settle("--accept")
-    #expect(try camp.rows("office.sqlite", "SELECT id, n FROM counts") == "1|2\n2|0")
+    let both = camp.hub("device", "fork", "tablet", "--restored", "--accept", "--reject")
+    #expect(both.code == 2 && both.error.contains("exclude each other"), "\(both.error)")
+    camp.hub("import", first)
+    settle(decision)
+    let rows = try camp.rows("office.sqlite", "SELECT count(*), group_concat(words, ' ') FROM counts WHERE id < 100")
+    if decision == "--accept" {
+      #expect(try camp.rows("office.sqlite", "SELECT id, n, words FROM counts") == "1|7|one\n2|0|of that week")
+    } else {
+      #expect(
+        try camp.rows("office.sqlite", "SELECT count(*), sum(n) FROM counts") == "303|7",
+        "only the other bundle is accepted")
+      #expect(rows == "2|one two", "nothing of it is accepted")
+      let kept = "SELECT count(*) FROM satchel_conflicts WHERE device_values ->> 'words' = 'of that week'"
+      #expect(try camp.rows("office.sqlite", kept) == "1", "the work beside the mistake is there to be taken")
+      #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_conflicts") == "302")
+    }
     #expect(try deliver().code == 0)
+    #expect(camp.hub("device", "fork", "tablet").out.contains("One history came"))
   }
 
   @Test("a backup with a former history of the device does not count for what the device wrote since")
