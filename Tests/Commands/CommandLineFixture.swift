@@ -87,6 +87,14 @@ final class CommandLineFixture {
     if FileManager.default.fileExists(atPath: path(name)) { try remove(name) }
   }
 
+  /// Removes every copy of bundles in a device's folder whose names begin so.
+  func removeBundles(_ prefix: String, of device: String) throws {
+    for name in try FileManager.default.subpathsOfDirectory(atPath: path("\(device)/bundles"))
+    where (name as NSString).lastPathComponent.hasPrefix(prefix) {
+      try remove("\(device)/bundles/\(name)")
+    }
+  }
+
   /// Removes the database of a device, with the files that SQLite keeps beside it.
   func loseDatabase(of device: String) throws {
     for file in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try removeIfThere("\(device)/\(file)") }

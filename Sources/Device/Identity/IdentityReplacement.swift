@@ -119,7 +119,8 @@ extension DeviceWorkspace {
       try ConflictTable.moveUnsent(
         from: former, to: configuration.id, sentUpTo: state.acknowledged.rawValue, in: database)
       (state.id, state.name, state.incarnation) = (configuration.id, configuration.name, incarnation)
-      (state.toldKey, state.restored) = (nil, nil)
+      // A sealed export would have stopped this command, unless its file is lost.
+      (state.toldKey, state.restored, state.sealed) = (nil, nil, nil)
       try state.save(in: database)
     }
   }

@@ -149,7 +149,11 @@ extension DeviceSession {
     try ExportTable.forgetReceived(in: database)
     state.epoch = scope.epoch
     state.formerExports = state.sequence
-    // Acknowledgements of exports that the hub now lacks are void: these exports had no content, or were given up.
+    // Acknowledgements of exports that the hub now lacks are void: these exports had no content, or were given up. The
+    // next export then begins before a sealed export that had arrived, or that was given up too.
+    if let sealed = state.sealed, try sealed <= state.acknowledged || lost == .givenUp && sealedFiles().isEmpty {
+      state.sealed = nil
+    }
     state.acknowledged = scope.acknowledged
     state.restored = nil
   }

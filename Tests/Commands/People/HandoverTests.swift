@@ -306,6 +306,53 @@ struct HandoverTests {
     isWell()
   }
 
+  @Test(
+    "an export of a former user that is given up after a restore stops no later work", arguments: [true, false])
+  func givenUp(isDelivered: Bool) throws {
+    try camp.answer("tablet")
+    try camp.carry("tablet")
+    try camp.backUp()
+    try onTablet("UPDATE stock SET words = 'by ann'")
+    try hand()
+    if isDelivered {
+      try camp.carry("tablet", rounds: 2)
+      try onTablet("UPDATE notes SET words = 'ben again' WHERE id = 2")
+      try camp.carry("tablet", rounds: 2)
+    }
+    try camp.removeBundles("camp-tablet-hub-", of: "tablet")
+    try camp.restore()
+    #expect(camp.hub("device", "set", "tablet", "--user", "ben").code == 0)
+    let file = try camp.emit("tablet")
+    if isDelivered { #expect(camp.device("tablet", "import", file).error.contains("--without-lost")) }
+    let given = camp.device("tablet", "import", file, "--without-lost")
+    #expect(given.code == 0, "\(given.error)")
+    try onTablet("UPDATE notes SET words = 'ben at last' WHERE id = 2")
+    try camp.carry("tablet", rounds: 3)
+    #expect(try atHub("SELECT words FROM notes WHERE id = 2") == "ben at last")
+    #expect(camp.device("tablet", "status").out.contains("Former user") == false)
+    isWell()
+  }
+
+  @Test("after the file of a former user's export is lost, the device goes on under a new name")
+  func sealedFileLost() throws {
+    try onTablet("UPDATE stock SET words = 'by ann'")
+    try hand()
+    try camp.removeBundles("camp-tablet-hub-", of: "tablet")
+    try onTablet("UPDATE notes SET words = 'ben at last' WHERE id = 2")
+    let waits = camp.hub("import", try camp.export("tablet"))
+    #expect(waits.code == 3 && waits.error.contains("satchel renew"), "\(waits.error)")
+    let request = camp.path("second.request")
+    let renewed = camp.device("tablet", "renew", "--name", "second", "--request", request, "--json")
+    let fingerprint = try #require(try renewed.json["fingerprint"]?.stringValue, "\(renewed.error)")
+    #expect(camp.hub("device", "enrol", request, "--user", "ben", "--fingerprint", fingerprint).code == 0)
+    let taken = camp.hub("import", try camp.export("tablet"))
+    #expect(taken.code == 0, "\(taken.error)")
+    #expect(try atHub("SELECT words FROM notes WHERE id = 2") == "ben at last")
+    #expect(try atHub("SELECT DISTINCT user FROM satchel_log WHERE device IS NOT NULL") == "ben")
+    try camp.answer("second", in: "tablet")
+    isWell()
+  }
+
   @Test("a rehearsal says what would be sealed, and changes nothing")
   func rehearsal() throws {
     try onTablet("UPDATE stock SET words = 'by ann'")
