@@ -20,16 +20,32 @@ struct FormerExports {
 
   /// The files of the exports after `merged`, by number. The database has a record of each of these exports.
   func files(after merged: SequenceNumber) throws -> [SequenceNumber: String] {
+    try files(in: [session.folder.sent]) { sequence, digest in
+      try sequence > merged && session.digest(ofExport: sequence) == digest
+    }
+  }
+
+  /// The files of all exports that this device made under a former name, by number. For a database that is made
+  /// again, and that has no records of them.
+  func allFiles() throws -> [SequenceNumber: String] {
+    if session.workspace.configuration.predecessor == nil { return [:] }
+    return try files(in: [session.folder.former, session.folder.sent]) { _, _ in true }
+  }
+
+  private func files(
+    in folders: [String], where isWanted: (SequenceNumber, Digest) throws -> Bool
+  ) throws -> [SequenceNumber: String] {
     let keys = try session.workspace.ownKeys()
     var found: [SequenceNumber: String] = [:]
-    let folder = session.folder.sent
-    for name in try files.list(folder) where name.hasSuffix(".satchel") && !name.hasPrefix(session.outgoingPrefix) {
-      let path = Paths.join(folder, name)
-      guard let identity = try session.workspace.reader.identityIfSound(of: path, trust: .keys(keys)),
-        case .changes(let changes) = identity.manifest.body, identity.manifest.from.id != session.state.id,
-        changes.sequence > merged, try session.digest(ofExport: changes.sequence) == identity.digest
-      else { continue }
-      found[changes.sequence] = path
+    for folder in folders where try files.kind(folder) == .directory {
+      for name in try files.list(folder) where name.hasSuffix(".satchel") && !name.hasPrefix(session.outgoingPrefix) {
+        let path = Paths.join(folder, name)
+        guard let identity = try session.workspace.reader.identityIfSound(of: path, trust: .keys(keys)),
+          case .changes(let changes) = identity.manifest.body, identity.manifest.from.id != session.state.id,
+          try isWanted(changes.sequence, identity.digest)
+        else { continue }
+        found[changes.sequence] = path
+      }
     }
     return found
   }
@@ -42,10 +58,7 @@ struct FormerExports {
     var draft = try BundleDraft(in: session.folder.outbox, platform: session.platform)
     try draft.addContents(of: bundle)
     var records: [ConflictRecord] = []
-    try bundle.eachConflict { record in
-      records.append(record)
-      if record.device == bundle.manifest.from.id { records[records.count - 1].device = state.id }
-    }
+    try bundle.eachConflict { records.append($0.byPresentName(of: state, insteadOf: bundle.manifest.from.id)) }
     try draft.addConflicts(records)
     var manifest = again(bundle.manifest, changes, original: changes.original ?? bundle.digest)
     manifest.recipient = try workspace.keys.recipient()
@@ -69,5 +82,15 @@ struct FormerExports {
       stamp: manifest.stamp, changes: manifest.changes, conflicts: manifest.conflicts,
       resolutions: manifest.resolutions,
       body: .changes(changes))
+  }
+}
+
+extension ConflictRecord {
+  /// The record as the device states it under its present name.
+  func byPresentName(of state: DeviceState, insteadOf former: ReplicaID) -> ConflictRecord {
+    guard device == former else { return self }
+    var record = self
+    record.device = state.id
+    return record
   }
 }

@@ -42,6 +42,7 @@ extension DeviceWorkspace {
       rebuild.lost = lost
       var report = ImportReport(bundle.manifest, .imported)
       report.replayed = try rebuild.run().replayed
+      try noteAnswer()
       return report
     }
     if let rows = try joiningRows(bundle) {

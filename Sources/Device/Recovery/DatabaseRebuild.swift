@@ -116,7 +116,8 @@ extension DeviceWorkspace {
       folder: folder,
       configuration: WorkspaceConfiguration(
         role: .device, dataset: configuration.dataset, id: configuration.id, name: configuration.name, database: path,
-        incarnation: configuration.incarnation), platform: platform, keys: keys, runMode: .commit)
+        incarnation: configuration.incarnation, former: configuration.predecessor), platform: platform, keys: keys,
+      runMode: .commit)
   }
 
   /// Moves the remaining files of a lost or damaged database aside. An old log or journal would damage the new

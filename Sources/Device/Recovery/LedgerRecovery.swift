@@ -24,10 +24,11 @@ struct LedgerRecovery {
 
   init(_ session: DeviceSession, to newest: SequenceNumber, _ received: EmissionNumber) throws {
     self.session = session
-    bundles = try ArchivedBundles(session)
+    let bundles = try ArchivedBundles(session)
+    self.bundles = bundles
     let first = session.state.sequence.rawValue + 1
     exports = try (first..<newest.rawValue + 1).map { SequenceNumber($0) }
-      .filter { try session.archive.place(ofOutgoing: session.fileName(ofExport: $0)) != nil }
+      .filter { try bundles.place(ofExport: $0) != nil }
     emissions = try session.archive.numbers(session.incomingPrefix)
       .filter { $0 > session.state.received.rawValue && $0 <= received.rawValue }
     self.newest = newest
@@ -72,11 +73,15 @@ struct LedgerRecovery {
       try ExportTable.restore(bundle, changes, received: bundles.received(changes), in: database)
       try Ledger.add(
         bundle.manifest, digest: bundle.digest, direction: .outgoing, verdict: .written, at: now, in: database)
+      let former = bundle.manifest.from.id
       try bundle.eachConflict {
-        try ConflictTable.add($0, bundle: nil, noted: now, told: sequence.rawValue, in: database)
+        let record = $0.byPresentName(of: session.state, insteadOf: former)
+        try ConflictTable.add(record, bundle: nil, noted: now, told: sequence.rawValue, in: database)
         // In an old copy, this conflict may still count as not reported.
         if Name($0.user) != Name(user) { try ConflictTable.markTold([$0.id], by: sequence.rawValue, in: database) }
       }
+      // Nothing was exported yet under the new name.
+      if former != session.state.id { try ExportTable.markAllUnwritten(in: database) }
       try bundle.eachResolution { try ResolutionTable.add($0, in: database) }
       try Capture.witness(bundle.manifest.stamp, in: database)
     }

@@ -10,12 +10,17 @@ struct ArchivedBundles {
   private let session: DeviceSession
   private let hubKeys: [PublicKey]
   private let ownKeys: [PublicKey]
+  /// The exports that this device made under a former name, if its database is made again.
+  private let former: [SequenceNumber: String]
 
   /// Throws a `WorkspaceError` if a public key is missing.
   init(_ session: DeviceSession) throws {
     self.session = session
     ownKeys = try session.workspace.ownKeys()
     hubKeys = try session.archiveKeys ?? session.workspace.hubKeys()
+    // Later ones are of a history that the device left before it got its present name.
+    let first = try session.isRebuilt ? session.archive.outgoing(session.outgoingPrefix).first ?? .max : 0
+    former = first == 0 ? [:] : try FormerExports(session).allFiles().filter { $0.key.rawValue < first }
     if hubKeys.isEmpty { throw Self.incomplete("the hub's public key is missing") }
   }
 
@@ -40,10 +45,19 @@ struct ArchivedBundles {
     return scope.former?.contains(session.state.epoch) ?? false
   }
 
+  /// The numbers of this device's exports whose files are here, in order.
+  func exports() throws -> [Int64] {
+    try Set(session.archive.outgoing(session.outgoingPrefix) + former.keys.map(\.rawValue)).sorted()
+  }
+
+  /// The path of an export's file. nil if it is not here.
+  func place(ofExport sequence: SequenceNumber) throws -> String? {
+    try session.archive.place(ofOutgoing: session.fileName(ofExport: sequence)) ?? former[sequence]
+  }
+
   /// An export of this device. Throws a `WorkspaceError` if it is missing or damaged.
   func export(_ sequence: SequenceNumber) throws -> VerifiedBundle {
-    let name = session.fileName(ofExport: sequence)
-    guard let path = try session.archive.place(ofOutgoing: name) else {
+    guard let path = try place(ofExport: sequence) else {
       throw Self.incomplete("this device's export \(sequence) is missing")
     }
     return try read(path, ownKeys)
@@ -51,7 +65,7 @@ struct ArchivedBundles {
 
   /// The manifest of an export of this device. Throws a `WorkspaceError` if the export is missing or damaged.
   func manifest(ofExport sequence: SequenceNumber) throws -> Manifest {
-    guard let path = try session.archive.place(ofOutgoing: session.fileName(ofExport: sequence)) else {
+    guard let path = try place(ofExport: sequence) else {
       throw Self.incomplete("this device's export \(sequence) is missing")
     }
     do { return try session.workspace.reader.manifest(of: path, trust: .keys(ownKeys)) } catch let error as BundleError

@@ -36,7 +36,7 @@ struct ExportReplay {
     self.session = session
     bundles = try ArchivedBundles(session)
     let acknowledged = session.state.acknowledged.rawValue
-    let numbers = try session.archive.outgoing(session.outgoingPrefix)
+    let numbers = try bundles.exports()
     var (parts, covered, sealed): ([Part], Int64, SequenceNumber?) = ([], .max, nil)
     for number in numbers.reversed() where number > acknowledged && covered > acknowledged {
       let export = try bundles.manifest(ofExport: SequenceNumber(number))
