@@ -143,7 +143,7 @@ extension HubWorkspace {
       backedUp: try LastBackup(in: folder, platform.files)?.at,
       unaware: try store.devices().filter { $0.state == .active && $0.proved < store.identity.firstEmission }.map(
         \.name),
-      wasKeyLost: try store.wasKeyLost(), damage: store.damage,
+      wasKeyLost: try store.keyLostFrom() != nil, damage: store.damage,
       triggerFault: try store.database.fatalTriggerFault(of: store.tables.map(\.name)),
       missingTriggers: try Capture.missingTriggers(in: store.database, tables: store.tables))
   }

@@ -168,8 +168,8 @@ extension HubWorkspace {
 
   /// Whether the present key replaced a lost key, and no device is known to use it.
   private func isUnused(_ store: HubStore) throws -> Bool {
-    guard try store.wasKeyLost() else { return false }
-    return try store.devices().allSatisfy { $0.proved < store.identity.firstEmission }
+    guard let first = try store.keyLostFrom() else { return false }
+    return try store.devices().allSatisfy { $0.proved < first }
   }
 
   /// Replaces a key that is lost or in wrong hands, and begins a new epoch. Bundles that a thief has numbered are
@@ -184,11 +184,11 @@ extension HubWorkspace {
       let old = try ownKeys()
       try store.forgetToldKeys()
       try store.revoke(old, at: platform.clock.milliseconds())
-      try store.noteKeyLost()
       if runMode == .dryRun { return old[0] }
       if try keys.nextKey() != nil { try keys.dropNext() }
       let key = try keys.replaceLost(name: configuration.name)
       _ = try beginEpoch(store, isAfterLoss: false)
+      try store.noteKeyLost()
       return key
     }
   }

@@ -168,7 +168,7 @@ struct HistoryCheck {
   /// signature can prove the device's epoch. If the device is known to have the present key, it has no reason to name
   /// another key.
   private func mayFollowUnknownKey() throws -> Bool {
-    try store.wasKeyLost() && device.proved < store.identity.firstEmission
+    try store.keyLostFrom().map { device.proved < $0 } ?? false
   }
 
   // MARK: its user

@@ -24,7 +24,7 @@ enum HubSchema {
       former_known INTEGER NOT NULL DEFAULT 1,   -- 0: not all epochs before this one are in satchel_epochs
       recovering INTEGER NOT NULL DEFAULT 0,     -- 1: devices bring back a lost time; 2: and an older one
       log_from INTEGER NOT NULL DEFAULT 0,       -- changes up to this cursor are forgotten
-      key_lost INTEGER NOT NULL DEFAULT 0,       -- 1: the hub's key replaced one that was lost
+      key_lost INTEGER NOT NULL DEFAULT 0,       -- the epoch's first emission when a key replaced a lost one; 0: never
       clock INTEGER NOT NULL DEFAULT 0,          -- this hub's clock at its last import or emission; 0: never
       definition TEXT NOT NULL,  -- the dataset's definition
       revocations INTEGER NOT NULL DEFAULT 0, -- the number of the list of revoked keys

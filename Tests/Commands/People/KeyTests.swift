@@ -201,6 +201,20 @@ struct KeyTests {
     #expect(camp.device("tablet", "import", incoming("tablet", 3)).code == 0, "from then on as before")
   }
 
+  @Test("a key that devices use is replaced if it is lost, also in an epoch that began after an earlier loss")
+  func lostTwice() throws {
+    func rotate() throws -> String { try fingerprint(camp.hub("keys", "rotate", "--lost", "--yes", "--json")) }
+    let first = try rotate()
+    #expect(try rotate() == first, "no device uses it yet")
+    #expect(camp.device("tablet", "import", try camp.emit("tablet"), "--fingerprint", first).code == 0)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    #expect(camp.hub("import", try camp.export("tablet")).code == 0)
+    #expect(camp.hub("restore", "--in-place").code == 0)
+    let second = try rotate()
+    #expect(second != first)
+    #expect(try rotate() == second, "no device uses it yet")
+  }
+
   @Test("a device refuses bundles that a stolen key of the hub signs from the moment it learns of the loss")
   func stolenHubKey() throws {
     try FileManager.default.copyItem(atPath: camp.path("hub"), toPath: camp.path("thief"))

@@ -53,11 +53,14 @@ extension HubStore {
   }
 
   /// Records that this epoch's key replaces a lost key.
-  func noteKeyLost() throws { try database.run("UPDATE satchel_hub SET key_lost = 1") }
+  func noteKeyLost() throws { try database.run("UPDATE satchel_hub SET key_lost = max(emissions_from, 1)") }
 
-  /// Whether a lost key was ever replaced here.
-  func wasKeyLost() throws -> Bool {
-    try database.first("SELECT key_lost FROM satchel_hub") { $0.integer(0) != 0 } ?? false
+  /// The first number of the epoch in which a key last replaced a lost key. nil: no lost key was replaced here. Earlier
+  /// releases did not record the number, and the present epoch counts instead.
+  func keyLostFrom() throws -> EmissionNumber? {
+    try database.first("SELECT iif(key_lost = 1, emissions_from, key_lost) FROM satchel_hub WHERE key_lost > 0") {
+      EmissionNumber($0.integer(0))
+    }
   }
 
   /// The highest number at which an epoch may begin. Numbers must stay within the format, even if a thief signed very
