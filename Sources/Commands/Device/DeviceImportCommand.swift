@@ -36,7 +36,8 @@ extension DeviceTool {
   }
 
   static let fingerprint = OptionSpec(
-    "fingerprint", kind: .value("WORDS"), help: "of the hub's key; for the first bundle only")
+    "fingerprint", kind: .value("WORDS"),
+    help: "of the hub's key, as a person compared it: for the first bundle, or if a refusal asks for it")
 
   static let migrated = OptionSpec(
     "migrated", help: "the app has changed its tables by itself: do not run the migration that comes with a new version"
