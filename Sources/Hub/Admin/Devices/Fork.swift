@@ -54,7 +54,7 @@ public struct Fork: Sendable {
 
   public internal(set) var device: EnrolledDevice
   /// The first history is the history that the hub has merged, even if it is empty. Each bundle is in one history.
-  public let histories: [History]
+  public fileprivate(set) var histories: [History]
 
   /// The last export that all histories have in common. 0 if there is none.
   public var parted: SequenceNumber { histories.lazy.map(\.parted).min() ?? .zero }
@@ -132,7 +132,7 @@ extension HubWorkspace {
   func findFork(of name: String, _ store: HubStore, with branches: Bool = false) throws -> Fork {
     guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
     let waiting = try quarantined(of: device, store)
-    var histories = [Fork.History([], after: device.merged)]
+    var fork = Fork(device: device, histories: [Fork.History([], after: device.merged)])
     for (export, branch) in waiting where branch == nil {
       let common = try export.links.last { try store.digest(of: $0.sequence, in: device.id) == $0.digest }?.sequence
       let isOther = try export.links.contains {
@@ -140,30 +140,29 @@ extension HubWorkspace {
         return known != nil && known != $0.digest
       }
       let parted = min(device.merged, common ?? .zero)
-      let place = isOther ? histories.indices.dropFirst().first { histories[$0].fits(export, after: parted) } : 0
+      let place = isOther ? fork.histories.dropFirst().firstIndex { $0.fits(export, after: parted) } : 0
       if let place {
-        histories[place].add(export)
+        fork.histories[place].add(export)
       } else {
-        histories.append(Fork.History([export], after: parted))
+        fork.histories.append(Fork.History([export], after: parted))
       }
     }
-    if branches { try add(waiting, to: &histories, of: device, store) }
-    if histories.count > 1 {
-      let parted = histories.map(\.parted).min() ?? .zero
-      histories[0].exports = try merged(of: device, after: parted, store) + histories[0].exports
+    if branches { try add(waiting, to: &fork, store) }
+    if fork.histories.count > 1 {
+      fork.histories[0].exports =
+        try merged(of: device, after: fork.parted, store) + fork.histories[0].exports
     }
-    return Fork(device: device, histories: histories)
+    return fork
   }
 
   /// Adds the histories of copies that no device continues, and whose bundles wait.
   private func add(
-    _ waiting: [(export: Fork.Export, branch: ReplicaID?)], to histories: inout [Fork.History],
-    of device: EnrolledDevice, _ store: HubStore
+    _ waiting: [(export: Fork.Export, branch: ReplicaID?)], to fork: inout Fork, _ store: HubStore
   ) throws {
-    for branch in try store.branches(of: device.id) {
+    for branch in try store.branches(of: fork.device.id) {
       let exports = waiting.filter { $0.branch == branch.id }.map(\.export)
       if exports.isEmpty { continue }
-      histories.append(Fork.History(exports, of: branch.id, after: branch.parted))
+      fork.histories.append(Fork.History(exports, of: branch.id, after: branch.parted))
     }
   }
 

@@ -31,7 +31,7 @@ extension HubWorkspace {
   /// - Parameters:
   ///   - number: the number of the present history, from 1. nil: it is the history whose newest bundle was made last.
   ///   - brake: how to handle a bundle that deletes or changes more rows than the dataset's limits allow. `.accept`
-  ///     merges it, `.reject` makes each of its changes a conflict, and with any other decision it still waits.
+  ///     merges it, `.reject` makes each of its changes a conflict, and `.withHistory` leaves it waiting.
   /// - Returns: nil if only one history came from the device.
   public func continueRestored(
     _ name: String, with number: Int?, _ brake: BrakeDecision = .withHistory

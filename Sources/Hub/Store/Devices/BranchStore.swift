@@ -121,11 +121,27 @@ extension HubStore {
   /// some of these exports too. So far they are only in the device's own history.
   private func moveParting(of device: ReplicaID, to parted: SequenceNumber) throws {
     for branch in try branches(of: device) where branch.parted > parted {
-      try keep(links(of: device).filter { $0.sequence > parted && $0.sequence <= branch.parted }, in: branch.id)
+      try copyChain(of: device, parted.next...branch.parted, to: branch.id)
       try database.run(
         "UPDATE satchel_branches SET parted = :parted WHERE id = :id",
         ["parted": .integer(parted.rawValue), "id": .string(branch.id.text)])
     }
+  }
+
+  /// Copies the digests of known exports to another history, which has these exports too.
+  private func copyChain(
+    of history: ReplicaID, _ sequences: ClosedRange<SequenceNumber>, to other: ReplicaID
+  ) throws {
+    try database.run(
+      """
+      INSERT OR IGNORE INTO satchel_chain (device, sequence, digest)
+      SELECT :other, sequence, digest FROM satchel_chain
+      WHERE device = :history AND sequence BETWEEN :first AND :last
+      """,
+      [
+        "other": .string(other.text), "history": .string(history.text),
+        "first": .integer(sequences.lowerBound.rawValue), "last": .integer(sequences.upperBound.rawValue),
+      ])
   }
 
   /// Assigns files that came after `parted` to another history. The device that continues may lack them, and its own
@@ -215,12 +231,7 @@ extension HubStore {
   private func inherit(
     from former: EnrolledDevice, upTo sequence: SequenceNumber, by device: ReplicaID, at received: EmissionNumber
   ) throws {
-    try database.run(
-      """
-      INSERT OR IGNORE INTO satchel_chain (device, sequence, digest)
-      SELECT :device, sequence, digest FROM satchel_chain WHERE device = :former AND sequence <= :sequence
-      """,
-      ["device": .string(device.text), "former": .string(former.id.text), "sequence": .integer(sequence.rawValue)])
+    try copyChain(of: former.id, .zero...sequence, to: device)
     try database.run(
       """
       INSERT INTO satchel_rekeyed (table_name, new_key, device, old_key, bundle, at, told)
