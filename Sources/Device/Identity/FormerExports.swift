@@ -25,11 +25,12 @@ struct FormerExports {
     }
   }
 
-  /// The files of all exports that this device made under a former name, by number. For a database that is made
-  /// again, and that has no records of them.
+  /// The files of the exports that this device made before it got its present name, by number. For a database that is
+  /// made again, and that has no records of them. A file with a later number is of a history that the device had left.
   func allFiles() throws -> [SequenceNumber: String] {
     if session.workspace.configuration.predecessor == nil { return [:] }
-    return try files(in: [session.folder.former, session.folder.sent]) { _, _ in true }
+    let present = try session.archive.outgoing(session.outgoingPrefix).first ?? .max
+    return try files(in: [session.folder.former, session.folder.sent]) { sequence, _ in sequence.rawValue < present }
   }
 
   private func files(

@@ -22,9 +22,10 @@ struct LedgerRecovery {
 
   private var database: Database { _read { yield session.database } }
 
-  init(_ session: DeviceSession, to newest: SequenceNumber, _ received: EmissionNumber) throws {
+  init(
+    _ session: DeviceSession, _ bundles: ArchivedBundles, to newest: SequenceNumber, _ received: EmissionNumber
+  ) throws {
     self.session = session
-    let bundles = try ArchivedBundles(session)
     self.bundles = bundles
     let first = session.state.sequence.rawValue + 1
     exports = try (first..<newest.rawValue + 1).map { SequenceNumber($0) }
@@ -70,18 +71,18 @@ struct LedgerRecovery {
     for sequence in exports {
       let bundle = try bundles.export(sequence)
       guard case .changes(let changes) = bundle.manifest.body else { continue }
-      try ExportTable.restore(bundle, changes, received: bundles.received(changes), in: database)
+      let former = bundle.manifest.from.id
+      // Nothing was exported yet under the new name.
+      try ExportTable.restore(
+        bundle, changes, received: bundles.received(changes), isWritten: former == session.state.id, in: database)
       try Ledger.add(
         bundle.manifest, digest: bundle.digest, direction: .outgoing, verdict: .written, at: now, in: database)
-      let former = bundle.manifest.from.id
       try bundle.eachConflict {
         let record = $0.byPresentName(of: session.state, insteadOf: former)
         try ConflictTable.add(record, bundle: nil, noted: now, told: sequence.rawValue, in: database)
         // In an old copy, this conflict may still count as not reported.
         if Name($0.user) != Name(user) { try ConflictTable.markTold([$0.id], by: sequence.rawValue, in: database) }
       }
-      // Nothing was exported yet under the new name.
-      if former != session.state.id { try ExportTable.markAllUnwritten(in: database) }
       try bundle.eachResolution { try ResolutionTable.add($0, in: database) }
       try Capture.witness(bundle.manifest.stamp, in: database)
     }

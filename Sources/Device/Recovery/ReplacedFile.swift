@@ -126,7 +126,7 @@ struct ReplacedFile {
     let newest = SequenceNumber(try archive.highestOutgoing(session.outgoingPrefix))
     let received = EmissionNumber(try archive.numbers(session.incomingPrefix).last ?? 0)
     try workspace.install(session.tables, in: session.database)
-    let recollection = try LedgerRecovery(session, to: newest, received)
+    let recollection = try LedgerRecovery(session, ArchivedBundles(session), to: newest, received)
     try ArchivedVersions(session).takeUp(
       from: scope.number.rawValue, through: recollection.emissions.filter { $0 > scope.number.rawValue })
     try recollection.takeUpKeys()

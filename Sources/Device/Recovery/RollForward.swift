@@ -39,7 +39,7 @@ struct RollForward {
       let version = try bundles.emission(number).manifest.version
       if version > session.dataset.version { throw Self.olderVersion(session, than: version) }
     }
-    recollection = try LedgerRecovery(session, to: newest, received)
+    recollection = try LedgerRecovery(session, bundles, to: newest, received)
     sealed = try recollection.sealed()
     try recollection.takeUpKeys()
     let stoodOn = try bundles.stood(newest)

@@ -44,9 +44,11 @@ enum ExportTable {
   }
 
   /// Records an export whose file is in the workspace. The database may have lost its record of that export.
-  /// - Parameter received: the emission that the database held at the export; zero: an emission of an earlier epoch.
+  /// - Parameters:
+  ///   - received: the emission that the database held at the export; zero: an emission of an earlier epoch.
+  ///   - isWritten: whether the file counts as an export under the device's present name.
   static func restore(
-    _ bundle: borrowing VerifiedBundle, _ changes: Manifest.Changes, received: EmissionNumber,
+    _ bundle: borrowing VerifiedBundle, _ changes: Manifest.Changes, received: EmissionNumber, isWritten: Bool,
     in database: borrowing Database
   ) throws {
     let manifest = bundle.manifest
@@ -55,7 +57,7 @@ enum ExportTable {
     try database.run(
       """
       INSERT OR REPLACE INTO satchel_exports (sequence, bundle, digest, received, created, file, written, base)
-      VALUES (:sequence, :bundle, :digest, :received, :created, :file, 1, :base)
+      VALUES (:sequence, :bundle, :digest, :received, :created, :file, \(isWritten ? 1 : 0), :base)
       """,
       values(manifest, bundle.digest, changes, received: received, created: created))
   }

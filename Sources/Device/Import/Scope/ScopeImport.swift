@@ -95,8 +95,7 @@ final class ScopeImport {
       "It is for the user \(manifest.user) and has changes alone. This device has the rows of \(session.state.user).",
       hint: """
         Satchel at a hub gives a device to another user by a full bundle. Ask the hub's operator who made this file, \
-        and for a full bundle: satchel-hub emit --device \(session.workspace.configuration.name) \
-        --full
+        and for a full bundle: satchel-hub emit --device \(session.state.name) --full
         """, keeping: .quarantine)
   }
 

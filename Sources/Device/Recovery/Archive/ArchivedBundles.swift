@@ -10,17 +10,16 @@ struct ArchivedBundles {
   private let session: DeviceSession
   private let hubKeys: [PublicKey]
   private let ownKeys: [PublicKey]
-  /// The exports that this device made under a former name, if its database is made again.
+  /// The files of exports that this device made under a former name.
   private let former: [SequenceNumber: String]
 
   /// Throws a `WorkspaceError` if a public key is missing.
-  init(_ session: DeviceSession) throws {
+  /// - Parameter former: the files of exports under a former name that are needed too, by number.
+  init(_ session: DeviceSession, former: [SequenceNumber: String] = [:]) throws {
     self.session = session
+    self.former = former
     ownKeys = try session.workspace.ownKeys()
     hubKeys = try session.archiveKeys ?? session.workspace.hubKeys()
-    // Later ones are of a history that the device left before it got its present name.
-    let first = try session.isRebuilt ? session.archive.outgoing(session.outgoingPrefix).first ?? .max : 0
-    former = first == 0 ? [:] : try FormerExports(session).allFiles().filter { $0.key.rawValue < first }
     if hubKeys.isEmpty { throw Self.incomplete("the hub's public key is missing") }
   }
 

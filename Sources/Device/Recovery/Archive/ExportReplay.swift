@@ -34,7 +34,8 @@ struct ExportReplay {
   /// newer export contains it.
   init(_ session: DeviceSession) throws {
     self.session = session
-    bundles = try ArchivedBundles(session)
+    let bundles = try ArchivedBundles(session, former: FormerExports(session).allFiles())
+    self.bundles = bundles
     let acknowledged = session.state.acknowledged.rawValue
     let numbers = try bundles.exports()
     var (parts, covered, sealed): ([Part], Int64, SequenceNumber?) = ([], .max, nil)
@@ -62,7 +63,7 @@ struct ExportReplay {
     self.sealed = sealed
     newest = SequenceNumber(max(numbers.last ?? 0, acknowledged))
     session.state.sequence = session.state.acknowledged
-    recollection = try LedgerRecovery(session, to: newest, .zero)
+    recollection = try LedgerRecovery(session, bundles, to: newest, .zero)
   }
 
   private static func missing(_ sequence: SequenceNumber, _ workspace: DeviceWorkspace) -> WorkspaceError {
