@@ -30,8 +30,10 @@ extension CommandLineFixture {
 
   /// Enrols the device of a request for ann.
   /// - Parameter former: the former device that the operator names.
-  func enrol(_ request: String, _ fingerprint: String, continuing former: String? = nil) -> Outcome {
-    let words = ["device", "enrol", request, "--user", "ann", "--fingerprint", fingerprint]
+  func enrol(
+    _ request: String, _ fingerprint: String, user: String = "ann", continuing former: String? = nil
+  ) -> Outcome {
+    let words = ["device", "enrol", request, "--user", user, "--fingerprint", fingerprint]
     return hubAnywhere(["-C", path("hub")] + words + (former.map { ["--continues", $0] } ?? []))
   }
 

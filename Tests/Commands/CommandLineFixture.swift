@@ -96,8 +96,10 @@ final class CommandLineFixture {
   }
 
   /// Removes the database of a device, with the files that SQLite keeps beside it.
-  func loseDatabase(of device: String) throws {
+  /// - Parameter contents: the bytes that are in its place then. nil: no file.
+  func loseDatabase(of device: String, leaving contents: String? = nil) throws {
     for file in ["data.sqlite", "data.sqlite-wal", "data.sqlite-shm"] { try removeIfThere("\(device)/\(file)") }
+    if let contents { try writeExactly("\(device)/data.sqlite", contents) }
   }
 
   /// Runs `body` by another clock of the tools.

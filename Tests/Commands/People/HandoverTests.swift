@@ -329,7 +329,7 @@ struct HandoverTests {
     try onTablet("UPDATE notes SET words = 'ben at last' WHERE id = 2")
     try camp.carry("tablet", rounds: 3)
     #expect(try atHub("SELECT words FROM notes WHERE id = 2") == "ben at last")
-    #expect(camp.device("tablet", "status").out.contains("Former user") == false)
+    #expect(!camp.device("tablet", "status").out.contains("Former user"))
     isWell()
   }
 
@@ -344,7 +344,7 @@ struct HandoverTests {
     let request = camp.path("second.request")
     let renewed = camp.device("tablet", "renew", "--name", "second", "--request", request, "--json")
     let fingerprint = try #require(try renewed.json["fingerprint"]?.stringValue, "\(renewed.error)")
-    #expect(camp.hub("device", "enrol", request, "--user", "ben", "--fingerprint", fingerprint).code == 0)
+    #expect(camp.enrol(request, fingerprint, user: "ben").code == 0)
     let taken = camp.hub("import", try camp.export("tablet"))
     #expect(taken.code == 0, "\(taken.error)")
     #expect(try atHub("SELECT words FROM notes WHERE id = 2") == "ben at last")

@@ -23,12 +23,12 @@ struct RotatedKeyLossTests {
   enum Way: CaseIterable { case doctor, delta, full, sync }
 
   private func lose(_ loss: Loss = .deleted) throws {
-    for suffix in ["", "-wal", "-shm"] { try camp.removeIfThere("tablet/data.sqlite\(suffix)") }
     switch loss {
-    case .deleted: break
-    case .emptied: try camp.writeExactly("tablet/data.sqlite", "")
-    case .damaged: try camp.writeExactly("tablet/data.sqlite", String(repeating: "x", count: 8192))
+    case .deleted: try camp.loseDatabase(of: "tablet")
+    case .emptied: try camp.loseDatabase(of: "tablet", leaving: "")
+    case .damaged: try camp.loseDatabase(of: "tablet", leaving: String(repeating: "x", count: 8192))
     case .madeByApp:
+      try camp.loseDatabase(of: "tablet")
       try camp.sql(
         "tablet/data.sqlite",
         """
