@@ -120,7 +120,7 @@ extension DeviceWorkspace {
       quarantined: try quarantined(),
       failedImports: try failedImports.list(),
       staged: try staged(), obstacles: try obstacles(), volumes: try BundleParts(folder, platform: platform).waiting(),
-      current: try trouble != nil || isInitial() ? nil : examined().status(), trouble: trouble,
+      current: try trouble != nil ? nil : examinedIfCaptured()?.status(), trouble: trouble,
       health: trouble == nil ? health() : nil)
   }
 
@@ -131,6 +131,7 @@ extension DeviceWorkspace {
 
   private func trouble() throws -> DeviceStatus.Trouble? {
     do {
+      if docking != nil || configuration.docks == nil, try look().content == .captured { return nil }
       switch try databaseCondition() {
       case .lost(let words): return .lost(words)
       case .away(let name): return .away(name)
@@ -138,7 +139,7 @@ extension DeviceWorkspace {
       }
       guard try hasForeignFile(), !configuration.joins, try hasHistory() else { return nil }
       return .replaced
-    } catch let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase {
+    } catch let error as SQLiteError where error.isDamage {
       return .damaged(error.message)
     }
   }

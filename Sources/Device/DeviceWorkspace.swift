@@ -107,51 +107,6 @@ public struct DeviceWorkspace: Sendable {
     return key.publicKey
   }
 
-  /// Opens the database with its state. Throws if the hub's first bundle has not come, or if the database is an old
-  /// copy of itself. Also throws if capture may have missed changes: an import would overwrite these changes.
-  func session() throws -> DeviceSession {
-    let session = try examined()
-    if let damage = session.damage.first { throw WorkspaceError.damaged(damage, tool: "satchel") }
-    try session.refuseOldCopy()
-    return session
-  }
-
-  /// Opens the database even if it is damaged. For inspection and repairs.
-  func examined() throws -> DeviceSession {
-    switch try databaseCondition() {
-    case .there: return try DeviceSession(self)
-    case .lost(let words): throw WorkspaceError.lostDatabase(words, of: configuration.name)
-    case .away(let name): throw WorkspaceError.away(name)
-    case .initial: throw Self.noData
-    }
-  }
-
-  static let noData = WorkspaceError(
-    .initial, "This device has no data yet.", hint: "Import the hub's first bundle: satchel import FILE")
-
-  /// Whether there is a usable database.
-  enum DatabaseCondition {
-    case there
-    /// No bundle from the hub was ever imported here.
-    case initial
-    /// Bundles here show that there was a database. The text says what is in its place.
-    case lost(String)
-    /// It is on a tablet. The text is its name there.
-    case away(String)
-  }
-
-  func databaseCondition() throws -> DatabaseCondition {
-    if docking == nil, let name = configuration.docks { return .away(name) }
-    let isThere = try platform.files.kind(databasePath) != nil
-    if try configuration.joins && isInitial() { return .initial }
-    if try isThere && !isEmptyDatabase() {
-      if try !isReplacedForGood() { return .there }
-      return .lost("Another program made the database \(databasePath) again, and it has no rows.")
-    }
-    guard try hasHistory() else { return .initial }
-    return .lost(isThere ? "The database \(databasePath) is empty." : "The database \(databasePath) is missing.")
-  }
-
   /// Runs `body` while no other command works on this workspace. Throws if the database is on a tablet.
   func locked<T>(_ body: () throws -> T) throws -> T {
     // The command that works on the copy of a tablet's database holds the lock from its beginning to its end.
@@ -171,32 +126,6 @@ public struct DeviceWorkspace: Sendable {
       }
       return try body()
     }
-  }
-}
-
-extension DeviceWorkspace {
-  /// Whether nothing was ever written into the database file. A file that SQLite cannot read counts as not empty.
-  private func isEmptyDatabase() throws -> Bool {
-    do { return try Database(path: databasePath, mode: .readWrite).isWithoutTables() } catch let error as SQLiteError
-      where error.kind == .corrupt || error.kind == .notADatabase
-    { return false }
-  }
-}
-
-extension WorkspaceError {
-  /// - Parameters:
-  ///   - words: describes what is in the database's place.
-  ///   - device: the device's name.
-  static func lostDatabase(_ words: String, of device: String) -> WorkspaceError {
-    WorkspaceError(
-      .databaseLost, "\(words) Bundles here show that there was one.",
-      hint:
-        """
-        Is its card or disk mounted? If the file is lost: copy this device's exports from sticks into bundles/sent, \
-        if they are not there. Then satchel doctor --repair rebuilds it from bundles and exports, as far as they \
-        reach. If they do not reach, import a full bundle from the hub: satchel-hub emit --device \(device) --full
-        """
-    )
   }
 }
 
@@ -231,8 +160,12 @@ final class DeviceSession {
   var folder: WorkspaceFolder { workspace.folder }
   var hub: Manifest.Party { .init(id: state.hubID, name: state.hubName) }
 
-  init(_ workspace: DeviceWorkspace) throws {
-    let database = try Database(path: workspace.databasePath, mode: .readWrite)
+  convenience init(_ workspace: DeviceWorkspace) throws {
+    try self.init(workspace, Database(path: workspace.databasePath, mode: .readWrite))
+  }
+
+  /// - Parameter database: a connection to the workspace's database.
+  init(_ workspace: DeviceWorkspace, _ database: consuming Database) throws {
     try database.prepareForCommand()
     guard try database.hasTable("satchel_device"), let state = try DeviceState.load(from: database) else {
       if try !workspace.hasHistory() { throw DeviceWorkspace.noData }
@@ -310,8 +243,15 @@ final class DeviceSession {
     return highest > state.sequence ? highest : nil
   }
 
+  /// This session. Throws if writes may have gone by unseen, or if the database is an old copy of itself.
+  func refusingDamage() throws -> DeviceSession {
+    if let damage = damage.first { throw WorkspaceError.damaged(damage, tool: "satchel") }
+    try refuseOldCopy()
+    return self
+  }
+
   /// Throws if the database is an old copy of itself: its next export would reuse the number of another export.
-  fileprivate func refuseOldCopy() throws {
+  private func refuseOldCopy() throws {
     guard let highest = try unknownExport() else { return }
     throw WorkspaceError(
       .olderDatabase,

@@ -27,6 +27,9 @@ public struct SQLiteError: Error, CustomStringConvertible {
 
   public var description: String { message }
 
+  /// Whether SQLite cannot read the file to its end.
+  public var isDamage: Bool { kind == .corrupt || kind == .notADatabase }
+
   /// The kind of this failure, for callers that act on it.
   public enum Kind: Sendable {
     case busy, full, readOnly, cannotOpen, notADatabase, corrupt, inputOutput

@@ -107,7 +107,7 @@ extension DeviceTool {
   /// The status of the device's data. nil if there is no usable database.
   private static func working(_ workspace: DeviceWorkspace) throws -> DeviceStatus.Current? {
     do { return try workspace.status().current } catch let error as SQLiteError
-      where error.kind == .corrupt || error.kind == .notADatabase
+      where error.isDamage
     { return nil }
   }
 

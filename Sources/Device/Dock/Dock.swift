@@ -160,7 +160,7 @@ private struct Dock {
       let taken = try tablet.take(to: copy.database)
       if let fault = try Database(path: copy.database, mode: .readWrite).brokenPage() { throw damaged(fault) }
       return taken
-    } catch let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase {
+    } catch let error as SQLiteError where error.isDamage {
       throw damaged(error.message)
     }
   }

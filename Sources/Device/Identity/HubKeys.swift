@@ -106,7 +106,7 @@ extension Manifest {
 /// This device's own keys.
 extension DeviceWorkspace {
   public func keyReport() throws -> KeyReport {
-    let session = try isInitial() ? nil : examined()
+    let session = try examinedIfCaptured()
     return try KeyReport(
       keys, unaware: [session?.state.hubName].compactMap(\.self),
       revoked: session.map { try RevokedKeyTable.all(in: $0.database) } ?? [], hub: hubKey())

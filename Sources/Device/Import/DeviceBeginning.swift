@@ -10,15 +10,6 @@ import SatchelWorkspace
 
 /// A device's first bundle: it creates the database, or fills the empty database that the app created.
 extension DeviceWorkspace {
-  /// Whether no bundle from the hub was ever imported here.
-  ///
-  /// True also if the database is lost: `databaseCondition` distinguishes the two.
-  public func isInitial() throws -> Bool {
-    guard try platform.files.kind(databasePath) != nil else { return true }
-    // The mode is not read-only: after a crash, SQLite must roll back the journal of the process that wrote.
-    return try !Database(path: databasePath, mode: .readWrite).hasTable("satchel_device")
-  }
-
   /// - Parameter isHubConfirmed: whether a person compared the fingerprint of the key that signed the bundle.
   func begin(
     with bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String,
@@ -51,9 +42,8 @@ extension DeviceWorkspace {
       return try join(with: bundle, scope, rows)
     }
     let definition = try definition(in: bundle, scope, from: path)
-    let isThere = try platform.files.kind(databasePath) != nil
     // An empty file that an app created by opening it too early counts as missing.
-    if try !isThere || Database(path: databasePath, mode: .readWrite).isWithoutTables() {
+    if try [.missing, .empty].contains(look().content) {
       return try makeDatabase(from: bundle, scope, definition, signer: .isTrusted)
     }
     return try fillDatabase(from: bundle, scope, definition)

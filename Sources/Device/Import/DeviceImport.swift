@@ -110,7 +110,7 @@ extension DeviceWorkspace {
   ) throws -> ImportReport {
     do {
       let replayed = try revive(lost)
-      let session = try isInitial() ? nil : session()
+      let session = try sessionIfCaptured()
       session?.isHubConfirmed = fingerprint != nil
       session?.lost = lost
       session?.migrations = migrations
@@ -119,7 +119,7 @@ extension DeviceWorkspace {
       var report = try take(path, fingerprint: fingerprint, session, of: nil, lost)
       report.replayed = report.replayed ?? replayed
       return report
-    } catch let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase {
+    } catch let error as SQLiteError where error.isDamage {
       guard let damaged = try DamagedDatabase.find(self) else { throw error }
       return try importInto(damaged, path, fingerprint: fingerprint, lost)
     }
@@ -129,6 +129,7 @@ extension DeviceWorkspace {
   /// nothing to do, or the archive is incomplete and a full bundle must come.
   private func revive(_ lost: LostExports) throws -> Int? {
     if runMode == .dryRun || configuration.joins { return nil }
+    if try look().content == .captured { return nil }
     if case .lost = try databaseCondition() { return try rebuild(lost) }
     guard try hasForeignFile(), try hasHistory(),
       let replaced = try ReplacedFile.find(self)
@@ -155,7 +156,7 @@ extension DeviceWorkspace {
     try damaged.check(scope(of: manifest), manifest)
     let saved = try damaged.putAside()
     let replayed = try revive(lost)
-    var report = try take(path, fingerprint: fingerprint, isInitial() ? nil : session(), of: nil, lost)
+    var report = try take(path, fingerprint: fingerprint, sessionIfCaptured(), of: nil, lost)
     report.saved = saved
     report.replayed = report.replayed ?? replayed
     return report

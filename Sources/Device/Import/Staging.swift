@@ -11,7 +11,7 @@ extension DeviceWorkspace {
   /// Throws the errors of `importBundle` if the bundle is refused.
   public func stage(_ path: String, fingerprint: String? = nil) throws -> StagedBundle {
     try lockedWithoutDatabase {
-      try stage(path, fingerprint, isInitial() || isDocked ? nil : session(), of: nil)
+      try stage(path, fingerprint, isDocked ? nil : sessionIfCaptured(), of: nil)
     }
   }
 

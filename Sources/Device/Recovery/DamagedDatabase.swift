@@ -51,7 +51,7 @@ struct DamagedDatabase {
     do {
       guard let fault = try Database(path: workspace.databasePath, mode: .readWrite).brokenPage() else { return nil }
       return DamagedDatabase(workspace: workspace, fault: fault)
-    } catch let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase {
+    } catch let error as SQLiteError where error.isDamage {
       return DamagedDatabase(workspace: workspace, fault: error.message)
     }
   }

@@ -61,7 +61,7 @@ extension DeviceWorkspace {
   /// Whether SQLite cannot read the file to its end.
   private static func isDamage(_ error: any Error) -> Bool {
     switch error {
-    case let error as SQLiteError: error.kind == .corrupt || error.kind == .notADatabase
+    case let error as SQLiteError: error.isDamage
     case let error as WorkspaceError: error.code == .corrupt
     default: false
     }

@@ -154,26 +154,21 @@ struct ReplacedFile {
 extension DeviceWorkspace {
   /// Whether another program made the database again without rows, and no archived bundle can fill it. Then a full
   /// bundle replaces it, as if it were missing.
-  func isReplacedForGood() throws -> Bool {
+  func isReplacedForGood(_ look: borrowing DatabaseLook) throws -> Bool {
     do {
-      guard try hasForeignFile(), try hasHistory(), try !hasRows() else { return false }
-    } catch let error as SQLiteError where error.kind == .corrupt || error.kind == .notADatabase { return false }
+      guard try platform.files.kind(databasePath) == .file, try hasHistory(), try !look.hasRows() else { return false }
+    } catch let error as SQLiteError where error.isDamage { return false }
     return try !ArchivedEmissions(self).emissions.contains { $0.scope.extent == .full }
   }
 
+}
+
+extension DatabaseLook {
   /// Whether any table has a row. The tables that each new GeoPackage fills do not count.
-  private func hasRows() throws -> Bool {
-    let database = try Database(path: databasePath, mode: .readWrite)
-    for table in try database.tableNames() where !table.text.hasPrefix("gpkg_") {
-      if try database.first("SELECT 1 FROM \(quoted(table)) LIMIT 1", [:], { _ in true }) == true { return true }
+  fileprivate func hasRows() throws -> Bool {
+    for table in try database?.tableNames() ?? [] where !table.text.hasPrefix("gpkg_") {
+      if try database?.first("SELECT 1 FROM \(quoted(table)) LIMIT 1", [:], { _ in true }) == true { return true }
     }
     return false
-  }
-
-  /// Whether there is a database that Satchel did not set up.
-  func hasForeignFile() throws -> Bool {
-    guard try platform.files.kind(databasePath) == .file else { return false }
-    let database = try Database(path: databasePath, mode: .readWrite)
-    return try !database.hasTable("satchel_device")
   }
 }

@@ -31,7 +31,7 @@ extension HubWorkspace {
         for finding in try audit(store).findings { report.add(finding) }
         for finding in try differences(store) + wrongRevocations(store) { report.add(finding) }
       } catch let error as WorkspaceError { report.add(Finding(error)) } catch let error as SQLiteError
-        where error.kind == .corrupt || error.kind == .notADatabase
+        where error.isDamage
       { report.add(DoctorReport.broken(databasePath, error.message)) } catch let error as TriggerError {
         report.add(Finding(error))
       }
