@@ -20,8 +20,9 @@ let tests: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-/// The tests alone are not optimised: they run as fast, because what they call is optimised, and they build faster.
-let notOptimised: [SwiftSetting] = [.unsafeFlags(["-Onone"])]
+/// The tests alone are not optimised: they run as fast, because what they call is optimised, and they build faster. All
+/// cores compile their files in batches.
+let notOptimised: [SwiftSetting] = [.unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"])]
 
 func room(_ name: String, _ dependencies: [String], settings: [SwiftSetting] = strict) -> Target {
   .target(
