@@ -26,6 +26,7 @@ if mode == "seasons", amount == 1 {
 let began = Date()
 let next = Atomic<UInt64>(first)
 let failed = Mutex<(count: Int, words: String)>((0, ""))
+let effects = Mutex<[String: Int]>([:])
 
 await withTaskGroup(of: Void.self) { lanes in
   for _ in 0..<ProcessInfo.processInfo.activeProcessorCount {
@@ -34,7 +35,9 @@ await withTaskGroup(of: Void.self) { lanes in
         let seed = next.add(1, ordering: .relaxed).oldValue
         let isOver = mode == "seconds" ? Date().timeIntervalSince(began) > Double(amount) : seed >= first + amount
         if isOver || mode == "hunt" && failed.withLock({ $0.count > 0 }) { return }
-        guard let wrong = Soak.play(seed) else { continue }
+        let wrong = Soak.play(
+          seed, effects: { kinds in effects.withLock { for kind in kinds { $0[kind.rawValue, default: 0] += 1 } } })
+        guard let wrong else { continue }
         failed.withLock {
           $0 = ($0.count + 1, "season \(seed): \(wrong.split(separator: "\n", maxSplits: 1)[0].prefix(100))")
         }
@@ -50,4 +53,6 @@ if mode == "hunt" {
 }
 let played = mode == "seasons" ? amount : next.load(ordering: .relaxed) - first
 print("\(played) seasons in \(Int(Date().timeIntervalSince(began))) s, \(result.count) of them went wrong")
+let counts = effects.withLock { $0 }.sorted { $0.key < $1.key }
+print("so many of them had: \(counts.map { "\($0.key) \($0.value)" }.joined(separator: ", "))")
 exit(result.count == 0 ? 0 : 1)

@@ -21,8 +21,11 @@ public enum Soak {
   }
 
   /// Plays a season. Returns its fault; nil: none.
-  public static func play(_ seed: UInt64, trace: ((String) -> Void)? = nil) -> String? {
-    wrong(seed, events(of: seed), trace: trace)
+  /// - Parameter effects: gets the kinds of events that took effect.
+  public static func play(
+    _ seed: UInt64, trace: ((String) -> Void)? = nil, effects: ((Set<SeasonEvent.Kind>) -> Void)? = nil
+  ) -> String? {
+    wrong(seed, events(of: seed), trace: trace, effects: effects)
   }
 
   private static func events(of seed: UInt64) -> [SeasonEvent] {
@@ -30,10 +33,16 @@ public enum Soak {
     SeasonEvent.season(seed, devices: Season.devices, length: seed % 8 == 0 ? 80 : 28)
   }
 
-  private static func wrong(_ seed: UInt64, _ events: [SeasonEvent], trace: ((String) -> Void)? = nil) -> String? {
+  private static func wrong(
+    _ seed: UInt64, _ events: [SeasonEvent], trace: ((String) -> Void)? = nil,
+    effects: ((Set<SeasonEvent.Kind>) -> Void)? = nil
+  ) -> String? {
     do {
       let season = try Season(seed: seed, trace: trace)
-      defer { season.end() }
+      defer {
+        effects?(season.effective)
+        season.end()
+      }
       try season.play(events)
       return nil
     } catch {

@@ -20,21 +20,34 @@ func measureProofCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
 }
 
 extension SurveyHub {
-  /// An export that carries digests of all rows, and its import, which compares them.
+  /// An export that carries digests of all rows, and its import, which compares them. The digests alone are the
+  /// difference to an export of the same size without them, and to its import.
   fileprivate func proof(atMost limit: Double) throws -> [[String]] {
     var export = Comparison("export with digests of all rows", atMost: limit)
     var check = Comparison("  its import, which compares them", atMost: 2 * limit)
+    var made = Comparison("  the digests of the device alone", atMost: limit)
+    var compared = Comparison("  the digests of the hub alone", atMost: limit)
     // The hub must have announced that it reads them.
     try changeAtOffice(1)
     _ = try emit()
     _ = try deviceImport()
     for _ in 0..<3 {
-      try changeOnTablet(1)
-      export.add(try tool("satchel -C tablet export --prove").seconds)
-      try bash("cp $(ls -t tablet/bundles/outbox/*.satchel | head -1) carried.satchel")
-      check.add(try hubImport().seconds)
+      let without = try times(of: "export")
+      let with = try times(of: "export --prove")
+      export.add(with.export)
+      check.add(with.check)
+      made.add(with.export - without.export)
+      compared.add(with.check - without.check)
     }
-    return export.lines() + check.lines()
+    return [export, made, check, compared].flatMap { $0.lines() }
+  }
+
+  /// The seconds of an export of one change, and of its import.
+  private func times(of command: String) throws -> (export: Double, check: Double) {
+    try changeOnTablet(1)
+    let seconds = try tool("satchel -C tablet \(command)").seconds
+    try bash("cp $(ls -t tablet/bundles/outbox/*.satchel | head -1) carried.satchel")
+    return (seconds, try hubImport().seconds)
   }
 
   /// Emission and device import of changed rows, with and without the expected versions of each row.

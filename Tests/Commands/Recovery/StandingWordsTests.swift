@@ -56,6 +56,26 @@ struct StandingWordsTests {
     #expect(words.contains("answer no, and use: satchel-hub restore --in-place"), "\(words)")
   }
 
+  @Test("before a new key is made, a person reads how many devices must be visited, and a no changes nothing")
+  func costOfNewKey() throws {
+    #expect(camp.hub("device", "provision", "watch", "--user", "ann", "--into", camp.path("watch")).code == 0)
+    func state() throws -> [String?] {
+      [
+        try camp.hub("keys", "show", "--json").json["fingerprint"]?.stringValue,
+        try camp.rows("office.sqlite", "SELECT epoch FROM satchel_hub"),
+      ]
+    }
+    let before = try state()
+    let refused = camp.hub("keys", "rotate", "--lost", answers: ["n"], interactive: true)
+    let words = refused.error.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    #expect(refused.code == 1 && words.contains("3 devices: a person at each"), "\(words)")
+    #expect(try state() == before && before[0] != nil)
+    let made = camp.hub("keys", "rotate", "--lost", answers: ["y"], interactive: true)
+    #expect(made.code == 0, "\(made.error)")
+    let after = try state()
+    #expect(after[0] != before[0] && after[1] != before[1])
+  }
+
   @Test("a hub that recovers a lost time says what a new key gives up, before it asks and after --yes")
   func newKeyWhileRecovering() throws {
     try setBack()

@@ -49,6 +49,27 @@ struct WayOutTests {
     try expect(
       "was set back", next: "satchel-hub restore --in-place",
       { camp.hubAnywhere(["-C", camp.path("copy")] + $0) }, json: "set_back", "set-back")
+    // Devices that know nothing of the lost time wait too, so that the hub takes nothing twice.
+    try camp.sql("phone/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r2'")
+    let other = camp.hubAnywhere("-C", camp.path("copy"), "import", try camp.export("phone"), "--json")
+    #expect(other.code == 3 && other.out.contains(#""set-back""#), "\(other)")
+    #expect(camp.hubAnywhere("-C", camp.path("copy"), "restore", "--in-place").code == 0)
+    let accepted = camp.hubAnywhere("-C", camp.path("copy"), "import", try camp.export("phone"))
+    #expect(accepted.code == 0, "\(accepted)")
+  }
+
+  @Test("a bundle of an epoch that the hub does not know, without proof, says that keys may be missing")
+  func otherEpoch() throws {
+    let rotated = try camp.hub("keys", "rotate", "--lost", "--yes", "--json").json
+    let fingerprint = try #require(rotated["fingerprint"]?.stringValue)
+    #expect(camp.device("tablet", "import", try camp.emit("tablet"), "--fingerprint", fingerprint).code == 0)
+    let refused = camp.hubAnywhere("-C", camp.path("copy"), "import", try camp.export("tablet"), "--json")
+    #expect(refused.code == 3 && refused.out.contains(#""other-epoch""#), "\(refused)")
+    for words in ["import", "doctor"] {
+      let outcome =
+        words == "import" ? refused : camp.hubAnywhere("-C", camp.path("copy"), words)
+      #expect(outcome.out.contains("newest copy of its keys/"), "\(outcome)")
+    }
   }
 
   @Test("a device that got a bundle of another history of its hub")

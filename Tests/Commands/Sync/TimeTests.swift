@@ -180,6 +180,13 @@ struct TimeTests {
     #expect(camp.hub("doctor", "--repair").out.contains("Its present reading now counts as right. Mended."))
     #expect(try emission(for: "tablet", at: now + 2000).code == 0)
     #expect(camp.hub("doctor").code == 0)
+    // The phone has the hub's row of that time, and delivers last.
+    try deliver("tablet", at: now + 3000, hubAt: now + 3000)
+    try deliver("phone", at: now + 3000, hubAt: now + 4000)
+    #expect(try words() == "later, by the tablet")
+    try write("last, by the phone", in: "phone/data.sqlite", at: now + 5000)
+    try deliver("phone", at: now + 6000, hubAt: now + 6000)
+    #expect(try words() == "last, by the phone")
   }
 
   @Test(

@@ -290,6 +290,7 @@ extension Season {
   /// The device gets another user with other rights. Its next bundle reports the new user.
   private func give(_ device: FieldDevice, to remainder: Int64) throws {
     formerUsers[device.index] += 1
+    tookEffect(.given)
     hidden[device.index] = remainder
     let user = user(of: device.index)
     say("\(device.name) goes to \(user), who may not see zone % \(rules.modulus) = \(remainder)")
@@ -469,6 +470,7 @@ extension Season {
     presence = .afterRestore
     tally.atHub = backedUp
     say("the hub is restored")
+    tookEffect(.restoreHub)
     try restoreRights()
   }
 

@@ -43,13 +43,30 @@ extension Season {
 
   /// No deleted row comes back by itself.
   func checkResurrection(before: Set<RowName>, after: Set<RowName>, by parcel: Parcel) throws {
-    defer { presence.gone.formUnion(before.subtracting(after)) }
+    defer {
+      presence.gone.formUnion(before.subtracting(after))
+      if parcel.device == nil { for row in before.subtracting(after) { deleters[row] = parcel.from } }
+    }
     // Keys that several people choose may be used again.
     let back = after.subtracting(before).intersection(presence.gone).filter { $0.id.text.hasPrefix("k") }
     if back.isEmpty { return }
     let known = try Set(hub.conflicts(ConflictState.allCases).map { Self.row(of: $0.record) })
     for row in back.sorted() where !known.contains(row) {
       throw Wrong("\(parcel.name) brought \(row) back, and no conflict says so")
+    }
+  }
+
+  /// Every row that a bundle deleted is deleted at the end, whatever the hub forgot meanwhile. Otherwise a conflict names
+  /// the row.
+  private func checkDeletions() throws {
+    let rows = try Set(admin().rows().keys)
+    let known = try Set(hub.conflicts(ConflictState.allCases).map { Self.row(of: $0.record) })
+    for (row, name) in deleters.sorted(by: { $0.key < $1.key }) where rows.contains(row) && !known.contains(row) {
+      // Keys that several people choose may be used again. A device that is lost or was put back lacks bundles.
+      if !row.id.text.hasPrefix("k") || wasPutBack.contains(name) || !devices.contains(where: { $0.name == name }) {
+        continue
+      }
+      throw Wrong("\(name) deleted \(row), and it is back, and no conflict says so")
     }
   }
 
@@ -125,13 +142,16 @@ extension Season {
       _ = try operating { try hub.finishRecovery() }
       try exchangeAll()
     }
-    if parts { try answerEstranged() }
     isHubInDoubt = false
-    try takeUpUnseenWrites()
-    try exchangeAll()
+    if parts {
+      try answerEstranged()
+      try takeUpUnseenWrites()
+      try exchangeAll()
+    }
     try checkAcknowledged()
     try checkConvergence()
     try checkNothingLost()
+    try checkDeletions()
     try checkNothingOverwritten()
     if parts { try checkCounts() }
     if hasNewKey { try checkNothingFalse() }

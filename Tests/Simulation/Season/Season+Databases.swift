@@ -16,9 +16,23 @@ extension Season {
     case madeByApp
     /// The app saved its tables with all rows into a new file, as a person wanted, and a row was written there.
     case savedByApp
+    /// A page of the file was overwritten.
+    case damaged
 
-    /// The kinds that are chosen among. `savedByApp` takes the place of `madeByApp` in some seasons.
-    static let usual = allCases.filter { $0 != .savedByApp }
+    /// The kinds that are chosen among.
+    static let usual = [Harm.deleted, .emptied, .withoutTables, .madeByApp]
+
+    /// The kind that takes the place of this one in some seasons.
+    var rarer: Harm {
+      switch self {
+      case .madeByApp: .savedByApp
+      case .emptied: .damaged
+      default: self
+      }
+    }
+
+    /// Whether the tools ask a person about such a file.
+    var needsPerson: Bool { self == .savedByApp || self == .damaged }
   }
 
   /// Everything in it is in an export, which is in the outbox and may be on a stick.
@@ -30,12 +44,14 @@ extension Season {
     if random.once(in: 2) { mail.append(parcel) }
     var harm = random.one(of: Harm.usual)
     var saving = random
-    if harm == .madeByApp, saving.once(in: 2) { harm = .savedByApp }
+    if saving.once(in: 2) { harm = harm.rarer }
     let rows = try harm == .savedByApp ? statements(making: app) : []
-    try removeDatabase(of: device)
+    device.closeApp()
+    if harm != .damaged { try removeDatabase(of: device) }
     device.copy = nil
     switch harm {
     case .deleted: break
+    case .damaged: damagePage(of: device, &saving)
     case .emptied: try files.replace(device.databasePath, mode: 0o644, contents: [])
     case .withoutTables: try make(device.databasePath, ["CREATE TABLE t (a)", "DROP TABLE t"])
     case .madeByApp: try make(device.databasePath, tables)
@@ -43,10 +59,17 @@ extension Season {
     }
     world.settle()
     say("\(device.name)'s database is \(harm)")
-    // The tools ask a person about a file with rows.
-    if random.once(in: 3) || harm == .savedByApp { try repairDatabase(of: device) }
+    tookEffect(.brokenDatabase)
+    if random.once(in: 3) || harm.needsPerson { try repairDatabase(of: device) }
     if random.once(in: 3) {
       for path in try redelivery(of: device) { try deliver(pack(path, from: device.name, to: nil)) }
+    }
+  }
+
+  private func damagePage(of device: FieldDevice, _ random: inout SplitMix64) {
+    world.damage(device.databasePath) { bytes in
+      let start = random.below(bytes.count / 4096) * 4096
+      for place in start..<start + 4096 { bytes[place] = UInt8(truncatingIfNeeded: place &* 31 &+ 7) }
     }
   }
 

@@ -10,6 +10,8 @@ import TestSupport
 extension Season {
   /// A new hub begins with empty tables, and the devices bring their rows.
   func openNewHub() throws {
+    for device in devices where try device.app()?.version() != rules.version { try deliver(try emit(to: device)) }
+    // A hub that was put back, or that waits for a device, may be unable to bring one up to date.
     guard try devices.allSatisfy({ try $0.app()?.version() == rules.version }) else { return }
     try remember()
     try seeToClock()
@@ -25,6 +27,7 @@ extension Season {
       root, definition: Array(rules.definition.utf8), database: root + "/field.sqlite",
       platform: Platform(files: files, clock: hubClock, random: SeededRandom(seed ^ UInt64(everMade.count))))
     say("the hub is lost, and a new one takes its place")
+    tookEffect(.newHub)
     forgetFormerHub()
     try restoreRights()
     for device in devices {
@@ -56,6 +59,8 @@ extension Season {
     (backup, hubCopy) = (nil, nil)
     (mail, everMade, contents) = ([], [], [:])
     presence = .afterRestore
+    // Devices that have a deleted row still bring it to a new hub.
+    deleters = [:]
     (isHubInDoubt, hasNewKey) = (false, false)
     tally.loseHub()
   }

@@ -27,6 +27,7 @@ extension Season {
 
   /// An operator who is asked about the hub's clock sets it right, and then confirms it.
   func seeToClock() throws {
+    if hubClock.isFarWrong { tookEffect(.hubClock) }
     hubClock.set(ahead: 0)
     say("the operator sets the hub's clock right")
     if try hub.status().clockFault == nil { return }

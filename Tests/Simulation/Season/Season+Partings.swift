@@ -62,6 +62,7 @@ extension Season {
     contents = [:]
     tally.atHub = copy.counted
     say("the hub's folder is put back as it was")
+    tookEffect(.putBackHub)
     try restoreRights()
   }
 
@@ -75,6 +76,7 @@ extension Season {
     try copyHub(to: place)
     let other = try HubWorkspace.open(place, platform: hubPlatform())
     say("a copy of the hub is at work")
+    tookEffect(.secondHub)
     presence.lacksExports()
     isHubInDoubt = true
     if random.once(in: 3) {
@@ -183,6 +185,7 @@ extension Season {
     isHubInDoubt = false
     presence.lacksExports()
     say("the key was stolen: the hub has a new one")
+    tookEffect(.stolenKey)
     // A device that was enrolled and has no data yet is enrolled again.
     for device in devices where try device.app() == nil && !device.workspace.hasHistory {
       try device.workspace.keys.trust(hub.keys.ownKey(), as: "hub")

@@ -31,6 +31,7 @@ extension Season {
     world.copy(backup, to: root)
     world.settle()
     wasPutBack.insert(device.name)
+    tookEffect(.restoredFolder)
     // The times of bundles show which history is the present one.
     time.pass(days: 1)
   }
@@ -43,6 +44,7 @@ extension Season {
 
   private func carryLate(_ stick: Parcel) throws {
     isStickLate = true
+    tookEffect(.lateStick)
     defer { isStickLate = false }
     try deliver(stick)
   }

@@ -16,6 +16,7 @@ extension Season {
     try app.database.withoutTriggers { try app.set(cell, to: value) }
     device.duty[cell] = value
     unseen.insert(cell.row)
+    tookEffect(.unseenWrite)
   }
 
   /// The doctor compares all rows with the signed bundles, and makes missed changes pending.

@@ -47,6 +47,8 @@ final class Season {
   /// The content of the hub's log before it was forgotten.
   var remembered: Set<String> = []
   var presence = Presence()
+  /// The device that deleted each row with a bundle. It has that bundle for a hub that forgets the deletion.
+  var deleters: [RowName: String] = [:]
   /// The values that devices held, to find values that were overwritten without being seen.
   var overwritten = OverwrittenValues(combined: ["counters.n", "counters.tags"])
   /// Whether hubs are put back and copied, keys are stolen and databases are broken.
@@ -76,6 +78,8 @@ final class Season {
   private var written = 0
   private var born = 0
   private var enrolled = 0
+  /// The events that took effect. An event may find nothing to do, as with a copy that was not made yet.
+  private(set) var effective: Set<SeasonEvent.Kind> = []
   /// Whether a fault has stopped any event.
   private(set) var wasStopped = false
   /// The most steps that an event of each kind has taken so far.
@@ -127,6 +131,8 @@ final class Season {
     // The season's work is set up in the office, with the power on.
     world.settle()
     say("season \(seed): \(rules.words)")
+    // In most seasons in which histories part, the devices have data from the beginning: more can part.
+    if parts, seed % 4 != 0 { for device in devices { try deliver(try emit(to: device)) } }
   }
 
   private static func stock(_ app: FieldApp, _ random: inout SplitMix64) throws {
@@ -172,6 +178,8 @@ final class Season {
     opened = nil
     for device in devices { device.closeApp() }
   }
+
+  func tookEffect(_ kind: SeasonEvent.Kind) { effective.insert(kind) }
 
   func newValue() -> String {
     written += 1

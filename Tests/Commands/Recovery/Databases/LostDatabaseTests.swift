@@ -4,7 +4,7 @@ import Testing
 /// A device's database is gone or useless while exports are on their way. Its files in `bundles` show that it had one.
 @Suite("A lost database and exports that did not arrive")
 struct LostDatabaseTests {
-  enum Harm: CaseIterable { case missing, empty, withoutRows, head, garbage }
+  enum Harm: CaseIterable { case missing, empty, withoutRows, head, middle, garbage }
   enum Way: CaseIterable { case sync, full, delta, doctor }
 
   private let camp: CommandLineFixture
@@ -35,13 +35,20 @@ struct LostDatabaseTests {
 
   private func lose(_ harm: Harm) throws {
     let file = URL(fileURLWithPath: camp.path(database))
+    let pages = try camp.rows(
+      database, "SELECT rootpage FROM sqlite_schema WHERE name IN ('notes', 'satchel_exports')")
     var bytes = try Data(contentsOf: file)
-    for suffix in ["", "-wal", "-shm"] { try camp.removeIfThere(database + suffix) }
+    func damage(page: Int) {
+      bytes.replaceSubrange((page - 1) * 4096..<page * 4096, with: Data(repeating: 0x5a, count: 4096))
+    }
+    try camp.loseDatabase(of: "tablet")
     switch harm {
     case .missing: return
     case .empty: bytes = Data()
     case .withoutRows: return try camp.sql(database, Self.schema)
-    case .head: bytes.replaceSubrange(0..<4096, with: Data(repeating: 0x5a, count: 4096))
+    case .head: damage(page: 1)
+    // The pages of the app's table and of Satchel's list of exports.
+    case .middle: for page in pages.split(separator: "\n") { damage(page: try #require(Int(page))) }
     case .garbage: bytes = Data((0..<50_000).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ $0 >> 8) })
     }
     try bytes.write(to: file)
@@ -65,11 +72,23 @@ struct LostDatabaseTests {
   @Test(
     "nothing that was exported is overtaken or lost, also if the archive is gone with the database",
     arguments: Harm.allCases, Way.allCases)
-  func kept(harm: Harm, way: Way) throws {
-    let exports = way == .sync || way == .delta ? 2 : 1
+  func withoutArchive(harm: Harm, way: Way) throws {
+    try expectKept(harm, way, exports: way == .sync || way == .delta ? 2 : 1) {
+      try camp.remove("tablet/bundles/archive")
+    }
+  }
+
+  @Test(
+    "a database that is made again goes on where its exports ended, however many of them the hub lacks",
+    arguments: Harm.allCases, [(1, Way.full), (2, .sync), (5, .full), (5, .doctor)])
+  func withArchive(harm: Harm, story: (exports: Int, way: Way)) throws {
+    try expectKept(harm, story.way, exports: story.exports) {}
+  }
+
+  private func expectKept(_ harm: Harm, _ way: Way, exports: Int, alsoLosing loss: () throws -> Void) throws {
     try work(exports: exports)
     try lose(harm)
-    try camp.remove("tablet/bundles/archive")
+    try loss()
     #expect(try camp.device("tablet", "status", "--json").json["state"] != "initial")
     try goOn(way)
     for _ in 1...2 { try camp.carry("tablet") }

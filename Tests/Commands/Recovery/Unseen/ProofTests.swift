@@ -2,6 +2,7 @@ import Foundation
 import SatchelJSON
 import SatchelPlatform
 import SatchelSQLite
+import TestSupport
 import Testing
 
 /// Equality is proved: a device sends digests of its rows, the hub compares them, and rows that differ are named and
@@ -29,12 +30,27 @@ struct ProofTests {
     #expect(try proof()?["result"]?.stringValue == "verified")
     let verified = try proof()?["verified"]?.stringValue
     #expect(verified?.hasPrefix("20") == true, "\(verified ?? "")")
+    try expectProof(later: "up to date  2 days ago", now: "just now")
     #expect(camp.hub("doctor").code == 0)
     #expect(camp.hub("compare", "tablet").out.contains("The hub knows no row of tablet that differs."))
     camp.answer("tablet", 2)
     // By the dataset's rule the next digests come later, unless they are requested.
     #expect(try camp.device("tablet", "export", "--json").json["proof"]?.boolValue != true)
     #expect(try camp.device("tablet", "export", "--prove", "--json").json["proof"]?.boolValue == true)
+  }
+
+  /// Expects these words about the tablet's rows in `status` two days later, and in the console now.
+  private func expectProof(later: String, now: String) throws {
+    try camp.by(SetClock(SystemClock().milliseconds() + 2 * 86_400_000 + 60_000)) {
+      let status = camp.hub("status").out
+      let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("tablet ") }, "\(status)")
+      #expect(status.contains("VERIFIED") && line.hasSuffix(later), "\(status)")
+    }
+    try camp.inBrowser { browser throws in
+      let page = browser.get("/devices").text
+      #expect(page.contains("<td data-label=\"Verified\">\(now)</td>"), "\(page)")
+      #expect(browser.get("/device?name=tablet").text.contains("compare tablet") == (now == "differs"))
+    }
   }
 
   @Test("a doctor that finds nothing wrong has the next export prove the rows")
@@ -58,6 +74,7 @@ struct ProofTests {
     #expect(try proof()?["result"]?.stringValue == "differs")
     #expect(camp.hub("doctor").code == 1 && camp.hub("doctor").out.contains("compare tablet"))
     #expect(camp.hub("status").out.contains("Differs"))
+    try expectProof(later: "differs", now: "differs")
     #expect(camp.hub("compare", "tablet", "--repair").error.contains("It is not known which rows"))
     #expect(camp.hub("compare", "tablet").out.contains("asks which rows differ"))
     try fetchNewest()
@@ -88,13 +105,16 @@ struct ProofTests {
   func full() throws {
     camp.deliver("tablet", 1)
     try unseen(
-      "UPDATE sites SET name = 'Swamp' WHERE id = 'lake'; INSERT INTO reviews VALUES ('ghost', 'lake', 'ann', 1, 'boo')"
-    )
+      """
+      UPDATE sites SET name = 'Swamp' WHERE id = 'lake'; DELETE FROM reviews WHERE id = 'r1';
+      INSERT INTO reviews VALUES ('ghost', 'lake', 'ann', 1, 'boo')
+      """)
     #expect(camp.hub("emit", "--device", "tablet", "--full").code == 0)
     try fetchNewest(emit: false)
     let conflicts = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
-    #expect(conflicts.count == 2 && conflicts.allSatisfy { $0["kind"]?.stringValue == "unseen" })
-    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM reviews WHERE id = 'ghost'") == "0")
+    #expect(conflicts.count == 3 && conflicts.allSatisfy { $0["kind"]?.stringValue == "unseen" })
+    #expect(conflicts.contains { $0["operation"]?.stringValue == "delete" }, "\(conflicts)")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT id FROM reviews") == "r1")
   }
 
   @Test("a decision for a row that was written unseen writes only the values that were written unseen")

@@ -59,6 +59,47 @@ struct UnseenRowTests {
     #expect(try names("sites") == "hill Hill\nlake Sea")
   }
 
+  enum Meeting: CaseIterable {
+    case updateAndGone, insertAndInsert, deleteAndUpdate
+
+    /// The unseen write, the office's write, the kept value, and the rows afterwards.
+    var story: (unseen: String, office: String, kept: String, rows: String) {
+      switch self {
+      case .updateAndGone:
+        (
+          "UPDATE sites SET name = 'Swamp' WHERE id = 'lake'", "DELETE FROM sites WHERE id = 'lake'", "Swamp",
+          "hill Hill"
+        )
+      case .insertAndInsert:
+        (
+          "INSERT INTO sites VALUES ('bog', 'Swamp')", "INSERT INTO sites VALUES ('bog', 'Bog')", "Swamp",
+          "bog Bog\nhill Hill\nlake Lake"
+        )
+      case .deleteAndUpdate:
+        (
+          "DELETE FROM sites WHERE id = 'lake'", "UPDATE sites SET name = 'Sea' WHERE id = 'lake'", "gone",
+          "hill Hill\nlake Sea"
+        )
+      }
+    }
+  }
+
+  @Test(
+    "a row that is not as it should be is kept before a bundle deletes it, makes it or brings it back",
+    arguments: Meeting.allCases, [false, true])
+  func met(meeting: Meeting, isFull: Bool) throws {
+    try unseen(meeting.story.unseen)
+    try camp.sql("office.sqlite", meeting.story.office)
+    _ = try camp.emit("tablet", full: isFull)
+    _ = try fetch()
+    #expect(try camp.keptUnseen() == [meeting.story.kept])
+    #expect(try names("sites") == meeting.story.rows)
+    camp.deliver("tablet", 2)
+    let atHub = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    #expect(atHub.map { $0["kind"]?.stringValue } == ["unseen"])
+    #expect(try camp.rows("office.sqlite", "SELECT id || ' ' || name FROM sites ORDER BY id") == names("sites"))
+  }
+
   @Test("a row that was exported, and written again before the hub's answer, is no unseen row")
   func exportedTwice() throws {
     try camp.sql("tablet/data.sqlite", "UPDATE sites SET name = 'first' WHERE id = 'lake'")
@@ -108,19 +149,23 @@ struct UnseenRowTests {
       """
       UPDATE sites SET name = 'Swamp' WHERE id = 'lake';
       INSERT INTO sites (id, name) VALUES ('ghost', 'Ghost');
+      DELETE FROM trees WHERE id = 1;
       """)
-    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Sea' WHERE id = 'lake'")
+    try camp.sql(
+      "office.sqlite", "UPDATE sites SET name = 'Sea' WHERE id = 'lake'; UPDATE trees SET name = 'old oak' WHERE id = 1"
+    )
     try goToNextVersion(migration, full: isFull)
     let version = try camp.by(TickingClock()) { try fetch()["version"]?.integerValue }
     #expect(version == 2)
     let new = migration == .rows ? "new " : ""
     let names = try camp.keptUnseen()
-    #expect(names == (isFull ? ["Ghost", "Swamp"] : ["Swamp"]))
+    #expect(names == (isFull ? ["Ghost", "Swamp", "gone"] : ["Swamp", "gone"]))
+    #expect(try self.names("trees") == "1 old oak")
     // A delta does not say that the hub lacks a row.
     #expect(try self.names("sites") == (isFull ? "" : "ghost Ghost\n") + "hill \(new)Hill\nlake \(new)Sea")
     camp.deliver("tablet", 2)
     let atHub = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
-    #expect(atHub.count == (isFull ? 2 : 1) && atHub.allSatisfy { $0["kind"]?.stringValue == "unseen" })
+    #expect(atHub.count == (isFull ? 3 : 2) && atHub.allSatisfy { $0["kind"]?.stringValue == "unseen" })
   }
 
   @Test("if the archive does not say what rows were, a bundle of a new version keeps a copy of the database")
