@@ -9,8 +9,9 @@ import SatchelWorkspace
 /// A device leaves its lost hub and asks another hub to enrol it.
 ///
 /// The device gets a new id, a new key and a new ledger. Its rows stay, and capture continues. The first bundle from
-/// the next hub joins the rows of both sides, as for any database with its own rows (`Joining.swift`). The decided
-/// conflicts, the ledger and the exports of the lost hub stay only in the kept copy of the database.
+/// the next hub joins the rows of both sides, as for any database with its own rows (`Joining.swift`). Undecided
+/// conflicts go to the next hub too (`LeftConflicts.swift`). The decided conflicts, the ledger and the exports of the
+/// lost hub stay only in the kept copy of the database.
 ///
 /// The change is made when `satchel.json` holds the new identity. If this command is killed after that, the next
 /// command completes the rest.
@@ -106,6 +107,7 @@ extension DeviceWorkspace {
         try PreImageStore.saveOthersAsNew(table, generation: .zero, stamp: received, in: database)
       }
       try Capture.begin(OwnRows.firstOwn, in: database)
+      try LeftConflictTable.keep(of: state.user, in: database)
       for table in OwnTables(madeBy: DeviceSchema.all + [SchemaUpgrade.schema]).names {
         try database.execute("DROP TABLE IF EXISTS main.\(quoted(table))")
       }

@@ -94,6 +94,7 @@ extension DeviceSession {
     _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition, _ snapshot: Snapshot
   ) throws {
     let isCaptured = try database.hasTable("satchel_capture")
+    let hasLeft = try LeftConflictTable.takeOut(of: database)
     var own = OwnRows(tables)
     try own.takeCaptured(in: database)
     try workspace.addSatchel(to: database, tables, bundle, scope, definition)
@@ -104,6 +105,7 @@ extension DeviceSession {
     guard let begun = try DeviceState.load(from: database) else { throw WorkspaceError.noHubKey(workspace) }
     state = begun
     try own.save(as: Generation(state.sequence.rawValue), against: snapshot, in: database)
+    if hasLeft { try LeftConflicts(session: self).takeUp(at: workspace.platform.clock.milliseconds()) }
   }
 
   /// Applies the rows of the first bundle. The pending changes stay on top of these rows.

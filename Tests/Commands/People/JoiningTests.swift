@@ -304,6 +304,32 @@ struct JoiningTests {
     #expect(hub("next", "doctor").code == 0)
   }
 
+  @Test("conflicts that were not decided when the hub was lost are open at the next one, with their values")
+  func undecided() throws {
+    try loseHub()
+    try camp.writeUnseen("x/data.sqlite", "UPDATE wells SET code = 'unseen' WHERE id = 'w1'")
+    let full = try hub("hub", "emit", "--device", "x", "--full", "--json").json["emissions"]?.arrayValue?.first
+    #expect(camp.device("x", "import", try #require(full?["file"]?.stringValue)).code == 0)
+    let kept = try camp.device("x", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    #expect(kept.count == 1 && kept[0]["device_values"]?["code"]?.stringValue == "unseen", "\(kept)")
+    try leave("x", user: "ben")
+    #expect(try answer("x", from: "next", isFirst: true).code == 0)
+    try deliver("x", to: "next")
+    try answer("x", from: "next")
+    let found = try hub("next", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    try #require(found.count == 1, "\(found)")
+    #expect(found[0]["kind"] == "unseen" && found[0]["user"] == "ben")
+    let here = try camp.device("x", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    #expect(here.map { $0["id"] } == found.map { $0["id"] }, "\(here)")
+    let id = try #require(found[0]["id"]?.stringValue)
+    #expect(hub("next", "conflicts", "resolve", id, "--keep", "device").code == 0)
+    try answer("x", from: "next")
+    for database in ["next.sqlite", "x/data.sqlite"] {
+      #expect(try camp.rows(database, "SELECT code FROM wells WHERE id = 'w1'") == "unseen")
+    }
+    #expect(camp.device("x", "doctor").code == 0)
+  }
+
   @Test(
     "nothing of the lost hub is taken any more, nothing of it is deleted, and the next hub's fingerprint is compared")
   func parted() throws {

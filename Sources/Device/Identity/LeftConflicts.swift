@@ -1,0 +1,48 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelConflicts
+import SatchelRows
+import SatchelSQLite
+import SatchelValues
+
+/// The conflicts that were not decided when the device left its hub. Their values may be in no row. So they wait in
+/// `LeftConflictTable` until the next hub's first bundle comes. The next export reports them to that hub as conflicts
+/// that this device found.
+struct LeftConflicts {
+  let session: DeviceSession
+
+  /// Makes the conflicts that were taken out this device's own at its next hub.
+  ///
+  /// A conflict stays only in the kept copy of the database if its table or its columns are not in the dataset of this
+  /// hub. A conflict ends if the device's own row has its values.
+  func takeUp(at now: Int64) throws {
+    let left = try LeftConflictTable.takeAll(in: session.database)
+    let own = Dictionary(left.map { ($0.id, owned($0)) }) { first, _ in first }
+    for record in left {
+      guard var record = own[record.id], try !isSettledByRows(record) else { continue }
+      record.unit = record.unit.flatMap { own[$0]?.id }
+      try ConflictTable.add(record, bundle: nil, noted: now, in: session.database)
+    }
+  }
+
+  private func owned(_ record: ConflictRecord) -> ConflictRecord {
+    var record = record
+    (record.device, record.user) = (session.state.id, session.state.user)
+    // No export of the new identity contains the change.
+    (record.generation, record.state) = (Generation(0), .open)
+    record.id = record.name(asChangeOf: session.state.id)
+    return record
+  }
+
+  private func isSettledByRows(_ record: ConflictRecord) throws -> Bool {
+    guard let table = session.table(record.table), record.key.values.count == table.schema.key.count else {
+      return true
+    }
+    let values = record.deviceValues ?? []
+    if values.contains(where: { table.schema.position(of: $0.name) == nil }) { return true }
+    let row = try RowTable(table, in: session.database).row(record.key).map { table.schema.fields($0) }
+    if record.operation == .delete { return row == nil }
+    guard let row else { return false }
+    return values.allSatisfy { row.contains($0) }
+  }
+}

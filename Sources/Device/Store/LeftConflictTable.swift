@@ -1,0 +1,33 @@
+import SatchelConflicts
+import SatchelSQLite
+import SatchelValues
+
+/// The table `satchel_left_conflicts`: the conflicts that were not decided when the device left its hub. It exists
+/// until the first bundle of the next hub comes.
+enum LeftConflictTable {
+  /// Keeps the undecided conflicts of the device's user. The transaction of the caller drops their own table.
+  static func keep(of user: String, in database: borrowing Database) throws {
+    try database.execute("DROP TABLE IF EXISTS main.satchel_left_conflicts")
+    try database.execute(
+      "CREATE TABLE satchel_left_conflicts AS SELECT * FROM satchel_conflicts WHERE state IN ('open', 'held')")
+    try database.run("DELETE FROM satchel_left_conflicts WHERE user <> :user", ["user": .string(user)])
+  }
+
+  /// Takes the conflicts out of the database file, into this connection: capture begins without the tables of an
+  /// earlier time. Returns whether there are any.
+  static func takeOut(of database: borrowing Database) throws -> Bool {
+    guard try database.hasTable("satchel_left_conflicts") else { return false }
+    try database.execute("CREATE TEMP TABLE left_conflicts AS SELECT * FROM main.satchel_left_conflicts")
+    return true
+  }
+
+  /// The conflicts that were taken out. `satchel_conflicts` is empty before and afterwards.
+  static func takeAll(in database: borrowing Database) throws -> [ConflictRecord] {
+    let columns = try database.all("SELECT name FROM pragma_table_info('left_conflicts')") { quoted($0.text(0)) }
+      .joined(separator: ", ")
+    try database.execute("INSERT INTO satchel_conflicts (\(columns)) SELECT \(columns) FROM temp.left_conflicts")
+    let records = try ConflictTable.list([.open, .held], in: database).map(\.record)
+    try database.execute("DELETE FROM satchel_conflicts; DROP TABLE temp.left_conflicts")
+    return records
+  }
+}
