@@ -13,10 +13,24 @@ import Testing
     "whatever happens to disks, sticks, bundles and people in a season, nothing is lost and all replicas agree",
     arguments: 0..<lanes)
   func seasons(lane: UInt64) {
-    for seed in stride(from: lane, to: Self.count, by: Int(Self.lanes)) where Soak.play(seed) != nil {
-      Issue.record("\(Soak.shrink(seed))")
+    var seasons: [SeasonEvent.Kind: Int] = [:]
+    for seed in stride(from: lane, to: Self.count, by: Int(Self.lanes)) {
+      let wrong = Soak.play(seed, effects: { for kind in $0 { seasons[kind, default: 0] += 1 } })
+      if wrong != nil { Issue.record("\(Soak.shrink(seed))") }
+    }
+    // With few seasons, some events may not take effect at all.
+    if Self.count < 1000 { return }
+    for (kind, share) in Self.shares {
+      let most = UInt64(seasons[kind] ?? 0) * Self.lanes * 1000 / Self.count
+      #expect(most >= share, "\(kind) took effect in \(most) of 1,000 seasons")
     }
   }
+
+  /// In how many of 1,000 seasons an event takes effect, at the least. docs/TESTING.md has the numbers.
+  private static let shares: [(SeasonEvent.Kind, UInt64)] = [
+    (.putBackHub, 40), (.secondHub, 80), (.stolenKey, 40), (.brokenDatabase, 80), (.given, 80), (.unseenWrite, 40),
+    (.newHub, 35), (.hubClock, 45), (.restoreHub, 20), (.restoredFolder, 25), (.lateStick, 25),
+  ]
 
   /// A collected bundle that a backup lacked; an archived bundle whose name was lost in a power cut; a device that was
   /// given to another user by a wrong clock; a device that knows as acknowledged what a restored hub lacks; a device

@@ -45,10 +45,11 @@ extension Season {
     }
   }
 
-  /// Only the lost hub knew the values that others overwrote.
+  /// Only the lost hub and its copy knew the values that others overwrote. Decided conflicts stay behind.
   private func remember() throws {
-    remembered.formUnion(try admin().logged())
-    for conflict in try hub.conflicts(ConflictState.allCases) {
+    remembered.formUnion(try admin().logged().union(loggedByCopy))
+    let decided = try devices.flatMap { try $0.workspace.conflicts([.settled, .resolved]) }
+    for conflict in try hub.conflicts(ConflictState.allCases) + decided {
       for case .text(let bytes) in (conflict.record.deviceValues ?? []).map(\.value) {
         remembered.insert(String(decoding: bytes, as: UTF8.self))
       }
@@ -59,6 +60,7 @@ extension Season {
     (backup, hubCopy) = (nil, nil)
     (mail, everMade, contents) = ([], [], [:])
     presence = .afterRestore
+    bringsFalse = bringsFalse || hasNewKey
     // Devices that have a deleted row still bring it to a new hub.
     deleters = [:]
     (isHubInDoubt, hasNewKey) = (false, false)

@@ -93,6 +93,8 @@ extension Season {
       say("it emits \(report.number) to \(device.name)")
       if random.once(in: 3) { mail.append(parcel) } else { try deliver(parcel) }
     }
+    let app = try FieldApp(path: other.configuration.databasePath(other.folder))
+    loggedByCopy.formUnion(try app.logged())
     say("the copy is retired")
     try files.removeTree(place)
     switch random.below(3) {

@@ -46,6 +46,8 @@ final class Season {
   var backup: String?
   /// The content of the hub's log before it was forgotten.
   var remembered: Set<String> = []
+  /// The content of the logs of the hub's copies that worked for a while.
+  var loggedByCopy: Set<String> = []
   var presence = Presence()
   /// The device that deleted each row with a bundle. It has that bundle for a hub that forgets the deletion.
   var deleters: [RowName: String] = [:]
@@ -62,6 +64,8 @@ final class Season {
   var isHubInDoubt = false
   /// Whether the hub signs with another key than at first.
   var hasNewKey = false
+  /// Whether devices may have brought rows of a thief to a new hub, for which all rows are rows of its devices.
+  var bringsFalse = false
   /// Rows that were written with the triggers switched off.
   var unseen: Set<RowName> = []
   /// Whether a device's bundle with a forged proof lies in the hub's quarantine.
