@@ -17,9 +17,11 @@ struct LeftConflicts {
   /// hub. A conflict ends if the device's own row has its values.
   func takeUp(at now: Int64) throws {
     let left = try LeftConflictTable.takeAll(in: session.database)
-    let own = Dictionary(left.map { ($0.id, owned($0)) }) { first, _ in first }
-    for record in left {
-      guard var record = own[record.id], try !isSettledByRows(record) else { continue }
+    let taken = try left.filter { try !isSettledByRows($0) }
+    let own = Dictionary(taken.map { ($0.id, owned($0)) }) { first, _ in first }
+    for record in taken {
+      guard var record = own[record.id] else { continue }
+      // Without the conflict that represents its unit, each change is a conflict by itself.
       record.unit = record.unit.flatMap { own[$0]?.id }
       try ConflictTable.add(record, bundle: nil, noted: now, in: session.database)
     }
