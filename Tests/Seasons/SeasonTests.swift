@@ -1,5 +1,6 @@
 import Foundation
 import Simulation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -18,13 +19,21 @@ import Testing
       let wrong = Soak.play(seed, effects: { for kind in $0 { seasons[kind, default: 0] += 1 } })
       if wrong != nil { Issue.record("\(Soak.shrink(seed))") }
     }
+    let all = Self.played.withLock { played in
+      played.lanes += 1
+      played.seasons.merge(seasons) { $0 + $1 }
+      return played.lanes == Self.lanes ? played.seasons : nil
+    }
     // With few seasons, some events may not take effect at all.
-    if Self.count < 1000 { return }
+    guard let all, Self.count >= 1000 else { return }
     for (kind, share) in Self.shares {
-      let most = UInt64(seasons[kind] ?? 0) * Self.lanes * 1000 / Self.count
-      #expect(most >= share, "\(kind) took effect in \(most) of 1,000 seasons")
+      let found = UInt64(all[kind] ?? 0) * 1000 / Self.count
+      #expect(found >= share, "\(kind) took effect in \(found) of 1,000 seasons")
     }
   }
+
+  /// The lanes that have ended, and in how many of their seasons each event took effect.
+  private static let played = Mutex<(lanes: UInt64, seasons: [SeasonEvent.Kind: Int])>((0, [:]))
 
   /// In how many of 1,000 seasons an event takes effect, at the least. docs/TESTING.md has the numbers.
   private static let shares: [(SeasonEvent.Kind, UInt64)] = [
