@@ -3,47 +3,6 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// One look at the file in the place of the device's database. SQLite reads the whole schema for each connection, so a
-/// command goes on with the connection of its look.
-struct DatabaseLook: ~Copyable {
-  enum Content {
-    case missing
-    /// Nothing was ever written into the file.
-    case empty
-    /// Satchel did not set up the database.
-    case foreign
-    /// Satchel captures the writes of its apps.
-    case captured
-  }
-
-  let content: Content
-  /// nil: there is no file.
-  let database: Database?
-
-  fileprivate init(at path: String, _ files: any FileSystem) throws {
-    guard try files.kind(path) != nil else {
-      content = .missing
-      database = nil
-      return
-    }
-    // The mode is not read-only: after a crash, SQLite must roll back the journal of the process that wrote.
-    let opened = try Database(path: path, mode: .readWrite)
-    let isCaptured = try opened.first(
-      "SELECT max(type = 'table' AND name = 'satchel_device') FROM sqlite_schema"
-    ) { $0.optionalInteger(0).map { $0 == 1 } }
-    content =
-      switch isCaptured ?? nil {
-      case nil: .empty
-      case false?: .foreign
-      case true?: .captured
-      }
-    database = consume opened
-  }
-
-  /// The connection to a database that Satchel set up; nil: there is none.
-  consuming func captured() -> Database? { content == .captured ? database : nil }
-}
-
 /// Whether a device has a usable database.
 enum DatabaseCondition {
   case there
@@ -60,17 +19,17 @@ extension DeviceWorkspace {
   func look() throws -> DatabaseLook { try DatabaseLook(at: databasePath, platform.files) }
 
   func databaseCondition() throws -> DatabaseCondition {
-    if docking == nil, let name = configuration.docks { return .away(name) }
+    if isDocked, let name = configuration.docks { return .away(name) }
     do {
       let look = try look()
-      if look.content == .captured { return .there }
-      if configuration.joins { return .initial }
       switch look.content {
+      case .captured: return .there
+      case _ where configuration.joins: return .initial
       case .missing, .empty:
         guard try hasHistory() else { return .initial }
         let words = look.content == .empty ? "empty" : "missing"
         return .lost("The database \(databasePath) is \(words).")
-      case .foreign, .captured:
+      case .foreign:
         guard try isReplacedForGood(look) else { return .there }
         return .lost("Another program made the database \(databasePath) again, and it has no rows.")
       }
@@ -109,7 +68,7 @@ extension DeviceWorkspace {
   /// The same; nil: there is no database, or Satchel did not set it up.
   func examinedIfCaptured() throws -> DeviceSession? {
     guard let database = try look().captured() else { return nil }
-    if docking == nil, let name = configuration.docks { throw WorkspaceError.away(name) }
+    if isDocked, let name = configuration.docks { throw WorkspaceError.away(name) }
     return try DeviceSession(self, database)
   }
 

@@ -131,7 +131,7 @@ extension DeviceWorkspace {
 
   private func trouble() throws -> DeviceStatus.Trouble? {
     do {
-      if docking != nil || configuration.docks == nil, try look().content == .captured { return nil }
+      if try !isDocked && !isInitial() { return nil }
       switch try databaseCondition() {
       case .lost(let words): return .lost(words)
       case .away(let name): return .away(name)

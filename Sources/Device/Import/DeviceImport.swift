@@ -129,7 +129,7 @@ extension DeviceWorkspace {
   /// nothing to do, or the archive is incomplete and a full bundle must come.
   private func revive(_ lost: LostExports) throws -> Int? {
     if runMode == .dryRun || configuration.joins { return nil }
-    if try look().content == .captured { return nil }
+    if try !isInitial() { return nil }
     if case .lost = try databaseCondition() { return try rebuild(lost) }
     guard try hasForeignFile(), try hasHistory(),
       let replaced = try ReplacedFile.find(self)

@@ -160,7 +160,6 @@ extension DeviceWorkspace {
     } catch let error as SQLiteError where error.isDamage { return false }
     return try !ArchivedEmissions(self).emissions.contains { $0.scope.extent == .full }
   }
-
 }
 
 extension DatabaseLook {

@@ -231,9 +231,6 @@ extension Database {
     ) { _ in true } ?? false
   }
 
-  /// Whether the database has no table.
-  public func isWithoutTables() throws -> Bool { try first("SELECT 1 FROM sqlite_schema") { _ in false } ?? true }
-
   /// Whether an index finds the rows of a table by the values of one of its columns.
   public func hasIndex(beginningWith column: Name, of table: Name) throws -> Bool {
     try first(

@@ -6,7 +6,7 @@ import TestSupport
 /// Databases of devices that are deleted, emptied or created again while exports are on their way.
 extension Season {
   /// The damage to a database's file.
-  private enum Harm: CaseIterable {
+  private enum Harm {
     case deleted
     /// The file has no bytes.
     case emptied

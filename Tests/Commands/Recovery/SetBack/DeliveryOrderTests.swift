@@ -1,5 +1,3 @@
-import Foundation
-import SatchelJSON
 import Testing
 
 /// Three devices wrote one after the other, and each knew what the ones before had written. Then the hub is set back,
@@ -12,7 +10,7 @@ struct DeliveryOrderTests {
   init() throws { camp = try CommandLineFixture() }
 
   /// How the first device of an order delivers.
-  enum Manner: CaseIterable {
+  enum Manner {
     case usual
     /// Its stick is on the way until the others have delivered, and comes twice.
     case late

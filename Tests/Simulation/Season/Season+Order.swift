@@ -1,0 +1,70 @@
+import SatchelBundle
+import SatchelConflicts
+import SatchelValues
+import TestSupport
+
+/// The devices' bundles in two orders.
+extension Season {
+  /// The row of a disagreement. If a parent is missing or cannot be deleted, that is the parent. nil if the change only
+  /// waits behind another change of the same row.
+  private static func issue(of record: ConflictRecord) -> RowName? {
+    switch record.kind {
+    case .foreignKey where record.table.text == "visits":
+      guard case .text(let bytes)? = record.deviceValues?.first(where: { $0.name.text == "site" })?.value else {
+        return nil
+      }
+      return RowName(table: "sites", id: ExactText(String(decoding: bytes, as: UTF8.self)))
+    default: return row(of: record)
+    }
+  }
+
+  private static func isAboutRights(_ kind: ConflictKind) -> Bool { kind == .forbidden || kind == .revoked }
+
+  /// In any order of several devices' bundles, the same rows are in disagreement. Whether a person has to decide may
+  /// depend on the order: an update that the policy prefers to a delete cannot restore the row.
+  func checkOrder() throws {
+    // While a hub imports a lost time again, an update waits for its row, which another device may deliver.
+    if try hub.status().recovery != nil { return }
+    var parcels: [[Parcel]] = []
+    for device in devices {
+      if let parcel = try export(device) { parcels.append([parcel]) }
+    }
+    let uncompared = try rowsWithoutComparison()
+    closeAll()
+    world.settle()
+    let start = world.snapshot()
+    let before = (presence, deleters)
+    isCheckingOrder = true
+    defer { isCheckingOrder = false }
+    var outcomes: [(disagreements: Set<RowName>, aboutRights: Set<String>)] = []
+    for order in [parcels, parcels.reversed()] {
+      for parcel in order.joined() { try deliver(parcel) }
+      let records = try hub.conflicts(ConflictState.allCases).map(\.record)
+      outcomes.append(
+        (Set(records.compactMap(Self.issue)), Set(records.filter { Self.isAboutRights($0.kind) }.map(\.id.text))))
+      closeAll()
+      world.bringBack(start)
+      (presence, deleters) = before
+    }
+    // A right changed between the two: then dependent changes depend on the order, too.
+    if outcomes[0].aboutRights != outcomes[1].aboutRights { return }
+    let differing = outcomes[0].disagreements.symmetricDifference(outcomes[1].disagreements)
+      .subtracting(uncompared)
+    if !differing.isEmpty { throw Wrong("in another order other rows are in disagreement: \(differing.sorted())") }
+  }
+
+  /// Rows that two sides deleted: whether a change of a device before its delete is a disagreement depends on the
+  /// order. Devices that join a new hub bring counters without a common past, so the first of them may be asked about.
+  private func rowsWithoutComparison() throws -> Set<RowName> {
+    let atHub = try Set(admin().rows().keys)
+    var sides: [RowName: Int] = [:]
+    for device in devices {
+      guard let app = try device.app() else { continue }
+      for row in try app.captured().subtracting(app.rows().keys) {
+        sides[row, default: atHub.contains(row) ? 0 : 1] += 1
+      }
+    }
+    let counters = effective.contains(.newHub) ? Tally.rows.map { RowName(table: "counters", id: ExactText($0)) } : []
+    return Set(sides.filter { $0.value > 1 }.keys).union(counters)
+  }
+}
