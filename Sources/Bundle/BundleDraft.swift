@@ -106,18 +106,29 @@ public struct BundleDraft: ~Copyable {
 
   /// Copies from a verified bundle the lines about rows, decisions and attached files, and the attached files.
   public mutating func addContents(of bundle: borrowing VerifiedBundle) throws {
+    try copy([.changes, .resolutions, .attachments], of: bundle)
+    require(Set(bundle.manifest.critical).subtracting([.state, .continues]))
+  }
+
+  /// Copies from a verified bundle the lines about attached files, and the attached files.
+  public mutating func addAttachments(of bundle: borrowing VerifiedBundle) throws {
+    try copy([.attachments], of: bundle)
+    require(Set(bundle.manifest.critical).intersection([.attachments]))
+  }
+
+  /// Copies the attached files of a bundle, and these entries.
+  private mutating func copy(_ names: [EntryName], of bundle: borrowing VerifiedBundle) throws {
     for entry in bundle.entryList {
-      guard entry.name.isBlob || [.changes, .resolutions, .attachments].contains(entry.name),
-        let source = bundle.path(of: entry.name)
-      else { continue }
+      guard entry.name.isBlob || names.contains(entry.name), let source = bundle.path(of: entry.name) else { continue }
       let path = folder.file(entry.name.fileName)
       try platform.files.copy(source, to: path, mode: 0o644)
       entries.append(try staged(entry.name, at: path))
     }
-    counts[.changes] = bundle.manifest.changes
-    counts[.resolutions] = bundle.manifest.resolutions
-    counts[.attachments] = bundle.manifest.attachments
-    require(Set(bundle.manifest.critical).subtracting([.state, .continues]))
+    let manifest = bundle.manifest
+    let sizes: [EntryName: Int64] = [
+      .changes: manifest.changes, .resolutions: manifest.resolutions, .attachments: manifest.attachments,
+    ]
+    for name in names { counts[name] = sizes[name] }
   }
 
   /// Adds a database that was built at `path`, which must be in this draft's folder.

@@ -60,9 +60,12 @@ public enum VersionTable {
   }
 
   /// The names of columns in earlier versions.
-  public static func columns(in database: borrowing Database) throws -> FormerColumns {
+  /// - Parameter table: a table with the columns `version` and `columns`.
+  public static func columns(
+    in database: borrowing Database, table: String = "satchel_versions"
+  ) throws -> FormerColumns {
     FormerColumns(
-      steps: try database.all("SELECT version, columns FROM satchel_versions WHERE columns <> '{}' ORDER BY version") {
+      steps: try database.all("SELECT version, columns FROM \(quoted(table)) WHERE columns <> '{}' ORDER BY version") {
         ($0.integer(0), try JSONValue.parse(Array($0.text(1).utf8)))
       })
   }

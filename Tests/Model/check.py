@@ -3,7 +3,7 @@
 from collections import Counter
 from copy import deepcopy
 
-from steps import COUNTER, PARENT, PLAIN, Conflict
+from steps import COUNTER, PARENT, PLAIN, ZONE, Conflict
 
 
 class Failure(Exception):
@@ -40,7 +40,9 @@ def check_order(hub, exports):
         return  # the equal part of a change that lost counts for nothing
     if hub.world.parents:
         return  # a copy's delete may come before what the other copy wrote into the row
-    keys = []
+    # A device may change a row or not, depending on whether another device's change of its zone came first.
+    moved = {step.key for export in exports for step in export.steps if ZONE in step.new or ZONE in step.was}
+    keys, refused = [], set()
     for order in (exports, exports[::-1]):
         copy = deepcopy(hub)
         for export in order:
@@ -49,10 +51,14 @@ def check_order(hub, exports):
             return
         # A counter counts in a row that was deleted and made again, whoever made it.
         keys.append({key for key in keys_in_disagreement(copy) if key.startswith(("k", "h"))})
+        refused |= {conflict.step.key for conflict in copy.conflicts if conflict.kind == "forbidden"}
     # If two devices delete a row, only the first delete meets the row with all that the other device had written.
     deletes = Counter({(e.device, step.key) for e in exports for step in e.steps if step.operation == "delete"})
     differing = {key for key in keys[0] ^ keys[1] if sum(deletes[e.device, key] for e in exports) < 2}
     differing -= {key for _, key in hub.world.unseen}  # a device may write a row back to what it was
+    differing -= moved & refused
+    # A device brings to a new hub a row that another device deletes: the first of the two decides what is asked.
+    differing -= {step.key for export in exports for step in export.steps if step.first is None}
     demand(not differing, lambda: f"only in one order of delivery, {differing} are in disagreement")
 
 

@@ -27,6 +27,8 @@ class Device:
         self.requested = None  # the exports that a hub has which lacks later ones: they are delivered again
         self.conflicts, self.is_lost = [], False
         self.heard, self.has_left = 0, False  # when its last emission was made; whether it left a hub that was lost
+        self.left = []  # former users' exports, from a hub that was lost, which the next hub has still to get
+        self.parted = 0  # the last of these exports
         self.duties, self.added, self.overwrote = {}, [], []  # what the check holds the protocol to
 
     def copy(self, identity):
@@ -157,7 +159,7 @@ class Device:
     @property
     def sealed(self):
         """The last export of a former user. What is in it travels in its own file, and never in a later export."""
-        return max((s for s, export in self.sent.items() if export.user != self.user), default=0)
+        return max([self.parted, *(s for s, export in self.sent.items() if export.user != self.user)])
 
     def seal(self):
         """Exports what the former user wrote, in that user's name. The device then forgets it."""
@@ -214,7 +216,8 @@ class Device:
         if emission.is_full:
             self.known = {key: row for key, (row, _) in emission.rows.items()}
             return
-        if self.acknowledged in self.sent:
+        # The rows hold none of the changes of a former user.
+        if self.acknowledged in self.sent and self.acknowledged > self.sealed:
             learn_acknowledged(self.known, self.sent[self.acknowledged], before)
         for key, (row, _) in emission.rows.items():
             if row is None:
@@ -258,21 +261,33 @@ class Device:
 
     def leave_hub(self):
         """The hub is lost with all backups: all bundles go, and the rows stay with what is pending."""
-        self.images = {key: {0: collapse(images)} for key, images in self.images.items()}
-        self.duties = {place: (value, 0) for place, (value, _) in self.duties.items()}
-        self.sequence = self.acknowledged = self.received = self.former_exports = 0
+        self.left = self.sealed_exports() if self.rules.hold("parting") else []
+        # Numbers and generations go on after those of the exports that leave the hub with this device.
+        self.sequence = self.parted = max((export.sequence for export in self.left), default=0)
+        self.images = {key: {self.sequence: collapse(images)} for key, images in self.images.items()}
+        self.duties = {place: (value, self.sequence) for place, (value, _) in self.duties.items()}
+        self.acknowledged = self.received = self.former_exports = 0
         self.digest = self.epoch = self.requested = None
         self.sent, self.archive, self.known, self.conflicts, self.overwrote = {}, {}, {}, [], []
         self.lost, self.is_estranged = set(), False
         self.has_left = True
 
+    def sealed_exports(self):
+        """Returns the former users' exports that the hub is not known to have."""
+        return [*self.left, *self.files(self.acknowledged, self.sealed, ())]
+
     def join(self, emission):
         """Makes pending what the next hub lacks of the rows that this device has."""
-        images = {}
+        numbers = {export.sequence for export in self.left}
+        for export in self.left:
+            base = export.base if export.base in numbers else 0
+            stand = {"epoch": emission.epoch, "received": 0, "received_digest": None, "former_exports": 0}
+            self.sent[export.sequence] = replace(export, base=base, sealed=base, **stand)
+        images, self.left = {}, []
         for key in sorted({*self.rows, *self.images}) if self.rules.hold("joins") else ():
             image = joining_image(self, key, emission.rows.get(key, (None, {}))[0])
             if image:
-                images[key] = {0: image}
+                images[key] = {self.sequence: image}
         self.images, self.has_left = images, False
 
     # A database that was lost

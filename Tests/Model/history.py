@@ -41,6 +41,7 @@ class History:
         self.can_go_back, self.can_lose = self.random.random() < 0.7, self.random.random() < 0.65
         self.has_references = self.random.random() < 0.35
         self.can_lose_hub = random.Random(f"lost hub {seed}").random() < 0.2
+        self.gives_before_loss = random.Random(f"given {seed}").random() < 0.5
         # Some operators do not wait for every device after a lost time, and some tablets begin in that time.
         self.is_impatient = random.Random(f"impatient {seed}").random() < 0.15
         self.can_provision = random.Random(f"provision {seed}").random() < 0.15
@@ -70,6 +71,8 @@ class History:
             # A row that no user of a device sees would be lost with the hub.
             actions = [action for action in actions if action[0] not in (self.copy_device, self.start_twin)]
             actions += [(self.lose_hub, 1)]
+            if self.gives_before_loss:
+                actions += [(self.give_to_another_user, 2)]
         if (self.can_provision or self.is_impatient) and self.can_go_back and not self.can_lose_hub:
             actions += [(self.lose_time, 1), (self.enrol, 1)]
         if self.has_births_at_hub and self.has_references and self.can_go_back and not self.can_lose_hub:
@@ -217,13 +220,13 @@ class History:
         return self.random.choice([self.hub, self.twin]) if self.twin else self.hub
 
     def give(self, device, emission):
-        """A device imports an emission. Of a former user it then has no row."""
+        """A device imports an emission. Of a former user it then has no row, but the rows with which it joins a hub."""
         if emission is None:
             return
-        user, was_lost = device.user, device.is_lost
+        user, brings_rows = device.user, device.is_lost or device.has_left
         device.receive(emission)
         self.world.note_references(device)
-        if device.user != user and not was_lost:
+        if device.user != user and not brings_rows:
             self.world.note_hidden_rows(device, emission)
 
     def deliver(self):
@@ -371,13 +374,20 @@ class History:
             self.hub.known_values |= {(c.step.key, *item) for c in device.conflicts for item in c.step.new.items()}
         held = {(key, *item) for device in self.devices for key, row in device.rows.items() for item in row.items()}
         delivered = {(key, *item) for key, row in lost.rows.items() for item in row.items()}
+        carried = [export for device in self.devices for export in device.sealed_exports()]
+        names = {(export.device, export.sequence) for export in carried}
         for export in [export for device in self.devices for export in device.sent.values()]:
+            if (export.device, export.sequence) in names:
+                continue
             delivered |= {(step.key, *item) for step in export.steps for item in step.new.items()}
         # Values that no device has are lost with the hub.
         self.hub.known_values |= delivered - held
         self.world.went_back = self.world.lost_hub = True
         self.world.uncounted |= {*lost.rows, *(key for device in self.devices for key in device.rows)}
-        self.courier.files, self.copies, self.world.unseen = [], [], []
+        self.courier.files, self.copies = [], []
+        # An export that goes to the next hub may report a row that was written unseen.
+        reported = [conflict.step.key for export in carried for conflict in export.conflicts]
+        self.world.unseen = [(device, key) for device, key in self.world.unseen if key in reported]
         for device in self.devices:
             device.leave_hub()
             self.hub.devices[device.identity] = Enrolled(device.user)

@@ -267,7 +267,7 @@ class Hub:
         """Returns whether the export belongs to this history and lacks no export before it."""
         is_known = export.epoch in self.former
         if export.epoch == self.epoch:
-            is_known = export.received_digest in self.made or not self.rules.hold("received")
+            is_known = export.received == 0 or export.received_digest in self.made or not self.rules.hold("received")
         if is_known:
             return export.base <= self.merged(export.device) or not self.rules.hold("reach")
         if self.rules.hold("received"):
@@ -299,7 +299,7 @@ class Hub:
         self.release()
         if sent:
             self.note_proved(device, export.received)
-        elif is_present and is_newer:
+        elif is_present and is_newer and export.received:
             # An older export would only cost a whole emission more.
             # The hub has forgotten what the device holds, so the device gets everything. By now the device may have an
             # emission that was made after the forgotten one.

@@ -14,7 +14,7 @@ def joining_image(device, key, hub):
 
     `hub` is the row as the next hub has it. What the device did not change has the time of the last emission.
     """
-    row, pending = device.rows.get(key), device.images.get(key, {}).get(0)
+    row, pending = device.rows.get(key), device.images.get(key, {}).get(device.sequence)
     base = pending.row if pending else None
     stamp = pending.stamp if pending else device.heard
 

@@ -37,6 +37,7 @@ TEXTS = {
     "unseen-full": "Before a full emission, rows are compared with what the device's archive tells.",
     "copies": "The common work of two copies counts once; if both wrote more, that is a conflict.",
     "joins": "A device that leaves a lost hub brings the next hub the rows that this one lacks or has otherwise.",
+    "parting": "A former user's work that a lost hub did not have goes to the next hub in that user's name.",
     "replay": "A new database replays the device's own exports that are not acknowledged.",
     "newest": "A replay takes each generation from the newest export that holds it.",
 }

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-PLAIN = ("a", "b", "c")  # `c` decides, with an attribute of the user, who sees the row
+ZONE = "c"  # with an attribute of the user, it decides who sees the row
+PLAIN = ("a", "b", ZONE)
 COUNTER = "n"  # both sides' differences count
 PARENT = "p"  # the key of the row to which the row refers, or None
 COLUMNS = PLAIN + (COUNTER, PARENT)

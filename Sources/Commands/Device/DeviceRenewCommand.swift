@@ -16,8 +16,9 @@ extension DeviceTool {
 
         With --hub the device leaves its hub, which is lost and has no backup, and requests to join another hub. It \
         keeps its rows, and capture goes on. The next hub's first bundle merges both. Rows that the new hub lacks go \
-        out with the next export, and rows that differ become conflicts. At that bundle a person compares the \
-        fingerprint of the next hub. Bundles from the lost hub are not accepted any more. Its bundles and a copy of \
+        out with the next export, and rows that differ become conflicts. Work of a former user of this device that \
+        the lost hub did not have goes out in that user's name. At that bundle a person compares the fingerprint of \
+        the next hub. Bundles from the lost hub are not accepted any more. Its bundles and a copy of \
         the database are in bundles/archive/former.
         """,
       options: [

@@ -140,7 +140,7 @@ extension HubTool {
     case .setBack: "this hub was set back, and nothing is imported until you decide"
     case .braked(let words): words
     case .user(let user):
-      "the device says that it works for \(user), and this hub's record names another user"
+      "it is work of \(user), and this hub's record names another user of the device"
     case .due: "the next import or sync takes it"
     }
   }
@@ -226,7 +226,7 @@ extension HubTool {
     for (device, user) in status.heldForUser {
       steps.append(
         """
-        if \(device) was given to \(user), enter that again: satchel-hub device set \(device) --user \(user). Until \
+        if \(user) works or worked with \(device), enter that: satchel-hub device set \(device) --user \(user). Until \
         then its bundles wait, and no bundle is made for it
         """)
     }

@@ -47,6 +47,7 @@ extension DeviceWorkspace {
           """
       )
     }
+    try LeftExports(session).make()
     let key = try keys.signing()
     let recipients = try encryption.recipients(
       session.state.hubRecipient, name: session.state.hubName, session.dataset, keys)

@@ -10,8 +10,8 @@ import SatchelWorkspace
 ///
 /// The device gets a new id, a new key and a new ledger. Its rows stay, and capture continues. The first bundle from
 /// the next hub joins the rows of both sides, as for any database with its own rows (`Joining.swift`). Undecided
-/// conflicts go to the next hub too (`LeftConflicts.swift`). The decided conflicts, the ledger and the exports of the
-/// lost hub stay only in the kept copy of the database.
+/// conflicts and the work of former users go to the next hub too (`LeftConflicts.swift`, `LeftExports.swift`). The
+/// decided conflicts, the ledger and the other exports of the lost hub stay only in `bundles/archive/former`.
 ///
 /// The change is made when `satchel.json` holds the new identity. If this command is killed after that, the next
 /// command completes the rest.
@@ -99,6 +99,7 @@ extension DeviceWorkspace {
     try keys.renounce(Self.hubKeyName)
     try keys.renounce(Self.nextHubKeyName)
     try putAsideAll()
+    let left = try leftExports(of: state, in: database)
     let tables = try TrackedTable.findIntact(DatasetDefinition(json: state.definition), in: database)
     try database.writeTransaction {
       try Capture.settle(tables, in: database)
@@ -108,10 +109,34 @@ extension DeviceWorkspace {
       }
       try Capture.begin(OwnRows.firstOwn, in: database)
       try LeftConflictTable.keep(of: state.user, in: database)
+      try LeftExportTable.keep(left, in: database)
       for table in OwnTables(madeBy: DeviceSchema.all + [SchemaUpgrade.schema]).names {
         try database.execute("DROP TABLE IF EXISTS main.\(quoted(table))")
       }
     }
+  }
+
+  /// The exports of former users that the lost hub is not known to have, oldest first. Their files have been put aside.
+  private func leftExports(of state: DeviceState, in database: borrowing Database) throws -> [LeftExportTable.Entry] {
+    guard let sealed = state.sealed, sealed > state.acknowledged else { return [] }
+    let prefix = Manifest.namePrefix(dataset: configuration.dataset, from: state.name, to: state.hubName)
+    var found: [SequenceNumber: (entry: LeftExportTable.Entry, base: SequenceNumber?)] = [:]
+    for name in try platform.files.list(folder.former) where name.hasPrefix(prefix) && name.hasSuffix(".satchel") {
+      let path = Paths.join(folder.former, name)
+      guard let identity = try reader.identityIfSound(of: path, trust: .keys(ownKeys())),
+        identity.manifest.from.id == state.id, case .changes(let changes) = identity.manifest.body,
+        try ExportTable.digest(of: changes.sequence, in: database).map({ $0 == identity.digest }) ?? true
+      else { continue }
+      let entry = LeftExportTable.Entry(sequence: changes.sequence, digest: identity.digest, file: name)
+      found[changes.sequence] = (entry, changes.base)
+    }
+    var (left, next) = ([LeftExportTable.Entry](), Optional(sealed))
+    while let sequence = next, sequence > state.acknowledged {
+      if let entry = found[sequence]?.entry { left.insert(entry, at: 0) }
+      let base = try ExportTable.file(of: sequence, in: database)?.base ?? found[sequence]?.base
+      next = base.flatMap { $0 < sequence ? $0 : nil }
+    }
+    return left
   }
 
   /// The time at which the lost hub made the emission that the database holds. No row from that hub is newer.

@@ -17,7 +17,7 @@ struct LeftConflicts {
   /// hub. A conflict ends if the device's own row has its values.
   func takeUp(at now: Int64) throws {
     let left = try LeftConflictTable.takeAll(in: session.database)
-    let taken = try left.filter { try fitsDataset($0) && !isInRow($0) }
+    let taken = try left.filter { try session.fitsDataset($0) && !isInRow($0) }
     let own = Dictionary(taken.map { ($0.id, owned($0)) }) { first, _ in first }
     for record in taken {
       guard var record = own[record.id] else { continue }
@@ -36,17 +36,20 @@ struct LeftConflicts {
     return record
   }
 
-  private func fitsDataset(_ record: ConflictRecord) -> Bool {
-    guard let schema = session.table(record.table)?.schema else { return false }
-    return record.key.values.count == schema.key.count
-      && (record.deviceValues ?? []).allSatisfy { schema.position(of: $0.name) != nil }
-  }
-
   /// Whether the device's own row is as its change left it.
   private func isInRow(_ record: ConflictRecord) throws -> Bool {
     guard let table = session.table(record.table) else { return false }
     let row = try RowTable(table, in: session.database).row(record.key).map { table.schema.fields($0) }
     guard let row else { return record.operation == .delete }
     return record.operation != .delete && (record.deviceValues ?? []).allSatisfy { row.contains($0) }
+  }
+}
+
+extension DeviceSession {
+  /// Whether the dataset has the table and the columns of a conflict from another hub.
+  func fitsDataset(_ record: ConflictRecord) -> Bool {
+    guard let schema = table(record.table)?.schema else { return false }
+    return record.key.values.count == schema.key.count
+      && (record.deviceValues ?? []).allSatisfy { schema.position(of: $0.name) != nil }
   }
 }

@@ -17,6 +17,7 @@ extension DeviceWorkspace {
   ) throws -> ImportReport {
     let report = try bringFirst(bundle, scope, from: path, lost, isHubConfirmed)
     try noteJoined()
+    if runMode == .commit, configuration.leaves != nil { try LeftExports(session()).make() }
     return report
   }
 

@@ -95,6 +95,7 @@ extension DeviceSession {
   ) throws {
     let isCaptured = try database.hasTable("satchel_capture")
     let hasLeft = try LeftConflictTable.takeOut(of: database)
+    try LeftExportTable.takeOut(of: database)
     var own = OwnRows(tables)
     try own.takeCaptured(in: database)
     try workspace.addSatchel(to: database, tables, bundle, scope, definition)
@@ -104,6 +105,11 @@ extension DeviceSession {
     }
     guard let begun = try DeviceState.load(from: database) else { throw WorkspaceError.noHubKey(workspace) }
     state = begun
+    if let last = try LeftExportTable.putBack(into: database) {
+      // The former users' exports keep their numbers, and this device's own exports follow.
+      state.sequence = last
+      try Capture.begin(Generation(last.rawValue), in: database)
+    }
     try own.save(as: Generation(state.sequence.rawValue), against: snapshot, in: database)
     if hasLeft { try LeftConflicts(session: self).takeUp(at: workspace.platform.clock.milliseconds()) }
   }

@@ -40,15 +40,11 @@ struct HistoryCheck {
   @discardableResult
   func run() throws -> Base {
     try noteNextKey()
-    if changes.epoch == store.identity.epoch {
-      try checkEmission()
-      try checkReach()
-      return .present
-    }
-    try checkEpoch()
+    let isOfPresent = changes.epoch == store.identity.epoch
+    if isOfPresent { try checkEmission() } else { try checkEpoch() }
     try checkUser()
     try checkReach()
-    return .former
+    return isOfPresent ? .present : .former
   }
 
   // MARK: the emission on which the device is
@@ -173,8 +169,9 @@ struct HistoryCheck {
 
   // MARK: its user
 
-  /// Refuses work in the name of a user whom this hub's record does not name. The device was given to this user in the
-  /// time that the hub lost. If the hub merged the work, it would count as the work of the former user.
+  /// Refuses work in the name of a user whom this hub's record does not name. Either the device was given to this user
+  /// in the time that the hub lost, or this user had the device at a hub that was lost. If the hub merged the work, it
+  /// would count as the work of another user.
   private func checkUser() throws {
     guard let user = try unknownUser() else { return }
     throw Refusal(
@@ -185,9 +182,11 @@ struct HistoryCheck {
   /// The user whom the bundle names, if the hub has no record that the device works or worked for that user. nil if the
   /// hub has such a record, or if it made the emission on which the bundle builds: then the emission shows the user.
   func unknownUser() throws -> String? {
-    guard changes.epoch != store.identity.epoch, changes.received > .zero, changes.sequence > device.merged,
-      try !isOnOwnEmission()
-    else { return nil }
+    // A bundle of the present epoch builds on no emission if it comes from a hub that was lost.
+    let isOfPresent = changes.epoch == store.identity.epoch
+    guard isOfPresent == (changes.received == .zero), changes.sequence > device.merged, try !isOnOwnEmission() else {
+      return nil
+    }
     let before = try device.continues.flatMap { try store.device($0) }
     let known = try [device, before].compactMap(\.self).flatMap { device in
       try [device.user] + store.formerUsers(of: device).map(\.user)

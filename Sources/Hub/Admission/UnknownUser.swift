@@ -1,11 +1,11 @@
 import SatchelValues
 import SatchelWorkspace
 
-/// A device that was given to another user in the time that the hub lost.
+/// A device that works for a user whom this hub's record does not name for it, or that brings work of such a user.
 ///
-/// The hub's record names the former user then. Work of the device would count in the former user's name, and the
-/// device would receive the former user's rows. So the hub merges nothing of the device, and makes no bundle for it,
-/// until its operator enters the hand-over again.
+/// The device was given to another user in the time that the hub lost, or it had another user at a hub that was lost.
+/// Work of the device would count in the name of the wrong user, and the device might receive that user's rows. So the
+/// hub merges nothing of the device, and makes no bundle for it, until its operator enters the hand-over.
 extension HubWorkspace {
   /// The user whom a waiting bundle of the device names, if this hub's record does not name that user. nil if no bundle
   /// waits for this reason.
@@ -33,12 +33,14 @@ extension HubWorkspace {
   }
 
   func wordsOfUnknownUser(_ user: String, of device: EnrolledDevice) -> String {
-    "The device \(device.name) says that it works for \(user), and this hub's record says \(device.user)."
+    """
+    The device \(device.name) brings work of \(user), and this hub's record says that it works for \(device.user).
+    """
   }
 
   static func wayOutOfUnknownUser(_ user: String, of device: EnrolledDevice) -> String {
     """
-    Nothing is lost: its bundles wait here. If it was given to \(user), enter that again: satchel-hub device set \
+    Nothing is lost: its bundles wait here. If \(user) works or worked with it, enter that: satchel-hub device set \
     \(device.name) --user \(user), before that satchel-hub user add \(user) if the user is unknown here. If \
     \(device.user) works with it now, enter \(user) all the same. When its work has come, give it back: satchel-hub \
     device set \(device.name) --user \(device.user)

@@ -69,9 +69,7 @@ struct JoiningTests {
   }
 
   private func deliver(_ name: String, to place: String) throws {
-    let exported = camp.device(name, "export", "--json")
-    let file = try #require(try exported.json["file"]?.stringValue, "\(exported.error)\(exported.out)")
-    let imported = hub(place, "import", file)
+    let imported = hub(place, "import", try exportFile(name))
     #expect(imported.code == 0, "\(imported.error)")
   }
 
@@ -384,5 +382,70 @@ struct JoiningTests {
     #expect(camp.device("x", "renew", "--hub", "--request", camp.path("x.request"), "--dry-run").code == 0)
     #expect(try camp.read("x/satchel.json") == before)
     #expect(camp.device("x", "export").code == 0)
+  }
+
+  @Test(
+    """
+    a former user's work that the lost hub did not have comes to the next hub in that user's name; a change of a row \
+    that this hub does not have yet is a conflict
+    """
+  )
+  func formerUsersWork() throws {
+    try loseHub()
+    #expect(hub("hub", "device", "set", "x", "--user", "ben").code == 0)
+    let given = try answer("x", from: "hub")
+    #expect(given.code == 0, "\(given.error)")
+    #expect(try wells("x/data.sqlite") == "w1|11|A\nw2|20|B", "ann's work has left the device")
+    try camp.sql("x/data.sqlite", "INSERT INTO wells VALUES ('of-ben', 3, 'Z')")
+    try leave("x", user: "ben")
+    let first = try answer("x", from: "next", isFirst: true)
+    #expect(first.code == 0, "\(first.error)")
+    let own = try exportFile("x")
+    let files = try FileManager.default.contentsOfDirectory(atPath: camp.path("x/bundles/outbox"))
+    let sealed = try #require(files.first { $0.hasSuffix(".satchel") && !own.hasSuffix($0) }, "\(files)")
+
+    let early = hub("next", "import", own)
+    #expect(early.code != 0 && early.error.contains("missing"), "\(early.error)")
+    let refused = hub("next", "import", camp.path("x/bundles/outbox/\(sealed)"))
+    #expect(refused.code != 0)
+    #expect(
+      refused.error.contains(
+        "The device x brings work of ann, and this hub's record says that it works for ben."), "\(refused.error)")
+    #expect(try wells("next.sqlite").isEmpty)
+    let status = hub("next", "status").out
+    #expect(status.contains("satchel-hub device set x --user ann"), "\(status)")
+
+    #expect(hub("next", "device", "set", "x", "--user", "ann").code == 0)
+    let taken = hub("next", "import", camp.path("x/bundles/outbox/\(sealed)"))
+    #expect(taken.code == 0, "\(taken.error)")
+    #expect(hub("next", "device", "set", "x", "--user", "ben").code == 0)
+    for _ in 1...2 {
+      #expect(try answer("x", from: "next").code == 0)
+      try deliver("x", to: "next")
+    }
+    let conflicts = try hub("next", "conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    try #require(conflicts.count == 1, "\(conflicts)")
+    #expect(conflicts[0]["user"] == "ann" && conflicts[0]["device_values"]?["depth"] == 21, "\(conflicts)")
+    let id = try #require(conflicts[0]["id"]?.stringValue)
+    let asked = hub("next", "conflicts", "resolve", id, "--keep", "device")
+    #expect(asked.code != 0 && asked.error.contains("Then: no row."), "the device's own export has brought the row")
+    let row = try #require(asked.error.split(whereSeparator: \.isWhitespace).last)
+    #expect(hub("next", "conflicts", "resolve", id, "--keep", "device", "--row", String(row)).code == 0)
+    #expect(try answer("x", from: "next").code == 0)
+    let everything = "of-ben|3|Z\nof-x|1|X\nw1|11|A\nw2|21|B"
+    #expect(try wells("next.sqlite") == everything)
+    #expect(try wells("x/data.sqlite") == everything)
+    #expect(
+      try camp.rows("next.sqlite", "SELECT DISTINCT user FROM satchel_log WHERE key = '[\"of-x\"]'") == "ann")
+    #expect(
+      try camp.rows("next.sqlite", "SELECT DISTINCT user FROM satchel_log WHERE key = '[\"of-ben\"]'") == "ben")
+    for command in [camp.device("x", "doctor"), hub("next", "doctor")] {
+      #expect(command.code == 0, "\(command.out)\(command.error)")
+    }
+  }
+
+  private func exportFile(_ name: String) throws -> String {
+    let exported = camp.device(name, "export", "--json")
+    return try #require(try exported.json["file"]?.stringValue, "\(exported.error)\(exported.out)")
   }
 }

@@ -224,6 +224,10 @@ extension Season {
   private func enterHandoversAgain(of name: String) throws {
     guard let device = devices.first(where: { $0.name == name }) else { return }
     for user in users(of: device.index) where try hub.device(name).user != user {
+      // A new hub does not know its devices' former users.
+      if try !hub.users().contains(where: { $0.name == user }) {
+        _ = try hub.addUser(user, attributes: [("hidden", String(rules.modulus))])
+      }
       _ = try operating { try hub.setDevice(name, user: user) }
     }
     news += 1

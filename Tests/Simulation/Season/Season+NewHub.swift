@@ -19,13 +19,14 @@ extension Season {
       "SELECT sql FROM sqlite_schema WHERE name IN ('sites', 'visits', 'counters') AND type = 'table' ORDER BY name"
     ) { $0.text(0) }
     closeAll()
+    openings += 1
     let root = hub.folder.root
     try files.removeTree(root)
     try files.makeDirectory(root, mode: 0o755)
     try make(root + "/field.sqlite", schema)
     hub = try HubWorkspace.create(
       root, definition: Array(rules.definition.utf8), database: root + "/field.sqlite",
-      platform: Platform(files: files, clock: hubClock, random: SeededRandom(seed ^ UInt64(everMade.count))))
+      platform: Platform(files: files, clock: hubClock, random: SeededRandom(seed ^ UInt64(openings))))
     say("the hub is lost, and a new one takes its place")
     tookEffect(.newHub)
     forgetFormerHub()
@@ -40,7 +41,7 @@ extension Season {
       device.closeApp()
       let platform = Platform(
         files: files, clock: PassingClock(time),
-        random: SeededRandom(seed ^ UInt64(everMade.count) ^ UInt64(device.index) << 32))
+        random: SeededRandom(seed ^ UInt64(openings) ^ UInt64(device.index + 1) << 32))
       device.workspace = try DeviceWorkspace.open(device.workspace.folder.root, platform: platform)
     }
   }

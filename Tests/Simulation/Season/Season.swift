@@ -37,7 +37,7 @@ final class Season {
   /// The number of former users of each device.
   var formerUsers = [Int](repeating: 0, count: Season.devices)
   var mail: [Parcel] = []
-  /// How often a copy of the hub was opened.
+  /// How often a new hub, or a copy of the hub, was opened.
   var openings = 0
   var everMade: [Parcel] = []
   /// The digest for each name of a bundle.

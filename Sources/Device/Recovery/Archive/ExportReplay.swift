@@ -245,7 +245,7 @@ struct ExportReplay {
 
 extension ChangeLine {
   /// The line with the columns' present names, without removed columns.
-  fileprivate func present(_ former: FormerColumns, since version: Int64) -> ChangeLine {
+  func present(_ former: FormerColumns, since version: Int64) -> ChangeLine {
     if former.areSame(since: version) { return self }
     func present(_ fields: [Field]) -> [Field] {
       fields.compactMap { field in former.current(field.name, of: table, since: version).map { Field($0, field.value) }
