@@ -48,6 +48,11 @@ public struct OverwrittenValues {
     held[device] = seen
   }
 
+  /// Records that a device has a new id: it held what it held under its former id.
+  public mutating func rename(_ former: String, to device: String) {
+    held[device, default: []].formUnion(held[former] ?? [])
+  }
+
   /// Returns the lost values, in words; nil: none.
   /// - Parameter hub: the hub's database.
   public func lost(in hub: borrowing Database) throws -> String? {

@@ -55,7 +55,9 @@ extension Season {
     case .emptied: try files.replace(device.databasePath, mode: 0o644, contents: [])
     case .withoutTables: try make(device.databasePath, ["CREATE TABLE t (a)", "DROP TABLE t"])
     case .madeByApp: try make(device.databasePath, tables)
-    case .savedByApp: try make(device.databasePath, tables + rows + [laterWrite()])
+    case .savedByApp:
+      try make(device.databasePath, tables + rows)
+      try writeLater(on: device)
     }
     world.settle()
     say("\(device.name)'s database is \(harm)")
@@ -87,8 +89,16 @@ extension Season {
     }
   }
 
-  private func laterWrite() -> String {
-    "UPDATE visits SET a = '\(newValue())' WHERE rowid = (SELECT max(rowid) FROM visits WHERE a IS NOT NULL)"
+  /// The app writes into its new file. The former value is the device's own no longer.
+  private func writeLater(on device: FieldDevice) throws {
+    let app = try FieldApp(path: device.databasePath, mode: .readWrite)
+    let last = try app.database.first("SELECT id FROM visits WHERE a IS NOT NULL ORDER BY rowid DESC LIMIT 1") {
+      ExactText($0.text(0))
+    }
+    guard let last else { return }
+    let (cell, value) = (Cell("visits", last, "a"), newValue())
+    try app.set(cell, to: value)
+    device.duty[cell] = value
   }
 
   func make(_ path: String, _ statements: [String]) throws {

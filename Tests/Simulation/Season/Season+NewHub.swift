@@ -33,7 +33,9 @@ extension Season {
     try restoreRights()
     for device in devices {
       device.copy = nil
+      let former = device.workspace.configuration.id.text
       device.workspace = try device.workspace.leaveHub(name: nil).workspace
+      overwritten.rename(former, to: device.workspace.configuration.id.text)
       try hub.admit(device.workspace, user: user(of: device.index))
       // Before the new hub goes to another version.
       try deliver(emit(to: device))
