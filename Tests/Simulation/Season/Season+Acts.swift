@@ -151,24 +151,29 @@ extension Season {
       try checkCaptured(device.app(), before: captured, by: parcel)
       say("\(name) imports \(parcel.name): \(report.verdict), \(report.written) written, \(report.removed) removed")
     } catch let refusal as Refusal where refusal.reason == "gap" || presence.isRestored && refusal.isAboutHistory {
-      say("\(name) refuses \(parcel.name): \(refusal.reason)")
+      noteRefusal(by: "\(name)", of: parcel, refusal.reason)
       // The next round carries the proof.
       if refusal.isAboutHistory { news += 1 }
     } catch let refusal as Refusal
       where wasPutBack.contains(name) && ["older-database", "copied"].contains(refusal.reason)
     {
       // The device's next export shows the hub both histories.
-      say("\(name) refuses \(parcel.name): \(refusal.reason)")
+      noteRefusal(by: "\(name)", of: parcel, refusal.reason)
       news += 1
     } catch let refusal as any ExplainedError
       where hasNewKey && ["revoked-key", "replaced-key", "unknown-key", "other-fingerprint"].contains(refusal.reason)
     {
-      say("\(name) refuses \(parcel.name): \(refusal.reason)")
+      noteRefusal(by: "\(name)", of: parcel, refusal.reason)
     }
     see(device)
     if let problem = try device.app()?.unsoundness() {
       throw Wrong("\(name) is not sound after \(parcel.name): \(problem)")
     }
+  }
+
+  private func noteRefusal(by name: String, of parcel: Parcel, _ reason: String) {
+    refusals += 1
+    say("\(name) refuses \(parcel.name): \(reason)")
   }
 
   private func deliverToHub(_ parcel: Parcel) throws {
@@ -201,18 +206,18 @@ extension Season {
     } catch let refusal as Refusal where refusal.reason == "gap" && (presence.isRestored || hasFormerUser(parcel.from))
     {
       // It came before the exports on which it builds.
-      say("hub refuses \(parcel.name): gap")
+      noteRefusal(by: "hub", of: parcel, "gap")
     } catch let refusal as Refusal where refusal.reason == "wrong-kind" && (presence.isRestored || parts) {
       say("hub refuses \(parcel.name): it knows it")
     } catch let refusal as Refusal where hasNewKey && refusal.reason == "revoked-key" {
-      say("hub refuses \(parcel.name): \(refusal.reason)")
+      noteRefusal(by: "hub", of: parcel, refusal.reason)
     } catch let refusal as Refusal
       where wasPutBack.contains(parcel.from) && ["fork", "flagged", "parted"].contains(refusal.reason)
     {
-      say("hub refuses \(parcel.name): \(refusal.reason)")
+      noteRefusal(by: "hub", of: parcel, refusal.reason)
       try settlePutBack(parcel)
     } catch let refusal as Refusal where refusal.reason == "other-user" && hasFormerUser(parcel.from) {
-      say("hub refuses \(parcel.name): \(refusal.reason)")
+      noteRefusal(by: "hub", of: parcel, refusal.reason)
       try enterHandoversAgain(of: parcel.from)
     } catch let refusal as Refusal where !devices.contains(where: { $0.name == parcel.from }) {
       say("hub refuses \(parcel.name) of a lost device: \(refusal.reason)")

@@ -37,6 +37,8 @@ final class Season {
   /// The number of former users of each device.
   var formerUsers = [Int](repeating: 0, count: Season.devices)
   var mail: [Parcel] = []
+  /// How often a hub or a device refused a file.
+  var refusals = 0
   /// How often a new hub, or a copy of the hub, was opened.
   var openings = 0
   var everMade: [Parcel] = []
