@@ -53,16 +53,21 @@ public enum Capture {
 
   /// The triggers of capture that are missing or changed: an app dropped them, or created the table again.
   public static func missingTriggers(in database: borrowing Database, tables: [TrackedTable]) throws -> [Name] {
-    var missing: [Name] = []
-    for table in tables {
-      for trigger in table.captureSQL.triggers {
-        let sql = try database.first(
-          "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name = :name", ["name": .string(trigger.name.text)]
-        ) { Name($0.text(0)) }
-        if sql != Name(trigger.sql) { missing.append(trigger.name) }
-      }
+    let present = try triggers(in: database)
+    return tables.flatMap { missingTriggers(of: $0, among: present) }
+  }
+
+  /// The SQL of each trigger in the database.
+  static func triggers(in database: borrowing Database) throws -> [Name: Name] {
+    let found = try database.all("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'") {
+      (Name($0.text(0)), Name($0.text(1)))
     }
-    return missing
+    return Dictionary(found) { first, _ in first }
+  }
+
+  /// - Parameter present: the SQL of each trigger in the database.
+  static func missingTriggers(of table: TrackedTable, among present: [Name: Name]) -> [Name] {
+    table.captureSQL.triggers.filter { present[$0.name] != Name($0.sql) }.map(\.name)
   }
 
   public static func generation(in database: borrowing Database) throws -> Generation {

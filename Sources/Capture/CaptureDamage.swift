@@ -58,7 +58,8 @@ extension Capture {
         CaptureDamage(
           kind: .saved, table: name, words: "the table \(name), which numbers units of changes, is missing", hint: nil))
     }
-    for table in tables { if let damage = try damage(to: table, in: database) { found.append(damage) } }
+    let triggers = try triggers(in: database)
+    for table in tables { if let damage = try damage(to: table, triggers, in: database) { found.append(damage) } }
     return found
   }
 
@@ -83,7 +84,9 @@ extension Capture {
     )
   }
 
-  private static func damage(to table: TrackedTable, in database: borrowing Database) throws -> CaptureDamage? {
+  private static func damage(
+    to table: TrackedTable, _ triggers: [Name: Name], in database: borrowing Database
+  ) throws -> CaptureDamage? {
     guard let before = try table.saved(in: database) else {
       return savedDamage(to: table, in: table.names.before)
     }
@@ -121,7 +124,7 @@ extension Capture {
       return CaptureDamage(
         kind: .remade, table: table.name, words: "the table \(table.name) was created again", hint: nil)
     }
-    let missing = try missingTriggers(in: database, tables: [table])
+    let missing = missingTriggers(of: table, among: triggers)
     if missing.isEmpty { return nil }
     let names = missing.map(\.text).joined(separator: ", ")
     return CaptureDamage(

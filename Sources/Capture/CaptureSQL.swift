@@ -10,20 +10,28 @@ struct CaptureSQL {
   let info: TableInfo
   let names: CaptureNames
   let tables: CaptureTables
+  // Each command builds the SQL of all triggers, so these texts are made once.
+  private let table: String
+  private let writes: String
+  /// All columns, quoted.
+  private let columns: [String]
+  /// The key's columns, quoted.
+  private let key: [String]
 
   init(info: TableInfo, names: CaptureNames) {
     self.info = info
     self.names = names
     tables = CaptureTables(info: info, names: names)
+    table = quoted(info.schema.name)
+    writes = quoted(names.writes)
+    columns = info.schema.columns.map { quoted($0) }
+    key = tables.key.map { quoted($0) }
   }
 
-  private var columns: [Name] { info.schema.columns }
-  private var key: [Name] { tables.key }
   private var alias: String? { tables.alias.map { quoted($0) } }
-  private var table: String { quoted(info.schema.name) }
-  private var writes: String { quoted(names.writes) }
   private var tidying: CaptureTidying {
-    CaptureTidying(names: names, columns: columns, key: key, counted: info.isAutoincrement ? tables.alias : nil)
+    CaptureTidying(
+      names: names, columns: info.schema.columns, key: tables.key, counted: info.isAutoincrement ? tables.alias : nil)
   }
 
   /// All statements, in the order in which they run.
@@ -64,20 +72,26 @@ struct CaptureSQL {
   /// builds have: any program may write the database.
   private var now: String { "julianday('now')" + (names.keepsUnits ? ", \(UnitNumbers.newestMark)" : "") }
 
-  private func save(_ columns: [Name], _ source: String) -> String {
+  /// - Parameter columns: quoted.
+  private func save(_ columns: [String], _ source: String) -> String {
     let own = [names.existed, names.written] + (names.keepsUnits ? [names.mark] : [])
-    return "INSERT INTO \(writes) (\(quotedList(own + columns)))\n    \(source)"
+    let all = own.map { quoted($0) } + columns
+    return "INSERT INTO \(writes) (\(all.joined(separator: ", ")))\n    \(source)"
   }
 
   /// A whole row, with its columns read through `prefix`.
-  private func whole(_ prefix: String) -> String { "1, \(now), \(quotedList(columns, prefix: prefix))" }
+  private func whole(_ prefix: String) -> String { "1, \(now), \(list(columns, prefix: prefix))" }
+
+  private func list(_ columns: [String], prefix: String) -> String {
+    columns.map { prefix + $0 }.joined(separator: ", ")
+  }
 
   private var saveOld: String { save(columns, "VALUES (\(whole("OLD.")))") }
 
   /// SQL for the value of a column in the new row. OR REPLACE replaces a forbidden NULL with the default, but only
   /// after the trigger has run.
   private func new(_ column: Int) -> String {
-    let value = "NEW.\(quoted(columns[column]))"
+    let value = "NEW.\(columns[column])"
     return info.replacements[column].map { "coalesce(\(value), \($0))" } ?? value
   }
 
@@ -93,7 +107,7 @@ struct CaptureSQL {
   /// Records that no row had the new key, if an update changes the key. The bytes are compared, because keys that are
   /// equal by the collation may still be two keys.
   private var saveAbsenceOfOther: String {
-    let differs = info.schema.key.map { "OLD.\(quoted(columns[$0])) IS NOT \(new($0)) COLLATE BINARY" }
+    let differs = info.schema.key.map { "OLD.\(columns[$0]) IS NOT \(new($0)) COLLATE BINARY" }
     return save(key, "SELECT 0, \(now), \(newKey) WHERE \(differs.joined(separator: " OR "))")
   }
 
@@ -128,19 +142,19 @@ struct CaptureSQL {
   }
 
   private func newest(_ count: Int) -> String {
-    "(SELECT \(quotedList(key)) FROM \(writes) ORDER BY \(quoted(names.number)) DESC LIMIT \(count))"
+    "(SELECT \(key.joined(separator: ", ")) FROM \(writes) ORDER BY \(quoted(names.number)) DESC LIMIT \(count))"
   }
 
   /// SQL for whether the key of the inserted row differs from the newest entry's key. A key that SQLite or a default
   /// makes is known only after the insert. The newest entry is the row's own absence, unless a trigger of the app wrote
   /// something in between.
   private var madeKeyIsNew: String {
-    "(\(key.map { "+NEW.\(quoted($0))" }.joined(separator: ", "))) IS NOT \(newest(1))"
+    "(\(list(key, prefix: "+NEW."))) IS NOT \(newest(1))"
   }
 
   private var saveMadeKey: [String] {
     let isMade = info.rowidAlias != nil || info.schema.key.contains { info.hasDefault[$0] }
-    return isMade ? [save(key, "VALUES (0, \(now), \(quotedList(key, prefix: "NEW.")))")] : []
+    return isMade ? [save(key, "VALUES (0, \(now), \(list(key, prefix: "NEW.")))")] : []
   }
 
   // MARK: rows that OR REPLACE deletes silently
@@ -169,7 +183,7 @@ struct CaptureSQL {
   /// it before it searches for rows.
   private var saveVictimsOfUpdate: [String] {
     let isOther =
-      "NOT (" + key.map { "\(row).\(quoted($0)) IS OLD.\(quoted($0)) COLLATE BINARY" }.joined(separator: " AND ") + ")"
+      "NOT (" + key.map { "\(row).\($0) IS OLD.\($0) COLLATE BINARY" }.joined(separator: " AND ") + ")"
     let byIndex = uniques.map { index in
       [differs(index), matches(index), isOther].compactMap(\.self).joined(separator: " AND ")
     }
@@ -182,7 +196,7 @@ struct CaptureSQL {
     var differences: [String] = []
     for part in index.parts {
       switch part.source {
-      case .column(let place): differences.append("OLD.\(quoted(columns[place])) IS NOT \(new(place)) COLLATE BINARY")
+      case .column(let place): differences.append("OLD.\(columns[place]) IS NOT \(new(place)) COLLATE BINARY")
       case .generated, .expression: return nil
       }
     }
@@ -196,7 +210,7 @@ struct CaptureSQL {
     let parts = index.parts.map { part in
       let (theirs, ours) =
         switch part.source {
-        case .column(let place): ("\(row).\(quoted(columns[place]))", new(place))
+        case .column(let place): ("\(row).\(columns[place])", new(place))
         // In NEW, a generated column is computed before the column types convert the values.
         case .generated(let name, let sql): ("\(row).\(quoted(name))", "(SELECT \(sql)\n  FROM \(newRow))")
         case .expression(let sql): ("(\(sql)\n  )", "(SELECT \(sql)\n  FROM \(newRow))")
@@ -208,7 +222,7 @@ struct CaptureSQL {
 
   /// The new row as a table of one row, for which an index's expression can be computed.
   private var newRow: String {
-    "(SELECT \(columns.indices.map { "\(new($0)) AS \(quoted(columns[$0]))" }.joined(separator: ", ")))"
+    "(SELECT \(columns.indices.map { "\(new($0)) AS \(columns[$0])" }.joined(separator: ", ")))"
   }
 
   /// Saves every row that shares a UNIQUE value with the new row, whatever conflict clause the statement has: a trigger

@@ -10,11 +10,11 @@ struct MutatedBundleTests {
   }
 
   /// SATCHEL_ATTACKS is the number of mutations, SATCHEL_SEED the first seed.
-  private static let count = Int(number("SATCHEL_ATTACKS") ?? 20_000)
+  private static let count = Int(number("SATCHEL_ATTACKS") ?? 10_000)
   private static let seed = number("SATCHEL_SEED") ?? UInt64.random(in: 0..<1 << 40)
 
   @Test(
-    "20,000 mutated lines and manifests of a device's bundles change nothing that its user may not change",
+    "10,000 mutated lines and manifests of a device's bundles change nothing that its user may not change",
     arguments: [0, 1])
   func mutated(half: Int) throws {
     var attack = MutatedBundles()

@@ -271,7 +271,7 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
   }
 }
 
-private let share = Int(ProcessInfo.processInfo.environment["SATCHEL_CRASHES"] ?? "") ?? 4
+private let share = Int(ProcessInfo.processInfo.environment["SATCHEL_CRASHES"] ?? "") ?? 2
 
 @Suite("Processes that die, and disks that fill")
 struct CrashTests {

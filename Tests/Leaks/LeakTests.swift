@@ -8,7 +8,7 @@ import Testing
   private static let seeds: [UInt64] = {
     let environment = ProcessInfo.processInfo.environment
     let first = environment["SATCHEL_SEED"].flatMap { UInt64($0) }
-    let count = environment["SATCHEL_HISTORIES"].flatMap { Int($0) } ?? (first == nil ? 150 : 1)
+    let count = environment["SATCHEL_HISTORIES"].flatMap { Int($0) } ?? (first == nil ? 75 : 1)
     return (0..<UInt64(max(1, count))).map { (first ?? 0) + $0 }
   }()
 

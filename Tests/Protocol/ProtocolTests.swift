@@ -6,7 +6,7 @@ import Testing
 /// that they follow; its properties must hold here.
 @Suite struct ProtocolTests {
   /// The default number of histories. The seasons of `Tests/Simulation` are many, and these check more closely.
-  private static let usual = 24
+  private static let usual = 12
 
   private static let seeds: [UInt64] = {
     let environment = ProcessInfo.processInfo.environment

@@ -25,8 +25,13 @@ public struct OverwrittenValues {
   private var held: [String: Set<Sighting>] = [:]
   /// Columns, as `table.column`, whose values are combined.
   private let combined: Set<String>
+  /// The values, as SQL literals, that migrations give to new columns.
+  private let defaults: Set<[UInt8]>
 
-  public init(combined: Set<String> = []) { self.combined = combined }
+  public init(combined: Set<String> = [], defaults: [String] = []) {
+    self.combined = combined
+    self.defaults = Set(defaults.map { Array($0.utf8) })
+  }
 
   /// Records the values that a device holds.
   /// - Parameter device: its id.
@@ -67,7 +72,7 @@ public struct OverwrittenValues {
         return
       }
       guard lost == nil, let device, let known = authors[cell], known.value == value, known.device != device,
-        let seen = held[device], !combined.contains("\(cell.table).\(cell.column)")
+        let seen = held[device], !defaults.contains(value), !combined.contains("\(cell.table).\(cell.column)")
       else { return }
       let sighting = Sighting(table: cell.table, row: cell.row, column: cell.column, value: value)
       if seen.contains(sighting) || kept.contains(sighting) { return }

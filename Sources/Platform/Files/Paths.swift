@@ -25,8 +25,20 @@ public enum Paths {
   /// The absolute form of `path`, without `.` and without doubled slashes. `..` stays, because after a link it does not
   /// mean the parent folder in the text.
   public static func absolute(_ path: String, currentDirectory: String) -> String {
+    if isClean(path) { return path }
     let parts = join(currentDirectory, path).utf8.split(separator: slash).filter { !$0.elementsEqual(".".utf8) }
     return "/" + parts.map { text($0) }.joined(separator: "/")
+  }
+
+  /// Whether a path is absolute, and has no slash too many and no part `.`.
+  private static func isClean(_ path: String) -> Bool {
+    guard path.utf8.first == slash, path.utf8.last != slash else { return path == "/" }
+    var before = (slash, slash)
+    for byte in path.utf8.dropFirst() {
+      if byte == slash, before.1 == slash || before == (slash, UInt8(ascii: ".")) { return false }
+      before = (before.1, byte)
+    }
+    return before != (slash, UInt8(ascii: "."))
   }
 
   public static func isAbsolute(_ path: String) -> Bool { path.utf8.first == slash }

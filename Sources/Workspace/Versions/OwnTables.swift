@@ -5,6 +5,9 @@ import SatchelValues
 public struct OwnTables {
   public let names: [String]
 
+  /// A pattern that matches all of these names.
+  private static let pattern = #"satchel\_%"#
+
   public init(madeBy schemas: [String], and others: [String] = []) {
     // CREATE TABLE name ( ...
     names = schemas.compactMap { $0.split(separator: " ", maxSplits: 3).dropFirst(2).first.map(String.init) } + others
@@ -12,7 +15,12 @@ public struct OwnTables {
 
   /// Throws a `WorkspaceError` if one of the tables is missing. Then its contents are lost too.
   public func check(in database: borrowing Database, at path: String, hint: String) throws {
-    for name in names where try !database.hasTable(name) {
+    let present = Set(
+      try database.all(
+        #"SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE :pattern ESCAPE '\'"#,
+        ["pattern": .string(Self.pattern)]
+      ) { Name($0.text(0)) })
+    for name in names where !present.contains(Name(name)) {
       throw WorkspaceError(
         .missingTable, "Satchel's table \(name) is missing from the database \(path).", hint: hint)
     }

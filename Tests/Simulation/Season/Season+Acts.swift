@@ -94,7 +94,7 @@ extension Season {
   func export(_ device: FieldDevice, snapshot: Bool = false) throws -> Parcel? {
     if try device.app() == nil { return nil }
     let report = try device.workspace.export(snapshot: snapshot)
-    if report.isNew { news += 1 }
+    if report.isNew { noteNews(if: !report.changes.isEmpty || report.conflicts > 0) }
     say("\(device.name) exports \(report.sequence)\(report.isNew ? "" : ", nothing new")")
     for path in try redelivery(of: device) where path != report.file {
       mail.append(try pack(path, from: device.name, to: nil))
@@ -112,7 +112,7 @@ extension Season {
 
   func emit(to device: FieldDevice, full: Bool = false) throws -> Parcel {
     let report = try operating { try hub.emit(to: device.name, full: full) }
-    if report.isNew { news += 1 }
+    if report.isNew { noteNews(if: report.extent == .full || report.rows + report.gone > 0) }
     say(
       """
       hub emits \(report.number) to \(device.name): \(report.extent.rawValue), \(report.rows) rows, \(report.gone) \
@@ -122,6 +122,12 @@ extension Season {
     let parcel = try pack(report.file, from: "hub", to: device.name)
     try checkScope(of: parcel, for: device)
     return parcel
+  }
+
+  /// - Parameter hasContent: false: the file only acknowledges what came.
+  func noteNews(if hasContent: Bool = true) {
+    news += 1
+    if hasContent { newContent += 1 }
   }
 
   func pack(_ file: String, from: String, to device: String?) throws -> Parcel {
@@ -153,13 +159,13 @@ extension Season {
     } catch let refusal as Refusal where refusal.reason == "gap" || presence.isRestored && refusal.isAboutHistory {
       noteRefusal(by: "\(name)", of: parcel, refusal.reason)
       // The next round carries the proof.
-      if refusal.isAboutHistory { news += 1 }
+      if refusal.isAboutHistory { noteNews() }
     } catch let refusal as Refusal
       where wasPutBack.contains(name) && ["older-database", "copied"].contains(refusal.reason)
     {
       // The device's next export shows the hub both histories.
       noteRefusal(by: "\(name)", of: parcel, refusal.reason)
-      news += 1
+      noteNews()
     } catch let refusal as any ExplainedError
       where hasNewKey && ["revoked-key", "replaced-key", "unknown-key", "other-fingerprint"].contains(refusal.reason)
     {
@@ -200,7 +206,7 @@ extension Season {
       if let proof = report.proof, proof.result == .differs, unseen.isEmpty {
         throw Wrong("\(parcel.name) has other rows than it must have: \(proof.differences)")
       }
-      if [.collected, .unused].contains(report.verdict) || report.recovery != nil { news += 1 }
+      if [.collected, .unused].contains(report.verdict) || report.recovery != nil { noteNews() }
       try checkCaptured(admin(), before: captured, by: parcel)
       say("hub imports \(parcel.name): \(report.verdict), \(report.taken) taken, \(report.conflicts) conflicts")
     } catch let refusal as Refusal where refusal.reason == "gap" && (presence.isRestored || hasFormerUser(parcel.from))
@@ -235,7 +241,7 @@ extension Season {
       }
       _ = try operating { try hub.setDevice(name, user: user) }
     }
-    news += 1
+    noteNews()
   }
 
   /// A former user's changes travel in their own files, which later exports do not contain.

@@ -176,9 +176,10 @@ extension Season {
     while rounds < mostRounds, try cleanRound(&taken) { rounds += 1 }
   }
 
-  /// All devices deliver and fetch. Returns whether there was anything new.
+  /// All devices deliver and fetch. Returns whether there was anything new. In three of four seasons acknowledgements
+  /// are nothing new, which saves time.
   private func cleanRound(_ taken: inout Set<Digest>) throws -> Bool {
-    let before = news
+    let before = (news, newContent)
     func bring(_ parcel: Parcel) throws { try self.bring(parcel, &taken) }
     for device in devices {
       if parts, seed % 2 == 0 { try bringBackDatabase(of: device) }
@@ -188,7 +189,7 @@ extension Season {
       if let parcel = try export(device) { try bring(parcel) }
     }
     for device in devices { try bring(try emit(to: device)) }
-    return news > before
+    return seed % 4 == 0 ? news > before.0 : newContent > before.1
   }
 
   /// Delivers a file. In three of four seasons a file that was taken is not carried again, which saves time. Files that

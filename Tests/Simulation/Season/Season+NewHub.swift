@@ -48,9 +48,11 @@ extension Season {
     }
   }
 
-  /// Only the lost hub and its copy knew the values that others overwrote. Decided conflicts stay behind.
+  /// Only the lost hub and its copy knew the values that others overwrote. Decided conflicts stay behind. So do changes
+  /// that a thief acknowledged: they are in the exports, which are put aside.
   private func remember() throws {
     remembered.formUnion(try admin().logged().union(loggedByCopy))
+    for device in devices where misled.contains(device.name) { remembered.formUnion(device.duty.values) }
     let decided = try devices.flatMap { try $0.workspace.conflicts([.settled, .resolved]) }
     for conflict in try hub.conflicts(ConflictState.allCases) + decided {
       for case .text(let bytes) in (conflict.record.deviceValues ?? []).map(\.value) {

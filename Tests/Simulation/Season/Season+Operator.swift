@@ -32,9 +32,12 @@ extension Season {
     say("the operator sets the hub's clock right")
     if try hub.status().clockFault == nil { return }
     let report = try hub.repair()
-    // The digests of a device show an unseen write.
-    let isOfUnseen = !unseen.isEmpty && report.findings.allSatisfy { ["clock", "differs"].contains($0.reason) }
-    if !report.isWell, !isOfUnseen { throw Wrong("the hub's clock is right, and the doctor says \(report)") }
+    // The digests of a device show an unseen write. A power cut may come after a bundle that shows a copy of the hub.
+    let other = report.findings.map(\.reason).filter { $0 != "clock" }
+    let isOther = other.allSatisfy { $0 == "differs" && !unseen.isEmpty || $0 == "set-back" && parts }
+    if !report.isWell, other.isEmpty || !isOther {
+      throw Wrong("the hub's clock is right, and the doctor says \(report)")
+    }
   }
 
   /// The battery of the hub's clock dies, or a person sets the clock.
@@ -51,7 +54,7 @@ extension Season {
     if !report.wasKnown { throw Wrong("the hub says that it was set back, and does not know it") }
     presence = .afterRestore
     isHubInDoubt = false
-    news += 1
+    noteNews()
     say("the operator begins epoch \(report.epoch.text.prefix(8))")
     for path in try hub.dueByNow() {
       do { _ = try hub.importBundle(path) } catch let refusal as Refusal {

@@ -174,6 +174,7 @@ extension Season {
     do {
       _ = try device.workspace.importBundle(path)
       say("\(device.name) imports what a thief signed")
+      misled.insert(device.name)
     } catch let refusal as Refusal {
       say("\(device.name) refuses what a thief signed: \(refusal.reason)")
     }

@@ -79,7 +79,7 @@ extension Season {
       restored = try settle(.accept)
     }
     if let left = restored.left.first { throw Wrong("a stick of \(name) cannot be merged: \(left.refusal)") }
-    news += 1
+    noteNews()
     say("the operator lets \(name) continue with history \(restored.present + 1), \(restored.imports.count) merged")
   }
 }

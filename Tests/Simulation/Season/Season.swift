@@ -54,7 +54,7 @@ final class Season {
   /// The device that deleted each row with a bundle. It has that bundle for a hub that forgets the deletion.
   var deleters: [RowName: String] = [:]
   /// The values that devices held, to find values that were overwritten without being seen.
-  var overwritten = OverwrittenValues(combined: ["counters.n", "counters.tags"])
+  var overwritten = OverwrittenValues(combined: ["counters.n", "counters.tags"], defaults: ["'new'"])
   /// Whether hubs are put back and copied, keys are stolen and databases are broken.
   let parts: Bool
   var tally = Tally()
@@ -68,6 +68,8 @@ final class Season {
   var hasNewKey = false
   /// Whether devices may have brought rows of a thief to a new hub, for which all rows are rows of its devices.
   var bringsFalse = false
+  /// The devices that believed a thief of the hub's key. The thief may have acknowledged what no hub has.
+  var misled: Set<String> = []
   /// Rows that were written with the triggers switched off.
   var unseen: Set<RowName> = []
   /// Whether a device's bundle with a forged proof lies in the hub's quarantine.
@@ -79,6 +81,8 @@ final class Season {
   var isStickLate = false
   /// The number of bundles with new content.
   var news = 0
+  /// How many of these were more than acknowledgements.
+  var newContent = 0
   /// Whether the same bundles are delivered in two orders.
   var isCheckingOrder = false
   private var written = 0
