@@ -42,9 +42,13 @@ final class CommandLineFixture {
     try self.init()
     try FileManager.default.removeItem(atPath: root)
     try FileManager.default.copyItem(atPath: other.root, toPath: root)
-    // The hub's workspace contains the path of the other camp's database.
-    let text = String(decoding: try read("hub/satchel.json"), as: UTF8.self)
-    try write("hub/satchel.json", text.replacingOccurrences(of: other.root, with: root))
+    // A hub's workspace contains the path of the other camp's database.
+    for folder in try FileManager.default.contentsOfDirectory(atPath: root) {
+      let configuration = "\(folder)/satchel.json"
+      guard FileManager.default.fileExists(atPath: path(configuration)) else { continue }
+      let text = String(decoding: try read(configuration), as: UTF8.self)
+      try write(configuration, text.replacingOccurrences(of: other.root, with: root))
+    }
   }
 
   deinit { try? FileManager.default.removeItem(atPath: root) }

@@ -37,7 +37,11 @@ import Testing
   @Test(
     "the same while the dataset goes from version to version, and devices lag behind by many of them",
     arguments: 0..<lanes)
-  func versions(lane: Int) throws { try play(lane, .versions) }
+  func versions(lane: Int) throws {
+    try play(lane, .versions)
+    // A device inserts a row before the columns come whose values a migration computes.
+    if lane == 0, Self.seeds.count == Self.usual { play(9, .versions, .primaryKey, in: try HistoryFixture()) }
+  }
 
   @Test(
     "so it is with rows that a column names, while each replica gives them other local keys, and imports move none",
@@ -51,7 +55,7 @@ import Testing
   private func play(_ lane: Int, _ fate: History.Fate, _ names: RowNames = .primaryKey) throws {
     let folder = try HistoryFixture()
     // Events beside writing take longer, so fewer histories are enough.
-    let lanes = Self.lanes * (Self.seeds.count > 20 ? fate.share : 1) * (names == .primaryKey ? 1 : 2)
+    let lanes = Self.lanes * (Self.seeds.count > 10 ? fate.share : 1) * (names == .primaryKey ? 1 : 2)
     let mine = Self.seeds.enumerated().filter { $0.offset % lanes == lane }.map(\.element)
     let began = Date()
     for seed in mine { play(seed, fate, names, in: folder) }

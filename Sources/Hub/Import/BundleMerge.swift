@@ -202,7 +202,9 @@ struct BundleMerge {
         claims.note(step, in: place, of: store.rows[place].table)
         // In new columns the row has the hub's present default here. On the device the row has the default from the
         // time when the columns came.
-        if !translation.isPresent, case .insert = step.change { try store.owe(step.key, in: place, to: device.id) }
+        if translation.version < store.dataset.version, case .insert = step.change {
+          try store.owe(step.key, in: place, to: device.id)
+        }
       }
     }
     try merger.finish()

@@ -1,5 +1,6 @@
 import Foundation
 import SatchelJSON
+import SatchelPlatform
 import Testing
 
 /// A database with rows before the first bundle of its hub: a site that worked alone, or a site whose hub was lost.
@@ -442,6 +443,47 @@ struct JoiningTests {
     for command in [camp.device("x", "doctor"), hub("next", "doctor")] {
       #expect(command.code == 0, "\(command.out)\(command.error)")
     }
+  }
+
+  @Test("after a fault at any change of a file while a device joins, a former user's work reaches the next hub once")
+  func formerUsersWorkFaults() throws {
+    try loseHub()
+    #expect(hub("hub", "device", "set", "x", "--user", "ben").code == 0)
+    #expect(try answer("x", from: "hub").code == 0)
+    try leave("x", user: "ben")
+    let made = try hub("next", "emit", "--device", "x", "--json").json["emissions"]?.arrayValue?.first
+    let file = try #require(made?["file"]?.stringValue)
+    let bundle = "next/bundles/outbox/" + URL(fileURLWithPath: file).lastPathComponent
+    let fingerprint = try #require(try hub("next", "status", "--json").json["fingerprint"]?.stringValue)
+    var number = 1
+    while true {
+      let other = try CommandLineFixture(copyOf: camp)
+      func join() { other.device("x", "import", other.path(bundle), "--fingerprint", fingerprint) }
+      let fault = TroubledFiles.Fault(at: number)
+      other.platform = Platform(files: TroubledFiles(fault: fault), clock: SystemClock(), random: SystemRandom())
+      join()
+      other.device("x", "export")
+      other.platform = .real
+      join()
+      let exported = other.device("x", "export", "--json")
+      let own = try #require(try exported.json["file"]?.stringValue, "after call \(number): \(exported.error)")
+      let sealed = try FileManager.default.contentsOfDirectory(atPath: other.path("x/bundles/outbox"))
+        .filter { $0.hasSuffix(".satchel") && !own.hasSuffix($0) }
+      try #require(sealed.count == 1, "after call \(number): \(sealed)")
+      func atHub(_ words: String...) -> CommandLineFixture.Outcome {
+        other.hubAnywhere(["-C", other.path("next")] + words)
+      }
+      #expect(atHub("device", "set", "x", "--user", "ann").code == 0)
+      for file in [other.path("x/bundles/outbox/\(sealed[0])"), own] {
+        let imported = atHub("import", file)
+        #expect(imported.code == 0, "after call \(number): \(imported.error)")
+      }
+      let found = try other.rows("next.sqlite", "SELECT user, count(*) FROM satchel_log WHERE key = '[\"of-x\"]'")
+      #expect(found == "ann|1", "after call \(number)")
+      if !fault.wasReached { break }
+      number += 7
+    }
+    #expect(number > 20)
   }
 
   private func exportFile(_ name: String) throws -> String {
