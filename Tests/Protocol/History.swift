@@ -79,7 +79,8 @@ final class History {
   var sneaked: Set<Int64> = []
   private(set) var keptSneaks = 0
   /// The values that devices held, to find values that were overwritten without being seen.
-  var overwritten = OverwrittenValues()
+  /// Migrations alone write the columns that come with later versions.
+  var overwritten = OverwrittenValues(combined: Set((1...99).map { "items.x\($0)" }))
   /// The content of the hub's log before it was forgotten.
   var remembered: [(id: String, fields: [UInt8])] = []
 

@@ -30,7 +30,13 @@ struct LeftExports {
     var base = SequenceNumber.zero
     for entry in try LeftExportTable.all(in: database) where try hasFile(of: entry) {
       let name = session.fileName(ofExport: entry.sequence)
-      if try session.archive.place(ofOutgoing: name) == nil { try make(entry, after: base, former, as: name) }
+      if let kept = try session.archive.place(ofOutgoing: name) {
+        // A killed command may have kept the export, and not put it into the outbox.
+        let target = Paths.join(session.folder.outbox, name)
+        if try files.kind(target) != .file { try files.copy(kept, to: target, mode: 0o644) }
+      } else {
+        try make(entry, after: base, former, as: name)
+      }
       try record(name, at: entry.sequence)
       base = entry.sequence
     }
