@@ -62,12 +62,8 @@ struct FormerExports {
     try bundle.eachConflict { records.append($0.byPresentName(of: state, insteadOf: bundle.manifest.from.id)) }
     try draft.addConflicts(records)
     var manifest = again(bundle.manifest, changes, original: changes.original ?? bundle.digest)
-    manifest.recipient = try workspace.keys.recipient()
     manifest.understands = bundle.manifest.understands
-    let sealed = try draft.seal(manifest, with: workspace.keys.signing())
-    let recipients = try Encryption.asTheDatasetSays.recipients(
-      state.hubRecipient, name: state.hubName, session.dataset, workspace.keys)
-    try files.rename(draft.write(sealed, for: recipients), to: target)
+    try files.rename(session.write(&draft, manifest), to: target)
   }
 
   private func again(_ manifest: Manifest, _ former: Manifest.Changes, original: Digest) -> Manifest {
@@ -83,6 +79,19 @@ struct FormerExports {
       stamp: manifest.stamp, changes: manifest.changes, conflicts: manifest.conflicts,
       resolutions: manifest.resolutions,
       body: .changes(changes))
+  }
+}
+
+extension DeviceSession {
+  /// Signs a former export that was made again, and writes it for the hub, encrypted if the dataset says so. Returns
+  /// the path of the file.
+  func write(_ draft: inout BundleDraft, _ manifest: Manifest) throws -> String {
+    var manifest = manifest
+    manifest.recipient = try workspace.keys.recipient()
+    let sealed = try draft.seal(manifest, with: workspace.keys.signing())
+    let recipients = try Encryption.asTheDatasetSays.recipients(
+      state.hubRecipient, name: state.hubName, dataset, workspace.keys)
+    return try draft.write(sealed, for: recipients)
   }
 }
 

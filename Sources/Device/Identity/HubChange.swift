@@ -116,29 +116,6 @@ extension DeviceWorkspace {
     }
   }
 
-  /// The exports of former users that the lost hub is not known to have, oldest first. Their files have been put aside.
-  private func leftExports(of state: DeviceState, in database: borrowing Database) throws -> [LeftExportTable.Entry] {
-    guard let sealed = state.sealed, sealed > state.acknowledged else { return [] }
-    let prefix = Manifest.namePrefix(dataset: configuration.dataset, from: state.name, to: state.hubName)
-    var found: [SequenceNumber: (entry: LeftExportTable.Entry, base: SequenceNumber?)] = [:]
-    for name in try platform.files.list(folder.former) where name.hasPrefix(prefix) && name.hasSuffix(".satchel") {
-      let path = Paths.join(folder.former, name)
-      guard let identity = try reader.identityIfSound(of: path, trust: .keys(ownKeys())),
-        identity.manifest.from.id == state.id, case .changes(let changes) = identity.manifest.body,
-        try ExportTable.digest(of: changes.sequence, in: database).map({ $0 == identity.digest }) ?? true
-      else { continue }
-      let entry = LeftExportTable.Entry(sequence: changes.sequence, digest: identity.digest, file: name)
-      found[changes.sequence] = (entry, changes.base)
-    }
-    var (left, next) = ([LeftExportTable.Entry](), Optional(sealed))
-    while let sequence = next, sequence > state.acknowledged {
-      if let entry = found[sequence]?.entry { left.insert(entry, at: 0) }
-      let base = try ExportTable.file(of: sequence, in: database)?.base ?? found[sequence]?.base
-      next = base.flatMap { $0 < sequence ? $0 : nil }
-    }
-    return left
-  }
-
   /// The time at which the lost hub made the emission that the database holds. No row from that hub is newer.
   private func newestEmission(of state: DeviceState) throws -> Stamp {
     let name =

@@ -18,22 +18,15 @@ struct LeftConflicts {
   func takeUp(at now: Int64) throws {
     let left = try LeftConflictTable.takeAll(in: session.database)
     let taken = try left.filter { try session.fitsDataset($0) && !isInRow($0) }
-    let own = Dictionary(taken.map { ($0.id, owned($0)) }) { first, _ in first }
-    for record in taken {
-      guard var record = own[record.id] else { continue }
-      // Without the conflict that represents its unit, each change is a conflict by itself.
-      record.unit = record.unit.flatMap { own[$0]?.id }
+    let open = taken.map { record in
+      var open = record
+      // No export of the new identity contains the change.
+      (open.user, open.generation, open.state) = (session.state.user, Generation(0), .open)
+      return open
+    }
+    for record in session.asOwn(open) {
       _ = try ConflictTable.addMeeting(record, bundle: nil, noted: now, in: session.database)
     }
-  }
-
-  private func owned(_ record: ConflictRecord) -> ConflictRecord {
-    var record = record
-    (record.device, record.user) = (session.state.id, session.state.user)
-    // No export of the new identity contains the change.
-    (record.generation, record.state) = (Generation(0), .open)
-    record.id = record.name(asChangeOf: session.state.id)
-    return record
   }
 
   /// Whether the device's own row is as its change left it.
@@ -46,6 +39,18 @@ struct LeftConflicts {
 }
 
 extension DeviceSession {
+  /// The conflicts as changes of this device's present identity.
+  func asOwn(_ records: [ConflictRecord]) -> [ConflictRecord] {
+    let names = Dictionary(records.map { ($0.id, $0.name(asChangeOf: state.id)) }) { first, _ in first }
+    return records.map { record in
+      var own = record
+      (own.id, own.device) = (names[record.id] ?? record.id, state.id)
+      // Without the conflict that represents its unit, each change is a conflict by itself.
+      own.unit = record.unit.flatMap { names[$0] }
+      return own
+    }
+  }
+
   /// Whether the dataset has the table and the columns of a conflict from another hub.
   func fitsDataset(_ record: ConflictRecord) -> Bool {
     guard let schema = table(record.table)?.schema else { return false }

@@ -25,10 +25,12 @@ struct LeftExports {
 
   /// Makes the exports for this hub. If this command is killed, the next one completes the rest.
   func make() throws {
-    guard session.workspace.runMode == .commit, try LeftExportTable.exists(in: database) else { return }
+    guard session.workspace.runMode == .commit else { return }
+    let left = try LeftExportTable.all(in: database)
+    if left.isEmpty { return }
     let former = try LeftExportTable.columns(in: database)
     var base = SequenceNumber.zero
-    for entry in try LeftExportTable.all(in: database) where try hasFile(of: entry) {
+    for entry in left where try hasFile(of: entry) {
       let name = session.fileName(ofExport: entry.sequence)
       if let kept = try session.archive.place(ofOutgoing: name) {
         // A killed command may have kept the export, and not put it into the outbox.
@@ -76,12 +78,8 @@ struct LeftExports {
       user: bundle.manifest.user, created: bundle.manifest.created, stamp: bundle.manifest.stamp,
       changes: draft.count(of: .changes), conflicts: draft.count(of: .conflicts), resolutions: 0,
       body: .changes(changes))
-    manifest.recipient = try workspace.keys.recipient()
     manifest.understands = Set(Manifest.Critical.allCases)
-    let sealed = try draft.seal(manifest, with: workspace.keys.signing())
-    let recipients = try Encryption.asTheDatasetSays.recipients(
-      state.hubRecipient, name: state.hubName, session.dataset, workspace.keys)
-    try session.publish(draft.write(sealed, for: recipients), as: name)
+    try session.publish(session.write(&draft, manifest), as: name)
   }
 
   /// The line with the columns of this hub's dataset; nil: the line is about keys at the lost hub, or nothing of it is
@@ -105,14 +103,7 @@ struct LeftExports {
   private func conflicts(in bundle: borrowing VerifiedBundle) throws -> [ConflictRecord] {
     var records: [ConflictRecord] = []
     try bundle.eachConflict { if session.fitsDataset($0) { records.append($0) } }
-    let names = Dictionary(
-      records.map { ($0.id, $0.name(asChangeOf: session.state.id)) }, uniquingKeysWith: { first, _ in first })
-    return records.map { record in
-      var own = record
-      (own.id, own.device) = (names[record.id] ?? record.id, session.state.id)
-      own.unit = record.unit.flatMap { names[$0] }
-      return own
-    }
+    return session.asOwn(records)
   }
 
   /// Records the export, whose file is in the outbox: this device's own exports go on from there.
@@ -129,5 +120,30 @@ struct LeftExports {
       session.state.sealed = sequence
       try session.state.save(in: database)
     }
+  }
+}
+
+extension DeviceWorkspace {
+  /// The exports of former users that the lost hub is not known to have, oldest first. Their files have been put aside.
+  func leftExports(of state: DeviceState, in database: borrowing Database) throws -> [LeftExportTable.Entry] {
+    guard let sealed = state.sealed, sealed > state.acknowledged else { return [] }
+    let prefix = Manifest.namePrefix(dataset: configuration.dataset, from: state.name, to: state.hubName)
+    var found: [SequenceNumber: (entry: LeftExportTable.Entry, base: SequenceNumber?)] = [:]
+    for name in try platform.files.list(folder.former) where name.hasPrefix(prefix) && name.hasSuffix(".satchel") {
+      let path = Paths.join(folder.former, name)
+      guard let identity = try reader.identityIfSound(of: path, trust: .keys(ownKeys())),
+        identity.manifest.from.id == state.id, case .changes(let changes) = identity.manifest.body,
+        try ExportTable.digest(of: changes.sequence, in: database).map({ $0 == identity.digest }) ?? true
+      else { continue }
+      let entry = LeftExportTable.Entry(sequence: changes.sequence, digest: identity.digest, file: name)
+      found[changes.sequence] = (entry, changes.base)
+    }
+    var (left, next) = ([LeftExportTable.Entry](), Optional(sealed))
+    while let sequence = next, sequence > state.acknowledged {
+      if let entry = found[sequence]?.entry { left.insert(entry, at: 0) }
+      let base = try ExportTable.file(of: sequence, in: database)?.base ?? found[sequence]?.base
+      next = base.flatMap { $0 < sequence ? $0 : nil }
+    }
+    return left
   }
 }

@@ -95,7 +95,7 @@ extension DeviceSession {
   ) throws {
     let isCaptured = try database.hasTable("satchel_capture")
     let hasLeft = try LeftConflictTable.takeOut(of: database)
-    try LeftExportTable.takeOut(of: database)
+    let hasLeftExports = try LeftExportTable.takeOut(of: database)
     var own = OwnRows(tables)
     try own.takeCaptured(in: database)
     try workspace.addSatchel(to: database, tables, bundle, scope, definition)
@@ -105,7 +105,7 @@ extension DeviceSession {
     }
     guard let begun = try DeviceState.load(from: database) else { throw WorkspaceError.noHubKey(workspace) }
     state = begun
-    if let last = try LeftExportTable.putBack(into: database) {
+    if hasLeftExports, let last = try LeftExportTable.putBack(into: database) {
       // The former users' exports keep their numbers, and this device's own exports follow.
       state.sequence = last
       try Capture.begin(Generation(last.rawValue), in: database)

@@ -39,20 +39,18 @@ enum LeftExportTable {
   }
 
   /// Takes the tables out of the database file, into this connection: capture begins without the tables of an earlier
-  /// time.
-  static func takeOut(of database: borrowing Database) throws {
-    guard try exists(in: database) else { return }
+  /// time. Returns whether there are any.
+  static func takeOut(of database: borrowing Database) throws -> Bool {
+    guard try exists(in: database) else { return false }
     for table in tables {
       try database.execute("CREATE TEMP TABLE \(table) AS SELECT * FROM main.satchel_\(table)")
     }
+    return true
   }
 
   /// Puts the tables that were taken out back into the database file. Returns the number of the last export; nil: there
   /// is none.
   static func putBack(into database: borrowing Database) throws -> SequenceNumber? {
-    guard
-      try database.first("SELECT 1 FROM temp.sqlite_schema WHERE name = 'left_exports'", [:], { _ in true }) ?? false
-    else { return nil }
     for table in tables {
       try database.execute(
         "CREATE TABLE main.satchel_\(table) AS SELECT * FROM temp.\(table); DROP TABLE temp.\(table)")
@@ -62,7 +60,9 @@ enum LeftExportTable {
 
   private static let tables = ["left_exports", "left_versions"]
 
-  static func exists(in database: borrowing Database) throws -> Bool { try database.hasTable("satchel_left_exports") }
+  private static func exists(in database: borrowing Database) throws -> Bool {
+    try database.hasTable("satchel_left_exports")
+  }
 
   /// The exports, in their order. Empty if there are none.
   static func all(in database: borrowing Database) throws -> [Entry] {

@@ -27,24 +27,13 @@ struct HistoryCheck {
     self.user = user
   }
 
-  /// The emission that a bundle builds on.
-  enum Base {
-    /// An emission that this hub made in the present epoch.
-    case present
-    /// An emission of an earlier epoch, or an emission that only an older version of this hub's files knew.
-    case former
-  }
-
   /// Throws a `Refusal` if the bundle does not belong to this hub's history, or if earlier bundles are missing. If the
   /// bundle proves that the hub was set back, this method first records the proof.
-  @discardableResult
-  func run() throws -> Base {
+  func run() throws {
     try noteNextKey()
-    let isOfPresent = changes.epoch == store.identity.epoch
-    if isOfPresent { try checkEmission() } else { try checkEpoch() }
+    if changes.epoch == store.identity.epoch { try checkEmission() } else { try checkEpoch() }
     try checkUser()
     try checkReach()
-    return isOfPresent ? .present : .former
   }
 
   // MARK: the emission on which the device is

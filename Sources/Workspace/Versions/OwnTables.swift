@@ -5,9 +5,6 @@ import SatchelValues
 public struct OwnTables {
   public let names: [String]
 
-  /// A pattern that matches all of these names.
-  private static let pattern = #"satchel\_%"#
-
   public init(madeBy schemas: [String], and others: [String] = []) {
     // CREATE TABLE name ( ...
     names = schemas.compactMap { $0.split(separator: " ", maxSplits: 3).dropFirst(2).first.map(String.init) } + others
@@ -17,8 +14,7 @@ public struct OwnTables {
   public func check(in database: borrowing Database, at path: String, hint: String) throws {
     let present = Set(
       try database.all(
-        #"SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE :pattern ESCAPE '\'"#,
-        ["pattern": .string(Self.pattern)]
+        #"SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'satchel\_%' ESCAPE '\'"#
       ) { Name($0.text(0)) })
     for name in names where !present.contains(Name(name)) {
       throw WorkspaceError(

@@ -33,9 +33,9 @@ extension Season {
     if try hub.status().clockFault == nil { return }
     let report = try hub.repair()
     // The digests of a device show an unseen write. A power cut may come after a bundle that shows a copy of the hub.
-    let other = report.findings.map(\.reason).filter { $0 != "clock" }
-    let isOther = other.allSatisfy { $0 == "differs" && !unseen.isEmpty || $0 == "set-back" && parts }
-    if !report.isWell, other.isEmpty || !isOther {
+    let others = report.findings.map(\.reason).filter { $0 != "clock" }
+    let areExpected = others.allSatisfy { $0 == "differs" && !unseen.isEmpty || $0 == "set-back" && parts }
+    if !report.isWell, others.isEmpty || !areExpected {
       throw Wrong("the hub's clock is right, and the doctor says \(report)")
     }
   }
