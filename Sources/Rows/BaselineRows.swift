@@ -30,8 +30,10 @@ public final class BaselineRows {
 /// One table of the last known rows.
 public final class BaselineTable: KnownTableRows {
   public let table: TrackedTable
-  /// The default values of a row's columns.
+  /// The values that the present table gives a row.
   private let defaults: Row
+  /// The values that rows of the source's version got in columns that came after it.
+  private var newValues: [(column: Int, value: Value)] = []
   /// Maps the columns of the rows' source to the columns of this table.
   private var mapping: ColumnMapping
   /// Finds the present name of a column by its name in the source's version; nil if the column is gone.
@@ -88,6 +90,9 @@ public final class BaselineTable: KnownTableRows {
   fileprivate func expect(version: Int64, _ former: FormerColumns) {
     let name = name
     present = former.areSame(since: version) ? { $0 } : { former.current($0, of: name, since: version) }
+    newValues = former.newValues(of: name, since: version).compactMap { column, value in
+      schema.position(of: column).map { ($0, value) }
+    }
   }
 
   public func row(_ key: RowKey) throws -> Row? {
@@ -114,8 +119,13 @@ public final class BaselineTable: KnownTableRows {
     if let row { try replace.run(row.values) } else { try deletion.run(key.values) }
   }
 
-  /// Makes a row from named values. Values of removed columns are skipped. New columns get their default.
-  public func row(of fields: [Field]) -> Row { laid(fields, over: defaults) }
+  /// Makes a row from named values. Values of removed columns are skipped. New columns get the values that they had in
+  /// earlier rows when they came, or their default.
+  public func row(of fields: [Field]) -> Row {
+    var row = defaults
+    for (column, value) in newValues { row[column] = value }
+    return laid(fields, over: row)
+  }
 
   /// `row` with other values in the named columns.
   public func laid(_ fields: [Field], over row: Row) -> Row {

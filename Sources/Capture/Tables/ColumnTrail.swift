@@ -9,7 +9,7 @@ public final class ColumnTrail {
   public private(set) var mappings: [Name: ColumnMapping]
   /// By table, the values of new columns in rows that existed before. The final table may declare another default, or
   /// none.
-  public private(set) var defaults: [Name: [Name: Value]] = [:]
+  public private(set) var newValues: [Name: [Name: Value]] = [:]
 
   public init(_ tables: [TrackedTable]) {
     self.tables = tables
@@ -29,9 +29,9 @@ public final class ColumnTrail {
       let step = ColumnMapping(from: known, to: now)
       mappings[table] = mappings[table]?.then(step)
       var values: [Name: Value] = [:]
-      for (name, value) in defaults[table] ?? [:] { if let name = step.current(name) { values[name] = value } }
+      for (name, value) in newValues[table] ?? [:] { if let name = step.current(name) { values[name] = value } }
       for (name, value) in zip(step.new, try database.defaultValues(of: step.new, in: table)) { values[name] = value }
-      defaults[table] = values
+      newValues[table] = values
     }
   }
 }

@@ -1,5 +1,6 @@
 import SatchelCapture
 import SatchelConflicts
+import SatchelRows
 import SatchelSQLite
 import SatchelWorkspace
 
@@ -7,7 +8,10 @@ import SatchelWorkspace
 extension DeviceSchema {
   static let upgrade = SchemaUpgrade([
     toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8, toSchema9,
+    toSchema10,
   ])
+
+  private static let toSchema10: SchemaUpgrade.Step = { try VersionTable.addNewValues(in: $0) }
 
   private static let toSchema9: SchemaUpgrade.Step = {
     try $0.execute("ALTER TABLE satchel_device ADD COLUMN backed_up INTEGER")

@@ -46,6 +46,8 @@ public final class VersionStep {
   public let removed: [TrackedTable]
   /// The column mappings of the kept tables.
   public let mappings: [Name: ColumnMapping]
+  /// By table, the values of new columns in the rows that were there before.
+  public let newValues: [Name: [Name: Value]]
   /// The rows before the first pending change: these rows the hub is known to have. nil: no migration ran, and rows are
   /// unchanged.
   public let known: BaselineRows?
@@ -103,9 +105,9 @@ public final class VersionStep {
     let carried = try before.map { before in
       try (
         known: before.known.carried(
-          to: kept, mappings, trail.defaults, at: folder.file("known-new.sqlite"), in: database),
+          to: kept, mappings, trail.newValues, at: folder.file("known-new.sqlite"), in: database),
         pending: before.pending.carried(
-          to: kept, mappings, trail.defaults, at: folder.file("pending-new.sqlite"), in: database)
+          to: kept, mappings, trail.newValues, at: folder.file("pending-new.sqlite"), in: database)
       )
     }
     self.definition = definition
@@ -114,6 +116,7 @@ public final class VersionStep {
     self.added = added.map { ($0, present.contains($0.name)) }
     self.removed = removed
     self.mappings = mappings.merging(observed) { $1 }
+    newValues = trail.newValues
     known = carried?.known
     pending = carried?.pending
   }
@@ -167,14 +170,14 @@ public final class VersionStep {
 extension BaselineRows {
   /// These rows, in the present columns of their tables.
   fileprivate func carried(
-    to tables: [TrackedTable], _ mappings: [Name: ColumnMapping], _ defaults: [Name: [Name: Value]], at path: String,
+    to tables: [TrackedTable], _ mappings: [Name: ColumnMapping], _ newValues: [Name: [Name: Value]], at path: String,
     in database: borrowing Database
   ) throws -> BaselineRows {
     let carried = try BaselineRows(at: path, like: database, tables: tables)
     for target in carried.tables {
       guard let source = table(target.name) else { continue }
       if let mapping = mappings[target.name] { target.expect(mapping) }
-      let came = (defaults[target.name] ?? [:]).compactMap { name, value in
+      let came = (newValues[target.name] ?? [:]).compactMap { name, value in
         target.schema.position(of: name).map { ($0, value) }
       }
       try source.eachRow { row in
