@@ -1,6 +1,7 @@
 import SatchelBundle
 import SatchelCapture
 import SatchelConflicts
+import SatchelDataset
 import SatchelRows
 import SatchelSQLite
 import SatchelValues
@@ -11,7 +12,8 @@ import SatchelWorkspace
 /// Another row has the natural key of such a row, and this device's user may not see that other row. A person decides
 /// at the hub. Until then the row keeps its pre-images, although the hub has acknowledged the export that carried it.
 /// So digests, full bundles and the doctor treat it as a row that the hub does not have. The same holds for new rows
-/// that refer to it.
+/// that refer to it. If another replica made a row with the same key, and the hub has that row, then the hub's row
+/// replaces the row here.
 struct WaitingRows {
   struct Kept {
     let table: TrackedTable
@@ -25,9 +27,12 @@ struct WaitingRows {
   private(set) var kept: [Kept] = []
   /// Whether a row may wait, or may have waited until this bundle.
   private(set) var mayMatter = false
+  /// The hub's rows under keys of rows that may wait.
+  private var hubRows: Set<RowInTable> = []
 
   /// Finds the rows that will wait after the bundle is imported. Called before the bundle's acknowledgement is applied.
-  init(_ session: DeviceSession, _ bundle: borrowing VerifiedBundle) throws {
+  /// - Parameter snapshot: the rows of a full bundle.
+  init(_ session: DeviceSession, _ bundle: borrowing VerifiedBundle, _ snapshot: Snapshot?) throws {
     self.session = session
     var told: [ConflictID: ConflictRecord] = [:]
     try bundle.eachConflict { if $0.operation == .insert, $0.unit == nil { told[$0.id] = $0 } }
@@ -40,13 +45,34 @@ struct WaitingRows {
     where try ConflictTable.conflict(record.id, in: session.database)?.record.state != .resolved {
       records.append(record)
     }
+    hubRows = try Self.hubRows(among: records, in: bundle, snapshot)
     for record in records where record.awaitsOtherRow { if let found = try find(record) { kept.append(found) } }
     try addChildren(records.filter { $0.kind == .foreignKey && [.open, .held].contains($0.state) })
+  }
+
+  /// The rows of the records that the bundle brings.
+  private static func hubRows(
+    among records: [ConflictRecord], in bundle: borrowing VerifiedBundle, _ snapshot: Snapshot?
+  ) throws -> Set<RowInTable> {
+    let asked = Set(records.map { RowInTable(table: $0.table, key: $0.key) })
+    guard let snapshot, let source = try bundle.dataset(limit: DatasetDefinition.maximumBytes) else {
+      var brought: Set<RowInTable> = []
+      try bundle.eachChange { line in
+        let row = RowInTable(table: line.table, key: line.key)
+        if case .row = line.content, asked.contains(row) { brought.insert(row) }
+      }
+      return brought
+    }
+    // The snapshot may be of a later version of the dataset.
+    let tables = try TrackedTable.find(DatasetDefinition(json: source), in: snapshot.database)
+    let rows = try tables.map { try RowTable($0, in: snapshot.database) }
+    return try asked.filter { row in try rows.contains { try $0.name == row.table && $0.contains(row.key) } }
   }
 
   /// The row that a record is about, if this device made the row and the hub does not have it.
   private func find(_ record: ConflictRecord) throws -> Kept? {
     guard let table = session.table(record.table), !table.renamesRows,
+      !hubRows.contains(RowInTable(table: record.table, key: record.key)),
       let row = try RowTable(table, in: session.database).row(record.key)
     else { return nil }
     let images = try PreImageLookup(table, in: session.database).images(of: record.key)

@@ -128,7 +128,7 @@ final class ScopeWriting {
     try Capture.settle(session.tables, in: database)
     // Rows may leave with their changes before an export notes the files that they name.
     try DeviceAttachments(session).noteChanges()
-    let waiting = try WaitingRows(session, bundle)
+    let waiting = try WaitingRows(session, bundle, snapshot)
     let isNew = scope.acknowledged > state.acknowledged
     let isAnyForgotten = isNew || waiting.mayMatter
     if isNew { state.acknowledged = scope.acknowledged }

@@ -153,6 +153,27 @@ struct KeptRowTests {
     #expect(try camp.rows("office.sqlite", Self.queries[1]) == end.then[1])
   }
 
+  @Test(
+    "a row that the hub has under the same key replaces the row here, whose values are in the conflict",
+    arguments: [false, true], [false, true])
+  func sameKey(full: Bool, waited: Bool) throws {
+    let camp = try open(isRivalSeen: false)
+    try camp.deliver("tablet")
+    try camp.deliver("phone")
+    if waited { try camp.answer("phone") }
+    try camp.sql("office.sqlite", "INSERT INTO people VALUES ('ub', 2, '9', 'Ben')")
+    try camp.answer("phone", full: full)
+    #expect(try phone(camp) == ["ub|2|9|Ben", "cb|ub|Bo"])
+    try expectPeace(camp)
+    let conflict = try camp.device("phone", "conflicts", "show", id(camp), "--json").json["conflict"]
+    #expect(conflict?["state"] == "open" && conflict?["device_values"]?["name"] == "Bea")
+    #expect(!camp.device("phone", "status").out.contains("people [ub]"))
+    #expect(camp.hub("conflicts", "resolve", try id(camp), "--set", "pin=8").code == 0)
+    try camp.answer("phone")
+    #expect(try phone(camp) == ["ub|2|8|Ben", "cb|ub|Bo"])
+    try expectPeace(camp)
+  }
+
   @Test("a rebuilt database has them too")
   func lostDatabase() throws {
     let camp = try open(isRivalSeen: false)
