@@ -162,7 +162,7 @@ struct UpgradeTests {
     ["device", "revoke", "c"], ["dataset", "show"], ["keys", "show"], ["keys", "rotate", "--lost", "--yes"],
     ["emit", "--all"],
     ["emit", "--device", "a", "--full"], ["compact"], ["compact", "--older-than", "1", "--shrink"],
-    ["restore", "--in-place"],
+    ["restore", "--in-place"], ["compare", "a"], ["dataset", "apply", "HERE/next.json"],
     ["backup", "HERE/monday.satchel"], ["sync", "HERE/stick"], ["revert", "a/2"],
     ["conflicts", "resolve", "--all", "--policy", "hub"],
     ["import", "HERE/a/bundles/outbox/camps-a-hub-2.satchel"],
@@ -173,6 +173,8 @@ struct UpgradeTests {
   @Test("every command of the hub may be the first", arguments: hubCommands)
   func hubCommand(words: [String]) throws {
     try camp.makeFolder("stick")
+    let next = "SELECT json_set(definition, '$.version', json_extract(definition, '$.version') + 1) FROM satchel_hub"
+    try camp.write("next.json", camp.rows(office, next))
     let words = words.map { $0.replacingOccurrences(of: "HERE", with: camp.root) }
     check(camp.hubAnywhere(["-C", camp.path("hub")] + words), "\(words)")
     check(camp.hub("doctor"), "doctor after \(words)")
@@ -185,6 +187,7 @@ struct UpgradeTests {
     ["import", "HERE/hub/bundles/outbox/camps-hub-b-3.satchel"],
     ["import", "--stage", "HERE/hub/bundles/outbox/camps-hub-b-3.satchel"],
     ["sync", "HERE/stick"], ["compact"], ["renew", "--name", "other", "--request", "HERE/request"],
+    ["renew", "--hub", "--request", "HERE/request"], ["export", "--prove"],
     ["verify", "HERE/hub/bundles/outbox/camps-hub-b-3.satchel"],
     ["inspect", "HERE/hub/bundles/outbox/camps-hub-b-3.satchel"],
   ]

@@ -91,6 +91,10 @@ public func makeGolden() throws {
     let world = try BackedUpExportFixture(random: GoldenRandom(20_261_127_2), clock: clock)
     try write(world, into: target)
   }
+  if try !isThere("scope-delta-others", in: target) {
+    let world = try OtherWritersFixture(random: GoldenRandom(20_261_128), clock: clock)
+    try write(world, into: target)
+  }
   if try !isThere("backup", in: target) {
     let world = try BackedUpFixture(random: GoldenRandom(20_261_124), clock: clock)
     try write(world, into: target)

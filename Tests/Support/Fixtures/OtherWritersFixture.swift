@@ -1,0 +1,34 @@
+import SatchelCrypto
+import SatchelDevice
+import SatchelPlatform
+
+/// A hub that does not know which of its last emissions the device has. It states which columns others wrote,
+/// and which of these emissions lack the last write.
+struct OtherWritersFixture: GoldenStory {
+  private let pair: HubAndDeviceFixture
+  var ground: WorkspaceFixture { pair.ground }
+
+  init(random: any RandomSource, clock: SetClock) throws {
+    pair = try HubAndDeviceFixture(
+      on: WorkspaceFixture(random: random, clock: clock), hub: "lighthouse", device: "gig", user: "kay",
+      definition: Array(#"{ "dataset": "wells", "version": 1, "tables": { "wells": {} } }"#.utf8),
+      schema: """
+        CREATE TABLE wells (id INTEGER PRIMARY KEY, depth REAL, water TEXT);
+        INSERT INTO wells VALUES (1, 12.5, 'clear'), (2, 8, 'brown');
+        """)
+  }
+
+  /// The second emission contains the first of two writes. The device may have that emission or only the one before it.
+  func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
+    let signer = try pair.hub.keys.ownKey()
+    _ = try pair.device.importBundle(pair.emit("first"))
+    _ = try pair.hub.importBundle(pair.export("thanks"))
+    try write("UPDATE wells SET depth = 13 WHERE id = 1", in: pair.hub.folder)
+    _ = try pair.emit("lost")
+    try write("UPDATE wells SET water = 'brown' WHERE id = 1", in: pair.hub.folder)
+    let delta = try pair.emit("news")
+    return [
+      ("scope-delta-others", delta, signer), ("scope-full-others", try pair.emit("whole", full: true), signer),
+    ]
+  }
+}
