@@ -75,7 +75,7 @@ let package = Package(
       name: "CMicroHTTPD", path: "Sources/CMicroHTTPD", pkgConfig: "libmicrohttpd",
       providers: [.apt(["libmicrohttpd-dev"])]),
 
-    // Each line may name only what stands above it: the arrow of dependency points one way.
+    // Each line may name only targets above it: dependencies point one way.
     room("Values", []),
     room("Platform", ["CLinux", "Values"]),
     room("Web", ["CMicroHTTPD", "Platform"], settings: wrapsC),

@@ -5,7 +5,7 @@
 #
 #   scripts/docs.sh [FOLDER [CATALOGUE]]   into another folder than .build/docs, of another catalogue than docs/SatchelDevice.docc
 #
-# SATCHEL_BUILD names a folder of SwiftPM's in which the modules are built already.
+# SATCHEL_BUILD names a SwiftPM build folder in which the modules are built already.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${1:-.build/docs}

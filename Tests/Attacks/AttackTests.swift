@@ -48,7 +48,7 @@ struct AttackTests {
     }
   }
 
-  /// A bundle without rows, with any manifest that a test wants, signed with any key.
+  /// A bundle without rows, with any manifest and signed with any key.
   private func forged(
     _ body: Manifest.Body, dataset: String = "world", from: Manifest.Party, to: Manifest.Party,
     key: borrowing SigningKey,

@@ -37,7 +37,7 @@ struct CostTests {
     var measured: [String] = []
     // Another process may disturb a measurement, but not each of them.
     for _ in 0..<3 {
-      // What each bundle needs, however small, is no part of the comparison.
+      // The comparison leaves out the cost that every bundle has, however small it is.
       let least = try Self.milliseconds(toTake: 1, of: filling)
       var times: [Int64] = []
       for count in Self.counts {

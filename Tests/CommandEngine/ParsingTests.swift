@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Parsing a command line")
 struct ParsingTests {
-  @Test("options stand anywhere, with their value in the next word or after an equals sign")
+  @Test("options may be anywhere, with their value in the next word or after an equals sign")
   func optionsAnywhere() throws {
     for words in ["pack --to x a b --fold", "pack a --fold b --to=x", "pack -t x --fold a b", "pack -t=x a --fold b"] {
       let command = try bag.parsed(words)

@@ -61,7 +61,7 @@ func costlyPassword() throws {
   #expect(isRefused)
 }
 
-@Test("minisign signs with a key that Satchel put behind a password, and Satchel with a key of minisign's")
+@Test("minisign signs with a key that Satchel put behind a password, and Satchel with a key that minisign made")
 func minisignPasswords() throws {
   let folder = try TemporaryFolder()
   let key = try testKey()

@@ -88,7 +88,7 @@ final class GeometryTests {
     #expect(try said(.blob(blob), in: database) == [.integer(0), .real(2), .real(2), .real(3), .real(3)])
   }
 
-  @Test("an arc reaches further than its points, where its circle does")
+  @Test("an arc reaches further than its points if its circle does")
   func arcs() throws {
     func arc(_ points: [(Double, Double)]) -> Value {
       let numbers = points.flatMap { [$0.0, $0.1] }.flatMap { number in

@@ -3,7 +3,7 @@ import SatchelSQLite
 import TestSupport
 import Testing
 
-@Suite("A device that begins with a file of the app's")
+@Suite("A device that begins with a file from the app")
 struct TemplateTests {
   private static let schema = """
     CREATE TABLE notes (id INTEGER PRIMARY KEY, words TEXT);

@@ -142,7 +142,7 @@ struct TreeHistory {
 
   private struct TakenBack: Error {}
 
-  /// Looks inside a savepoint, and takes it back. Another one may stand in it.
+  /// Looks inside a savepoint, and takes it back. It may contain another savepoint.
   private mutating func takeBack(_ scope: ScopeStore, _ whole: WholeRules, _ tally: inout Tally) throws {
     do {
       try store.database.savepoint {

@@ -166,7 +166,7 @@ struct RandomTable {
   func write(_ random: inout SplitMix64) -> String {
     let others = ["tier", "word"] + references.flatMap(\.columns).map(\.name)
     let keyNames = key.map(\.name)
-    // A row without a name, where SQLite allows it.
+    // A row without a name, if SQLite allows it.
     let keyValues = key.map { _ in random.once(in: 25) ? "NULL" : Self.value(&random) }
     let isRow = zip(keyNames, keyValues).map { "\($0) IS \($1)" }.joined(separator: " AND ")
     switch random.below(10) {

@@ -72,7 +72,7 @@ def is_name(name):
 
 
 def in_order(names):
-    """Whether names stand in the container's order, each once."""
+    """Whether names are in the container's order, each once."""
     ranks = [(NAMES.index(name) if name in NAMES else len(NAMES), name) for name in names]
     return all(one < other for one, other in zip(ranks, ranks[1:]))
 
@@ -226,7 +226,7 @@ def decrypted(sealed, secrets):
     lines = age_header(sealed)
     must(lines[0] == AGE, "age version")
     file_key = next(file_keys(age_stanzas(lines[1:-1]), secrets), None)
-    must(file_key is not None, "encrypted for somebody else")
+    must(file_key is not None, "encrypted for another recipient")
     mac = hmac.digest(hkdf(file_key, b"", b"header"), b"\n".join(lines[:-1] + [b"---"]), "sha256")
     must(lines[-1].startswith(b"--- ") and hmac.compare_digest(bare_base64(lines[-1][4:]), mac), "the age header's authenticator")
     key = hkdf(file_key, sealed.take(16), b"payload")
@@ -246,7 +246,7 @@ ZSTD = b"\x28\xb5\x2f\xfd"
 
 
 def unpacked(packed):
-    """The content of one zstd frame, behind which nothing stands."""
+    """The content of one zstd frame, with nothing behind it."""
     try:
         piece = packed.some(18)  # the longest header of a frame
         must(piece.startswith(ZSTD), "no zstd")
@@ -258,7 +258,7 @@ def unpacked(packed):
             if frame.eof:
                 must(not frame.unused_data and not packed.some(1), "bytes behind the zstd frame")
                 return
-            # Four bytes can stand for a block of 128 KiB, hence 256 for no more than 8 MiB.
+            # Four bytes can produce a block of 128 KiB, so 256 bytes produce at most 8 MiB.
             piece = packed.some(256)
     except zstandard.ZstdError as error:
         raise Refused(f"zstd: {error}") from error
@@ -277,7 +277,7 @@ def tar_size(field):
 
 
 def tar_header(block):
-    """What a header of either kind gives: its type and its size."""
+    """The type and the size that a header of either kind gives."""
     total = sum(block[:148]) + 8 * ord(" ") + sum(block[156:])
     must(block[257:265] in (b"ustar\x0000", b"ustar  \0"), "no tar")
     must(re.fullmatch(rb"[0-7]{6}\0 ", block[148:156]) and int(block[148:154], 8) == total, "checksum in the tar")
@@ -834,8 +834,8 @@ def check_places(manifest, present):
     check_blobs(manifest, present)
     must("dataset.json" in present or "migrations.jsonl" not in present, "migrations without the definition to which they lead")
     lines = {"changes.jsonl", "conflicts.jsonl"} & {*present}
-    must(lines or not {"unseen", "units"} & {*manifest["critical"]}, "critical: there are no lines that could tell of that")
-    must("changes.jsonl" in present or "keys" not in manifest["critical"], "critical: there are no lines that tell of keys")
+    must(lines or not {"unseen", "units"} & {*manifest["critical"]}, "critical: no lines could state that")
+    must("changes.jsonl" in present or "keys" not in manifest["critical"], "critical: there are no lines about keys")
 
 
 def check_blobs(manifest, present):
@@ -878,7 +878,7 @@ def show_change(line, manifest):
 
 
 def check_change(line, op, manifest):
-    """What the members of a change have to do with each other and with the manifest."""
+    """How the members of a change depend on each other and on the manifest."""
     must(line["stamp"] == NO_STAMP or op not in ("gone", "rekey", "block"), f"stamp of {op}")
     if manifest["kind"] == "changes":
         must(line["stamp"] <= manifest["stamp"], "a stamp behind the manifest's")
@@ -918,7 +918,7 @@ def show_conflict(line, manifest):
 def unit_of(line, manifest, read):
     if "unit" not in line:
         return []
-    must("units" in manifest["critical"], "a unit that the manifest does not tell of")
+    must("units" in manifest["critical"], "a unit that the manifest does not name")
     return ["unit " + take(line, "unit", read)]
 
 
@@ -1004,7 +1004,7 @@ def show_lines(path, manifest):
 
 
 def check_order(ops, manifest):
-    """Lines that tell of keys come first, then what is gone, then all others."""
+    """Lines about keys come first, then lines about rows that are gone, then all others."""
     ranks = [0 if op in ("rekey", "block") else 1 if op == "gone" else 2 for op in ops]
     must(ranks == sorted(ranks), "order of the changes")
     must(("keys" in manifest["critical"]) == (0 in ranks), "critical says otherwise than the lines")
@@ -1045,7 +1045,7 @@ def quoted(name):
 
 
 def columns_of(database, table):
-    """The columns of a table but for the generated ones, which table_info does not tell of."""
+    """The columns of a table, without generated columns: table_info does not list these."""
     return [item[1].decode("utf-8") for item in database.execute(f"PRAGMA table_info({quoted(table)})")]
 
 
@@ -1254,7 +1254,7 @@ def join(volumes, path):
 
 
 def check_whole(bundle, volume):
-    """That a joined bundle is the one that its volumes told of."""
+    """Checks that a joined bundle is the bundle which its volumes describe."""
     manifest, said = bundle.manifest, volume.manifest
     must(manifest["bundle"] == said["of"] and manifest["kind"] == said["whole"], "the joined bundle is another one")
     must(manifest[NUMBERS[said["whole"]]] == said["number"], "the joined bundle has another number")
@@ -1271,7 +1271,7 @@ def read(paths, trusted, secrets):
             return show(found[0])
         joined = os.path.join(folder(), "joined")
         join(found, joined)
-        # What volumes make is not encrypted, hence no identities.
+        # The bundle that volumes make is not encrypted, so it needs no identities.
         whole = open_bundle(joined, folder(), trusted, [])
         check_whole(whole, found[0])
         return show(whole)

@@ -54,7 +54,7 @@ def load(folder):
 
 
 def documents(path, secrets):
-    """Each document in a bundle: where it stands, of which schema it is, and what it says."""
+    """Each document in a bundle: its place, its schema and its content."""
     with tempfile.TemporaryDirectory(prefix="validate-") as folder:
         bundle = reader.open_bundle(path, folder, [], secrets)
         yield f"{path}: manifest.json", "manifest", bundle.manifest
@@ -81,7 +81,7 @@ def put(document, path, new):
 
 
 def wrongs(kind, path, item):
-    """What must not stand in this place, whatever else the document says."""
+    """Values that this place must not have, whatever else the document contains."""
     name = next(step for step in reversed(path) if isinstance(step, str))
     if kind in ("change", "conflict") and path[0] in ROWS and len(path) > 1:
         return WRONG_VALUES if len(path) == 2 else [True, "!"]
@@ -106,7 +106,7 @@ def wrongs(kind, path, item):
 
 
 def contradictions(kind, document):
-    """What must not stand in the first of these places because of what stands in others."""
+    """Values that the first of these places must not have, because of the values in the others."""
     if kind == "change":
         members = OPS[document["op"]]
         yield from [("op", op) for op in OPS if OPS[op] != members] + [("row", {}), ("set", {}), ("was", {})]

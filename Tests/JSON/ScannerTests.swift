@@ -41,7 +41,7 @@ func mismatch() {
   #expect(throws: JSONError(offset: 2, reason: "expected null")) { try scanner.readNull() }
 }
 
-@Test("containers close with their own bracket, and only a value may stand between commas")
+@Test("containers close with their own bracket, and only a value may be between commas")
 func brackets() {
   for text in [
     "[1}", "{\"a\":1]", "[,1]", "[1,]", "[1,,2]", "{\"a\":1,}", "{,}", "{\"a\" 1}", "{1:1}", "[1 2]", "[", "{", "", "]",

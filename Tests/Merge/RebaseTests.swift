@@ -25,7 +25,7 @@ import Testing
     #expect(result.conflicts.isEmpty)
   }
 
-  @Test("the device changes a, the hub b: both stand, and the pending step starts from the hub's row")
+  @Test("the device changes a, the hub b: both count, and the pending step starts from the hub's row")
   func differentColumns() {
     let result = replay([r(1, 2), r(7, 2)], onto: r(1, 9))
     #expect(result.row == r(7, 9))

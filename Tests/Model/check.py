@@ -225,7 +225,7 @@ class Check:
 
     def counters(self):
         """A counter is the sum of all that was added and survives."""
-        # Where two copies counted up the row that both had made, and a row comes that is equal by chance, it counts once.
+        # If two copies counted up a row that both had made, and a row comes that is equal by chance, it counts once.
         # Under a conflict about other columns, the counter of a row that came back counts.
         came_back = self.world.came_back
         disputed = {c.step.key for c in self.conflicts if c.step.key not in came_back or not is_beside_counter(c)}
@@ -273,7 +273,7 @@ class Check:
     def lost_inserts(self):
         """A row that lost on its device against another row is not there beside its conflict."""
         if self.world.went_back or self.world.parents:
-            return  # the row that won may come after the one that lost; a copy may find the row that it made itself
+            return  # the row that won may come after the row that lost; a copy may find the row that it made itself
         for conflict in self.hub.reported.values():
             if conflict.step.key.startswith("e"):
                 continue  # equal rows may come again

@@ -31,7 +31,7 @@ def apart_from_kin(step, delivered):
         if other.step.stamp == step.stamp:
             return None
         if step.stamp == step.first:
-            # The other copy wrote further. If that was not taken, this write stands for itself.
+            # The other copy wrote further. If that write was not taken, this write counts for itself.
             return None if other.cursor or other.is_waiting else step
     if any(other.step.stamp != other.step.first for other in delivered):
         raise Both  # of three copies, one may share more with this step than another does
@@ -57,7 +57,7 @@ def difference(begun, step):
 
 
 def difference_of_updates(begun, step):
-    # A column that is not in the step may be one in which the device has taken over the other copy's value.
+    # In a column that is not in the step, the device may have taken over the other copy's value.
     was = {c: begun.new.get(c, step.was[c]) for c in step.new}
     new = dict(step.new)
     if COUNTER in {**begun.new, **step.new}:

@@ -21,7 +21,7 @@ class Device:
         self.former_exports = 0  # the last export that it made in an earlier epoch
         self.received, self.digest, self.epoch = 0, None, None  # the emission that it has
         self.sent, self.archive = {}, {}  # exports by sequence; emissions that were imported, by digest
-        self.known = {}  # the rows as the archive tells them
+        self.known = {}  # the rows as the archive shows them
         self.lost = set()  # digests of emissions that the hub lacks
         self.is_estranged = False  # whether it refused a bundle that does not follow its own
         self.requested = None  # the exports that a hub has which lacks later ones: they are delivered again
@@ -158,7 +158,7 @@ class Device:
 
     @property
     def sealed(self):
-        """The last export of a former user. What is in it travels in its own file, and never in a later export."""
+        """The last export of a former user. Its changes travel in this file alone, and never in a later export."""
         return max([self.parted, *(s for s, export in self.sent.items() if export.user != self.user)])
 
     def seal(self):
@@ -198,7 +198,7 @@ class Device:
     def follows(self, emission):
         acknowledges = emission.acknowledged >= self.acknowledged or not self.rules.hold("ack")
         if emission.epoch != self.epoch:
-            # Of two copies of a hub that both begin an epoch, a device follows one.
+            # If two copies of a hub both begin an epoch, a device follows one of them.
             if self.epoch not in emission.former or not emission.is_full:
                 return False
             if not acknowledges:

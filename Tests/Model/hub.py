@@ -119,7 +119,7 @@ class Hub:
         return self.world.root(device) in self.devices
 
     def record(self, device):
-        """Returns what this hub knows of a device. The operator tells it of copies that it does not know."""
+        """Returns what this hub knows of a device. The operator names copies that the hub does not know."""
         if device not in self.devices:
             parent, common = self.world.parents[device]
             known = self.record(parent)
@@ -139,7 +139,7 @@ class Hub:
         return taken[-1] if taken else 0
 
     def is_own(self, entry, device, sealed):
-        """Returns whether a change at the hub is one that the device made itself, before or after it was copied."""
+        """Returns whether the device itself made a change at the hub, before or after it was copied."""
         if entry.cursor in self.devices[device].shared if device in self.devices else False:
             return True
         limit = float("inf")

@@ -145,7 +145,7 @@ class StepMerger:
         return min(step.stamp, self.hub.world.time)
 
     def differences(self, step, row):
-        """Returns what others must have changed, as the values tell from which the device started."""
+        """Returns what others must have changed: the values from which the device started show it."""
         if row is None:
             return set(), self.hub.stamps.get((step.key, None), 0) > self.when(step)
         return {c for c, value in step.was.items() if row[c] != value}, False

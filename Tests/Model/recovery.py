@@ -33,7 +33,7 @@ class LostTime:
         for digest in sorted(self.emissions, reverse=True):
             emission = self.emissions[digest]
             hub.made.add(emission.digest)
-            # A row that is gone was deleted or left the user's sight: that tells nothing for sure.
+            # A row that is gone was deleted or left the user's sight: it proves nothing.
             waiting += self.merge_rows(hub, [(key, *line) for key, line in emission.rows.items() if line[0]], waiting)
         self.emissions = {}
         left = []

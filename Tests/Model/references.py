@@ -45,7 +45,7 @@ def remove(device, key):
         if step:
             device.conflicts.append(Conflict("foreign key", device.identity, step))
     if key not in device.images:
-        # The parent was deleted unseen: the rows differ, and the digests tell.
+        # The parent was deleted unseen: the rows differ, and the digests show it.
         device.world.unseen.append((device, key))
     for generation, image in device.images.get(key, {}).items():
         device.images[key][generation] = PreImage(None, image.first, image.stamp)

@@ -13,7 +13,7 @@ class World:
         self.had_twin = False  # whether two copies of the hub ever worked side by side
         self.replaced = set()  # values that a hub replaced by those of its twin, which are later by their stamps
         self.behind_copies = set()  # keys of rows of which a copy had delivered a part, or that waited
-        self.equal_inserts = set()  # keys of inserts that met an equal row, where there are copies
+        self.equal_inserts = set()  # keys of inserts that met an equal row, if there are copies
         self.written_twice = set()  # (key, column) into which a device wrote a value that the hub may have had already
         self.has_unseen = False  # whether programs write with the triggers switched off
         self.overwrote_unseen = set()  # values that were written over in this way
@@ -59,7 +59,7 @@ class World:
                 self.violations.append(f"a change of {step.key} was taken, but its user {name} may not see the row")
 
     def note_refusal(self, hub, row, step):
-        """The hub refuses a step onto `row` for want of rights."""
+        """The hub refuses a step onto `row` because a right is missing."""
         names = self.writers_of(step)
         if names and all(hub.is_visible(row, self.users[name]) for name in names):
             self.violations.append(f"a change of {step.key} was refused, but its user may see the row")

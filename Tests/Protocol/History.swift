@@ -159,7 +159,7 @@ final class History {
       if fate == .losses { try lose() }
     }
     if seesDoctor { try examine() }
-    // One more round in which devices learn of a new history, and one in which they deliver what it lacks.
+    // In one more round devices learn of a new history, and in another round they deliver the changes that it lacks.
     let rounds = Self.cleanRounds + (fate == .losses ? 2 : 0)
     say("-- \(rounds) clean rounds")
     for _ in 0..<rounds { try cleanRound() }

@@ -20,7 +20,7 @@ final class KeyApp {
     try database.execute("PRAGMA foreign_keys = \(foreignKeys ? "ON" : "OFF")")
   }
 
-  /// Where the references to trees and nests are declared.
+  /// The place that declares the references to trees and nests.
   enum Declaration { case schema, dataset }
 
   /// - Parameter names: the columns that identify the rows of folding tables.
@@ -92,7 +92,7 @@ final class KeyApp {
 
   func eat(_ egg: NamedRow) throws { try database.run("DELETE FROM eggs WHERE id = :id", ["id": egg.key]) }
 
-  /// Rows that refer to another row than the one whose name they have, or to none.
+  /// Rows that refer to no row, or to a row with another name than theirs.
   func strays() throws -> [String] {
     try database.all(
       """

@@ -30,7 +30,7 @@ import Testing
   func sneaks(lane: Int) throws { try play(lane, .sneaks) }
 
   @Test(
-    "a hub that comes back from backups and forgets its past costs time, and no value of a device's",
+    "a hub that comes back from backups and forgets its past costs time, and no value of a device",
     arguments: 0..<lanes)
   func losses(lane: Int) throws { try play(lane, .losses) }
 

@@ -13,7 +13,7 @@ struct Temper {
   /// How often a carried parcel is lost, and how often it stays on the stick.
   var loss = 0.25
   var stay = 0.3
-  /// How often a key is one that others may choose too.
+  /// How often a key may be chosen by others too.
   var sharedKey = 0.2
 
   static let all = [

@@ -27,7 +27,8 @@ private let keeping = "CREATE TRIGGER k AFTER INSERT ON t BEGIN INSERT INTO deri
 @Suite("Triggers while rows are applied")
 struct KeepingTriggerTests {
   @Test(
-    "a trigger that maintains an untracked table fires; one that writes a tracked table or Satchel's own does not")
+    "a trigger that maintains an untracked table fires; a trigger that writes a tracked table or Satchel's own does not"
+  )
   func judged() throws {
     let database = try apply(
       """

@@ -77,7 +77,7 @@ func rehearsal(journal: String) throws {
   #expect(try !database.hasTable("more"))
 }
 
-/// Whether `body` ends with its own error, and not with an error of SQLite's.
+/// Whether `body` ends with its own error, and not with an error from SQLite.
 private func stops(_ body: () throws -> Void) -> Bool {
   do { try body() } catch { return error is Stop }
   return false

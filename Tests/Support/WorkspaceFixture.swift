@@ -45,7 +45,7 @@ extension Story {
     try Database(path: folder.path("data.sqlite"), mode: .readWrite).execute(sql)
   }
 
-  /// Copies a bundle out of its workspace, where its file will be moved.
+  /// Copies a bundle out of its workspace, because its file will be moved there.
   public func copy(_ path: String, as name: String) throws -> String {
     try platform.files.copy(path, to: folder("\(name).satchel"), mode: 0o644)
     return folder("\(name).satchel")

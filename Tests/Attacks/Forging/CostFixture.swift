@@ -9,7 +9,7 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// A hub, a device that signs whatever a test wants, and another device.
+/// A hub, a device that signs whatever a test gives it, and another device.
 final class CostFixture: Story {
   let ground: WorkspaceFixture
   let hub: HubWorkspace

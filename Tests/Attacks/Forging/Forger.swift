@@ -8,7 +8,7 @@ import SatchelValues
 import SatchelWorkspace
 import TestSupport
 
-/// Makes bundles that a device's own key signs, with any content that a test wants. Everything else is as the device
+/// Makes bundles that a device's own key signs, with any content that a test gives. Everything else is as the device
 /// would write it.
 struct Forger {
   private let device: DeviceWorkspace

@@ -207,7 +207,7 @@ struct KeyForgeryTests {
     }
   }
 
-  @Test("a request with the hub's id, or with anybody's key, is refused")
+  @Test("a request with the hub's id, or with any known key, is refused")
   func enrolment() throws {
     let device = try lab.newDevice("new")
     let incarnation = try #require(device.configuration.incarnation)

@@ -27,7 +27,7 @@ struct DeleteTests {
   }
 
   @Test(
-    "what a device deleted comes back to it with a row of the office's that hangs on it, and the deletion is a conflict"
+    "a row that a device deleted comes back to it with an office row that refers to it, and the deletion is a conflict"
   )
   func deletedParent() throws {
     try open("")

@@ -3,7 +3,7 @@ import SatchelJSON
 import Testing
 
 /// Databases in which apps have their own collations and functions, in tables outside the dataset.
-@Suite("What only the app knows, outside the dataset, disturbs no import")
+@Suite("The app's own objects outside the dataset disturb no import")
 struct AppsOwnTests {
   /// The schema is written as SQLite would have written it for the app's connection.
   private static let kinds = [

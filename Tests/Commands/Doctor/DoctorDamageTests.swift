@@ -67,7 +67,7 @@ private struct Damage {
         "tablet", "the exports' table is gone", "missing-table",
         "sqlite3 tablet/data.sqlite 'DROP TABLE satchel_exports'"),
       Damage(
-        "tablet", "a bundle of the hub's is gone from the archive", "no-history",
+        "tablet", "a bundle from the hub is gone from the archive", "no-history",
         "rm tablet/bundles/archive/camp-hub-tablet-1.satchel"),
       Damage(
         "tablet", "a bundle of the archive is altered", "no-history",

@@ -256,7 +256,7 @@ struct DoctorFileTests {
   }
 
   @Test(
-    "a file that lacks the dataset's tables is named and kept, and one that is no database is kept beside a new one",
+    "a file that lacks the dataset's tables is named and kept, and a file that is no database is kept beside a new one",
     arguments: [true, false])
   func otherFile(isDatabase: Bool) throws {
     let camp = try CommandLineFixture.watched()

@@ -13,7 +13,7 @@ struct DoctorTests {
     #expect(camp.device("tablet", "export").code == 1)
     camp.hub("emit", "--device", "tablet", "--full")
     let arrived = camp.device("tablet", "import", camp.path("hub/bundles/outbox/camp-hub-tablet-3.satchel"))
-    #expect(arrived.code == 1, "an import would write over what nobody saw")
+    #expect(arrived.code == 1, "an import would write over unseen changes")
     try camp.expectRepair(1, 1, 1)
     camp.deliver("tablet", 2)
     #expect(try camp.reviews() == "r1|unseen\nr3|steep")

@@ -125,7 +125,7 @@ struct JunkTests {
     #expect(FileManager.default.fileExists(atPath: good))
     let outcome = camp.hub("sync", stick)
     #expect(outcome.code == 3 && outcome.out.contains("Bundle 1 of phone: 1 change taken."), "\(outcome)")
-    // Its signature is known: a person may want to see it.
+    // Its signature is known: a person may look at it.
     #expect(try quarantined().count == 2)
   }
 }

@@ -3,7 +3,7 @@ import SatchelPlatform
 import TestSupport
 import Testing
 
-/// What is in the quarantine, and for how long.
+/// The content of the quarantine, and how long it stays.
 @Suite("The room of the quarantine")
 struct QuarantineTests {
   let camp: CommandLineFixture

@@ -2,7 +2,7 @@ import Foundation
 import SatchelJSON
 import Testing
 
-@Suite("Rows that become one, where it is hard")
+@Suite("Hard cases of rows that become one")
 struct FoldEdgeTests {
   static let schema = """
     CREATE TABLE rooms (id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, tier INTEGER NOT NULL DEFAULT 1);
@@ -193,7 +193,7 @@ struct FoldEdgeTests {
     #expect(try lab.rows("office", "SELECT note FROM bookings WHERE id = 'o'") == "of o")
   }
 
-  @Test("a number is not a text, where keys have no type")
+  @Test("a number is not a text if keys have no type")
   func untyped() throws {
     let lab = try TwoDeviceFixture(
       """
@@ -222,7 +222,7 @@ struct FoldEdgeTests {
   }
 
   @Test(
-    "a row that two others stand in the way of is one with neither", arguments: [true, false],
+    "a row that two others block becomes one row with neither", arguments: [true, false],
     ["hub", "device", "newest", "manual"])
   func twoRivals(hubFirst: Bool, policy: String) throws {
     let lab = try TwoDeviceFixture(

@@ -183,7 +183,7 @@ struct NamedKeyTests {
     try expectSame(["tablet/data.sqlite"])
   }
 
-  @Test("an unseen write is repaired, and a row that was put back has a key of SQLite's", arguments: ["tablet", "hub"])
+  @Test("an unseen write is repaired, and SQLite gives a key to a row that was put back", arguments: ["tablet", "hub"])
   func repaired(place: String) throws {
     try open()
     let database = place == "hub" ? "office.sqlite" : "tablet/data.sqlite"

@@ -56,7 +56,7 @@ struct KeyTests {
     #expect(try StockTool.zbarimg("-q", "--raw", "code.pbm", in: folder.path).text == hubKey + "\n")
   }
 
-  /// What the terminal shows, a module four points wide.
+  /// The picture on the terminal, with modules four points wide.
   private static func bitmap(_ lines: [String]) -> String {
     let rows = lines.flatMap { line -> [String] in
       let upper = line.map { $0 == "█" || $0 == "▀" ? "0" : "1" }

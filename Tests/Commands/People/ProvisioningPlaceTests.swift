@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Where a device's folder may be made")
+@Suite("Places for a new device's folder")
 struct ProvisioningPlaceTests {
   let camp: CommandLineFixture
 

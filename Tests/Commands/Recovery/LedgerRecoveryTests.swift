@@ -3,7 +3,7 @@ import SatchelJSON
 import Testing
 
 /// A device's knowledge of its hub, if another file is in the place of its database.
-@Suite("What the hub's bundles told is known again")
+@Suite("A rebuilt database knows again all that the hub's bundles stated")
 struct LedgerRecoveryTests {
   enum Loss: CaseIterable { case deleted, oldCopy, madeByApp }
 

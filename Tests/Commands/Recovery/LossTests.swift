@@ -198,7 +198,7 @@ import Testing
     #expect(try camp.rows(data, "SELECT kind FROM satchel_conflicts") == "update/update")
   }
 
-  @Test("a bundle of the hub's that comes after a later one is old, and takes nothing back")
+  @Test("a hub's bundle that comes after a later bundle is old, and takes nothing back")
   func stale() throws {
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")
     camp.hub("emit", "--device", "tablet")

@@ -249,7 +249,7 @@ struct TimeTests {
     #expect(accepted.out.contains("Its present reading now counts as right."), "\(accepted.out)\(accepted.error)")
   }
 
-  @Test("a hub whose clock leaps ahead by half a year asks before anybody is sent its stamps")
+  @Test("a hub whose clock leaps ahead by half a year asks before it sends its stamps")
   func hubLeapt() throws {
     try answer("phone", at: now, hubAt: now)
     let outcome = try emission(for: "tablet", at: now + 366 * Self.day)

@@ -3,7 +3,7 @@ import SatchelJSON
 import Testing
 
 /// A database that an import cannot write, while other imports come through.
-@Suite("What failed is in status until it is gone")
+@Suite("A failed import is in status until it is done")
 struct UntakenBundleTests {
   private let camp: CommandLineFixture
 

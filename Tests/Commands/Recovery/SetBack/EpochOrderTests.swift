@@ -49,7 +49,7 @@ struct EpochOrderTests {
       office: ["UPDATE things SET a = 'office' WHERE id = 1", "UPDATE things SET a = '-' WHERE id = 1"],
       device: "DELETE FROM things WHERE id = 1", result: "1|-|-|0|delete/update open"),
     Meeting(
-      testDescription: "nobody else changed the value, and the device started from one that the hub never had",
+      testDescription: "no other side changed the value, and the device started from a value that the hub never had",
       rules: #""conflict": "manual""#, office: [], device: "UPDATE things SET a = 'device' WHERE id = 1",
       unseen: "UPDATE things SET a = 'unseen' WHERE id = 1", result: "1|device|-|0|"),
     Meeting(
@@ -62,7 +62,7 @@ struct EpochOrderTests {
       office: ["UPDATE things SET n = 1 WHERE id = 1"], device: "UPDATE things SET a = 'device' WHERE id = 1",
       result: "1|-|-|1|update/delete open"),
     Meeting(
-      testDescription: "the device made a row with the key of one that the office made and deleted",
+      testDescription: "the device made a row with the key of a row that the office made and deleted",
       rules: #""conflict": "manual""#,
       office: ["INSERT INTO things VALUES (2, 'office', '-', 0)", "DELETE FROM things WHERE id = 2"],
       device: "INSERT INTO things VALUES (2, 'device', '-', 0)", result: "1|-|-|0|update/delete open"),
