@@ -3,7 +3,8 @@
 #   SECONDS    for how long `make soak` and `make fuzz` go on (300)
 #   SEASONS    how many seasons `make soak` plays, instead of for how long
 #   PLANTED    1: `make soak` plants mistakes in a copy of the code, and looks whether they are found
-#   SEED       the first seed of `make soak` or `make histories`; give the one that a failure printed to see that failure again
+#   SEED       the first seed of `make soak` or `make histories`; give the one that a failure printed to see that
+#              failure again
 #   HISTORIES  how many random histories of hub and devices, and of scopes, `make histories` tries (1000)
 #   ROWS       how many rows each side brings in `make histories` while other processes write (100000)
 #   DEPTH      up to how many writes and ways of a stick the small histories go, all of which `make histories` plays (5)
@@ -59,7 +60,8 @@ static: deps
 	@scripts/install-packages.sh $(STATIC_PACKAGES)
 	scripts/static.sh
 
-# satchel_*.deb and satchel-hub_*.deb in DEB, of the static tools; both are installed into an empty root, tried and removed.
+# satchel_*.deb and satchel-hub_*.deb in DEB, of the static tools; both are installed into an empty root, tried and
+# removed.
 deb: static
 	scripts/deb.sh .build/static/bin '$(DEB)'
 
@@ -67,7 +69,8 @@ deb: static
 docs: deps
 	SWIFT='$(SWIFT)' scripts/docs.sh
 
-# Drives the console in a browser, and leaves pictures of its pages in .build/shots. Needs: apt-get install chromium; pip install playwright
+# Drives the console in a browser, and leaves pictures of its pages in .build/shots. Needs: apt-get install chromium;
+# pip install playwright
 shots: build
 	scripts/console-shots.py .build/release .build/shots
 
@@ -90,7 +93,8 @@ lint:
 format:
 	$(SWIFT) format --in-place --recursive Sources Tests examples Package.swift
 
-# Seasons of field work in a simulated world, for SECONDS or so many SEASONS; one alone tells its story. PLANTED=1: whether they find mistakes.
+# Seasons of field work in a simulated world, for SECONDS or so many SEASONS; one alone tells its story. PLANTED=1:
+# whether they find mistakes.
 soak: deps
 ifneq ($(PLANTED),)
 	scripts/plant.py
@@ -99,16 +103,17 @@ else
 	.build/tested/release/simulate $(if $(SEASONS),seasons $(SEASONS),seconds $(SECONDS)) $(SEED)
 endif
 
-# Random histories of the protocol's model, then of a hub and its devices on real files, pairs of hubs, and random programs of writers, for as long as you like; then
-# large bundles, while other processes write and read.
+# Random histories of the protocol's model, then of a hub and its devices on real files, pairs of hubs, and random
+# programs of writers, for as long as you like; then large bundles, while other processes write and read.
 histories: deps
 	Tests/Model/histories.py '$(HISTORIES)' $(SEED)
 	SATCHEL_HISTORIES='$(HISTORIES)' SATCHEL_PROGRAMS='$(PROGRAMS)' SATCHEL_DEPTH='$(DEPTH)' $(if $(SEED),SATCHEL_SEED='$(SEED)') \
 	  $(SWIFT) test $(OPTIMISED) --filter 'ProtocolTests|SmallHistoryTests|LeakTests|ScopeChangeTests|CaptureTests.randomPrograms'
 	SATCHEL_ROWS='$(ROWS)' $(SWIFT) test $(OPTIMISED) --skip-build --filter ConcurrencyTests
 
-# The tests under the address sanitizer, the documents' tours and the recipes with both tools under valgrind, then the tests under the thread
-# sanitizer: hours, and so with fewer seasons. Both sanitizers need memory of their own; XCTest and Foundation, which leak, are the tests' alone.
+# The tests under the address sanitizer, the documents' tours and the recipes with both tools under valgrind, then the
+# tests under the thread sanitizer: hours, and so with fewer seasons. Both sanitizers need memory of their own; XCTest
+# and Foundation, which leak, are the tests' alone.
 sanitize: deps
 	SATCHEL_SEASONS=100 SATCHEL_MEBIBYTES=512 LSAN_OPTIONS=suppressions=$(CURDIR)/Tests/leaks.txt \
 	  $(SWIFT) test -c release -Xswiftc -enable-testing --sanitize address --scratch-path .build/address
@@ -118,7 +123,8 @@ sanitize: deps
 	SATCHEL_SEASONS=100 SATCHEL_MEBIBYTES=512 TSAN_OPTIONS=suppressions=$(CURDIR)/Tests/races.txt \
 	  $(SWIFT) test -c release -Xswiftc -enable-testing --sanitize thread --scratch-path .build/thread
 
-# Kills the tools before every call that changes a file, and fails every such call, one run each: 20 minutes. ONLY names one of the commands.
+# Kills the tools before every call that changes a file, and fails every such call, one run each: 20 minutes. ONLY
+# names one of the commands.
 crash: deps
 	SATCHEL_CRASHES=1000000 SATCHEL_CRASH='$(ONLY)' $(SWIFT) test $(OPTIMISED) --filter CrashTests
 
@@ -129,8 +135,8 @@ fuzz: deps
 	  $(SWIFT) test $(OPTIMISED) --filter MutatedBundleTests
 	scripts/fuzz.sh '$(SECONDS)'
 
-# What Satchel costs, measured against what one would do without it, in an optimised build. QUICK=1 measures less, in two minutes.
-# Others' programs for the comparison are installed where they are missing.
+# What Satchel costs, measured against what one would do without it, in an optimised build. QUICK=1 measures less, in
+# two minutes. Others' programs for the comparison are installed where they are missing.
 bench: deps
 	scripts/bench-peers.sh
 	$(SWIFT) build -c release

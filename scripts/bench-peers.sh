@@ -1,6 +1,7 @@
 #!/bin/bash
-# Installs what `make bench` compares Satchel with: Debian's packages, and Python's modules into .build/bench-venv, never into the system.
-# What cannot be installed is named here and in the tables; everything else is measured all the same.
+# Installs what `make bench` compares Satchel with: Debian's packages, and Python's modules into .build/bench-venv,
+# never into the system. What cannot be installed is named here and in the tables; everything else is measured all the
+# same.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 place=.build/bench-venv

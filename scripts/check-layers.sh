@@ -85,7 +85,8 @@ RULES='
     return ""
   }
 
-  # The module of an import, without attributes, access level, kind (struct, func, ...) and submodule; empty for other lines.
+  # The module of an import, without attributes, access level, kind (struct, func, ...) and submodule; empty for other
+  # lines.
   function imported(statement) {
     sub(/^[ \t]+/, "", statement)
     while (statement ~ /^@[A-Za-z_]+(\([^)]*\))?[ \t]+/) sub(/^@[A-Za-z_]+(\([^)]*\))?[ \t]+/, "", statement)

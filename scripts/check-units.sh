@@ -1,6 +1,7 @@
 #!/bin/bash
-# Has systemd and udev read the units and the rule that were installed, and exits 1 where they find something wrong with them. What is not on this
-# machine (systemd-analyze; udevadm, and for one without `verify` also root) is said, and not checked.
+# Has systemd and udev read the units and the rule that were installed, and exits 1 where they find something wrong
+# with them. What is not on this machine (systemd-analyze; udevadm, and for one without `verify` also root) is said,
+# and not checked.
 #
 #   scripts/check-units.sh ROOT PREFIX    what install.sh put below ROOT, for PREFIX
 set -euo pipefail
@@ -41,8 +42,8 @@ sandboxes() {
   done
 }
 
-# As if a loop device were a stick with a file system: what would be done is printed, and nothing is. In a world of its own, for udev writes down
-# what it saw.
+# As if a loop device were a stick with a file system: what would be done is printed, and nothing is. In a world of
+# its own, for udev writes down what it saw.
 try_rule() { # try_rule RULES TYPE wanted|unwanted
   local device wants
   device=$(ls -d /sys/class/block/loop* 2>/dev/null | head -1)

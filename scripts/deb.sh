@@ -1,6 +1,7 @@
 #!/bin/bash
-# Makes satchel_VERSION_ARCH.deb and satchel-hub_VERSION_ARCH.deb of static tools, which need no other package, and tries them: installs both into an
-# empty root, lets the tools work there, and removes them. The hub's package needs the other one, which has the rule for sticks.
+# Makes satchel_VERSION_ARCH.deb and satchel-hub_VERSION_ARCH.deb of static tools, which need no other package, and
+# tries them: installs both into an empty root, lets the tools work there, and removes them. The hub's package needs
+# the other one, which has the rule for sticks.
 #
 #   scripts/deb.sh FOLDER-WITH-THE-TOOLS FOLDER-FOR-THE-PACKAGES
 set -euo pipefail

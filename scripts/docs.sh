@@ -1,9 +1,11 @@
 #!/bin/bash
-# Builds the documentation of the library that apps bring along, from its sources' comments and docs/SatchelDevice.docc, with the
-# toolchain's own tools: .build/docs is an archive that any web server shows. A link that leads nowhere stops it, as does every other
-# warning but one: parameters are described where a name does not say enough.
+# Builds the documentation of the library that apps bring along, from its sources' comments and
+# docs/SatchelDevice.docc, with the toolchain's own tools: .build/docs is an archive that any web server shows. A link
+# that leads nowhere stops it, as does every other warning but one: parameters are described where a name does not say
+# enough.
 #
-#   scripts/docs.sh [FOLDER [CATALOGUE]]   into another folder than .build/docs, of another catalogue than docs/SatchelDevice.docc
+#   scripts/docs.sh [FOLDER [CATALOGUE]]   into FOLDER, which is .build/docs without it, from CATALOGUE, which is
+#                                          docs/SatchelDevice.docc without it
 #
 # SATCHEL_BUILD names a SwiftPM build folder in which the modules are built already.
 set -euo pipefail

@@ -1,10 +1,11 @@
 #!/bin/bash
-# Fuzzes everything that reads what strangers send, guided by coverage, from the golden bundles on (libFuzzer, https://llvm.org/docs/LibFuzzer.html).
+# Fuzzes everything that reads what strangers send, guided by coverage, from the golden bundles on (libFuzzer,
+# https://llvm.org/docs/LibFuzzer.html).
 #
 #   scripts/fuzz.sh SECONDS
 #
-# What crashes or hangs is kept in .build/fuzz/found and makes the script fail; what covers new code is kept in .build/fuzz/corpus for the
-# next time.
+# What crashes or hangs is kept in .build/fuzz/found and makes the script fail; what covers new code is kept in
+# .build/fuzz/corpus for the next time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:?say for how many seconds}

@@ -1,6 +1,9 @@
 #!/bin/bash
-# Installs the tools with manual pages, completion, units for systemd and the rule for sticks: install.sh FOLDER-WITH-THE-TOOLS PREFIX [TOOL]
-# DESTDIR is where PREFIX is to be found for now; units name the tools as they lie below PREFIX. Without TOOL both are installed.
+# Installs the tools with manual pages, completion, units for systemd and the rule for sticks.
+#
+#   scripts/install.sh FOLDER-WITH-THE-TOOLS PREFIX [TOOL]
+#
+# The files go below DESTDIR. Units name the tools below PREFIX. Without TOOL both tools are installed.
 set -euo pipefail
 from=${1:?}
 prefix=${2:?}

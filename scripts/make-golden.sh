@@ -1,6 +1,6 @@
 #!/bin/bash
-# Makes the golden bundles of the format's newest version, with the keys that verify them and the text of what they say. The secret
-# keys are thrown away: nothing can be signed with these keys again.
+# Makes the golden bundles of the format's newest version, with the keys that verify them and the text of what they
+# say. The secret keys are thrown away: nothing can be signed with these keys again.
 #
 #   scripts/make-golden.sh          into bundles/ and keys/ of this repository, where they must not be yet
 #   scripts/make-golden.sh FOLDER   into another folder

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Builds both tools as static programs, into .build/static/bin, and sees to it that they are: no shared library, below 12 MB (the hub's 12 MiB), at work in an
-# empty folder that has nothing but /proc.
+# Builds both tools as static programs, into .build/static/bin, and sees to it that they are: no shared library, below
+# 12 MB (the hub's 12 MiB), at work in an empty folder that has nothing but /proc.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 place=.build/static
@@ -16,8 +16,8 @@ libraries+=(-Xlinker "-L$PWD/$place")
 for tool in satchel satchel-hub; do
   more=()
   [ "$tool" = satchel ] || more=(-Xlinker "$PWD/$place/no-tls.o")
-  # With a section for each function, and nothing kept for libraries to come, the linker leaves out what a tool does not call, such as the hub's half
-  # in the device's.
+  # With a section for each function, and nothing kept for libraries to come, the linker leaves out what a tool does
+  # not call, such as the hub's half in the device's.
   swift build -q -c release --scratch-path "$place" --static-swift-stdlib -Xswiftc -static-executable -Xswiftc -Osize \
     -Xswiftc -Xfrontend -Xswiftc -disable-implicit-string-processing-module-import \
     -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -Xfrontend -Xswiftc -internalize-at-link \

@@ -1,6 +1,7 @@
 #!/bin/bash
-# Plays the documents' tours and the recipes with both tools under valgrind's memcheck. Whatever they do wrong with memory, themselves or in what they hand to
-# SQLite, libarchive, libsodium, zstd and ISA-L, ends this with what valgrind says of it.
+# Plays the documents' tours and the recipes with both tools under valgrind's memcheck. Whatever they do wrong with
+# memory, themselves or in what they hand to SQLite, libarchive, libsodium, zstd and ISA-L, ends this with what
+# valgrind says of it.
 #
 #   scripts/valgrind.sh TOOLS    the folder in which both tools lie, built
 set -euo pipefail
@@ -18,7 +19,8 @@ END
   chmod +x "$place/bin/$tool"
 done
 
-# A complaint ends the command with an exit code of its own; what a document lets fail is found in the logs all the same.
+# A complaint ends the command with an exit code of its own; what a document lets fail is found in the logs all the
+# same.
 play() {
   echo "under valgrind: $1"
   shift
