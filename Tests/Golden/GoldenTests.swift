@@ -49,7 +49,7 @@ func present() {
     "scope-delta-units", "changes-proved-key", "scope-delta-proved-key", "enrolment-proved",
     "scope-full-former", "changes-brings", "scope-delta-compare", "changes-answers", "changes-renamed",
     "changes-original", "changes-parity", "changes-parity-1", "changes-parity-2", "changes-parity-p1", "changes-health",
-    "scope-full-known", "changes-former-exports", "scope-delta-backed-up",
+    "scope-full-known", "changes-former-exports", "scope-delta-backed-up", "scope-delta-others", "scope-full-others",
   ] {
     #expect(golden.contains("format-1-\(kind)"))
   }
