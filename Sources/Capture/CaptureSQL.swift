@@ -79,7 +79,7 @@ struct CaptureSQL {
     return "INSERT INTO \(writes) (\(all.joined(separator: ", ")))\n    \(source)"
   }
 
-  /// A whole row, with its columns read through `prefix`.
+  /// The values of an entry for a row that was there: 1, the time of the write, and all columns behind `prefix`.
   private func whole(_ prefix: String) -> String { "1, \(now), \(list(columns, prefix: prefix))" }
 
   private func list(_ columns: [String], prefix: String) -> String {

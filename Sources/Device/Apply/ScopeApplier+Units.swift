@@ -7,8 +7,8 @@ import SatchelWorkspace
 
 /// A unit is undone as a whole if rows from the hub collide with one of its changes.
 extension ScopeApplier {
-  /// Undoes the units that delete rows which the hub has no more, or no longer shows to the user, because the hub takes
-  /// no part of them. A unit stays if it only deletes such rows: then no row of the hub changes.
+  /// Undoes the units that delete a row which the hub no longer has, or no longer shows to the user. The hub takes no
+  /// part of such a unit. A unit that only deletes such rows stays: it changes no row of the hub.
   func loseUnitsOfGoneRows() throws {
     guard let units, isOfSameEpoch else { return }
     let found = try units.unitsOfGoneRows { row in

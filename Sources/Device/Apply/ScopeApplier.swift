@@ -53,7 +53,7 @@ final class ScopeApplier {
   let orphans: RowsWithoutParent
   let restoredParents: RestoredParents
   let deletedChildren: DeletedChildren
-  /// Exported units that the hub did not take, as this bundle says.
+  /// The rows of exported units that the hub did not take, each with its conflict. This bundle brings the conflicts.
   var refusedUnits: [RowInTable: ConflictRecord] = [:]
   /// nil: no change belongs to a unit.
   let units: LostUnits?
@@ -222,7 +222,8 @@ final class ScopeApplier {
     blocked = []
     try takeBackForbidden()
     try loseUnitsOfGoneRows()
-    // A row that goes may leave children behind, and a row that comes back may need a parent.
+    // A row that goes may leave children behind, and a row that comes back may need a parent. So these steps repeat
+    // until nothing changes.
     var isSettled = false
     while !isSettled {
       let (children, parents) = try (orphans.find(in: session.database), restoredParents.find(in: session.database))

@@ -30,7 +30,8 @@ extension DeviceSession {
     state.hubUnderstands.contains(.state) && state.base == state.acknowledged && state.restored == nil
   }
 
-  /// Reads all rows of the dataset's tables. The caller holds the transaction and has logged the local writes.
+  /// Returns the digests of all tables of the dataset, and the answers to the hub's questions. Reads every row. The
+  /// caller holds the transaction and has logged the local writes.
   func stateEntry() throws -> StateEntry {
     var tables: [StateEntry.Table] = []
     var answers: [StateEntry.Answer] = []

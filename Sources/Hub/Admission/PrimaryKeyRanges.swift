@@ -84,7 +84,7 @@ final class PrimaryKeyRanges {
     switch arrival {
     case .sent(let isFromBefore):
       return try !ranges.excuses(isFromBefore) && !beyond(in: place).contains(number)
-    // The waiting rows before this row that a person let in are in the table by now.
+    // A person may have let in earlier waiting rows. They are in the table by now, so `follows` finds them.
     case .waited: return try !follows(number, ranges, in: place)
     }
   }

@@ -85,7 +85,7 @@ struct FileNames {
   private func isForeign(_ digest: Digest, at path: AttachmentPath) throws -> Bool {
     if path.isPlace(ofContent: digest.hexadecimal) { return false }
     let senders = try store.brought(path).filter { $0.kept == path && $0.digest == digest }.map(\.device)
-    // A row of the sender that waits, or that a person has to decide about, may name the file.
+    // If a held change or an undecided conflict of the sender names the file, it may still be the sender's.
     return try !senders.isEmpty
       && senders.allSatisfy { sender in
         try rights.share(of: known(sender), naming: path) == .none

@@ -112,9 +112,9 @@ struct RowPast {
     }
   }
 
-  /// The writes by other replicas, in the order of the columns. nil if there are none. In a row that is new to the
-  /// device, every column counts as written by others at the row's stamp. So a write is listed only if it has another
-  /// stamp.
+  /// The writes by other replicas, in the order of the columns. Empty: the device may hold the row, and no other
+  /// replica wrote it. nil: the row is new to the device, and no column has another stamp than the row. In a new row,
+  /// every column counts as written by others at the row's stamp. So a write is listed only if it has another stamp.
   /// - Parameter stamp: the row's stamp.
   func others(in schema: TableSchema, beside stamp: Stamp) -> [OthersWrite]? {
     var others: [OthersWrite] = []

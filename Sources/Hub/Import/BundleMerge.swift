@@ -124,7 +124,8 @@ struct BundleMerge {
     HubImportReport(manifest, verdict)
   }
 
-  /// The device with the user who wrote the bundle's changes. By now the device may belong to another user.
+  /// Returns the device's record, with the author of the bundle's changes as its user. The device may now belong to
+  /// another user.
   private func author(of device: EnrolledDevice) throws -> EnrolledDevice {
     var author = device
     author.user = try store.author(of: manifest.user, on: store.emission(changes, of: device.id), by: device)

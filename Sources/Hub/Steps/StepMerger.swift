@@ -304,7 +304,8 @@ final class StepMerger {
     return try store.mayContain(insertOf: past, in: place, from: base, holding: held) { own.contains($0) }
   }
 
-  /// Keeps a change if a copy of the device has delivered an unknown part of it.
+  /// Keeps a change as an open conflict, because a copy of the device has already delivered an unknown part of it. If
+  /// the change belongs to a unit, the unit is not taken.
   func keepUnclear(_ step: Step, in place: Int) throws {
     if step.unit == nil { return try noteUnclear(step, met: store.rows[place].row(step.key), in: place) }
     let pending = Pending(number: nextNumber(), step: step, decided: false, isUnclear: true)

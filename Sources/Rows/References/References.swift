@@ -48,9 +48,9 @@ public final class ReferenceLookup {
       key, child: child.name, sql: "SELECT 1 FROM \(quoted(key.parent)) WHERE \(condition)", lookup, own: .none)
   }
 
-  /// Finds the rows that refer to a row, by the values of the parent's columns. If a table refers to itself, the values
-  /// of the row's own key follow, because a row may be its own parent. SQLite compares the values by the parent's
-  /// collation.
+  /// Returns the lookup for rows that refer to a row. Its arguments are the values of the parent's columns. If a table
+  /// refers to itself, the row's primary key comes after them, and the lookup leaves that row out: a row may be its own
+  /// parent. SQLite compares the values by the parent's collation.
   public static func children(along key: ForeignKey, of child: TableSchema, to parent: TableInfo) -> ReferenceLookup {
     let lookup = LookupColumns(
       table: child, columns: key.columns, collations: key.parentColumns.map { collation(of: $0, in: parent) })

@@ -6,7 +6,8 @@ import SatchelWorkspace
 
 /// The page of a bundle that waits because it deletes or changes very many rows, and the decision about it.
 extension ConsoleSite {
-  /// The most bytes of a bundle that the page tries out by itself. A larger bundle is tried out beside the pages.
+  /// The largest bundle, in bytes, that the page tries out when it is opened. For a larger bundle, a person starts the
+  /// trial with a button, and it runs as a task of the console.
   private static let mostTried: Int64 = 128 << 10
   /// The most rows of a bundle that the page names.
   private static let mostRows = 25

@@ -7,7 +7,8 @@ import SatchelWorkspace
 /// A bundle that this hub signed and that a device brings back. The bundle proves that the hub was set back, or belongs
 /// to the lost time.
 extension HubWorkspace {
-  /// Checks the manifest of a bundle of kind `scope`, before the rest of the bundle is read.
+  /// Accepts a bundle of kind `scope` only if this hub signed it for another replica, and if it came on a stick or the
+  /// hub lacks it. Otherwise throws the refusal for a bundle of the wrong kind. Only the manifest has been read.
   func checkOwnEmission(
     _ manifest: Manifest, _ scope: Manifest.Scope, signer: PublicKey, from source: BundleSource, _ store: HubStore
   ) throws {

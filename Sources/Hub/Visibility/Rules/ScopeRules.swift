@@ -184,8 +184,8 @@ struct ScopeRules {
     return "(\(isNamed.joined(separator: " OR ")))"
   }
 
-  /// The condition that a row names a parent, if the rules hide rows that name none and if the conditions of the
-  /// parents let such rows pass.
+  /// The condition that a row, or in a tree a row above it, names a parent in another table. Empty if the rules show
+  /// rows without a parent, or if the table has only one parent: the parent's condition then excludes such rows itself.
   private func namedConditions(_ table: TrackedTable) -> [Condition] {
     let keys = table.parentKeys(in: dataset)
     guard hidesOrphans(table), keys.count + table.treeKeys.count > 1 else { return [] }
