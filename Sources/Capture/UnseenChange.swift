@@ -70,12 +70,17 @@ public struct UnseenChanges {
   /// The first generation whose writes are in no export. At a hub, all writes are in no export.
   private let unsent: Generation
   private let generation: Generation
+  /// By column, values that count as one value. A row from before the column came has one of them.
+  private let alike: [Int: Set<Value>]
 
-  /// - Parameter generation: the present generation.
+  /// - Parameters:
+  ///   - generation: the present generation.
+  ///   - alike: by column, values that count as one value.
   public init(
     of table: TrackedTable, known: any KnownTableRows, sent: [RowKey: SentRow] = [:], unclear: Set<RowKey> = [],
-    unsent: Generation, generation: Generation
+    unsent: Generation, generation: Generation, alike: [Int: Set<Value>] = [:]
   ) {
+    self.alike = alike
     self.table = table
     self.known = known
     self.sent = sent
@@ -121,12 +126,22 @@ public struct UnseenChanges {
     }
   }
 
+  /// A known row with the present row's values in the columns in which both have values that count as one value.
+  private func aligned(_ known: Row?, with row: Row?) -> Row? {
+    guard var known, let row else { return known }
+    for (column, values) in alike where values.contains(known[column]) && values.contains(row[column]) {
+      known[column] = row[column]
+    }
+    return known
+  }
+
   private func plainChange(_ key: RowKey, from known: Row?, to row: Row?) -> UnseenChange? {
-    UnseenChange(table.name, key, from: known, to: row, images: [], added: .some(known))
+    let known = aligned(known, with: row)
+    return UnseenChange(table.name, key, from: known, to: row, images: [], added: .some(known))
   }
 
   private func pendingChange(_ key: RowKey, _ images: [PreImage], _ current: Row?) throws -> UnseenChange? {
-    let row = try known.row(key)
+    let row = try aligned(known.row(key), with: images[0].hubRow)
     if images[0].hubRow != row {
       // The exported change of the row builds on a missed change. So the whole change is sent again, from the hub's
       // version of the row on.
@@ -143,19 +158,21 @@ public struct UnseenChanges {
     guard let sent = sent[key] ?? (isUntold ? SentRow(images: [], row: row) : nil) else { return nil }
     let place = images.firstIndex { $0.generation >= unsent }
     let after = place.map { images[$0].row } ?? current
+    let before = aligned(sent.row, with: after)
     if let place {
       var mended = images
-      mended[place] = images[place].with(row: sent.row)
-      return UnseenChange(table.name, key, from: sent.row, to: after, images: mended, added: nil)
+      mended[place] = images[place].with(row: before)
+      return UnseenChange(table.name, key, from: before, to: after, images: mended, added: nil)
     }
-    return UnseenChange(table.name, key, from: sent.row, to: after, images: images, added: .some(sent.row))
+    return UnseenChange(table.name, key, from: before, to: after, images: images, added: .some(before))
   }
 
   /// The change of an exported row whose pre-images are missing. The pre-images of its export are restored, even if the
   /// next export undid the change: the hub may have only the first of these two exports. If the row has changed since
   /// the export, the change is the difference from the exported row.
   private func forgotten(_ key: RowKey, _ sent: SentRow, _ current: Row?) -> UnseenChange? {
-    if sent.row == current { return UnseenChange(table.name, key, of: sent) }
-    return UnseenChange(table.name, key, from: sent.row, to: current, images: sent.images, added: .some(sent.row))
+    let row = aligned(sent.row, with: current)
+    if row == current { return UnseenChange(table.name, key, of: SentRow(images: sent.images, row: row)) }
+    return UnseenChange(table.name, key, from: row, to: current, images: sent.images, added: .some(row))
   }
 }

@@ -21,6 +21,17 @@ public final class BaselineRows {
 
   public func table(_ name: Name) -> BaselineTable? { tables.first { $0.name == name } }
 
+  /// The form in which a table stores a value in a column.
+  public func stored(_ value: Value, in column: Name, of table: BaselineTable) throws -> Value {
+    // This copy has the affinity of the column.
+    let copy = "temp.\(quoted("one value"))"
+    try database.execute("CREATE TABLE \(copy) AS SELECT \(quoted(column)) FROM \(quoted(table.schema.name)) WHERE 0")
+    try database.run("INSERT INTO \(copy) VALUES (:value)", ["value": value])
+    let stored = try database.first("SELECT * FROM \(copy)") { $0.values(from: 0, count: 1)[0] }
+    try database.execute("DROP TABLE \(copy)")
+    return stored ?? value
+  }
+
   /// Sets the dataset version of the rows that follow. In that version, columns may have had other names.
   public func expect(version: Int64, _ former: FormerColumns) {
     for table in tables { table.expect(version: version, former) }
@@ -30,10 +41,8 @@ public final class BaselineRows {
 /// One table of the last known rows.
 public final class BaselineTable: KnownTableRows {
   public let table: TrackedTable
-  /// The values that the present table gives a row.
+  /// The default values of a row's columns.
   private let defaults: Row
-  /// The values that rows of the source's version got in columns that came after it.
-  private var newValues: [(column: Int, value: Value)] = []
   /// Maps the columns of the rows' source to the columns of this table.
   private var mapping: ColumnMapping
   /// Finds the present name of a column by its name in the source's version; nil if the column is gone.
@@ -90,9 +99,6 @@ public final class BaselineTable: KnownTableRows {
   fileprivate func expect(version: Int64, _ former: FormerColumns) {
     let name = name
     present = former.areSame(since: version) ? { $0 } : { former.current($0, of: name, since: version) }
-    newValues = former.newValues(of: name, since: version).compactMap { column, value in
-      schema.position(of: column).map { ($0, value) }
-    }
   }
 
   public func row(_ key: RowKey) throws -> Row? {
@@ -102,6 +108,9 @@ public final class BaselineTable: KnownTableRows {
     let row = Row(select.values(from: 0, count: schema.columns.count))
     return schema.key(of: row) == key ? row : nil
   }
+
+  /// The value that the present table gives a column.
+  public func defaultValue(of column: Int) -> Value { defaults[column] }
 
   /// Calls `body` for each row, in no order.
   public func eachRow(_ body: (Row) throws -> Void) throws {
@@ -119,13 +128,8 @@ public final class BaselineTable: KnownTableRows {
     if let row { try replace.run(row.values) } else { try deletion.run(key.values) }
   }
 
-  /// Makes a row from named values. Values of removed columns are skipped. New columns get the values that they had in
-  /// earlier rows when they came, or their default.
-  public func row(of fields: [Field]) -> Row {
-    var row = defaults
-    for (column, value) in newValues { row[column] = value }
-    return laid(fields, over: row)
-  }
+  /// Makes a row from named values. Values of removed columns are skipped. New columns get their default.
+  public func row(of fields: [Field]) -> Row { laid(fields, over: defaults) }
 
   /// `row` with other values in the named columns.
   public func laid(_ fields: [Field], over row: Row) -> Row {

@@ -12,25 +12,15 @@ public enum VersionTable {
       definition TEXT NOT NULL,  -- the dataset's definition
       migration TEXT,            -- the SQL that led here; NULL: tables stayed as they were
       columns TEXT NOT NULL,     -- JSON object by table: the new names of columns; null: the column was removed
-      at INTEGER NOT NULL,       -- milliseconds since 1970
-      \(newValues)
+      at INTEGER NOT NULL        -- milliseconds since 1970
     )
     """
 
-  /// The values of new columns in the rows that were there before: a JSON object by table.
-  private static let newValues = "new_values TEXT NOT NULL DEFAULT '{}'"
-
-  /// Adds the column that release 0.1 does not have.
-  public static func addNewValues(in database: borrowing Database) throws {
-    try database.execute("ALTER TABLE satchel_versions ADD COLUMN \(newValues)")
-  }
-
-  /// - Parameters:
-  ///   - mappings: the column mappings of tables; unchanged tables may be left out.
-  ///   - newValues: by table, the values of new columns in the rows that were there before.
+  /// - Parameter mappings: the column mappings of tables; unchanged tables may be left out.
   public static func add(
     _ version: Int64, _ definition: [UInt8], _ migration: Migration?, _ mappings: [Name: ColumnMapping] = [:],
-    newValues: [Name: [Name: Value]] = [:], at time: Int64, in database: borrowing Database
+    at time: Int64,
+    in database: borrowing Database
   ) throws {
     let tables = mappings.sorted { $0.key < $1.key }.compactMap { table, mapping -> JSONValue.Member? in
       let renamed = mapping.renamed.map { JSONValue.Member(name: $0.from.text, value: .string($0.to.text)) }
@@ -39,23 +29,14 @@ public enum VersionTable {
     }
     try database.run(
       """
-      INSERT OR REPLACE INTO satchel_versions (version, definition, migration, columns, new_values, at)
-      VALUES (:version, :definition, :migration, :columns, :values, :at)
+      INSERT OR REPLACE INTO satchel_versions (version, definition, migration, columns, at)
+      VALUES (:version, :definition, :migration, :columns, :at)
       """,
       [
         "version": .integer(version), "definition": .text(definition),
         "migration": migration.map { .string($0.sql) } ?? .null,
-        "columns": .text(JSONValue.object(tables).compactBytes),
-        "values": .text(json(newValues).compactBytes), "at": .integer(time),
+        "columns": .text(JSONValue.object(tables).compactBytes), "at": .integer(time),
       ])
-  }
-
-  private static func json(_ newValues: [Name: [Name: Value]]) -> JSONValue {
-    let tables = newValues.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { table, values in
-      let members = values.sorted { $0.key < $1.key }.map { JSONValue.Member(name: $0.text, value: JSONValue($1)) }
-      return JSONValue.Member(name: table.text, value: .object(members))
-    }
-    return .object(tables)
   }
 
   /// The migrations that follow a version, in order.
@@ -78,41 +59,37 @@ public enum VersionTable {
     }
   }
 
-  /// The names of columns in earlier versions, and the values that new columns got.
-  public static func columns(in database: borrowing Database) throws -> FormerColumns {
-    FormerColumns(
-      names: try names(in: database, table: "satchel_versions"),
-      newValues: try database.all(
-        "SELECT version, new_values FROM satchel_versions WHERE new_values <> '{}' ORDER BY version"
-      ) { ($0.integer(0), try newValues(Array($0.text(1).utf8))) })
-  }
-
   /// The names of columns in earlier versions.
   /// - Parameter table: a table with the columns `version` and `columns`.
-  public static func columns(in database: borrowing Database, named table: String) throws -> FormerColumns {
-    FormerColumns(names: try names(in: database, table: table), newValues: [])
+  public static func columns(
+    in database: borrowing Database, table: String = "satchel_versions"
+  ) throws -> FormerColumns {
+    FormerColumns(
+      steps: try database.all("SELECT version, columns FROM \(quoted(table)) WHERE columns <> '{}' ORDER BY version") {
+        ($0.integer(0), try JSONValue.parse(Array($0.text(1).utf8)))
+      })
   }
+}
 
-  private static func names(
-    in database: borrowing Database, table: String
-  ) throws -> [(version: Int64, tables: JSONValue)] {
-    try database.all("SELECT version, columns FROM \(quoted(table)) WHERE columns <> '{}' ORDER BY version") {
-      ($0.integer(0), try JSONValue.parse(Array($0.text(1).utf8)))
-    }
-  }
+/// The changes of columns from version to version. With them, data of an older version can be read.
+public struct FormerColumns: Sendable {
+  /// For each version, the changes that lead to it.
+  fileprivate let steps: [(version: Int64, tables: JSONValue)]
 
-  private static func newValues(_ json: [UInt8]) throws -> [Name: [Name: Value]] {
-    var tables: [Name: [Name: Value]] = [:]
-    var scanner = JSONScanner(json)
-    try scanner.beginObject()
-    while let table = try scanner.nextKey() {
-      var values: [Name: Value] = [:]
-      try scanner.beginObject()
-      while let column = try scanner.nextKey() {
-        values[Name(String(decoding: column, as: UTF8.self))] = try scanner.readValue()
+  /// Whether every column has the same name as in this version.
+  public func areSame(since version: Int64) -> Bool { steps.allSatisfy { $0.version <= version } }
+
+  /// The present name of a column that was named `column` in a version; nil if the column is gone. An unknown column
+  /// keeps its name.
+  public func current(_ column: Name, of table: Name, since version: Int64) -> Name? {
+    var name = column
+    for step in steps where step.version > version {
+      switch step.tables[table.text]?[name.text] {
+      case .string(let new): name = Name(new)
+      case .null?: return nil
+      default: continue
       }
-      tables[Name(String(decoding: table, as: UTF8.self))] = values
     }
-    return tables
+    return name
   }
 }

@@ -45,7 +45,8 @@ struct WaitingRows {
     where try ConflictTable.conflict(record.id, in: session.database)?.record.state != .resolved {
       records.append(record)
     }
-    hubRows = try Self.hubRows(among: records, in: bundle, snapshot)
+    let waiting = try records.filter { try find($0) != nil }
+    if waiting.contains(where: \.awaitsOtherRow) { hubRows = try Self.hubRows(among: waiting, in: bundle, snapshot) }
     for record in records where record.awaitsOtherRow { if let found = try find(record) { kept.append(found) } }
     try addChildren(records.filter { $0.kind == .foreignKey && [.open, .held].contains($0.state) })
   }

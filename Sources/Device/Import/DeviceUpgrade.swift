@@ -68,8 +68,8 @@ final class DeviceUpgrade {
     let now = session.platform.clock.milliseconds()
     let whole = Migration(version: definition.version, sql: migrations.map(\.sql).joined(separator: "\n"))
     try VersionTable.add(
-      definition.version, definition.source, migrations.isEmpty ? nil : whole, step.mappings,
-      newValues: step.newValues, at: now, in: database)
+      definition.version, definition.source, migrations.isEmpty ? nil : whole, step.mappings, at: now, in: database)
+    try NewValueTable.add(step.newValues, with: definition.version, in: database)
     session.go(to: definition, step.tables)
     self.step = step
     return step.tables.map(\.name)

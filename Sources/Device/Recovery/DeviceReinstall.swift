@@ -66,10 +66,27 @@ extension DeviceSession {
         told.keys.filter { settled[$0] == nil } + waiting.filter { $0.record.table == table.name }.map(\.record.key)
       let comparison = UnseenChanges(
         of: table, known: known, sent: settled, unclear: Set(unclear), unsent: history.unsent,
-        generation: try Capture.generation(in: database))
+        generation: try Capture.generation(in: database), alike: try valuesOfNewColumns(of: known, among: history.known)
+      )
       try comparison.find(in: database) { changes.append($0) }
     }
     return changes
+  }
+
+  /// By column, the values that a row from before the column may have. A row had the default of the migration that made
+  /// the column. A later migration may have rebuilt the table with another default. Bundles of the time before do not
+  /// show which value the row has.
+  private func valuesOfNewColumns(
+    of known: BaselineTable, among rows: BaselineRows
+  ) throws -> [Int: Set<Value>] {
+    var values: [Int: Set<Value>] = [:]
+    let former = try VersionTable.columns(in: database)
+    for (name, value) in try NewValueTable.all(of: known.name, former, in: database) {
+      guard let column = known.schema.position(of: name) else { continue }
+      values[column, default: [known.defaultValue(of: column)]].insert(
+        try rows.stored(value, in: name, of: known))
+    }
+    return values
   }
 
   /// The expected result of the last export's changes, as far as bundles show it.

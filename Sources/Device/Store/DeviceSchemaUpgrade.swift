@@ -11,7 +11,7 @@ extension DeviceSchema {
     toSchema10,
   ])
 
-  private static let toSchema10: SchemaUpgrade.Step = { try VersionTable.addNewValues(in: $0) }
+  private static let toSchema10: SchemaUpgrade.Step = { try $0.execute(NewValueTable.schema) }
 
   private static let toSchema9: SchemaUpgrade.Step = {
     try $0.execute("ALTER TABLE satchel_device ADD COLUMN backed_up INTEGER")

@@ -76,7 +76,7 @@ enum LeftExportTable {
 
   /// The names of columns in the versions that the dataset had at the lost hub.
   static func columns(in database: borrowing Database) throws -> FormerColumns {
-    try VersionTable.columns(in: database, named: "satchel_left_versions")
+    try VersionTable.columns(in: database, table: "satchel_left_versions")
   }
 
   /// Removes both tables.

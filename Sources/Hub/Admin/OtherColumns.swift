@@ -5,9 +5,8 @@ import SatchelValues
 import SatchelWorkspace
 
 extension HubStore {
-  /// Brings a device's line into the columns of the hub's table. A column that came since the device's
-  /// version gets the value that earlier rows got. Another column that the device's table lacks gets its default. A
-  /// column that was removed since is skipped, and a renamed column gets its new name.
+  /// Brings a device's line into the columns of the hub's table. A column that the device's table lacks gets its
+  /// default. A column that was removed since the device's version is skipped, and a renamed column gets its new name.
   ///
   /// Throws a `Refusal` if the line has a column that the hub's table lacks. The bundle is sound, and it can be
   /// imported after the hub has the column.
@@ -52,8 +51,7 @@ extension HubStore {
   private func whole(_ fields: [Field], in place: Int, _ translation: SchemaTranslation) throws -> [Field] {
     try refuseOtherColumns(fields, in: place, translation)
     let schema = tables[place].schema
-    if fields.count >= schema.columns.count { return fields }
-    return schema.fields(try schema.row(kept: translation.completed(fields, of: schema.name), in: database))
+    return fields.count >= schema.columns.count ? fields : schema.fields(try schema.row(kept: fields, in: database))
   }
 
   private func refuseOtherColumns(_ fields: [Field], in place: Int, _ translation: SchemaTranslation) throws {

@@ -201,7 +201,8 @@ struct BundleMerge {
           step, in: place, decided: isDecided || keys.isOfAnother(sent, in: place),
           folded: step.key != rest.key && store.tables[place].folds, after: writes)
         claims.note(step, in: place, of: store.rows[place].table)
-        // In new columns the row may have other values on the device: a migration may have computed them there.
+        // In new columns the row has the hub's present default here. On the device the row has the default from the
+        // time when the columns came.
         if translation.version < store.dataset.version, case .insert = step.change {
           try store.owe(step.key, in: place, to: device.id)
         }

@@ -39,11 +39,6 @@ struct SchemaTranslation {
     fields.compactMap { field in former.current(field.name, of: table, since: version).map { Field($0, field.value) } }
   }
 
-  /// Returns a row with the values that it would have got in the columns that came after the bundle's version.
-  func completed(_ fields: [Field], of table: Name) -> [Field] {
-    former.completed(fields, of: table, since: version)
-  }
-
   /// Returns the line with the present names of its columns, without removed columns.
   func present(_ line: ChangeLine) -> ChangeLine {
     let content: ChangeLine.Content =

@@ -1,6 +1,5 @@
 import SatchelCapture
 import SatchelConflicts
-import SatchelRows
 import SatchelSQLite
 import SatchelWorkspace
 
@@ -8,10 +7,8 @@ import SatchelWorkspace
 extension HubSchema {
   static let upgrade = SchemaUpgrade([
     toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8, toSchema9,
-    toSchema10, toSchema11, toSchema12, toSchema13, toSchema14, toSchema15, toSchema16, toSchema17,
+    toSchema10, toSchema11, toSchema12, toSchema13, toSchema14, toSchema15, toSchema16,
   ])
-
-  private static let toSchema17: SchemaUpgrade.Step = { try VersionTable.addNewValues(in: $0) }
 
   private static let toSchema16: SchemaUpgrade.Step = {
     // It is not known what the last backup contains.

@@ -22,8 +22,7 @@ extension HubStore {
         mapping, of: table.name, in: "satchel_log", ["set_values", "was_values"], database: database)
     }
     try database.run("UPDATE satchel_hub SET definition = :definition", ["definition": .text(definition.source)])
-    try VersionTable.add(
-      definition.version, definition.source, migration, step.mappings, newValues: step.newValues, at: now, in: database)
+    try VersionTable.add(definition.version, definition.source, migration, step.mappings, at: now, in: database)
     try go(to: definition, step.tables)
     for (table, _) in step.added {
       try PreImageStore.saveAsNew(table, stamp: Capture.tick(now: now, in: database), in: database)

@@ -144,7 +144,6 @@ struct KeyForgeryTests {
       ALTER TABLE satchel_devices DROP COLUMN refused_key;
       ALTER TABLE satchel_emissions DROP COLUMN stamp;
       ALTER TABLE satchel_devices DROP COLUMN signs_keys;
-      ALTER TABLE satchel_versions DROP COLUMN new_values;
       ALTER TABLE satchel_devices DROP COLUMN only_receives;
       ALTER TABLE satchel_devices DROP COLUMN backed_up;
       DROP TABLE satchel_former_rights;

@@ -89,33 +89,39 @@ struct VersionMemoryTests {
     try camp.settle()
   }
 
-  @Test("rows keep the values that new columns brought, also if the table then loses these defaults: none is unseen")
-  func newValues() throws {
+  /// Two migrations: the first one adds a column, and the second one rebuilds the table without its default, or with
+  /// another one.
+  private static let newColumns = [
+    (
+      "ALTER TABLE reviews ADD COLUMN season TEXT DEFAULT 'summer'; ALTER TABLE reviews ADD COLUMN rain REAL DEFAULT 2",
+      "time, rain REAL", "season, rain"
+    ),
+    ("ALTER TABLE reviews ADD COLUMN note TEXT", "time TEXT NOT NULL DEFAULT ''", "coalesce(note, '')"),
+  ]
+
+  @Test(
+    "a row keeps the value that a new column brought, if the table then gets another default: it is not unseen",
+    arguments: newColumns)
+  func newValues(first: String, columns: String, values: String) throws {
     try camp.write("tablet", "INSERT INTO reviews VALUES ('r3', 'hill', 'ann', 3, 'steep')")
     camp.camp.device("tablet", "export")
-    try camp.apply(
-      VersionTests.definition(2),
-      """
-      ALTER TABLE reviews ADD COLUMN season TEXT DEFAULT 'summer';
-      ALTER TABLE reviews ADD COLUMN rain REAL DEFAULT 2.0
-      """
-    )
+    try camp.apply(VersionTests.definition(2), first)
     try camp.apply(
       VersionTests.definition(3),
       """
-      CREATE TABLE fresh (id TEXT PRIMARY KEY, site REFERENCES sites, author, stars INTEGER, words, time, rain REAL);
-      INSERT INTO fresh SELECT id, site, author, stars, words, season, rain FROM reviews;
+      CREATE TABLE fresh (id TEXT PRIMARY KEY, site REFERENCES sites, author, stars INTEGER, words, \(columns));
+      INSERT INTO fresh SELECT id, site, author, stars, words, \(values) FROM reviews;
       DROP TABLE reviews;
       ALTER TABLE fresh RENAME TO reviews;
       """)
     camp.camp.answer("tablet", 2)
+    let before = try camp.tablet("SELECT time FROM reviews WHERE id = 'r3'")
     let doctor = camp.camp.device("tablet", "doctor")
     #expect(doctor.code == 0, "\(doctor.out)\(doctor.error)")
     try camp.camp.writeUnseen("tablet/data.sqlite", "UPDATE reviews SET time = 'winter' WHERE id IN ('r1', 'r3')")
     #expect(
-      try camp.camp.device("tablet", "doctor", "--json").json["unseen"]?["reviews"]?["updated"]?.integerValue
-        == 2)
-    try camp.camp.writeUnseen("tablet/data.sqlite", "UPDATE reviews SET time = 'summer' WHERE id IN ('r1', 'r3')")
+      try camp.camp.device("tablet", "doctor", "--json").json["unseen"]?["reviews"]?["updated"]?.integerValue == 2)
+    try camp.camp.writeUnseen("tablet/data.sqlite", "UPDATE reviews SET time = '\(before)' WHERE id IN ('r1', 'r3')")
     try camp.settle()
     #expect(try camp.office("SELECT count(*) FROM satchel_conflicts") == "0")
   }

@@ -83,8 +83,9 @@ struct ArchivedVersions {
       }
       let whole = Migration(version: definition.version, sql: migrations.map(\.sql).joined(separator: "\n"))
       try VersionTable.add(
-        definition.version, definition.source, migrations.isEmpty ? nil : whole, step.mappings,
-        newValues: step.newValues, at: now, in: session.database)
+        definition.version, definition.source, migrations.isEmpty ? nil : whole, step.mappings, at: now,
+        in: session.database)
+      try NewValueTable.add(step.newValues, with: definition.version, in: session.database)
       return step.tables
     } catch let error as any ExplainedError where error is VersionError || error is DatasetError {
       throw WorkspaceError(

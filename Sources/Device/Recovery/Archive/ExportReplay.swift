@@ -174,21 +174,16 @@ struct ExportReplay {
       else { return }
       var line = sent.present(former, since: part.version)
       for map in keys { line = map.line(line, of: place) }
-      guard let change = try change(line, former, since: part.version, in: rows[place].schema) else { return }
+      guard let change = try change(line, in: rows[place].schema) else { return }
       try replay(change, line, of: part, generation, onto: rows[place], images[place], stamps: snapshot)
     }
   }
 
   /// The change that a line carries; nil: its columns are gone, or the line is not about a device's change.
-  private func change(
-    _ line: ChangeLine, _ former: FormerColumns, since version: Int64, in schema: TableSchema
-  ) throws -> Change? {
-    func row(_ fields: [Field]) throws -> Row {
-      try schema.row(kept: former.completed(fields, of: schema.name, since: version), in: database)
-    }
+  private func change(_ line: ChangeLine, in schema: TableSchema) throws -> Change? {
     switch line.content {
-    case .insert(let fields): return .insert(try row(fields))
-    case .delete(let was): return .delete(was: try row(was))
+    case .insert(let fields): return .insert(try schema.row(kept: fields, in: database))
+    case .delete(let was): return .delete(was: try schema.row(kept: was, in: database))
     case .update(let set, let was):
       let changes = zip(set, was).compactMap { set, was in
         schema.position(of: set.name).map { ColumnChange(column: $0, was: was.value, value: set.value) }

@@ -199,7 +199,6 @@ struct LostTimeTests {
       try camp.sql(
         office,
         """
-        ALTER TABLE satchel_versions DROP COLUMN new_values;
         ALTER TABLE satchel_devices DROP COLUMN only_receives;
         ALTER TABLE satchel_devices DROP COLUMN backed_up;
         DROP TABLE satchel_former_rights;
