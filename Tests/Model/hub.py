@@ -98,6 +98,7 @@ class Hub:
         self.is_set_back = False
         self.proofs = []  # emissions that proved it; they wait for the next epoch
         self.lost_time = LostTime()
+        self.recovering = 0  # 2: a recovery was not at its end when the next one began
         self.recovered = {}  # key of a row that came back as a whole -> its stamp then, and the former epochs
         self.held_values = set()  # every value that ever stood in a row of this history
         self.known_values = set()  # values that a writer had seen and wrote over
@@ -156,7 +157,8 @@ class Hub:
 
     def commit(self, key, row, origin, columns, stamp, is_echoed=True, sequence=0):
         """Writes a row, or deletes it if `row` is None, and logs that."""
-        existed = key in self.rows
+        old = self.rows.get(key)
+        existed = old is not None
         if row is None:
             del self.rows[key]
             self.world.deleted.add(key)
@@ -167,7 +169,10 @@ class Hub:
         for column in [*columns, None] if is_presence else columns:
             self.stamps[key, column] = max(stamp, self.stamps.get((key, column), 0))
         entry = LogEntry(self.cursor + 1, key, origin, frozenset(columns), is_presence, is_echoed, sequence, row)
-        self.in_force.update(((key, column), stamp) for column in columns)
+        for column in columns:
+            # A late write of the value that is there already does not make the value older.
+            is_equal = row is not None and existed and row[column] == old[column]
+            self.in_force[key, column] = max(stamp, self.in_force.get((key, column), 0)) if is_equal else stamp
         self.log.append(entry)
         self.row_log[key].append(entry)
 
@@ -333,13 +338,21 @@ class Hub:
         epoch = (self.epoch, self.former)
         place = (device.number, digest, device.proved, stands)
         came = frozenset(self.made | self.lost_time.emissions.keys())
-        content = (self.merged(device_id), is_full, rows, was, self.world.time, came, frozenset(self.own))
+        content = (self.merged(device_id), is_full, rows, was, self.world.time, came, self.known())
         emission = Emission(device_id, device.user, *epoch, *place, *content)
         device.emissions[device.number] = Sent(self.cursor, seen, digest, device.user)
         device.owed = {k: n or device.number for k, n in device.owed.items()}
         self.made.add(digest)
         self.own.add(digest)
         return emission
+
+    def known(self):
+        """Returns the emissions before which this hub has everything. A device brings no older ones.
+
+        If a recovery was not at its end when this epoch began, own emissions of the epoch before may lack rows of an
+        older lost time.
+        """
+        return frozenset() if self.recovering == 2 and self.rules.hold("unfinished") else frozenset(self.own)
 
     def rows_held(self, device, key):
         """Returns the row that the device has, for each emission that it may have."""
@@ -383,6 +396,7 @@ class Hub:
         self.epoch, self.epoch_cursor = self.world.new_digest(), self.cursor
         self.other_epochs, self.is_set_back = [], False
         self.lost_time.begin()
+        self.recovering = min(self.recovering + 1, 2)
         for emission in self.proofs:
             self.lost_time.take(emission)
         self.proofs = []

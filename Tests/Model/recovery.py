@@ -35,7 +35,7 @@ class LostTime:
             hub.made.add(emission.digest)
             # A row that is gone was deleted or left the user's sight: it proves nothing.
             waiting += self.merge_rows(hub, [(key, *line) for key, line in emission.rows.items() if line[0]], waiting)
-        self.emissions = {}
+        self.emissions, hub.recovering = {}, 0
         left = []
         while len(left) != len(waiting):
             left, waiting = waiting, self.merge_rows(hub, waiting)

@@ -15,6 +15,7 @@ TEXTS = {
     "lost": "Devices bring back the emissions that the hub made in the lost time.",
     "lost-parent": "A row of the lost time whose parent is not here yet waits for an older emission that has it.",
     "past": "A device also brings the emissions that are older than a proof which has come to the hub.",
+    "unfinished": "A hub that is set back in the midst of a recovery gets older emissions again.",
     "finish": "Emissions of the lost time are merged after all devices have delivered again.",
     "uncertain": "A counter that came back from the lost time takes no change that it may contain: a person decides.",
     "older": "An insert that is older than the delete of a row that had come back is a conflict.",
