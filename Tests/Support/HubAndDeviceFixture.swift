@@ -22,6 +22,17 @@ struct HubAndDeviceFixture: Story {
     try hub.admit(device, user: user)
   }
 
+  /// The same on new ground, with a dataset of one table without rules.
+  init(
+    random: any RandomSource, clock: SetClock, hub: String, device: String, user: String, dataset: String,
+    table: String, schema: String
+  ) throws {
+    try self.init(
+      on: WorkspaceFixture(random: random, clock: clock), hub: hub, device: device, user: user,
+      definition: Array(#"{ "dataset": "\#(dataset)", "version": 1, "tables": { "\#(table)": {} } }"#.utf8),
+      schema: schema)
+  }
+
   /// A bundle from the hub, copied out of its workspace.
   func emit(_ name: String, full: Bool = false, encryption: Encryption = .asTheDatasetSays) throws -> String {
     tick()

@@ -9,8 +9,7 @@ struct BackedUpExportFixture: GoldenStory {
 
   init(random: any RandomSource, clock: SetClock) throws {
     pair = try HubAndDeviceFixture(
-      on: WorkspaceFixture(random: random, clock: clock), hub: "vault", device: "runner", user: "ida",
-      definition: Array(#"{ "dataset": "wells", "version": 1, "tables": { "wells": {} } }"#.utf8),
+      random: random, clock: clock, hub: "vault", device: "runner", user: "ida", dataset: "wells", table: "wells",
       schema: """
         CREATE TABLE wells (id INTEGER PRIMARY KEY, depth REAL);
         INSERT INTO wells VALUES (1, 12.5), (2, 8);

@@ -10,8 +10,7 @@ struct HealthFixture: GoldenStory {
 
   init(random: any RandomSource, clock: SetClock) throws {
     pair = try HubAndDeviceFixture(
-      on: WorkspaceFixture(random: random, clock: clock), hub: "kiln", device: "barrow", user: "ira",
-      definition: Array(#"{ "dataset": "pots", "version": 1, "tables": { "glazes": {} } }"#.utf8),
+      random: random, clock: clock, hub: "kiln", device: "barrow", user: "ira", dataset: "pots", table: "glazes",
       schema: "CREATE TABLE glazes (id TEXT PRIMARY KEY, degrees REAL); INSERT INTO glazes VALUES ('ash', 1260.5)")
   }
 

@@ -2,16 +2,15 @@ import SatchelCrypto
 import SatchelDevice
 import SatchelPlatform
 
-/// A hub that does not know which of its last emissions the device has. It states which columns others wrote,
-/// and which of these emissions lack the last write.
+/// A hub that does not know which of its last emissions the device has. It states which columns others wrote, and which
+/// of these emissions lack the last write.
 struct OtherWritersFixture: GoldenStory {
   private let pair: HubAndDeviceFixture
   var ground: WorkspaceFixture { pair.ground }
 
   init(random: any RandomSource, clock: SetClock) throws {
     pair = try HubAndDeviceFixture(
-      on: WorkspaceFixture(random: random, clock: clock), hub: "lighthouse", device: "gig", user: "kay",
-      definition: Array(#"{ "dataset": "wells", "version": 1, "tables": { "wells": {} } }"#.utf8),
+      random: random, clock: clock, hub: "lighthouse", device: "gig", user: "kay", dataset: "wells", table: "wells",
       schema: """
         CREATE TABLE wells (id INTEGER PRIMARY KEY, depth REAL, water TEXT);
         INSERT INTO wells VALUES (1, 12.5, 'clear'), (2, 8, 'brown');

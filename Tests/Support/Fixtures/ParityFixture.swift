@@ -10,8 +10,7 @@ struct ParityFixture: GoldenStory {
 
   init(random: any RandomSource, clock: SetClock) throws {
     pair = try HubAndDeviceFixture(
-      on: WorkspaceFixture(random: random, clock: clock), hub: "pass", device: "mule", user: "uma",
-      definition: Array(#"{ "dataset": "loads", "version": 1, "tables": { "loads": {} } }"#.utf8),
+      random: random, clock: clock, hub: "pass", device: "mule", user: "uma", dataset: "loads", table: "loads",
       schema: "CREATE TABLE loads (id TEXT PRIMARY KEY, photo BLOB); INSERT INTO loads VALUES ('first', x'00');")
   }
 

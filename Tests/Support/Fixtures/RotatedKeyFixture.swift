@@ -8,8 +8,7 @@ struct RotatedKeyFixture: GoldenStory {
 
   init(random: any RandomSource, clock: SetClock) throws {
     pair = try HubAndDeviceFixture(
-      on: WorkspaceFixture(random: random, clock: clock), hub: "mill", device: "raft", user: "ida",
-      definition: Array(#"{ "dataset": "locks", "version": 1, "tables": { "gates": {} } }"#.utf8),
+      random: random, clock: clock, hub: "mill", device: "raft", user: "ida", dataset: "locks", table: "gates",
       schema: "CREATE TABLE gates (id TEXT PRIMARY KEY, height REAL); INSERT INTO gates VALUES ('upper', 3.5)")
   }
 

@@ -9,8 +9,7 @@ struct FormerExportsFixture: GoldenStory {
 
   init(random: any RandomSource, clock: SetClock) throws {
     pair = try HubAndDeviceFixture(
-      on: WorkspaceFixture(random: random, clock: clock), hub: "wharf", device: "ferryman", user: "nia",
-      definition: Array(#"{ "dataset": "locks", "version": 1, "tables": { "gates": {} } }"#.utf8),
+      random: random, clock: clock, hub: "wharf", device: "ferryman", user: "nia", dataset: "locks", table: "gates",
       schema: """
         CREATE TABLE gates (id INTEGER PRIMARY KEY, name TEXT);
         INSERT INTO gates VALUES (1, 'Upper'), (2, 'Lower');
