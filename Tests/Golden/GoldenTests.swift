@@ -55,6 +55,14 @@ func present() {
   }
 }
 
+@Test("all golden bundles can be made again, with other keys")
+func maker() throws {
+  let folder = try TemporaryFolder()
+  try makeGolden(into: folder.path)
+  let made = try FileManager.default.contentsOfDirectory(atPath: folder("bundles")).filter { $0.hasSuffix(".satchel") }
+  #expect(Set(made) == Set(golden.map { "\($0).satchel" }))
+}
+
 @Test("every bundle that was ever written is read as on its first day", arguments: golden)
 func readable(name: String) throws {
   let folder = try TemporaryFolder()

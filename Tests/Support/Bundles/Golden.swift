@@ -12,13 +12,10 @@ private struct GoldenRandom: RandomSource {
   func bytes(_ count: Int) -> [UInt8] { count == 32 ? SystemRandom().bytes(count) : ids.bytes(count) }
 }
 
-/// Writes the missing golden bundles of format 1, with the keys that verify them and their canonical text, into the
-/// folder SATCHEL_MAKE_GOLDEN. Existing ones stay: their signers' secret keys were discarded, so bundles that were made
-/// together are added together, and each group has its own signers.
-public func makeGolden() throws {
-  guard let target = ProcessInfo.processInfo.environment["SATCHEL_MAKE_GOLDEN"] else {
-    throw ToolFailure("SATCHEL_MAKE_GOLDEN names no folder")
-  }
+/// Writes the missing golden bundles of format 1 into a folder, with the keys that verify them and their canonical text.
+/// Existing bundles stay. Their signers' secret keys were discarded, so bundles that were made together are added
+/// together, and each group has its own signers.
+public func makeGolden(into target: String) throws {
   // The triggers use SQLite's clock, so the hub's clock must be about right.
   let clock = SetClock(SystemClock().milliseconds())
   if try !isThere("enrolment", in: target) {

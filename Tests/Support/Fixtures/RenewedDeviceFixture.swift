@@ -13,8 +13,7 @@ struct RenewedDeviceFixture: GoldenStory {
 
   init(random: any RandomSource, clock: SetClock) throws {
     pair = try HubAndDeviceFixture(
-      on: WorkspaceFixture(random: random, clock: clock), hub: "dock", device: "tug", user: "kim",
-      definition: Array(#"{ "dataset": "ropes", "version": 1, "tables": { "coils": {} } }"#.utf8),
+      random: random, clock: clock, hub: "dock", device: "tug", user: "kim", dataset: "ropes", table: "coils",
       schema: "CREATE TABLE coils (id TEXT PRIMARY KEY, metres REAL); INSERT INTO coils VALUES ('hemp', 40.5)")
   }
 
@@ -42,6 +41,7 @@ struct RenewedDeviceFixture: GoldenStory {
     ]
   }
 
+  /// The former device is revoked, so its key proves nothing. The operator says that the request is true.
   private func enrol(_ device: DeviceWorkspace, at hub: HubWorkspace) throws {
     let path = folder("request.satchel")
     _ = try device.writeRequest(to: path)
@@ -49,6 +49,6 @@ struct RenewedDeviceFixture: GoldenStory {
     _ = try hub.enrol(
       request.manifest.from.id, name: "barge", user: "kim", key: request.enrolment.key,
       recipient: request.manifest.recipient, incarnation: request.enrolment.incarnation,
-      continuing: request.enrolment.continues)
+      continuing: request.enrolment.continues, trusting: .named("tug"))
   }
 }
