@@ -79,7 +79,8 @@ struct CaptureSQL {
     return "INSERT INTO \(writes) (\(all.joined(separator: ", ")))\n    \(source)"
   }
 
-  /// The values of an entry for a row that was there: 1, the time of the write, and all columns behind `prefix`.
+  /// The values of an entry for a row that was there: 1, the time of the write, the mark of the unit if units are kept,
+  /// and all columns behind `prefix`.
   private func whole(_ prefix: String) -> String { "1, \(now), \(list(columns, prefix: prefix))" }
 
   private func list(_ columns: [String], prefix: String) -> String {

@@ -80,13 +80,13 @@ public struct UnseenChanges {
     of table: TrackedTable, known: any KnownTableRows, sent: [RowKey: SentRow] = [:], unclear: Set<RowKey> = [],
     unsent: Generation, generation: Generation, alike: [Int: Set<Value>] = [:]
   ) {
-    self.alike = alike
     self.table = table
     self.known = known
     self.sent = sent
     self.unclear = unclear
     self.unsent = unsent
     self.generation = generation
+    self.alike = alike
   }
 
   /// Calls `body` for each change that no trigger saw. Reads every row of the table. The caller holds a transaction.

@@ -20,6 +20,8 @@ struct WaitingRows {
     let key: RowKey
     let row: Row
     let images: [PreImage]
+
+    var place: RowInTable { RowInTable(table: table.name, key: key) }
   }
 
   private let session: DeviceSession
@@ -27,8 +29,6 @@ struct WaitingRows {
   private(set) var kept: [Kept] = []
   /// Whether a row may wait, or may have waited until this bundle.
   private(set) var mayMatter = false
-  /// The hub's rows under keys of rows that may wait.
-  private var hubRows: Set<RowInTable> = []
 
   /// Finds the rows that will wait after the bundle is imported. Called before the bundle's acknowledgement is applied.
   /// - Parameter snapshot: the rows of a full bundle.
@@ -45,17 +45,20 @@ struct WaitingRows {
     where try ConflictTable.conflict(record.id, in: session.database)?.record.state != .resolved {
       records.append(record)
     }
-    let waiting = try records.filter { try find($0) != nil }
-    if waiting.contains(where: \.awaitsOtherRow) { hubRows = try Self.hubRows(among: waiting, in: bundle, snapshot) }
-    for record in records where record.awaitsOtherRow { if let found = try find(record) { kept.append(found) } }
-    try addChildren(records.filter { $0.kind == .foreignKey && [.open, .held].contains($0.state) })
+    var found = try records.compactMap { record in try find(record).map { (record: record, row: $0) } }
+    if found.contains(where: \.record.awaitsOtherRow) {
+      let hubRows = try Self.hubRows(among: Set(found.map(\.row.place)), in: bundle, snapshot)
+      found.removeAll { hubRows.contains($0.row.place) }
+    }
+    kept = found.filter(\.record.awaitsOtherRow).map(\.row)
+    let children = found.filter { $0.record.kind == .foreignKey && [.open, .held].contains($0.record.state) }
+    try addChildren(children.map(\.row))
   }
 
-  /// The rows of the records that the bundle brings.
+  /// The rows among `asked` that the bundle brings.
   private static func hubRows(
-    among records: [ConflictRecord], in bundle: borrowing VerifiedBundle, _ snapshot: Snapshot?
+    among asked: Set<RowInTable>, in bundle: borrowing VerifiedBundle, _ snapshot: Snapshot?
   ) throws -> Set<RowInTable> {
-    let asked = Set(records.map { RowInTable(table: $0.table, key: $0.key) })
     guard let snapshot, let source = try bundle.dataset(limit: DatasetDefinition.maximumBytes) else {
       var brought: Set<RowInTable> = []
       try bundle.eachChange { line in
@@ -73,7 +76,6 @@ struct WaitingRows {
   /// The row that a record is about, if this device made the row and the hub does not have it.
   private func find(_ record: ConflictRecord) throws -> Kept? {
     guard let table = session.table(record.table), !table.renamesRows,
-      !hubRows.contains(RowInTable(table: record.table, key: record.key)),
       let row = try RowTable(table, in: session.database).row(record.key)
     else { return nil }
     let images = try PreImageLookup(table, in: session.database).images(of: record.key)
@@ -82,10 +84,10 @@ struct WaitingRows {
   }
 
   /// Adds rows that refer to waiting rows, at any depth, and rows that waited before.
-  private mutating func addChildren(_ records: [ConflictRecord]) throws {
+  private mutating func addChildren(_ children: [Kept]) throws {
     var below = RowsBelow(among: session.tables, in: session.database)
     var left: [Kept] = []
-    for found in try records.compactMap({ try find($0) }) {
+    for found in children {
       if found.images[0].generation < session.acknowledgedGeneration {
         kept.append(found)
       } else {

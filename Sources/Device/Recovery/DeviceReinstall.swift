@@ -57,6 +57,7 @@ extension DeviceSession {
   private func compare(with history: DeviceHistory) throws -> [UnseenChange] {
     var changes: [UnseenChange] = []
     let waiting = try keptRows().filter(\.isInTable)
+    let former = try VersionTable.columns(in: database)
     for table in tables {
       guard let known = history.known.table(table.name) else { continue }
       let told = history.sent[table.name, default: [:]]
@@ -66,8 +67,8 @@ extension DeviceSession {
         told.keys.filter { settled[$0] == nil } + waiting.filter { $0.record.table == table.name }.map(\.record.key)
       let comparison = UnseenChanges(
         of: table, known: known, sent: settled, unclear: Set(unclear), unsent: history.unsent,
-        generation: try Capture.generation(in: database), alike: try valuesOfNewColumns(of: known, among: history.known)
-      )
+        generation: try Capture.generation(in: database),
+        alike: try valuesOfNewColumns(of: known, among: history.known, former))
       try comparison.find(in: database) { changes.append($0) }
     }
     return changes
@@ -77,10 +78,9 @@ extension DeviceSession {
   /// the column. A later migration may have rebuilt the table with another default. Bundles of the time before do not
   /// show which value the row has.
   private func valuesOfNewColumns(
-    of known: BaselineTable, among rows: BaselineRows
+    of known: BaselineTable, among rows: BaselineRows, _ former: FormerColumns
   ) throws -> [Int: Set<Value>] {
     var values: [Int: Set<Value>] = [:]
-    let former = try VersionTable.columns(in: database)
     for (name, value) in try NewValueTable.all(of: known.name, former, in: database) {
       guard let column = known.schema.position(of: name) else { continue }
       values[column, default: [known.defaultValue(of: column)]].insert(

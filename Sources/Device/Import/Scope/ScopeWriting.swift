@@ -139,7 +139,7 @@ final class ScopeWriting {
     try exported.acknowledge(
       before: session.acknowledgedGeneration, isWriting: isCompared && (snapshot != nil || manifest.changes > 0))
     let own = try waiting.forgetOthers()
-    for row in waiting.kept { exported.keep(RowInTable(table: row.table.name, key: row.key)) }
+    for row in waiting.kept { exported.keep(row.place) }
     brake?.own = own
     try Capture.forgetUnits(before: session.acknowledgedGeneration, in: database)
   }
