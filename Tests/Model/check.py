@@ -42,7 +42,7 @@ def check_order(hub, exports):
         return  # a copy's delete may come before what the other copy wrote into the row
     # A device may change a row or not, depending on whether another device's change of its zone came first.
     moved = {step.key for export in exports for step in export.steps if ZONE in step.new or ZONE in step.was}
-    keys, refused = [], set()
+    keys, refused, alike = [], set(), set()
     for order in (exports, exports[::-1]):
         copy = deepcopy(hub)
         for export in order:
@@ -52,12 +52,13 @@ def check_order(hub, exports):
         # A counter counts in a row that was deleted and made again, whoever made it.
         keys.append({key for key in keys_in_disagreement(copy) if key.startswith(("k", "h"))})
         refused |= {conflict.step.key for conflict in copy.conflicts if conflict.kind == "forbidden"}
+        alike |= keys_of_equal_values(copy)
     # If two devices delete a row, only the first delete meets the row with all that the other device had written.
     deletes = Counter({(e.device, step.key) for e in exports for step in e.steps if step.operation == "delete"})
     differing = {key for key in keys[0] ^ keys[1] if sum(deletes[e.device, key] for e in exports) < 2}
     differing -= {key for _, key in hub.world.unseen}  # a device may write a row back to what it was
     # The second of two equal values meets nothing, unless a third value was there in between.
-    differing -= {key for key, _ in hub.world.written_twice}
+    differing -= alike & {key for key, _ in hub.world.written_twice}
     differing -= moved & refused
     # A device brings to a new hub a row that another device deletes: the first of the two decides what is asked.
     differing -= {step.key for export in exports for step in export.steps if step.first is None}
@@ -71,6 +72,15 @@ def is_beside_counter(conflict):
 
 def keys_in_disagreement(hub):
     return {conflict.step.key for conflict in hub.conflicts} | {held.step.key for held in hub.held}
+
+
+def keys_of_equal_values(hub):
+    """Returns the keys of rows that have every value of all conflicts about them, counters aside."""
+    disputed = {}
+    for conflict in hub.conflicts:
+        values = {(column, value) for column, value in conflict.step.new.items() if column != COUNTER}
+        disputed.setdefault(conflict.step.key, set()).update(values)
+    return {key for key, values in disputed.items() if key in hub.rows and values <= set(hub.rows[key].items())}
 
 
 class Check:

@@ -220,7 +220,7 @@ class History:
         return self.random.choice([self.hub, self.twin]) if self.twin else self.hub
 
     def give(self, device, emission):
-        """A device imports an emission. Afterwards it has no row of a former user, except the rows with which it joins a hub."""
+        """A device imports an emission. Then it has no row of a former user, except rows with which it joins a hub."""
         if emission is None:
             return
         user, brings_rows = device.user, device.is_lost or device.has_left

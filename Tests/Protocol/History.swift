@@ -260,7 +260,7 @@ final class History {
     for device in devices where try device.app() != nil {
       var report = try device.workspace.examine()
       // The hub may not know yet of the history that it lost. Until then, the device rightly takes it for another hub.
-      if fate == .losses { report.findings.removeAll { [.otherHub, .otherHistory].contains($0.code) } }
+      if device.isEstranged { report.findings.removeAll { [.otherHub, .otherHistory].contains($0.code) } }
       if !report.isWell { throw Wrong("\(device.name) is well, and the doctor finds \(report)") }
     }
     let report = try hub.examine()
@@ -413,6 +413,7 @@ final class History {
         try devices[index].workspace.importBundle(parcel.path)
       }
       try checkSneaks(devices[index], before: before)
+      if report.verdict == .imported { devices[index].isEstranged = false }
       say(
         """
         device imports \(parcel.name): \(report.verdict), \(report.written) written, \(report.removed) removed, \
@@ -422,6 +423,7 @@ final class History {
     } catch let refusal as Refusal
       where refusal.reason == "gap" || fate == .losses && ["other-history", "other-hub"].contains(refusal.reason)
     {
+      if refusal.reason != "gap" { devices[index].isEstranged = true }
       say("device refuses \(parcel.name): \(refusal.reason)")
     }
   }

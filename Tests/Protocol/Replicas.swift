@@ -168,6 +168,8 @@ final class TestDevice {
   private var opened: App?
   /// The newest value that the user wrote into each cell and did not overwrite.
   var duty: [Cell: Int64] = [:]
+  /// Whether the last bundle from the hub was refused because it belongs to another history.
+  var isEstranged = false
 
   init(_ index: Int, _ workspace: DeviceWorkspace) {
     self.index = index
