@@ -162,7 +162,7 @@ public struct BundleReader {
     let signature: Signature
     do { signature = try Signature(fileBytes: signatureBytes) } catch { throw .badSignature(error.message) }
     guard signatureBytes.starts(with: "untrusted comment: \(Manifest.untrustedComment)\n".utf8) else {
-      throw .badSignature("its untrusted comment is not that of a bundle")
+      throw .badSignature("its untrusted comment is not the comment of a bundle")
     }
     switch trust {
     case .keys(let known): return try verify(signature, sums, known)

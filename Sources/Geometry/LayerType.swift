@@ -20,8 +20,8 @@ public struct LayerType: Sendable, Equatable {
     if !kind.takes(geometry.kind) { return "takes \(kind.word), and this is \(geometry.kind.word)" }
     for (presence, isThere, name) in [(z, geometry.dimension.hasZ, "Z"), (m, geometry.dimension.hasM, "M")] {
       switch presence {
-      case .prohibited where isThere: return "takes no \(name), and this is \(geometry.title)"
-      case .mandatory where !isThere: return "needs \(name), and this is \(geometry.title)"
+      case .prohibited where isThere: return "takes no \(name) values, and this geometry is \(geometry.title)"
+      case .mandatory where !isThere: return "needs \(name) values, and this geometry is \(geometry.title)"
       default: continue
       }
     }

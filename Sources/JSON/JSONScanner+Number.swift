@@ -28,7 +28,7 @@ extension JSONScanner {
     }
     guard i > firstDigit else { throw JSONError(offset: i, reason: "expected a number") }
     guard bytes[firstDigit] != UInt8(ascii: "0") || i == firstDigit + 1 else {
-      throw JSONError(offset: firstDigit, reason: "a number that begins with 0")
+      throw JSONError(offset: firstDigit, reason: "a number must not have extra zeros at its beginning (7, not 07)")
     }
 
     var isInteger = true

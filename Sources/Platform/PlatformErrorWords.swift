@@ -13,7 +13,7 @@ extension PlatformError: ExplainedError, CustomStringConvertible {
     case .notADirectory(let path): "\(path): this is not a folder, or a part of its path is not a folder."
     case .isADirectory(let path): "\(path): this is a folder, not a file."
     case .notAFile(let path): "\(path): this is a device, pipe or socket, not a file."
-    case .link(let path): "\(path): this is a link, and no link is followed here."
+    case .link(let path): "\(path): this is a symbolic link to another place. Satchel opens no symbolic link here."
     case .tooLarge(let path, let limit): "\(path): larger than \(limit) bytes."
     case .tooManyFiles(let path): "\(path): too many files are open."
     case .notAsWritten(let path): "\(path): the medium gave back other bytes than were written to it."

@@ -81,7 +81,8 @@ func columnsOfRules() throws {
       Issue.record("\(column) was taken")
     } catch let error as DatasetError {
       #expect(
-        error.place == "tables.t.columns.\(column)" && error.problem == "the table has no stored column of this name")
+        error.place == "tables.t.columns.\(column)"
+          && error.problem == "the table has no column of this name; generated columns do not count")
     }
   }
 }

@@ -128,7 +128,7 @@ struct GeometryConflictTests {
       ("hello", "hello is no geometry: at character 1, hello is no kind of geometry."),
       ("POINT (7 7", "at character 11, expected , or )"), ("@nowhere.wkt", "nowhere.wkt"),
       ("POLYGON ((0 0,1 0,1 1,0 0))", "The layer trees takes POINT, and this is POLYGON."),
-      ("POINT Z (1 2 3)", "The layer trees takes no Z, and this is Point Z."), ("x'00'", "no geometry"),
+      ("POINT Z (1 2 3)", "The layer trees takes no Z values, and this geometry is Point Z."), ("x'00'", "no geometry"),
       ("x'0g'", "no geometry"), ("", "expected a geometry"),
       (
         "x'0101000020E6100000000000000000F03F000000000000F03F'",

@@ -29,7 +29,7 @@ extension TableInfo {
   ) throws -> ForeignKey? {
     try NamedKey.refuseLocal(reference.column, of: self, at: place)
     guard let column = schema.position(of: reference.column) else {
-      throw missing(reference.column, at: place, "the table has no stored column of this name")
+      throw missing(reference.column, at: place, "the table has no column of this name; generated columns do not count")
     }
     let parent: TableInfo?
     do { parent = try NamedKey.info(of: reference.table, by: dataset, in: database) } catch is DatasetError {

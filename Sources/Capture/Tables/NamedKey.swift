@@ -51,7 +51,7 @@ enum NamedKey {
   private static func positions(of columns: [Name], in info: TableInfo, at place: String) throws -> [Int] {
     try columns.map { column in
       if let position = info.schema.position(of: column) { return position }
-      throw info.missing(column, at: place, "the table has no stored column of this name: \(column)")
+      throw info.missing(column, at: place, "the table has no column \(column); generated columns do not count")
     }
   }
 

@@ -105,19 +105,23 @@ public struct TrackedTable: Sendable {
     }
     for column in rules.columns.keys.sorted() where info.schema.position(of: column) == nil {
       try NamedKey.refuseLocal(column, of: info, at: "\(place).columns.\(column)")
-      throw info.missing(column, at: "\(place).columns.\(column)", "the table has no stored column of this name")
+      throw info.missing(
+        column, at: "\(place).columns.\(column)", "the table has no column of this name; generated columns do not count"
+      )
     }
     if let column = rules.label {
       try NamedKey.refuseLocal(column, of: info, at: "\(place).label")
       if info.schema.position(of: column) == nil {
-        throw info.missing(column, at: "\(place).label", "the table has no stored column of this name")
+        throw info.missing(
+          column, at: "\(place).label", "the table has no column of this name; generated columns do not count")
       }
     }
     for column in rules.attachments {
       try NamedKey.refuseLocal(column, of: info, at: "\(place).attachments")
       guard let position = info.schema.position(of: column), !info.schema.key.contains(position) else {
         throw info.missing(
-          column, at: "\(place).attachments", "the table has no stored column \(column) beside its key")
+          column, at: "\(place).attachments",
+          "the table has no column \(column) beside its key; generated columns do not count")
       }
     }
     return TrackedTable(

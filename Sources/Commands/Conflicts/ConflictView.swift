@@ -122,7 +122,7 @@ struct ConflictView {
 
   static func explain(_ record: ConflictRecord) -> String {
     if record.kind == .updateDelete, record.operation == .delete {
-      return "the device deleted the row together with other changes, and another side deleted it too"
+      return "another side had deleted the row already, so the unit in which the device deletes it does not fit"
     }
     return explain(record.kind)
   }

@@ -149,7 +149,7 @@ extension HubTool {
       options: [
         OptionSpec(
           "from", kind: .value("N"),
-          help: "the first of its bundles to refuse (usually the one after the last that came)"),
+          help: "the number of the first bundle to refuse; usually one more than that of the last that came"),
         Confirmation.yes,
       ],
       examples: [

@@ -62,7 +62,7 @@ enum AttachedWords {
     switch why {
     case .missing: "it is not in files/, or empty"
     case .path: "the path is not below files/, or not every medium can hold it"
-    case .link: "a link or a folder is in its place, and no link is followed"
+    case .link: "in its place, or on the way to it, is a folder or a symbolic link, which Satchel does not open"
     case .large: "it is larger than the dataset allows"
     }
   }

@@ -117,7 +117,8 @@ struct KeyCommands {
         hint: "Put it into a file that only you can read, and add: --new-password-file FILE")
     }
     if file == nil, context.console.readSecret("Once more: ") != typed {
-      throw WorkspaceError(.passwordMistyped, "The two are not the same: nothing was changed.", hint: "Try again.")
+      throw WorkspaceError(
+        .passwordMistyped, "The two passwords are different: nothing was changed.", hint: "Try again.")
     }
     guard let password = Password(typed) else {
       throw WorkspaceError(.passwordEmpty, "An empty password protects nothing.")

@@ -118,7 +118,7 @@ struct TabletDatabase {
     }
     // The last connection to a database removes its log. A journal that is still there is not hot.
     if try files.kind(path + "-wal") == .file, try files.size(path + "-wal") > 0 {
-      throw SQLiteError(corrupt: "its log could not be emptied")
+      throw SQLiteError(corrupt: "SQLite could not write all of its log (the -wal file) into the database")
     }
     for suffix in companions + [sharedMemory] { try files.removeIfThere(path + suffix) }
   }

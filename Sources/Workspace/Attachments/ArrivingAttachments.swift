@@ -166,7 +166,7 @@ extension AttachedFiles {
   fileprivate func checkRoot() throws {
     guard try [nil, .directory].contains(files.kind(root)) else {
       throw WorkspaceError(
-        .badFile, "\(root) is not a folder, and no link is followed there.",
+        .badFile, "\(root) is not a folder. Satchel opens no symbolic link here.",
         hint: "Make it a folder in the workspace.")
     }
   }

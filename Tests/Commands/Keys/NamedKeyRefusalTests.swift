@@ -52,7 +52,7 @@ struct NamedKeyRefusalTests {
       tables: named, words: ["one row for each uuid"]),
     Refusal(
       schema: trees, tables: #""trees": { "key": ["guid"] }"#,
-      words: ["no stored column of this name: guid", "It has: fid, uuid, kind, up"]),
+      words: ["the table has no column guid; generated columns do not count", "It has: fid, uuid, kind, up"]),
     Refusal(
       schema: "CREATE TABLE trees (fid INTEGER PRIMARY KEY, uuid TEXT NOT NULL, UNIQUE (fid, uuid))",
       tables: #""trees": { "key": ["fid", "uuid"] }"#, words: ["fid is the table's INTEGER PRIMARY KEY"]),

@@ -28,7 +28,7 @@ struct ReferenceCheckTests {
   @Test("init refuses a reference that leads nowhere, and says what there is")
   func refused() throws {
     for (references, words) in [
-      (#""tree": "trees""#, "the table has no stored column of this name"),
+      (#""tree": "trees""#, "the table has no column of this name; generated columns do not count"),
       (#""tree_fit": "trees""#, "Did you mean \"tree_fid\"? It has: fid, tree_fid, note."),
       (#""tree_fid": "tree""#, "\"tree\" is not a table of this dataset"),
       (#""tree_fid": "Trees""#, "Did you mean \"trees\"? The dataset has: trees, visits."),

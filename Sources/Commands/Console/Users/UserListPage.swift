@@ -31,7 +31,8 @@ extension ConsoleSite {
       <tbody>
       \(rows)</tbody></table></div>
       """
-    let empty: Markup = text == nil ? "<p>There is no user yet.</p>" : "<p>No user has this text.</p>"
+    let empty: Markup =
+      text == nil ? "<p>There is no user yet.</p>" : "<p>No user's name or attributes contain this text.</p>"
     return Self.frame(
       "Users",
       """

@@ -126,7 +126,7 @@ extension ConsoleSite {
   func decideBraked(_ request: WebRequest, _ hub: HubWorkspace) throws -> WebResponse {
     let name = try waiting(request, hub).bundle.name
     guard request.value("asked") == "1" else {
-      throw UsageError("nothing was decided: check the box that you have asked the user")
+      throw UsageError("nothing was decided: ask the user first, and then tick the box that says so")
     }
     let decision = try request.needed("decision")
     guard ["accept", "reject"].contains(decision) else { throw UsageError("the decision is accept or reject") }

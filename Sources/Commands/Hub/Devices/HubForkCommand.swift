@@ -106,7 +106,7 @@ extension HubTool {
           })))
     answer.members.append(.init(name: "imports", value: .array(restored.imports.map(json))))
     answer.members.append(.init(name: "history", value: .integer(Int64(restored.present + 1))))
-    answer.text += "Next: satchel-hub emit --device \(name), and carry that to it.\n"
+    answer.text += "Next: satchel-hub emit --device \(name), and carry the bundle to the device.\n"
     return answer
   }
 

@@ -112,7 +112,7 @@ struct UnitDeleteTests {
       #expect(try conflicts(database, in: camp) == "2|1")
     }
     let shown = camp.hub("conflicts", "show", try camp.rows("office.sqlite", "SELECT max(unit) FROM satchel_conflicts"))
-    #expect(shown.out.contains("another side deleted it too"), "\(shown.out)")
+    #expect(shown.out.contains("another side had deleted the row already"), "\(shown.out)")
   }
 
   @Test("a transfer that waits is open when a row that it deletes is gone")
