@@ -6,6 +6,7 @@
 #   SEED       the first seed of `make soak` or `make histories`; give the one that a failure printed to see that
 #              failure again
 #   HISTORIES  how many random histories of hub and devices, and of scopes, `make histories` tries (1000)
+#   RULES      1: `make histories` leaves out each rule of the model in turn, and looks whether histories miss it
 #   ROWS       how many rows each side brings in `make histories` while other processes write (100000)
 #   DEPTH      up to how many writes and ways of a stick the small histories go, all of which `make histories` plays (5)
 #   ATTACKS    how many mutations of an insider's bundles `make fuzz` tries (100000)
@@ -23,6 +24,7 @@ SECONDS   ?= 300
 SEED      ?=
 SEASONS   ?=
 PLANTED   ?=
+RULES     ?=
 FILTER    ?=
 QUICK     ?=
 ONLY      ?=
@@ -106,10 +108,14 @@ endif
 # Random histories of the protocol's model, then of a hub and its devices on real files, pairs of hubs, and random
 # programs of writers, for as long as you like; then large bundles, while other processes write and read.
 histories: deps
+ifneq ($(RULES),)
+	Tests/Model/histories.py --each-rule '$(HISTORIES)'
+else
 	Tests/Model/histories.py '$(HISTORIES)' $(SEED)
 	SATCHEL_HISTORIES='$(HISTORIES)' SATCHEL_PROGRAMS='$(PROGRAMS)' SATCHEL_DEPTH='$(DEPTH)' $(if $(SEED),SATCHEL_SEED='$(SEED)') \
 	  $(SWIFT) test $(OPTIMISED) --filter 'ProtocolTests|SmallHistoryTests|LeakTests|ScopeChangeTests|CaptureTests.randomPrograms'
 	SATCHEL_ROWS='$(ROWS)' $(SWIFT) test $(OPTIMISED) --skip-build --filter ConcurrencyTests
+endif
 
 # The tests under the address sanitizer, the documents' tours and the recipes with both tools under valgrind, then the
 # tests under the thread sanitizer: hours, and so with fewer seasons. Both sanitizers need memory of their own; XCTest
@@ -123,8 +129,8 @@ sanitize: deps
 	SATCHEL_SEASONS=100 SATCHEL_MEBIBYTES=512 TSAN_OPTIONS=suppressions=$(CURDIR)/Tests/races.txt \
 	  $(SWIFT) test -c release -Xswiftc -enable-testing --sanitize thread --scratch-path .build/thread
 
-# Kills the tools before every call that changes a file, and fails every such call, one run each: 20 minutes. ONLY
-# names one of the commands.
+# Kills the tools before every call that changes a file, and fails every such call, one run each: an hour. ONLY names
+# one of the commands.
 crash: deps
 	SATCHEL_CRASHES=1000000 SATCHEL_CRASH='$(ONLY)' $(SWIFT) test $(OPTIMISED) --filter CrashTests
 
@@ -136,7 +142,7 @@ fuzz: deps
 	scripts/fuzz.sh '$(SECONDS)'
 
 # What Satchel costs, measured against what one would do without it, in an optimised build. QUICK=1 measures less, in
-# two minutes. Others' programs for the comparison are installed where they are missing.
+# two minutes. Others' programs for the comparison are installed where they are missing. Fails if a limit is exceeded.
 bench: deps
 	scripts/bench-peers.sh
 	$(SWIFT) build -c release

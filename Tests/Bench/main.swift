@@ -1,6 +1,6 @@
 import Foundation
 
-do { try runBench() } catch {
+do { if try !runBench() { exit(1) } } catch {
   FileHandle.standardError.write(Data("\(error)\n".utf8))
   exit(1)
 }
