@@ -10,13 +10,19 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
   let words: [String]
   /// Commands that come first, each a tool and its words.
   var before: [[String]] = []
+  /// The exit code of the command if nothing disturbs it.
+  var code: Int32 = 0
   /// A shell command that must succeed afterwards, before both sides continue.
   var then: String?
+  /// The number of conflicts at the hub in the end.
+  var conflicts = 1
 
   static let export = ["satchel", "-C", "tablet", "sync", "STICK"]
   static let merge = ["satchel-hub", "-C", "hub", "sync", "STICK"]
   static let step = ["satchel-hub", "-C", "hub", "dataset", "apply", "../camp-2.json", "--migration", "../camp-2.sql"]
-  static let all = [
+  static let all = ofOneHistory + ofPartedHistories
+
+  private static let ofOneHistory = [
     CrashCase(testDescription: "export", tool: "satchel", words: ["-C", "tablet", "export"]),
     CrashCase(
       testDescription: "hub import", tool: "satchel-hub",
@@ -216,8 +222,8 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
   }()
 
   /// The hub's files in a snapshot of its machine.
-  private static let copyHub = ["bash", "-c", "mkdir copy; cp -a hub office.sqlite copy"]
-  private static let putBackHub = ["bash", "-c", "rm -r hub office.sqlite; cp -a copy/. .; rm -r copy"]
+  static let copyHub = ["bash", "-c", "mkdir copy; cp -a hub office.sqlite copy"]
+  static let putBackHub = ["bash", "-c", "rm -r hub office.sqlite; cp -a copy/. .; rm -r copy"]
   private static let backup = ["bash", "-c", "satchel-hub -C hub backup HERE/monday.satchel; cp -a hub/keys safe"]
   func words(in world: CrashFixture, _ words: [String]) throws -> [String] {
     try words.map { try expanded($0, in: world) }
@@ -242,13 +248,13 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
       text = text.replacingOccurrences(of: "HUBPRINT", with: key.fingerprint)
     }
     return text.replacingOccurrences(of: "STICK", with: world.folder("stick")).replacingOccurrences(
-      of: "HERE", with: world.folder.path)
+      of: "HERE/", with: "\(world.folder.path)/")
   }
 
   /// Lets both sides continue, and checks that nothing was lost, doubled or left behind.
   func finish(_ world: CrashFixture) throws {
     if let then { try world.shell(expanded(then, in: world)) }
-    try world.finish()
+    try world.finish(conflicts: conflicts)
   }
 
   /// The world just before the command.
@@ -264,7 +270,7 @@ struct CrashCase: Sendable, CustomTestStringConvertible {
   /// Every call of the command, or `share` of them, evenly spread.
   func points(in world: CrashFixture, share: Int) throws -> [(call: String, number: Int)] {
     let copy = try CrashFixture(copyOf: world)
-    let counts = try copy.counts(tool, words(in: copy, words))
+    let counts = try copy.counts(tool, words(in: copy, words), code: code)
     let all = CrashFixture.calls.flatMap { call in (0..<(counts[call] ?? 0)).map { (call, $0 + 1) } }
     guard all.count > share else { return all }
     return (0..<share).map { all[$0 * all.count / share] }
@@ -301,7 +307,8 @@ struct CrashTests {
   func failing(at crash: CrashCase) throws {
     let world = try crash.world()
     let rehearsal = try CrashFixture(copyOf: world)
-    let faults = try rehearsal.faults(crash.tool, crash.words(in: rehearsal, crash.words), atEachCall: share > 100)
+    let faults = try rehearsal.faults(
+      crash.tool, crash.words(in: rehearsal, crash.words), code: crash.code, atEachCall: share > 100)
     #expect(faults.count >= 6)
     for fault in faults {
       let copy = try CrashFixture(copyOf: world)
@@ -309,9 +316,9 @@ struct CrashTests {
       let result = try copy.fail(
         crash.tool, crash.words(in: copy, crash.words), at: fault.call, fault.number, with: fault.error)
       // A failure after the last important step, or during cleaning up, need not be reported.
-      #expect([0, 1, 5].contains(result.status), "\(fault): \(result.status) \(result.complaint)")
+      #expect([crash.code, 1, 5].contains(result.status), "\(fault): \(result.status) \(result.complaint)")
       // The message says what was wrong and where, and what to do next.
-      if result.status != 0 {
+      if result.status != crash.code {
         #expect(result.complaint.split(separator: "\n").count >= 2, "\(fault): \(result.complaint)")
       }
       if result.status == 1, try copy.contents() == before { continue }

@@ -15,9 +15,11 @@ extension CrashFixture {
   /// Ways in which a command may fail: a full disk and a failing one, a medium that cannot be written, missing rights,
   /// too many open files, and a stick that is pulled out while it is read. Either a few of each way, evenly spread over
   /// the calls, or each call in one possible way.
-  func faults(_ tool: String, _ words: [String], atEachCall: Bool) throws -> [Fault] {
+  /// - Parameter code: the exit code of the command if no call fails.
+  func faults(_ tool: String, _ words: [String], code: Int32, atEachCall: Bool) throws -> [Fault] {
     let spread = atEachCall ? Self.each : Self.spread
-    let calls = try calls(["write", "pwrite64", "fsync", "renameat", "mkdirat", "openat", "read"], of: tool, words)
+    let names = ["write", "pwrite64", "fsync", "renameat", "mkdirat", "openat", "read"]
+    let calls = try calls(names, of: tool, words, code: code)
     let writes = calls.filter { !["openat", "read"].contains($0.name) }
     let opens = calls.filter { $0.name == "openat" && $0.isHere }
     let openedToWrite = opens.filter { $0.line.contains("O_RDWR") || $0.line.contains("O_CREAT") }
@@ -50,11 +52,11 @@ extension CrashFixture {
   }
 
   /// A command's calls of these names, in order.
-  private func calls(_ names: [String], of tool: String, _ words: [String]) throws -> [Call] {
+  private func calls(_ names: [String], of tool: String, _ words: [String], code: Int32) throws -> [Call] {
     let result = try StockTool.strace.run(
       ["-f", "-qq", "-y", "-o", "calls", "-e", "trace=\(names.joined(separator: ","))", builtProgram(tool)] + words,
       in: folder.path)
-    guard result.status == 0 else { throw ToolFailure("\(words): \(result.complaint)") }
+    guard result.status == code else { throw ToolFailure("\(words): \(result.status) \(result.complaint)") }
     var counts: [String: Int] = [:]
     return try folder.text("calls").split(separator: "\n").compactMap { line in
       guard let name = names.first(where: { line.contains(" \($0)(") }) else { return nil }

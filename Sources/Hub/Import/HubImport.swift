@@ -217,6 +217,9 @@ extension HubWorkspace {
       do { return try body() } catch let error as Refusal where error.keeping == .waiting {
         if runMode == .commit { try keepWaiting(path, because: error, store) }
         throw error
+      } catch let proof as SetBackProof {
+        if runMode == .commit { try keepAndNote(proof, in: path, store) }
+        throw proof.refusal
       } catch BundleError.unknownKey(let id) where isOwnWithOtherKey(path, store) {
         throw Refusal(
           .unknownKey, "It names this hub as its author, and is signed with key \(id), which this hub does not have.",
@@ -234,6 +237,16 @@ extension HubWorkspace {
     } keep: {
       try quarantine(path, because: $0, store, source)
     }
+  }
+
+  /// Keeps the bundle with a proof, and records the proof. The record comes second: with it, the hub refuses this
+  /// bundle like every other one, and would not keep it if this import was cut short.
+  private func keepAndNote(_ proof: SetBackProof, in path: String, _ store: HubStore) throws {
+    do { try keepWaiting(path, because: proof.refusal, store) } catch let notKept as Refusal {
+      try note(proof, store)
+      throw notKept
+    }
+    try note(proof, store)
   }
 
   /// Whether a file names this hub as its sender. No known key proves that.

@@ -67,7 +67,7 @@ extension HubWorkspace {
           hint: "No part of it is used.", keeping: .quarantine)
       }
       // A key that the hub itself announced is the hub's, even if the hub does not have it.
-      throw try noteSetBack(
+      throw try proofOfSetBack(
         link, of: scope.epoch, for: device, announcing: bundle.manifest.rotation?.key, store)
     }
     return try collect(bundle, link, from: path, isBelieved: isBelieved, store)

@@ -28,7 +28,9 @@ extension HubWorkspace {
       found.manifest.from.id == store.identity.id, found.manifest.to.id == device.id,
       try !Ledger.hasWritten(found.manifest, found.digest, in: store.database)
     else { return }
-    throw try noteSetBack(
+    let proof = try proofOfSetBack(
       Manifest.EmissionLink(number: next, digest: found.digest), of: scope.epoch, for: device.id, store)
+    try note(proof, store)
+    throw proof.refusal
   }
 }

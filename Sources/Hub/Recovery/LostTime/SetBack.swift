@@ -16,21 +16,24 @@ extension HubWorkspace {
     return try ownKeys().filter { !revoked.contains($0) }
   }
 
-  /// Records the proof that the hub was set back. Returns the refusal of the bundle that contains the proof.
+  /// The proof that the hub was set back, which the caller throws. The hub records it when its bundle is kept.
   /// - Parameter announced: the key of this hub that the emission announces. nil if it announces none.
-  func noteSetBack(
+  func proofOfSetBack(
     _ emission: Manifest.EmissionLink, of epoch: Epoch, for device: ReplicaID, announcing announced: PublicKey? = nil,
     _ store: HubStore
-  ) throws -> Refusal {
-    let now = platform.clock.milliseconds()
+  ) throws -> SetBackProof {
     let lacking = try announced.flatMap { try ownKeys().contains($0) ? nil : $0 }
-    try store.writeTransaction(runMode) {
-      try store.noteSetBack(emission, of: epoch, for: device, lacking: lacking, at: now)
-    }
     let name = try store.device(device)?.name ?? device.text
-    let found = SetBack(
-      at: now, device: name, epoch: epoch, number: emission.number, lackingKey: lacking, digest: emission.digest)
-    return found.refusal(keeping: .waiting)
+    return SetBackProof(
+      device: device,
+      found: SetBack(
+        at: platform.clock.milliseconds(), device: name, epoch: epoch, number: emission.number, lackingKey: lacking,
+        digest: emission.digest))
+  }
+
+  /// Records the proof that the hub was set back. From now on, the hub neither imports nor emits.
+  func note(_ proof: SetBackProof, _ store: HubStore) throws {
+    try store.writeTransaction(runMode) { try store.note(proof) }
   }
 
   /// The proof that the hub was set back. nil if there is none. A key that the hub lacked may be here again by now.
@@ -66,6 +69,15 @@ extension HubWorkspace {
   func refuseSetBack(_ store: HubStore) throws {
     if let found = try setBack(store) { throw found.refusal(keeping: .unnoted) }
   }
+}
+
+/// The proof that the hub was set back, before the hub records it.
+struct SetBackProof: Error {
+  /// The device for which the emission was made.
+  let device: ReplicaID
+  let found: SetBack
+
+  var refusal: Refusal { found.refusal(keeping: .waiting) }
 }
 
 extension SetBack {

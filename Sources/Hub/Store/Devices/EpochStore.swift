@@ -99,19 +99,17 @@ extension HubStore {
   }
 
   /// Records that the hub was set back. The first proof stays.
-  /// - Parameter key: the key that the emission announces, and that the hub does not have. nil: there is none.
-  func noteSetBack(
-    _ emission: Manifest.EmissionLink, of epoch: Epoch, for device: ReplicaID, lacking key: PublicKey?, at time: Int64
-  ) throws {
+  func note(_ proof: SetBackProof) throws {
+    let found = proof.found
     try database.run(
       """
       INSERT OR IGNORE INTO satchel_set_back (one, at, device, epoch, number, digest, key)
       VALUES (1, :at, :device, :epoch, :number, :digest, :key)
       """,
       [
-        "at": .integer(time), "device": .string(device.text), "epoch": .string(epoch.text),
-        "number": .integer(emission.number.rawValue), "digest": .string(emission.digest.hexadecimal),
-        "key": key.map { .string($0.line) } ?? .null,
+        "at": .integer(found.at), "device": .string(proof.device.text), "epoch": .string(found.epoch.text),
+        "number": .integer(found.number.rawValue), "digest": .string(found.digest.hexadecimal),
+        "key": found.lackingKey.map { .string($0.line) } ?? .null,
       ])
   }
 
