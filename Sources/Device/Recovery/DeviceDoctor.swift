@@ -117,6 +117,9 @@ extension DeviceWorkspace {
       }
     }
     try session.repair(missing, &report)
+    // No repair ends these, so a person must know of them also afterwards.
+    try session.examineHub(&report)
+    try session.examineFiles(&report)
     report.isRepaired = true
     return report
   }
@@ -205,22 +208,14 @@ extension DeviceSession {
     return !former.contains(state.epoch)
   }
 
-  fileprivate func examine(_ report: inout DoctorReport) throws {
+  /// Finds what stops every bundle from the hub.
+  fileprivate func examineHub(_ report: inout DoctorReport) throws {
     if try workspace.hubKey() == nil { report.add(Finding(WorkspaceError.noHubKey(workspace))) }
     if let found = try estrangement() { report.add(found.finding) }
-    if let highest = try unknownExport() {
-      report.add(oldCopy(highest, hint: nil))
-      if damage.isEmpty { return }
-      do {
-        try lookForUnseen(&report)
-      } catch let error as WorkspaceError where error.code == .noHistory {
-        report.add(Finding(WorkspaceError.damagedOldCopy(damage[0])))
-      }
-      return
-    }
-    for name in try staleFiles() {
-      report.add(Finding(.staleFile, "bundles/outbox/\(name) need not be carried any more."))
-    }
+  }
+
+  /// Finds bundles that a person must carry or import.
+  fileprivate func examineFiles(_ report: inout DoctorReport) throws {
     for name in try orphans() {
       report.add(
         Finding(
@@ -236,6 +231,24 @@ extension DeviceSession {
           hint: "satchel import \(file)"
         ))
     }
+  }
+
+  fileprivate func examine(_ report: inout DoctorReport) throws {
+    try examineHub(&report)
+    if let highest = try unknownExport() {
+      report.add(oldCopy(highest, hint: nil))
+      if damage.isEmpty { return }
+      do {
+        try lookForUnseen(&report)
+      } catch let error as WorkspaceError where error.code == .noHistory {
+        report.add(Finding(WorkspaceError.damagedOldCopy(damage[0])))
+      }
+      return
+    }
+    for name in try staleFiles() {
+      report.add(Finding(.staleFile, "bundles/outbox/\(name) need not be carried any more."))
+    }
+    try examineFiles(&report)
     if damage.contains(where: { !$0.isRepairable }) { return }
     if workspace.configuration.continues != nil {
       report.add(
