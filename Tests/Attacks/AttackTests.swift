@@ -13,8 +13,8 @@ import Testing
 /// Attacks that need no broken cipher, played with real keys and files. `docs/SECURITY.md` lists them.
 @Suite("Attacks")
 struct AttackTests {
-  private let world: ExchangeFixture
-  private let tablet: DeviceWorkspace
+  let world: ExchangeFixture
+  let tablet: DeviceWorkspace
   private let phone: DeviceWorkspace
 
   init() throws {
@@ -26,30 +26,30 @@ struct AttackTests {
   }
 
   /// Why a step was refused. nil if it was accepted.
-  private func reason(_ body: () throws -> Void) throws -> String? {
+  func reason(_ body: () throws -> Void) throws -> String? {
     do {
       try body()
       return nil
     } catch let error as any ExplainedError { return error.reason }
   }
 
-  private func kept(_ path: String, as name: String) throws -> String {
+  func kept(_ path: String, as name: String) throws -> String {
     try world.platform.files.copy(path, to: world.folder("\(name).satchel"), mode: 0o644)
     return world.folder("\(name).satchel")
   }
 
-  private func write(_ name: String, on device: DeviceWorkspace) throws {
+  func write(_ name: String, on device: DeviceWorkspace) throws {
     try world.write("UPDATE camps SET name = '\(name)' WHERE id = 1", in: device.folder)
   }
 
-  private func name(in folder: WorkspaceFolder) throws -> String? {
+  func name(in folder: WorkspaceFolder) throws -> String? {
     try Database(path: folder.path("data.sqlite"), mode: .readOnly).first("SELECT name FROM camps WHERE id = 1") {
       $0.text(0)
     }
   }
 
   /// A bundle without rows, with any manifest and signed with any key.
-  private func forged(
+  func forged(
     _ body: Manifest.Body, dataset: String = "world", from: Manifest.Party, to: Manifest.Party,
     key: borrowing SigningKey,
     revoked: Manifest.Revocations? = nil, stamp: Stamp? = nil, user: String = "ana"
@@ -64,17 +64,17 @@ struct AttackTests {
     return try kept(draft.write(sealed), as: "forged")
   }
 
-  private func party(_ device: DeviceWorkspace) -> Manifest.Party {
+  func party(_ device: DeviceWorkspace) -> Manifest.Party {
     .init(id: device.configuration.id, name: device.configuration.name)
   }
 
-  private var office: Manifest.Party { .init(id: world.hub.configuration.id, name: world.hub.configuration.name) }
+  var office: Manifest.Party { .init(id: world.hub.configuration.id, name: world.hub.configuration.name) }
 
   private func manifest(_ path: String) throws -> Manifest {
     try BundleReader(platform: world.platform).manifest(of: path, trust: .firstContact)
   }
 
-  private func changes(_ path: String, sequence: Int64) throws -> Manifest.Body {
+  func changes(_ path: String, sequence: Int64) throws -> Manifest.Body {
     guard case .changes(let real) = try manifest(path).body else { throw ToolFailure("no export") }
     var forged = Manifest.Changes(
       epoch: real.epoch, incarnation: real.incarnation, received: real.received, sequence: SequenceNumber(sequence),
@@ -83,7 +83,7 @@ struct AttackTests {
     return .changes(forged)
   }
 
-  private func scope(_ path: String, number: Int64) throws -> Manifest.Body {
+  func scope(_ path: String, number: Int64) throws -> Manifest.Body {
     guard case .scope(let real) = try manifest(path).body else { throw ToolFailure("no emission") }
     return .scope(
       .init(
