@@ -8,9 +8,9 @@ import Testing
 @Suite("Clocks that are wrong")
 struct TimeTests {
   let camp: CommandLineFixture
-  private static let day: Int64 = 86_400_000
+  static let day: Int64 = 86_400_000
   /// The time at which the hub's tools run, by the right clock.
-  private let now = SystemClock().milliseconds()
+  let now = SystemClock().milliseconds()
 
   init() throws {
     camp = try CommandLineFixture()
@@ -20,24 +20,24 @@ struct TimeTests {
   }
 
   /// A program's write while the clock shows this time.
-  private func write(_ words: String, in database: String, at time: Int64) throws {
+  func write(_ words: String, to id: String = "n", in database: String, at time: Int64) throws {
     try camp.sql(
       database,
       """
-      UPDATE notes SET words = '\(words)' WHERE id = 'n';
+      UPDATE notes SET words = '\(words)' WHERE id = '\(id)';
       UPDATE satchel_writes_notes SET satchel_written = 2440587.5 + \(time) / 86400000.0
       WHERE rowid = (SELECT max(rowid) FROM satchel_writes_notes);
       """)
   }
 
-  private func deliver(_ name: String, at time: Int64, hubAt hubTime: Int64) throws {
+  func deliver(_ name: String, at time: Int64, hubAt hubTime: Int64) throws {
     camp.platform = Platform(files: HostFileSystem(), clock: SetClock(time), random: SystemRandom())
     let exported = camp.device(name, "export", "--json")
     let file = try #require(try exported.json["file"]?.stringValue, "\(exported.error)")
     try atHub(hubTime) { #expect(camp.hub("import", file).code == 0) }
   }
 
-  private func answer(_ name: String, at time: Int64, hubAt hubTime: Int64) throws {
+  func answer(_ name: String, at time: Int64, hubAt hubTime: Int64) throws {
     var file: String?
     try atHub(hubTime) {
       file = try camp.hub("emit", "--device", name, "--json").json["emissions"]?.arrayValue?.first?["file"]?.stringValue
@@ -47,12 +47,12 @@ struct TimeTests {
     #expect(outcome.code == 0, "\(outcome.error)")
   }
 
-  private func atHub(_ time: Int64, _ body: () throws -> Void) throws {
+  func atHub(_ time: Int64, _ body: () throws -> Void) throws {
     camp.platform = Platform(files: HostFileSystem(), clock: SetClock(time), random: SystemRandom())
     try body()
   }
 
-  private func words(_ database: String = "office.sqlite") throws -> String {
+  func words(_ database: String = "office.sqlite") throws -> String {
     try camp.rows(database, "SELECT words FROM notes WHERE id = 'n'")
   }
 
@@ -141,7 +141,7 @@ struct TimeTests {
 
   // MARK: the hub's own clock
 
-  private func emission(for name: String, at time: Int64) throws -> CommandLineFixture.Outcome {
+  func emission(for name: String, at time: Int64) throws -> CommandLineFixture.Outcome {
     try atHub(time) {}
     return camp.hub("emit", "--device", name)
   }
