@@ -1,7 +1,7 @@
 import Testing
 
-/// Three devices wrote one after the other, and each knew what the ones before had written. Then the hub is set back,
-/// and they deliver again in some order.
+/// Three devices wrote one after the other, and each knew what the ones before had written. Then the hub is set back or
+/// restored, and they deliver again in some order.
 @Suite("A lost time that comes back in every order")
 struct DeliveryOrderTests {
   private let camp: CommandLineFixture
@@ -17,6 +17,9 @@ struct DeliveryOrderTests {
     /// It imports the hub's first bundle of the new history before it delivers.
     case importFirst
   }
+
+  /// How the hub comes back without what the devices wrote.
+  enum Way: CaseIterable { case filesPutBack, backup }
 
   static let orders = [
     ["a", "b", "c"], ["a", "c", "b"], ["b", "a", "c"], ["b", "c", "a"], ["c", "a", "b"], ["c", "b", "a"],
@@ -68,8 +71,20 @@ struct DeliveryOrderTests {
     try camp.remove("late")
   }
 
-  @Test("counters, lists, deleted rows and known changes are as they were, whoever delivers first", arguments: stories)
-  func everyOrder(story: (rules: String, manner: Manner)) throws {
+  private func bringBackHub(_ way: Way) throws {
+    switch way {
+    case .filesPutBack:
+      try camp.putBackHub()
+      #expect(camp.hub("restore", "--in-place").code == 0)
+    case .backup: try camp.restore()
+    }
+    try camp.removeIfThere("stick")
+  }
+
+  @Test(
+    "counters, lists, deleted rows and known changes are as they were, whoever delivers first", arguments: stories,
+    Way.allCases)
+  func everyOrder(story: (rules: String, manner: Manner), way: Way) throws {
     let (rules, manner) = story
     try camp.open(
       """
@@ -80,7 +95,7 @@ struct DeliveryOrderTests {
       CommandLineFixture.definition(
         #"{ "notes": { \#(rules) }, "counts": { "columns": { "n": "sum", "tags": "union" } } }"#), devices: devices)
     for device in devices { try camp.carry(device, rounds: 2) }
-    try camp.keepHub()
+    if way == .backup { try camp.backUp() } else { try camp.keepHub() }
     try writeInTurn()
     let truth = try rows("office.sqlite")
     #expect(truth == #"15|["c"]|{"name":"by c"}"#)
@@ -89,17 +104,15 @@ struct DeliveryOrderTests {
       try camp.copy(device, to: "\(device)-then")
     }
     for order in Self.orders {
-      try camp.putBackHub()
-      try camp.removeIfThere("stick")
-      #expect(camp.hub("restore", "--in-place").code == 0)
+      try bringBackHub(way)
       for (place, device) in order.enumerated() { try deliver(device, place == 0 ? manner : .usual) }
       if manner == .late { try takeLate() }
       for _ in 1...2 { for device in order { try camp.carry(device) } }
       for database in ["office.sqlite"] + devices.map({ "\($0)/data.sqlite" }) {
-        #expect(try rows(database) == truth, "\(database), \(order), \(manner)")
+        #expect(try rows(database) == truth, "\(database), \(order), \(manner), \(way)")
       }
       let open = "SELECT kind, key FROM satchel_conflicts WHERE state IN ('open', 'held')"
-      #expect(try camp.rows("office.sqlite", open) == "", "\(order), \(manner)")
+      #expect(try camp.rows("office.sqlite", open) == "", "\(order), \(manner), \(way)")
       for device in devices {
         try camp.remove(device)
         try camp.copy("\(device)-then", to: device)
