@@ -49,8 +49,10 @@ extension HubTool {
     }
     guard proof.result == .differs else { return "The hub knows no row of \(name) that differs.\n" }
     if found.rows.isEmpty, let words = proof.words {
-      return
-        "The rows that differ are not known: \(words). To send all rows again: satchel-hub emit --device \(name) --full\n"
+      return """
+        The rows that differ are not known: \(words). To send all rows again: satchel-hub emit --device \(name) \
+        --full\n
+        """
     }
     if found.rows.isEmpty {
       return "The next bundle for \(name) asks which rows differ: satchel-hub emit --device \(name)\n"
