@@ -420,7 +420,7 @@ extension Season {
       if random.once(in: 2) { try write(on: device, &random) }
     }
     let report = try device.workspace.repair()
-    if !report.isWell { throw Wrong("\(device.name) with an old copy cannot be repaired: \(report)") }
+    if !report.isRepairedExceptPartings { throw Wrong("\(device.name) with an old copy cannot be repaired: \(report)") }
   }
 
   func removeDatabase(of device: FieldDevice) throws {

@@ -109,7 +109,9 @@ extension Season {
   private func repairDatabase(of device: FieldDevice) throws {
     let report = try device.workspace.repair()
     say("\(device.name) is repaired")
-    if !report.isWell { throw Wrong("\(device.name) without its database cannot be repaired: \(report)") }
+    if !report.isRepairedExceptPartings {
+      throw Wrong("\(device.name) without its database cannot be repaired: \(report)")
+    }
   }
 
   /// At the end of the season, databases that can be rebuilt at once do not wait for the next bundle.
