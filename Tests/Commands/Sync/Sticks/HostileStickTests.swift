@@ -43,7 +43,7 @@ struct HostileStickTests {
     let before = try precious()
     for outcome in [camp.hub("sync", stick), camp.device("tablet", "sync", stick)] {
       #expect(outcome.code == 1, "\(outcome)")
-      #expect(outcome.error.contains("stick/SATCHEL: this is a link"), "\(outcome.error)")
+      #expect(outcome.error.contains("stick/SATCHEL: this is a symbolic link"), "\(outcome.error)")
       #expect(outcome.error.contains("Remove it"))
     }
     #expect(try precious() == before)
@@ -63,7 +63,7 @@ struct HostileStickTests {
     let before = try precious()
     let outcome = camp.hub("sync", stick)
     #expect(outcome.code == (place.hasPrefix("camp/hub") ? 3 : 5), "\(outcome)")
-    #expect(outcome.error.contains("stick/SATCHEL/\(place): this is a link"), "\(outcome.error)")
+    #expect(outcome.error.contains("stick/SATCHEL/\(place): this is a symbolic link"), "\(outcome.error)")
     #expect(try precious() == before)
     #expect(try imported("r2") == (place == "camp/hub" ? "5" : "2"))
     let end = place.hasPrefix("camp/hub") ? "Not everything was done" : "Not everything is on the stick"
@@ -83,7 +83,9 @@ struct HostileStickTests {
     try camp.makeFolder("\(folder)/camp-tablet-hub-3.satchel")
     let outcome = camp.hub("sync", stick)
     #expect(outcome.code == 3, "\(outcome)")
-    for (number, words) in [(1, "this is a link"), (2, "this is a device, pipe or socket"), (3, "this is a folder")] {
+    for (number, words) in [
+      (1, "this is a symbolic link"), (2, "this is a device, pipe or socket"), (3, "this is a folder"),
+    ] {
       #expect(outcome.error.contains("camp-tablet-hub-\(number).satchel: \(words)"), "\(outcome.error)")
     }
     #expect(try imported("r1") == "4" && imported("r2") == "2")
@@ -128,7 +130,7 @@ struct HostileStickTests {
     try link("media/bad/SATCHEL", to: "precious")
     let before = try precious()
     let outcome = camp.hub("watch", "--once", camp.path("media"), "--json")
-    #expect(outcome.code == 1 && outcome.error.contains("media/bad/SATCHEL: this is a link"), "\(outcome)")
+    #expect(outcome.code == 1 && outcome.error.contains("media/bad/SATCHEL: this is a symbolic link"), "\(outcome)")
     #expect(try outcome.json["visits"] == 1)
     #expect(try precious() == before)
     #expect(try HostFileSystem().list(camp.path("elsewhere/SATCHEL")).isEmpty)
@@ -145,7 +147,7 @@ struct HostileStickTests {
     try link("hub/\(place)", to: "precious")
     let before = try precious()
     let outcome = camp.hub("import", camp.path("stick/SATCHEL/camp/hub/tablet/camp-tablet-hub-1.satchel"))
-    #expect(outcome.code == 1 && outcome.error.contains("hub/\(place): this is a link"), "\(outcome)")
+    #expect(outcome.code == 1 && outcome.error.contains("hub/\(place): this is a symbolic link"), "\(outcome)")
     #expect(camp.hub("emit", "--all").code == 1)
     #expect(try precious() == before)
   }
@@ -156,7 +158,7 @@ struct HostileStickTests {
     try FileManager.default.createSymbolicLink(
       atPath: camp.path("hub/bundles/inbox/linked.satchel"), withDestinationPath: real)
     let inside = camp.hub("import", camp.path("hub/bundles/inbox/linked.satchel"))
-    #expect(inside.code == 1 && inside.error.contains("linked.satchel: this is a link"), "\(inside)")
+    #expect(inside.code == 1 && inside.error.contains("linked.satchel: this is a symbolic link"), "\(inside)")
     try FileManager.default.createSymbolicLink(atPath: camp.path("named.satchel"), withDestinationPath: real)
     #expect(camp.hub("import", camp.path("named.satchel")).code == 0)
     #expect(try imported("r1") == "1")
