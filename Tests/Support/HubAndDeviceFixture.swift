@@ -22,15 +22,21 @@ struct HubAndDeviceFixture: Story {
     try hub.admit(device, user: user)
   }
 
-  /// The same on new ground, with a dataset of one table without rules.
-  init(
-    random: any RandomSource, clock: SetClock, hub: String, device: String, user: String, dataset: String,
-    table: String, schema: String
-  ) throws {
+  /// The names of the replicas, and a dataset of one table without rules.
+  struct Setting {
+    let hub: String
+    let device: String
+    let user: String
+    let dataset: String
+    let table: String
+    let schema: String
+  }
+
+  init(_ setting: Setting, random: any RandomSource, clock: SetClock) throws {
+    let definition = #"{ "dataset": "\#(setting.dataset)", "version": 1, "tables": { "\#(setting.table)": {} } }"#
     try self.init(
-      on: WorkspaceFixture(random: random, clock: clock), hub: hub, device: device, user: user,
-      definition: Array(#"{ "dataset": "\#(dataset)", "version": 1, "tables": { "\#(table)": {} } }"#.utf8),
-      schema: schema)
+      on: WorkspaceFixture(random: random, clock: clock), hub: setting.hub, device: setting.device, user: setting.user,
+      definition: Array(definition.utf8), schema: setting.schema)
   }
 
   /// A bundle from the hub, copied out of its workspace.
@@ -43,5 +49,21 @@ struct HubAndDeviceFixture: Story {
   func export(_ name: String) throws -> String {
     tick()
     return try copy(device.export().file, as: name)
+  }
+}
+
+/// A story of a hub and one device, with golden bundles.
+protocol PairStory: GoldenStory {
+  static var setting: HubAndDeviceFixture.Setting { get }
+  var pair: HubAndDeviceFixture { get }
+
+  init(pair: HubAndDeviceFixture)
+}
+
+extension PairStory {
+  var ground: WorkspaceFixture { pair.ground }
+
+  init(random: any RandomSource, clock: SetClock) throws {
+    self.init(pair: try HubAndDeviceFixture(Self.setting, random: random, clock: clock))
   }
 }

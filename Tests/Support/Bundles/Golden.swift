@@ -12,8 +12,8 @@ private struct GoldenRandom: RandomSource {
   func bytes(_ count: Int) -> [UInt8] { count == 32 ? SystemRandom().bytes(count) : ids.bytes(count) }
 }
 
-/// Writes the missing golden bundles of format 1 into a folder, with the keys that verify them and their canonical text.
-/// Existing bundles stay. Their signers' secret keys were discarded, so bundles that were made together are added
+/// Writes the missing golden bundles of format 1 into a folder, with the keys that verify them and their canonical
+/// text. Existing bundles stay. Their signers' secret keys were discarded, so bundles that were made together are added
 /// together, and each group has its own signers.
 public func makeGolden(into target: String) throws {
   // The triggers use SQLite's clock, so the hub's clock must be about right.

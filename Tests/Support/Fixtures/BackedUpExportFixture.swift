@@ -3,18 +3,15 @@ import SatchelDevice
 import SatchelPlatform
 
 /// A hub that makes a backup. Its device learns up to which export the backup reaches.
-struct BackedUpExportFixture: GoldenStory {
-  private let pair: HubAndDeviceFixture
-  var ground: WorkspaceFixture { pair.ground }
+struct BackedUpExportFixture: PairStory {
+  static let setting = HubAndDeviceFixture.Setting(
+    hub: "vault", device: "runner", user: "ida", dataset: "wells", table: "wells",
+    schema: """
+      CREATE TABLE wells (id INTEGER PRIMARY KEY, depth REAL);
+      INSERT INTO wells VALUES (1, 12.5), (2, 8);
+      """)
 
-  init(random: any RandomSource, clock: SetClock) throws {
-    pair = try HubAndDeviceFixture(
-      random: random, clock: clock, hub: "vault", device: "runner", user: "ida", dataset: "wells", table: "wells",
-      schema: """
-        CREATE TABLE wells (id INTEGER PRIMARY KEY, depth REAL);
-        INSERT INTO wells VALUES (1, 12.5), (2, 8);
-        """)
-  }
+  let pair: HubAndDeviceFixture
 
   /// The hub has merged two exports. Its backup contains the first one.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {

@@ -4,15 +4,12 @@ import SatchelHub
 import SatchelPlatform
 
 /// A device that describes its health, after its doctor ran.
-struct HealthFixture: GoldenStory {
-  private let pair: HubAndDeviceFixture
-  var ground: WorkspaceFixture { pair.ground }
+struct HealthFixture: PairStory {
+  static let setting = HubAndDeviceFixture.Setting(
+    hub: "kiln", device: "barrow", user: "ira", dataset: "pots", table: "glazes",
+    schema: "CREATE TABLE glazes (id TEXT PRIMARY KEY, degrees REAL); INSERT INTO glazes VALUES ('ash', 1260.5)")
 
-  init(random: any RandomSource, clock: SetClock) throws {
-    pair = try HubAndDeviceFixture(
-      random: random, clock: clock, hub: "kiln", device: "barrow", user: "ira", dataset: "pots", table: "glazes",
-      schema: "CREATE TABLE glazes (id TEXT PRIMARY KEY, degrees REAL); INSERT INTO glazes VALUES ('ash', 1260.5)")
-  }
+  let pair: HubAndDeviceFixture
 
   /// An export after the doctor found nothing.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {

@@ -4,18 +4,15 @@ import SatchelPlatform
 
 /// A hub that does not know which of its last emissions the device has. It states which columns others wrote, and which
 /// of these emissions lack the last write.
-struct OtherWritersFixture: GoldenStory {
-  private let pair: HubAndDeviceFixture
-  var ground: WorkspaceFixture { pair.ground }
+struct OtherWritersFixture: PairStory {
+  static let setting = HubAndDeviceFixture.Setting(
+    hub: "lighthouse", device: "gig", user: "kay", dataset: "wells", table: "wells",
+    schema: """
+      CREATE TABLE wells (id INTEGER PRIMARY KEY, depth REAL, water TEXT);
+      INSERT INTO wells VALUES (1, 12.5, 'clear'), (2, 8, 'brown');
+      """)
 
-  init(random: any RandomSource, clock: SetClock) throws {
-    pair = try HubAndDeviceFixture(
-      random: random, clock: clock, hub: "lighthouse", device: "gig", user: "kay", dataset: "wells", table: "wells",
-      schema: """
-        CREATE TABLE wells (id INTEGER PRIMARY KEY, depth REAL, water TEXT);
-        INSERT INTO wells VALUES (1, 12.5, 'clear'), (2, 8, 'brown');
-        """)
-  }
+  let pair: HubAndDeviceFixture
 
   /// The second emission contains the first of two writes. The device may have that emission or only the one before it.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {

@@ -4,15 +4,12 @@ import SatchelPlatform
 import SatchelValues
 
 /// A device whose export is cut into volumes, with a parity volume that replaces any one of them.
-struct ParityFixture: GoldenStory {
-  private let pair: HubAndDeviceFixture
-  var ground: WorkspaceFixture { pair.ground }
+struct ParityFixture: PairStory {
+  static let setting = HubAndDeviceFixture.Setting(
+    hub: "pass", device: "mule", user: "uma", dataset: "loads", table: "loads",
+    schema: "CREATE TABLE loads (id TEXT PRIMARY KEY, photo BLOB); INSERT INTO loads VALUES ('first', x'00');")
 
-  init(random: any RandomSource, clock: SetClock) throws {
-    pair = try HubAndDeviceFixture(
-      random: random, clock: clock, hub: "pass", device: "mule", user: "uma", dataset: "loads", table: "loads",
-      schema: "CREATE TABLE loads (id TEXT PRIMARY KEY, photo BLOB); INSERT INTO loads VALUES ('first', x'00');")
-  }
+  let pair: HubAndDeviceFixture
 
   /// A whole export, and its volumes.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {

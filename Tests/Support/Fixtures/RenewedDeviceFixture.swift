@@ -7,15 +7,12 @@ import SatchelWorkspace
 
 /// A hub that is restored from a backup, and a device that has a new name since. The device signs the export that the
 /// hub lost again, under its new name.
-struct RenewedDeviceFixture: GoldenStory {
-  private let pair: HubAndDeviceFixture
-  var ground: WorkspaceFixture { pair.ground }
+struct RenewedDeviceFixture: PairStory {
+  static let setting = HubAndDeviceFixture.Setting(
+    hub: "dock", device: "tug", user: "kim", dataset: "ropes", table: "coils",
+    schema: "CREATE TABLE coils (id TEXT PRIMARY KEY, metres REAL); INSERT INTO coils VALUES ('hemp', 40.5)")
 
-  init(random: any RandomSource, clock: SetClock) throws {
-    pair = try HubAndDeviceFixture(
-      random: random, clock: clock, hub: "dock", device: "tug", user: "kim", dataset: "ropes", table: "coils",
-      schema: "CREATE TABLE coils (id TEXT PRIMARY KEY, metres REAL); INSERT INTO coils VALUES ('hemp', 40.5)")
-  }
+  let pair: HubAndDeviceFixture
 
   /// The lost export, signed again.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {

@@ -2,15 +2,12 @@ import SatchelCrypto
 import SatchelPlatform
 
 /// A hub and a device that prove their next keys, and a device that proves its former identity.
-struct RotatedKeyFixture: GoldenStory {
-  private let pair: HubAndDeviceFixture
-  var ground: WorkspaceFixture { pair.ground }
+struct RotatedKeyFixture: PairStory {
+  static let setting = HubAndDeviceFixture.Setting(
+    hub: "mill", device: "raft", user: "ida", dataset: "locks", table: "gates",
+    schema: "CREATE TABLE gates (id TEXT PRIMARY KEY, height REAL); INSERT INTO gates VALUES ('upper', 3.5)")
 
-  init(random: any RandomSource, clock: SetClock) throws {
-    pair = try HubAndDeviceFixture(
-      random: random, clock: clock, hub: "mill", device: "raft", user: "ida", dataset: "locks", table: "gates",
-      schema: "CREATE TABLE gates (id TEXT PRIMARY KEY, height REAL); INSERT INTO gates VALUES ('upper', 3.5)")
-  }
+  let pair: HubAndDeviceFixture
 
   /// The announcement of a new key in both directions, and the request of a device under its second name.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {

@@ -3,18 +3,15 @@ import SatchelHub
 import SatchelPlatform
 
 /// A hub that is restored from a backup. Its device says which exports it made before.
-struct FormerExportsFixture: GoldenStory {
-  private let pair: HubAndDeviceFixture
-  var ground: WorkspaceFixture { pair.ground }
+struct FormerExportsFixture: PairStory {
+  static let setting = HubAndDeviceFixture.Setting(
+    hub: "wharf", device: "ferryman", user: "nia", dataset: "locks", table: "gates",
+    schema: """
+      CREATE TABLE gates (id INTEGER PRIMARY KEY, name TEXT);
+      INSERT INTO gates VALUES (1, 'Upper'), (2, 'Lower');
+      """)
 
-  init(random: any RandomSource, clock: SetClock) throws {
-    pair = try HubAndDeviceFixture(
-      random: random, clock: clock, hub: "wharf", device: "ferryman", user: "nia", dataset: "locks", table: "gates",
-      schema: """
-        CREATE TABLE gates (id INTEGER PRIMARY KEY, name TEXT);
-        INSERT INTO gates VALUES (1, 'Upper'), (2, 'Lower');
-        """)
-  }
+  let pair: HubAndDeviceFixture
 
   /// The first export of the new epoch.
   func bundles() throws -> [(name: String, path: String, signer: PublicKey)] {
