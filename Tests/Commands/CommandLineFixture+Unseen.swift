@@ -32,7 +32,14 @@ extension CommandLineFixture {
       "tables": { "trees": { "keys": "rekey" }, "sites": {} } }
     """
 
-  func openWoods(_ schema: String) throws {
+  static let treesAndSites = """
+    CREATE TABLE trees (id INTEGER PRIMARY KEY, name TEXT);
+    CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT UNIQUE);
+    INSERT INTO trees VALUES (1, 'oak');
+    INSERT INTO sites VALUES ('lake', 'Lake'), ('hill', 'Hill');
+    """
+
+  func openWoods(_ schema: String = treesAndSites) throws {
     try open(schema, Self.woods, attributes: "tier=1", devices: ["tablet", "phone"])
     deliver("tablet", 1)
   }

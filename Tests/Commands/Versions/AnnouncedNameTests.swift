@@ -14,13 +14,7 @@ struct AnnouncedNameTests {
   /// Hub and tablet have had bundles from each other. A row of the tablet was written unseen.
   init() throws {
     camp = try CommandLineFixture()
-    try camp.openWoods(
-      """
-      CREATE TABLE trees (id INTEGER PRIMARY KEY, name TEXT);
-      CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT UNIQUE);
-      INSERT INTO trees VALUES (1, 'oak');
-      INSERT INTO sites VALUES ('lake', 'Lake'), ('hill', 'Hill');
-      """)
+    try camp.openWoods()
     try camp.carry("tablet")
     try camp.writeUnseen("tablet/data.sqlite", "UPDATE sites SET name = 'Swamp' WHERE id = 'lake'")
   }

@@ -74,7 +74,7 @@ extension ReleasedStory {
 
   /// The rows of a camp's area, by the test's own arithmetic.
   private static func seen(_ camps: [Substring]) -> [String: String] {
-    merged.mapValues { text in text }.merging(
+    merged.merging(
       ["camps": 0, "reviews": 1, "tickets": 1].map { table, column in
         let lines = (merged[table] ?? "").split(separator: "\n")
         let kept = lines.filter { camps.contains($0.split(separator: "|", omittingEmptySubsequences: false)[column]) }

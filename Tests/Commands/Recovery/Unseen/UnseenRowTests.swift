@@ -19,13 +19,7 @@ struct UnseenRowTests {
 
   init() throws {
     camp = try CommandLineFixture()
-    try camp.openWoods(
-      """
-      CREATE TABLE trees (id INTEGER PRIMARY KEY, name TEXT);
-      CREATE TABLE sites (id TEXT PRIMARY KEY, name TEXT UNIQUE);
-      INSERT INTO trees VALUES (1, 'oak');
-      INSERT INTO sites VALUES ('lake', 'Lake'), ('hill', 'Hill');
-      """)
+    try camp.openWoods()
   }
 
   private func unseen(_ sql: String) throws { try camp.writeUnseen("tablet/data.sqlite", sql) }
