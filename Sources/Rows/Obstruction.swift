@@ -24,7 +24,8 @@ extension RowTable {
     for index in table.info.uniqueIndexes where !index.name.hasPrefix("sqlite_autoindex_") {
       if message.hasSuffix(suffix(of: index)) { return .index(index.name) }
     }
-    return .declaration(message.split(separator: ": ").last.map(String.init) ?? message)
+    // "UNIQUE constraint failed: trees.name, trees.place"
+    return .declaration(message.firstIndex(of: ":").map { String(message[$0...].dropFirst(2)) } ?? message)
   }
 
   /// The end of SQLite's message that a value is already in an index.

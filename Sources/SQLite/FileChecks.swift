@@ -82,6 +82,5 @@ extension Database {
 private func isOfOneValue(_ line: String) -> Bool {
   if line.hasPrefix("CHECK constraint failed in ") { return true }
   let words = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: false)
-  if words.count > 2, words[1] == "value", words[2] == "in" { return true }
-  return line.hasPrefix("non-") && line.contains(" value in ")
+  return words.count > 2 && words[1] == "value" && words[2] == "in"
 }

@@ -43,7 +43,7 @@ public struct EnteredValueReader {
     layers = try database.layers().filter { $0.table.isSameInSQL(as: table) }
     let columns = try database.columnDeclarations(of: table)
     blobColumns = try columns.filter { column in
-      try column.type.uppercased().contains("BLOB") || database.isSpatiaLiteColumn(column.name, of: table)
+      try column.type.uppercased().hasPart("BLOB") || database.isSpatiaLiteColumn(column.name, of: table)
     }.map(\.name)
   }
 

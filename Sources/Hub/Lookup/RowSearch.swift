@@ -99,9 +99,9 @@ extension Value {
   fileprivate func contains(_ text: String) -> Bool {
     switch self {
     case .null, .blob: false
-    case .integer(let number): String(number).contains(text)
-    case .real(let number): "\(number)".contains(text)
-    case .text(let bytes): String(decoding: bytes, as: UTF8.self).lowercased().contains(text.lowercased())
+    case .integer(let number): String(number).hasPart(text)
+    case .real(let number): "\(number)".hasPart(text)
+    case .text(let bytes): String(decoding: bytes, as: UTF8.self).lowercased().hasPart(text.lowercased())
     }
   }
 }

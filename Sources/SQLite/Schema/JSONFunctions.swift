@@ -19,7 +19,7 @@ extension Database {
   /// Throws SQLite's own error if the schema has anything but tables and indexes, or calls another unsafe function.
   func acceptJSONFunctions() throws {
     do { _ = try first("SELECT 1 FROM sqlite_schema") { _ in true } } catch let error as SQLiteError
-      where error.message.contains("unsafe use of ")
+      where error.message.hasPart("unsafe use of ")
     {
       satchel_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 1)
       if try callsOnlyFunctionsOfValues() { return }

@@ -11,7 +11,7 @@ extension ConsoleSite {
     let text = request.filled("text")?.lowercased()
     let devices = DeviceFreshness.sorted(status, now).filter { entry in
       let device = entry.entry.device
-      return text.map { device.name.lowercased().contains($0) || device.user.lowercased().contains($0) } ?? true
+      return text.map { device.name.lowercased().hasPart($0) || device.user.lowercased().hasPart($0) } ?? true
     }
     let page = PageOfList(devices, by: Self.devicesOfPage, for: request)
     let table = DeviceFreshness.table(

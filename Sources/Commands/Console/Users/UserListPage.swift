@@ -10,7 +10,7 @@ extension ConsoleSite {
     let devices = try hub.devices().filter { $0.state != .revoked }
     let text = request.filled("text")?.lowercased()
     let users = try hub.users().filter { user in
-      text.map { "\(user.name) \(Words.fields(user.attributes))".lowercased().contains($0) } ?? true
+      text.map { "\(user.name) \(Words.fields(user.attributes))".lowercased().hasPart($0) } ?? true
     }
     let page = PageOfList(users, by: Self.usersOfPage, for: request)
     let rows = page.items.map { user -> Markup in

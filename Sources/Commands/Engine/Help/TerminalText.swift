@@ -50,10 +50,7 @@ public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation
 
   public var isEmpty: Bool { string.isEmpty }
 
-  public func contains(_ words: String) -> Bool {
-    let bytes = Array(string.utf8)
-    return words.isEmpty || bytes.indices.contains { bytes[$0...].starts(with: words.utf8) }
-  }
+  public func contains(_ words: String) -> Bool { string.hasPart(words) }
 
   public static func + (a: TerminalText, b: TerminalText) -> TerminalText { "\(a)\(b)" }
   public static func += (a: inout TerminalText, b: TerminalText) { a.string += b.string }

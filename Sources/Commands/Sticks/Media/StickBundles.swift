@@ -39,7 +39,7 @@ extension Stick {
       }
     }
     let returned = found.bundles.filter { path in
-      StickLayout.senders(of: Paths.parent(of: path)).contains { Paths.name(of: path).contains("-\(name)-\($0)-") }
+      StickLayout.senders(of: Paths.parent(of: path)).contains { Paths.name(of: path).hasPart("-\(name)-\($0)-") }
     }
     let isReturned = Set(returned)
     found.bundles = returned + found.bundles.filter { !isReturned.contains($0) } + (try bundlesBeside())
