@@ -34,8 +34,8 @@ public func isPlanted(_ name: String) -> Bool { planted == name }
 
 
 def texts():
-    """Every file of the package that is built, by its path."""
-    for name in ["Sources", "Tests", "examples"]:
+    """Every file of the package that is built or that a test of a mistake reads, by its path."""
+    for name in ["Sources", "Tests", "examples", "bundles", "keys"]:
         for path in sorted((root / name).rglob("*")):
             if path.is_file():
                 yield str(path.relative_to(root)), path.read_bytes()

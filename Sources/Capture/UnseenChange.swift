@@ -23,6 +23,8 @@ public struct SentRow: Sendable {
 public struct UnseenChange: Sendable {
   public let table: Name
   public let key: RowKey
+  /// The last known row; nil: none was there.
+  public let known: Row?
   /// The change from the last known row to the present row; nil: the row is unchanged, and only its pre-images are
   /// missing.
   public let change: Change?
@@ -41,18 +43,21 @@ public struct UnseenChange: Sendable {
 
   fileprivate init?(_ table: Name, _ key: RowKey, from known: Row?, to row: Row?, images: [PreImage], added: Row??) {
     guard let change = Change(from: known, to: row) else { return nil }
-    self.init(table, key, change, images: images, added: added)
+    self.init(table, key, change, from: known, images: images, added: added)
   }
 
   /// For a row that is as its export described it, but whose pre-images are missing.
   fileprivate init(_ table: Name, _ key: RowKey, of sent: SentRow) {
     let change = Change(from: sent.images[0].hubRow, to: sent.row)
-    self.init(table, key, change, images: sent.images, added: nil)
+    self.init(table, key, change, from: sent.images[0].hubRow, images: sent.images, added: nil)
   }
 
-  private init(_ table: Name, _ key: RowKey, _ change: Change?, images: [PreImage], added: Row??) {
+  private init(
+    _ table: Name, _ key: RowKey, _ change: Change?, from known: Row?, images: [PreImage], added: Row??
+  ) {
     self.table = table
     self.key = key
+    self.known = known
     self.change = change
     self.images = images
     self.added = added

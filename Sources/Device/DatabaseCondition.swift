@@ -10,6 +10,8 @@ enum DatabaseCondition {
   case initial
   /// Bundles here show that there was a database. The text says what is in its place.
   case lost(String)
+  /// The device has left its hub, and has lost the database with the rows for its next hub.
+  case lostAfterLeaving(LostAfterLeaving)
   /// It is on a tablet. The text is its name there.
   case away(String)
 }
@@ -20,6 +22,7 @@ extension DeviceWorkspace {
 
   func databaseCondition() throws -> DatabaseCondition {
     if isDocked, let name = configuration.docks { return .away(name) }
+    if let lost = try LostAfterLeaving.find(self) { return .lostAfterLeaving(lost) }
     do {
       let look = try look()
       switch look.content {
@@ -56,10 +59,12 @@ extension DeviceWorkspace {
 
   /// Opens the database even if it is damaged. For inspection and repairs.
   func examined() throws -> DeviceSession {
+    try checkAfterLeaving()
     if let session = try examinedIfCaptured() { return session }
     switch try databaseCondition() {
     case .there: return try DeviceSession(self)
     case .lost(let words): throw WorkspaceError.lostDatabase(words, of: configuration.name)
+    case .lostAfterLeaving(let lost): throw try lost.error()
     case .away(let name): throw WorkspaceError.away(name)
     case .initial: throw Self.noData
     }

@@ -38,6 +38,8 @@ public struct DeviceStatus: Sendable {
     case replaced
     /// The file is missing or empty. The text says which.
     case lost(String)
+    /// The device has left its hub, and has lost the database with the rows for its next hub.
+    case lostAfterLeaving(WorkspaceError)
     /// SQLite cannot read the file. The text is SQLite's message.
     case damaged(String)
     /// The file is on a tablet. The text is its name there.
@@ -131,13 +133,13 @@ extension DeviceWorkspace {
 
   private func trouble() throws -> DeviceStatus.Trouble? {
     do {
-      if try !isDocked && !isInitial() { return nil }
       switch try databaseCondition() {
       case .lost(let words): return .lost(words)
+      case .lostAfterLeaving(let lost): return .lostAfterLeaving(try lost.error())
       case .away(let name): return .away(name)
       case .there, .initial: break
       }
-      guard try hasForeignFile(), !configuration.joins, try hasHistory() else { return nil }
+      guard !configuration.joins, try hasForeignFile(), try hasHistory() else { return nil }
       return .replaced
     } catch let error as SQLiteError where error.isDamage {
       return .damaged(error.message)
@@ -202,7 +204,8 @@ extension DeviceSession {
       damage: damage, triggerFault: try database.fatalTriggerFault(of: tables.map(\.name)),
       missingTriggers: try Capture.missingTriggers(in: database, tables: tables), unknownExport: try unknownExport(),
       redelivery: try state.restored.map { try sequences(after: $0) } ?? [],
-      estrangement: try estrangement(), sealed: try sealedChanges(), brought: try brought().count,
+      estrangement: try estrangement(), sealed: try sealedChanges(),
+      brought: try BroughtEmissionTable.count(in: database),
       namelessRows: nameless.filter { $0.count > 0 },
       localTables: try LocalTable.find(besides: tables, in: database),
       lostCounts: try tables.compactMap { try $0.lostCount(for: state.id, in: database) },

@@ -19,6 +19,8 @@ public struct DeviceWorkspace: Sendable {
   public let keys: WorkspaceKeys
   /// `dryRun`: commands report what they would do, and change nothing.
   let runMode: RunMode
+  /// The most emissions of the lost time that one export names.
+  var mostBrought = Manifest.Changes.mostBrought
   /// Called with the name of each step of an import before the step begins. Tests stop an import there.
   var beforeStep: @Sendable (String) throws -> Void = { _ in }
   /// The work on a copy of a tablet's database; nil: the database is on this machine, or no copy is here now.
@@ -217,6 +219,12 @@ final class DeviceSession {
     self.workspace = workspace
     self.state = state
     self.database = database
+  }
+
+  /// The parts of this session that an import changes. If its transaction is rolled back, they go back too.
+  var progress: (state: DeviceState, dataset: DatasetDefinition, tables: [TrackedTable]) {
+    get { (state, dataset, tables) }
+    set { (state, dataset, tables) = newValue }
   }
 
   /// Continues with the tables of another dataset version, which the caller's transaction has created.

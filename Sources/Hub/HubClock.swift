@@ -11,7 +11,7 @@ public enum ClockFault: Sendable, Equatable {
   case behind(now: Int64, last: Int64)
   /// The clock shows far more than it did before.
   case leapt(now: Int64, last: Int64)
-  /// Rows were written at the hub while its clock showed far more than it does now.
+  /// Rows were written at the hub while its clock showed far more than it does now. No device has their stamps.
   case writes(now: Int64, newest: Int64)
   /// The hub gave stamps while its clock showed far more than it does now.
   case stamps(now: Int64, newest: Int64, holders: Holders)
@@ -24,6 +24,7 @@ public enum ClockFault: Sendable, Equatable {
     public var possible: [String] = []
 
     var isNone: Bool { shown.isEmpty && possible.isEmpty }
+    func contains(_ name: String) -> Bool { shown.contains(name) || possible.contains(name) }
   }
 
   /// The most by which a clock may be set back, or two programs at one hub may differ, in milliseconds.
@@ -68,7 +69,11 @@ extension ClockFault {
   }
 
   func refusal() -> Refusal {
-    Refusal(.clock, "\(words) Until you decide, nothing is imported or made.", hint: wayOut)
+    let rest =
+      if case .stamps = self { "no bundle is made for a device that lacks them" } else {
+        "nothing is imported or made"
+      }
+    return Refusal(.clock, "\(words) Until you decide, \(rest).", hint: wayOut)
   }
 
   /// The fault, in one or two sentences.
@@ -121,19 +126,17 @@ extension ClockFault {
 }
 
 extension HubWorkspace {
-  /// Throws a `Refusal` if the hub's clock cannot be right.
-  func checkClock(_ store: HubStore) throws {
-    if let fault = try store.clockFault(at: platform.clock.milliseconds()) { throw fault.refusal() }
-  }
+  /// Throws a `Refusal` if the hub's clock cannot be right. The same holds if it could not be right when the hub gave
+  /// stamps that no device has yet.
+  func checkClock(_ store: HubStore) throws { try store.checkClock(at: platform.clock.milliseconds()) }
 
-  /// Throws a `Refusal` if the hub's clock cannot be right. Otherwise records its reading. For commands that give
-  /// stamps to others or judge the stamps of others.
-  func passClock(_ store: HubStore) throws {
-    try checkClock(store)
-    let now = platform.clock.milliseconds()
-    // A commit costs more than a read. The tolerance is an hour, so a minute's delay does no harm.
-    guard runMode == .commit, try now > store.clockReading() + 60_000 else { return }
-    try store.writeTransaction(.commit) { try store.saveClockReading(now) }
+  /// Throws a `Refusal` if the hub's stamps are so far ahead of its clock that a device refuses them. A device that may
+  /// have such stamps already is not refused.
+  func refuseStampsAhead(for device: EnrolledDevice, _ store: HubStore) throws {
+    guard let fault = try clockFaultOfStamps(store), case .stamps(_, _, let holders) = fault,
+      !holders.contains(device.name)
+    else { return }
+    throw fault.refusal()
   }
 
   /// The fault of the hub's clock, now, when rows were written here, or when stamps were given. nil if there is none.
@@ -142,7 +145,7 @@ extension HubWorkspace {
     if let fault = try store.clockFault(at: now) { return fault }
     // If capture is damaged, its tables may have other columns.
     guard store.damage.isEmpty else { return nil }
-    return try clockFaultOfStamps(store) ?? store.clockFaultOfWrites(at: now)
+    return try clockFaultOfStamps(store) ?? store.clockFaultOfLog(at: now) ?? store.clockFaultOfWrites(at: now)
   }
 
   /// The fault of the stamps that this hub has given. nil if there is none.

@@ -15,6 +15,8 @@ public struct HubWorkspace: Sendable {
   let platform: Platform
   /// How many changes of one device may wait.
   var mostHeld = HubWorkspace.usualMostHeld
+  /// The most emissions of the lost time that one bundle names.
+  var mostBrought = Manifest.Changes.mostBrought
   /// The number of changes of one row that a bundle may have. No such row is refused.
   var mostSteps = StepLimit.usual
   /// With `dryRun`, commands report what they would do, and change nothing.
@@ -206,7 +208,6 @@ public struct HubWorkspace: Sendable {
   func applying<T>(_ body: (HubStore) throws -> T) throws -> T {
     try locked {
       let store = try store()
-      try checkClock(store)
       return try store.applyTransaction(runMode) {
         try store.logLocalWrites(user: Self.hubUser, at: platform.clock.milliseconds())
         let result = try body(store)

@@ -114,10 +114,17 @@ public struct ElementSet: Sendable {
 
   var value: Value { .text(JSONValue.array(elements).compactBytes) }
 
-  /// The value without the `removed` elements, except those in `kept`; nil: the set has none of these elements.
-  public func removing(_ removed: [JSONValue], butNot kept: ElementSet?) -> Value? {
-    let gone = Set(removed).subtracting(kept?.elements ?? [])
-    let rest = elements.filter { !gone.contains($0) }
-    return rest.count == elements.count ? nil : ElementSet(rest).value
+  /// The value without elements that it adds and that were removed since, and with elements that it lacks and that were
+  /// added again since.
+  /// - Parameters:
+  ///   - removed: the elements that newer changes removed.
+  ///   - added: the elements that newer changes added.
+  ///   - was: the set from which this set was made.
+  /// - Returns: the value; nil if it is unchanged.
+  public func without(_ removed: [JSONValue], keeping added: [JSONValue], since was: ElementSet) -> Value? {
+    let gone = Set(removed).subtracting(was.elements)
+    let again = Set(added).subtracting(elements)
+    let kept = elements.filter { !gone.contains($0) } + was.elements.filter { again.contains($0) }
+    return kept == elements ? nil : ElementSet(kept).value
   }
 }

@@ -155,6 +155,15 @@ extension MergeRules {
     return rules
   }
 
+  /// These rules, for values that cannot be compared, because no record shows which value is the later one. A person
+  /// decides, unless the hub's value wins in any case.
+  public var uncompared: MergeRules {
+    func uncompared(_ policy: Policy) -> Policy { policy == .hub ? .hub : .manual }
+    var rules = MergeRules(table: uncompared(table), columns: columns, grain: grain, deleted: deleted)
+    rules.columns = columns.map { if case .winner(let policy) = $0 { .winner(uncompared(policy)) } else { $0 } }
+    return rules
+  }
+
   /// Rules by which the hub's values win wherever they differ.
   public static func hubWins(_ schema: TableSchema) -> MergeRules {
     MergeRules(table: .hub, columns: schema.columns.map { _ in .winner(.hub) }, grain: .column)

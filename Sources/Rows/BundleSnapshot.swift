@@ -9,6 +9,14 @@ public enum BundleSnapshot {
   /// The largest size of a row, in bytes: the limit of a line.
   public static let mostRowBytes = Int64(BundleLimits().lineBytes)
 
+  /// What happens with a snapshot if a generated column differs from the column here, and may take long to compute.
+  public enum SlowColumn {
+    /// The snapshot is refused.
+    case refused
+    /// The schema is checked, and the rows are not read.
+    case notComputed
+  }
+
   /// Opens the database and checks that it holds only these tables, their indexes, and the stamps of rows.
   ///
   /// The schema is compared before SQLite evaluates any part of it. The size of values and the time of all checks are
@@ -18,12 +26,12 @@ public enum BundleSnapshot {
   /// no such entry.
   /// - Parameters:
   ///   - tables: the tables, with the columns that identify their rows.
-  ///   - declared: the generated columns of the tables here. Another generated column is refused unless it is cheap to
-  ///     compute. nil if there are no tables to compare with.
+  ///   - declared: the generated columns of the tables here. nil if there are no tables to compare with.
+  ///   - slowColumn: how a generated column is treated that is none of these columns and not cheap to compute.
   ///   - look: compares more of the schema, such as columns.
   public static func open(
     _ bundle: borrowing VerifiedBundle, holding tables: [TableRules], computing declared: [GeneratedColumn]?,
-    look: (borrowing Database) throws -> Void = { _ in }
+    _ slowColumn: SlowColumn = .refused, look: (borrowing Database) throws -> Void = { _ in }
   ) throws -> Database? {
     guard let path = bundle.path(of: .snapshot) else { return nil }
     var mostBytes = mostRowBytes
@@ -32,8 +40,10 @@ public enum BundleSnapshot {
       mostBytes = try min(mostBytes, max(leastLimit, 4 * database.pageBytes()))
       database.limitValues(toBytes: Int32(mostBytes))
       try checkSchema(of: database, tables)
-      if let declared { try check(database.generatedColumns(of: tables.map(\.name)), declared) }
+      let slow = try declared.flatMap { try Self.slowColumn(of: tables, in: database, besides: $0) }
+      if let slow, slowColumn == .refused { throw problem(slow) }
       try look(database)
+      if slow != nil { return database }
       let limit = try timeLimit(for: database, clock: bundle.clock)
       try database.bounded(by: limit.isOver) { try checkContent(of: database, tables) }
       return database
@@ -90,14 +100,19 @@ extension BundleSnapshot {
 }
 
 extension BundleSnapshot {
-  /// Refuses a generated column that may take long and differs from the column here. The column is refused before it is
-  /// computed. One call of a function may take hours, and nothing can end the call.
-  private static func check(_ columns: [GeneratedColumn], _ declared: [GeneratedColumn]) throws {
-    for column in columns where !column.isLinear && !declared.contains(where: { column.isDeclared(as: $0) }) {
-      throw problem(
-        "computes the column \(column.name) of \(column.table) in another way than the table here, and it may take long"
-      )
+  /// A generated column that may take long and differs from the column here. It is found before it is computed. One
+  /// call of a function may take hours, and nothing can end the call.
+  private static func slowColumn(
+    of tables: [TableRules], in database: borrowing Database, besides declared: [GeneratedColumn]
+  ) throws -> GeneratedColumn? {
+    try database.generatedColumns(of: tables.map(\.name)).first { column in
+      !column.isLinear && !declared.contains { column.isDeclared(as: $0) }
     }
+  }
+
+  private static func problem(_ column: GeneratedColumn) -> BundleError {
+    problem(
+      "computes the column \(column.name) of \(column.table) in another way than the table here, and it may take long")
   }
 
   /// The schema of a table, with the columns that identify its rows: the columns that the dataset names, or else the

@@ -45,6 +45,8 @@ LARGEST_AGE_HEADER = 64 * KIB
 LARGEST_WINDOW = 8 * MIB
 LARGEST_LINE = 64 * MIB
 LARGEST_SCRIPT = 256 * KIB
+LARGEST_STATE = 16 * MIB
+MOST_ROWS = 100_000
 MOST_MEMBERS = 1_000_000
 DEEPEST = 16
 LARGEST_COUNT = 2**53 - 1
@@ -508,7 +510,9 @@ identifier = matching("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 name_of = matching(r"(?!(con|prn|aux|nul|(com|lpt)[0-9])\Z)[a-z0-9][a-z0-9_-]{0,39}")
 stamp = matching("[0-7][0-9a-f]{15}")
 digest = matching("[0-9a-f]{128}")
-time = matching(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)Z")
+row_digest = matching("[0-9a-f]{64}")
+short_digest = matching("[0-9a-f]{16}")
+time = matching(r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ")
 program_version = matching(r"[0-9]+(\.[0-9]+)*")
 conflict_id = matching("[0-9a-f]{32}")
 
@@ -604,13 +608,15 @@ def read_manifest(manifest):
     return shown + optional_members(manifest) + MEMBERS[kind](manifest)
 
 
+CRITICAL = {"keys", "continues", "attachments", "state", "unseen", "names", "units", "parity"}
+
+
 def check_version(manifest):
     """That no newer version made it (section 10), before anything else that such a one may have changed."""
     must(take(manifest, "format", count_from_1) == 1, f"format: {NEWER}")
     critical = take(manifest, "critical", lambda names: names if isinstance(names, list) else refuse("no array"))
     must(all(isinstance(name, str) for name in critical), "critical: no texts")
-    known = {"keys", "continues", "attachments", "state", "unseen", "names", "units", "parity"}
-    must(set(critical) <= known, f"critical: {NEWER}")
+    must(set(critical) <= CRITICAL, f"critical: {NEWER}")
     must(len(critical) == len(set(critical)), "critical: a name twice")
     kind = take(manifest, "kind", lambda name: name if isinstance(name, str) else refuse("no text"))
     must(kind in MEMBERS, f"kind: {NEWER}")
@@ -629,6 +635,8 @@ def check_entries(items):
 
 def optional_members(manifest):
     kind, shown = manifest["kind"], []
+    if "understands" in manifest:
+        shown.append(("understands", take(manifest, "understands", understood)))
     if "recipient" in manifest:
         shown.append(("recipient", take(manifest, "recipient", recipient)))
     if "rotation" in manifest:
@@ -638,6 +646,12 @@ def optional_members(manifest):
         must(kind == "scope", f"revoked in {kind}")
         shown.append(("revoked", take(manifest, "revoked", revoked)))
     return shown
+
+
+def understood(names):
+    """The names that this reader knows: a later writer may understand more."""
+    must(len(list_of(names)) <= 100 and all(isinstance(name, str) for name in names), "no list of names")
+    return "[" + ", ".join(sorted(CRITICAL & {*names})) + "]"
 
 
 def rotation(item, manifest):
@@ -667,9 +681,17 @@ def changes_members(manifest):
         shown.append(("lost", take(manifest, "lost", lost)))
     if manifest.get("brings"):
         shown.append(("brings", take(manifest, "brings", digests)))
-    if manifest.get("former_exports"):
-        shown.append(("former_exports", take(manifest, "former_exports", count)))
-        must(manifest["former_exports"] < manifest["sequence"], "former_exports: a later export")
+    for name in ("base", "former_exports"):
+        if name in manifest:
+            shown.append((name, take(manifest, name, count)))
+            must(manifest[name] < manifest["sequence"], f"{name}: a later export")
+    if manifest.get("former"):
+        shown.append(("former", take(manifest, "former", former)))
+        must(manifest["epoch"] not in manifest["former"], "former: the present epoch")
+    if "received_digest" in manifest:
+        shown.append(("received digest", take(manifest, "received_digest", digest)))
+        if "received_signature" in manifest:
+            shown.append(("received signature", take(manifest, "received_signature", signature_file)))
     if "original" in manifest:
         shown.append(("original", take(manifest, "original", digest)))
     if manifest.get("renamed"):
@@ -677,6 +699,11 @@ def changes_members(manifest):
     if "health" in manifest:
         shown.append(("health", take(manifest, "health", health)))
     return shown
+
+
+def signature_file(text):
+    parse_signature(utf8(text))
+    return utf8(text).hex()
 
 
 def digests(items):
@@ -714,12 +741,16 @@ def former(epochs):
 
 def questions(items):
     must(isinstance(items, list) and len(items) <= 1000, "no list of tables")
-    shown = [text_of(take(object_of(item), "table", utf8_text)) + " " + take(item, "sums", sums_of) for item in items]
-    return "[" + ", ".join(shown) + "]"
+    return "[" + ", ".join(map(question, items)) + "]"
+
+
+def question(item):
+    """Sums of a table whose rows the hub requests, or a device sends."""
+    return text_of(take(object_of(item), "table", utf8_text)) + " " + take(item, "sums", sums_of)
 
 
 def sums_of(sums):
-    must(isinstance(sums, list) and all(0 <= count(number) <= 63 for number in sums), "sums")
+    must(isinstance(sums, list) and sums and all(0 <= count(number) <= 63 for number in sums), "sums")
     must(sums == sorted(set(sums)), "order of the sums")
     return " ".join(map(str, sums))
 
@@ -732,10 +763,25 @@ def lost(paths):
 
 
 def chain(links):
-    must(isinstance(links, list) and len(links) <= 256, "no chain")
-    pairs = [(take(object_of(link), "sequence", count_from_1), take(link, "digest", digest)) for link in links]
+    pairs = numbered(links, "sequence", 256)
     must(all(one[0] < other[0] for one, other in zip(pairs, pairs[1:])), "order")
-    return "[" + ", ".join(f"{sequence} {of}" for sequence, of in pairs) + "]"
+    return show_numbered(pairs)
+
+
+def follows(links):
+    pairs = numbered(links, "number", 4096)
+    must(pairs == sorted(set(pairs)), "order")
+    return show_numbered(pairs)
+
+
+def numbered(links, name, most):
+    """The numbers and digests of exports or emissions."""
+    must(isinstance(links, list) and len(links) <= most, "no list, or too long")
+    return [(take(object_of(link), name, count_from_1), take(link, "digest", digest)) for link in links]
+
+
+def show_numbered(pairs):
+    return "[" + ", ".join(f"{number} {of}" for number, of in pairs) + "]"
 
 
 def scope_members(manifest):
@@ -747,8 +793,13 @@ def scope_members(manifest):
     if "backed_up" in manifest:
         shown.append(("backed up", take(manifest, "backed_up", count)))
         must(manifest["backed_up"] <= manifest["acknowledged"], "backed_up: above acknowledged")
-    if manifest.get("former"):
+    # An empty list has another meaning than a missing member.
+    if "follows" in manifest:
+        shown.append(("follows", take(manifest, "follows", follows)))
+        must(all(link["number"] < manifest["number"] for link in manifest["follows"]), "follows: not before number")
+    if "former" in manifest:
         shown.append(("former", take(manifest, "former", former)))
+        must(manifest["epoch"] not in manifest["former"], "former: the present epoch")
     if manifest.get("collected"):
         shown.append(("collected", take(manifest, "collected", digests)))
     if manifest.get("known"):
@@ -873,8 +924,46 @@ def show_change(line, manifest):
     when = [shown.pop("generation")] if "generation" in shown else []
     shown = ["change", op, take(line, "table", text_of), take(line, "key", key_of), *when, take(line, "stamp", stamp), *shown.values()]
     check_change(line, op, manifest)
-    must("unit" not in line or "generation" in names, f"unit of {op}")
-    return " | ".join(shown + unit_of(line, manifest, lambda number: str(count_from_1(number))))
+    return " | ".join(shown + optional_parts(line, op, manifest))
+
+
+def optional_parts(line, op, manifest):
+    """The members of a change that may be missing."""
+    must("generation" in line or not {"first", "unit"} & line.keys(), f"members of {op}")
+    must("first" in line or "more" not in line, "more without first")
+    must(op in ("row", "gone") or "before" not in line, f"before in {op}")
+    must(op == "row" or "others" not in line, f"others in {op}")
+    shown = []
+    if "first" in line:
+        is_more = "more" in line and take(line, "more", boolean)
+        shown.append("first " + take(line, "first", stamp) + " more" * is_more)
+    shown += unit_of(line, manifest, lambda number: str(count_from_1(number)))
+    if line.get("before"):
+        must("unseen" in manifest["critical"], "states that the manifest does not name")
+        shown.append("before [" + take(line, "before", states) + "]")
+    if "others" in line:
+        shown.append("others {" + take(line, "others", others) + "}")
+    return shown
+
+
+def boolean(item):
+    must(isinstance(item, bool), "no boolean")
+    return item
+
+
+def states(items):
+    """The states that a row may have on the device."""
+    must(isinstance(items, list) and len(items) <= 4096, "no list, or too long")
+    return ", ".join("none" if item is None else short_digest(item) for item in items)
+
+
+def others(item):
+    return ", ".join(text_of(name) + others_write(write) for name, write in object_of(item).items())
+
+
+def others_write(item):
+    shown = " stamp " + take(item, "stamp", stamp) if "stamp" in object_of(item) else ""
+    return shown + (f" after {take(item, 'after', count)}" if "after" in item else "")
 
 
 def check_change(line, op, manifest):
@@ -897,7 +986,7 @@ def whole_number(key):
 
 def show_conflict(line, manifest):
     shown = [
-        "conflict", take(line, "conflict", conflict_id), take(line, "device", identifier), take(line, "user", text_of),
+        "conflict", take(line, "conflict", conflict_id), take(line, "device", identifier), take(line, "user", user_of),
         take(line, "table", text_of), take(line, "op", word("insert", "update", "delete")), take(line, "key", key_of),
         f"generation {take(line, 'generation', count)}", take(line, "stamp", stamp),
         take(line, "kind", word("update/update", "delete/update", "update/delete", "insert/insert", "unique", "foreign key",
@@ -931,7 +1020,7 @@ def note(line):
 
 
 def show_resolution(line, manifest):
-    shown = ["resolution", take(line, "conflict", conflict_id), take(line, "decision", DECISION), take(line, "user", text_of),
+    shown = ["resolution", take(line, "conflict", conflict_id), take(line, "decision", DECISION), take(line, "user", user_of),
              f"generation {take(line, 'generation', count)}", take(line, "stamp", stamp)]
     must(line["stamp"] <= manifest["stamp"], "a stamp behind the manifest's")
     return " | ".join(shown + note(line))
@@ -948,14 +1037,17 @@ def show_migrations(path, manifest):
     return shown
 
 
+DEVICES = re.compile("con|prn|aux|nul|con(in|out)\\$|(com|lpt)[0-9\u00b9\u00b2\u00b3]", re.ASCII)
+
+
 def path_of(text):
     """A path below files/."""
     must(len(utf8(text)) <= 512 and not any(unicodedata.category(character) == "Cc" for character in text), "no path")
     for name in text.split("/"):
         must(1 <= len(name.encode()) <= 200 and name[0] not in ". " and name[-1] not in ". ", "a name on the path")
         must(not set(name) & set('\\:*?"<>|'), "a character on the path")
-        stem = re.sub("[A-Z]", lambda match: match[0].lower(), name.split(".")[0])
-        must(not re.fullmatch("con|prn|aux|nul|(com|lpt)[0-9]", stem, re.ASCII), "a device's name on the path")
+        stem = re.sub("[A-Z]", lambda match: match[0].lower(), name.split(".")[0].rstrip(" "))
+        must(not DEVICES.fullmatch(stem), "a device's name on the path")
     return text
 
 
@@ -979,6 +1071,45 @@ def show_attachments(folder, manifest, digests):
     must(len(shown) == manifest["counts"]["attachments"], "count of attachments.jsonl")
     must(named == {name for name in digests if name not in NAMES}, "a blob that no line names")
     return shown
+
+
+def show_state(path):
+    must(os.path.getsize(path) <= LARGEST_STATE, "state.json too large")
+    with open(path, "rb") as file:
+        state = parse(file.read())
+    tables, answers = take(state, "tables", list_of), take(state, "answers", list_of)
+    for items in (tables, answers):
+        names = [utf8(take(object_of(item), "table", utf8_text)) for item in items]
+        must(names == sorted(set(names)), "order of the tables")
+    must(sum(len(take(answer, "rows", list_of)) for answer in answers) <= MOST_ROWS, "too many rows")
+    shown = [f"answer | {question(answer)} | {{{keyed_digests(answer['rows'])}}}" for answer in answers]
+    return [state_table(table) for table in tables] + shown
+
+
+def state_table(item):
+    columns, sums = take(item, "columns", list_of), take(item, "sums", object_of)
+    must([utf8(column) for column in columns] == sorted({utf8(column) for column in columns}), "order of the columns")
+    places = [int(place) if re.fullmatch("0|[1-9][0-9]?", place, re.ASCII) else refuse("sums") for place in sums]
+    must(places == sorted(places) and all(place < 64 for place in places), "sums")
+    must(all(row_digest(total) != "0" * 64 for total in sums.values()), "a sum that is zero")
+    shown = ", ".join(f"{place}: {total}" for place, total in sums.items())
+    names, rows = ", ".join(map(text_of, columns)), take(item, "rows", count)
+    return f"state | {text_of(item['table'])} | [{names}] | rows {rows} | {{{shown}}}"
+
+
+def keyed_digests(rows):
+    pairs = [(take(object_of(item), "key", key_of_text), take(item, "digest", row_digest)) for item in rows]
+    return ", ".join(f"{key}: {of}" for key, of in pairs)
+
+
+def key_of_text(text):
+    """A key that was written as text."""
+    return key_of(parse(b'{"key":' + utf8(text) + b"}")["key"])
+
+
+def list_of(items):
+    must(isinstance(items, list), "no array")
+    return items
 
 
 SHOW = {"changes.jsonl": show_change, "resolutions.jsonl": show_resolution, "conflicts.jsonl": show_conflict}
@@ -1086,6 +1217,8 @@ class Bundle:
     manifest: dict
     shown: list  # the manifest in the canonical text, in pairs
     digests: dict  # of the entries
+    digest: str  # of its B2SUMS, by which other bundles name it
+    source: bytes  # its manifest.json
 
 
 def unsealed(path, secrets):
@@ -1140,7 +1273,7 @@ def open_bundle(path, folder, trusted, secrets):
     for item in manifest["entries"]:
         store_entry(tar, folder, item["name"], item["bytes"], digests[item["name"]])
     must(next_entry(tar) is None, "more entries than B2SUMS names")
-    return Bundle(folder, names, key, manifest, shown, digests)
+    return Bundle(folder, names, key, manifest, shown, digests, hashlib.blake2b(sums).hexdigest(), content)
 
 
 def show(bundle):
@@ -1164,7 +1297,7 @@ def show(bundle):
         elif name == "attachments.jsonl":
             text += show_attachments(bundle.folder, bundle.manifest, dict(list(bundle.digests.items())[1:]))
         elif name == "state.json":
-            text.append("state | " + bundle.digests[name])
+            text += show_state(path)
         elif name in NAMES:
             text.append("part | " + bundle.digests[name])
     return "\n".join(text) + "\n"

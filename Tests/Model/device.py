@@ -20,6 +20,7 @@ class Device:
         self.ahead = 0  # by how much its clock is ahead
         self.former_exports = 0  # the last export that it made in an earlier epoch
         self.received, self.digest, self.epoch = 0, None, None  # the emission that it has
+        self.former = frozenset()  # the epochs before its epoch, which its emissions name
         self.sent, self.archive = {}, {}  # exports by sequence; emissions that were imported, by digest
         self.known = {}  # the rows as the archive shows them
         self.lost = set()  # digests of emissions that the hub lacks
@@ -108,15 +109,16 @@ class Device:
     def export(self):
         steps, base = tuple(self.pending()), max(self.acknowledged, self.sealed)
         self.sequence += 1
-        number = (self.epoch, self.former_exports, self.sequence, self.sealed, base)
+        number = (self.epoch, self.former, self.former_exports, self.sequence, self.sealed, base)
         content = (steps, tuple(self.conflicts), self.brought())
         export = Export(self.identity, self.user, *number, self.received, self.digest, *content)
         self.sent[self.sequence] = export
         return export
 
     def brought(self):
-        """Returns the emissions of former epochs that the hub lacks."""
-        return tuple(e for e in self.archive.values() if e.digest in self.lost)
+        """Returns the emissions of former epochs that the hub lacks, the newest first, as many as have room."""
+        lacking = [emission for emission in reversed(self.archive.values()) if emission.digest in self.lost]
+        return tuple(lacking[: self.world.most_brought])
 
     def note_lost(self, emission):
         """Notes the emissions of earlier epochs that the hub lacks: those after the newest that it made itself."""
@@ -124,13 +126,15 @@ class Device:
             self.lost -= emission.collected
             return
         ends = emission.known if self.rules.hold("past") else emission.known | emission.collected
+        lost = []
         for digest in reversed(self.archive):
             if self.archive[digest].epoch == emission.epoch:
                 continue
             if digest in ends:
                 break
             if digest not in emission.collected:
-                self.lost.add(digest)
+                lost.append(digest)
+        self.lost |= set(lost if self.rules.hold("rest") else lost[: self.world.most_brought])
 
     @property
     def newest_emission(self):
@@ -253,6 +257,7 @@ class Device:
         if emission.epoch != self.epoch:
             self.former_exports = self.sequence
         self.received, self.digest, self.epoch = emission.number, emission.digest, emission.epoch
+        self.former |= frozenset(emission.former)
         self.archive[emission.digest], self.heard = emission, emission.time
         for _, stamps in emission.rows.values():
             self.clock = max(self.clock, *stamps.values()) if stamps else self.clock
@@ -268,6 +273,7 @@ class Device:
         self.duties = {place: (value, self.sequence) for place, (value, _) in self.duties.items()}
         self.acknowledged = self.received = self.former_exports = 0
         self.digest = self.epoch = self.requested = None
+        self.former = frozenset()
         self.sent, self.archive, self.known, self.conflicts, self.overwrote = {}, {}, {}, [], []
         self.lost, self.is_estranged = set(), False
         self.has_left = True
@@ -281,8 +287,9 @@ class Device:
         numbers = {export.sequence for export in self.left}
         for export in self.left:
             base = export.base if export.base in numbers else 0
-            stand = {"epoch": emission.epoch, "received": 0, "received_digest": None, "former_exports": 0}
-            self.sent[export.sequence] = replace(export, base=base, sealed=base, **stand)
+            stand = {"received": 0, "received_digest": None, "former_exports": 0}
+            epochs = {"epoch": emission.epoch, "former": frozenset(emission.former)}
+            self.sent[export.sequence] = replace(export, base=base, sealed=base, **epochs, **stand)
         images, self.left = {}, []
         for key in sorted({*self.rows, *self.images}) if self.rules.hold("joins") else ():
             image = joining_image(self, key, emission.rows.get(key, (None, {}))[0])

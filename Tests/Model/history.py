@@ -45,10 +45,13 @@ class History:
         # Some operators do not wait for every device after a lost time, and some tablets begin in that time.
         self.is_impatient = random.Random(f"impatient {seed}").random() < 0.15
         self.can_provision = random.Random(f"provision {seed}").random() < 0.15
+        self.can_lose_epochs = random.Random(f"epochs {seed}").random() < 0.1
         self.office = random.Random(f"office {seed}")
         self.has_births_at_hub = self.office.random() < 0.3
         self.equals = random.Random(f"equal {seed}")
         self.world.has_late_devices = self.is_impatient or self.can_provision
+        is_tight = random.Random(f"room {seed}").random() < 0.15 and not self.world.has_late_devices
+        self.world.most_brought = 1 if is_tight else 1_000
         self.actions, self.weights = self.choose_actions()
 
     def choose_actions(self):
@@ -77,6 +80,8 @@ class History:
             actions += [(self.lose_time, 1), (self.enrol, 1)]
         if self.has_births_at_hub and self.has_references and self.can_go_back and not self.can_lose_hub:
             actions += [(self.lose_births, 1)]
+        if self.can_lose_epochs and self.can_go_back and not self.can_lose_hub:
+            actions += [(self.lose_epochs, 1)]
         return zip(*actions)
 
     def run(self):
@@ -96,8 +101,9 @@ class History:
     def come_to_rest(self):
         """The operator does what the tools say, and clean rounds are carried."""
         self.retire_twin()
-        for turn in range(14 if self.can_provision else 8):
-            if turn in (5, 10):
+        is_tight = self.world.most_brought == 1
+        for turn in range(14 if self.can_provision or is_tight else 8):
+            if turn in ((10,) if is_tight else (5, 10)):
                 self.hub.lost_time.merge(self.hub)
                 self.compare_and_repair()
             if turn == 6:
@@ -284,6 +290,21 @@ class History:
         files = self.hub.copy_files()
         for _ in range(3):
             self.insert_at_hub()
+            self.exchange(self.devices)
+        self.hub.put_back(files)
+        self.world.went_back = True
+
+    def lose_epochs(self):
+        """Devices exchange rows with a hub that begins two epochs. Then its files are put back behind both."""
+        if self.hub.is_set_back or self.twin:
+            return
+        files = self.hub.copy_files()
+        for _ in range(2):
+            self.hub.begin_epoch()
+            for device in self.devices:
+                if not device.is_lost:
+                    self.insert(device)
+            self.exchange(self.devices)
             self.exchange(self.devices)
         self.hub.put_back(files)
         self.world.went_back = True

@@ -260,13 +260,15 @@ class Hub:
         elif emission.epoch in self.former:
             self.lost_time.take(emission)
         elif self.rules.hold("proof"):
-            self.note_set_back(emission.epoch)
+            self.note_set_back(emission)
             self.proofs.append(emission)
 
-    def note_set_back(self, epoch):
+    def note_set_back(self, proof):
+        """Notes an export or an emission that proves that the hub was set back, and learns its epochs."""
         self.is_set_back = True
-        if epoch != self.epoch:
-            self.other_epochs.append(epoch)
+        self.world.note_unknown_epoch(proof.epoch, (self.epoch, *self.former))
+        learned = [*proof.former, proof.epoch] if self.rules.hold("ancestors") else [proof.epoch]
+        self.other_epochs += [epoch for epoch in learned if epoch != self.epoch]
 
     def admits(self, export):
         """Returns whether the export belongs to this history and lacks no export before it."""
@@ -276,7 +278,7 @@ class Hub:
         if is_known:
             return export.base <= self.merged(export.device) or not self.rules.hold("reach")
         if self.rules.hold("received"):
-            self.note_set_back(export.epoch)
+            self.note_set_back(export)
         return False
 
     def merge(self, export):
@@ -394,6 +396,7 @@ class Hub:
         others = self.other_epochs if self.rules.hold("epochs") else []
         self.former = tuple(dict.fromkeys([*self.former, self.epoch, *others]))
         self.epoch, self.epoch_cursor = self.world.new_digest(), self.cursor
+        self.world.before[self.epoch] = self.former
         self.other_epochs, self.is_set_back = [], False
         self.lost_time.begin()
         self.recovering = min(self.recovering + 1, 2)

@@ -19,7 +19,9 @@ class LostTime:
     def collect(self, hub, export):
         if hub.rules.hold("lost"):
             self.emissions.update((e.digest, e) for e in export.brought if e.digest not in hub.made)
-        self.delivered.add(export.device)
+        # A device that brings as many as have room may have more.
+        if len(export.brought) < hub.world.most_brought:
+            self.delivered.add(export.device)
         if not hub.rules.hold("finish"):
             self.merge(hub)
 

@@ -69,6 +69,7 @@ class Export:
     device: object
     user: str  # who made the changes
     epoch: int
+    former: frozenset  # the epochs before it
     former_exports: int  # the last export that the device made in an earlier epoch
     sequence: int
     sealed: int  # the last export of a former user of the device

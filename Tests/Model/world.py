@@ -24,8 +24,10 @@ class World:
         self.writers = {}  # (key, column, value) -> user; for a delete: (key, None, stamp)
         self.violations = []  # changes that were taken from a user who had no right to them, and the other way round
         self.went_back = False  # whether a hub was ever set back
+        self.before = {}  # epoch -> the epochs before it
         self.lost_hub = False  # whether a hub was lost with all backups
         self.has_late_devices = False  # whether a lost time may be merged before every device has delivered again
+        self.most_brought = 1_000  # how many lost emissions one export has room for
         self.came_back = set()  # keys of rows that came back as a whole from a lost time
         self.uncounted = set()  # keys of rows of which it is unknown how much was counted
 
@@ -63,6 +65,12 @@ class World:
         names = self.writers_of(step)
         if names and all(hub.is_visible(row, self.users[name]) for name in names):
             self.violations.append(f"a change of {step.key} was refused, but its user may see the row")
+
+    def note_unknown_epoch(self, epoch, known):
+        """A hub that knows some epochs does not know this one. Then it came before none of them."""
+        for later in known:
+            if epoch in self.before.get(later, ()):
+                self.violations.append(f"a hub knows the epoch {later}, but not the epoch {epoch} before it")
 
     def note_references(self, device):
         """After an import, no row of a device refers to a row that is not there."""

@@ -90,6 +90,36 @@ final class KeyApp {
     }
   }
 
+  // MARK: writes that no trigger sees
+
+  /// Whether a row has changes that no export carries.
+  func isUnexported(_ table: String, _ condition: String) throws -> Bool {
+    for rows in [
+      "satchel_before_\(table) WHERE satchel_generation >= (SELECT generation FROM satchel_capture) AND",
+      "satchel_writes_\(table) WHERE",
+    ] {
+      let found = try database.first("SELECT 1 FROM \(rows) \(condition)") { _ in true }
+      if found ?? false { return true }
+    }
+    return false
+  }
+
+  func greatestKey(of table: String) throws -> Int64 {
+    try database.first("SELECT max(id) FROM \(table)") { $0.integer(0) } ?? 0
+  }
+
+  func executeUnseen(_ sql: String) throws { try database.withoutTriggers { try database.execute(sql) } }
+
+  /// All texts of the columns that only unseen writes fill with such texts.
+  func notes() throws -> Set<String> {
+    Set(
+      try database.all(
+        """
+        SELECT note FROM trees UNION SELECT note FROM nests UNION SELECT says FROM paths UNION SELECT name FROM eggs
+        """
+      ) { $0.text(0) })
+  }
+
   func eat(_ egg: NamedRow) throws { try database.run("DELETE FROM eggs WHERE id = :id", ["id": egg.key]) }
 
   /// Rows that refer to no row, or to a row with another name than theirs.

@@ -21,7 +21,7 @@ final class KeyHistory {
   private let folder: String
   private let hub: HubWorkspace
   private let hubApp: KeyApp
-  private let devices: [DeviceWorkspace]
+  let devices: [DeviceWorkspace]
   private var apps: [Int: KeyApp] = [:]
   private var mail: [(device: Int?, path: String)] = []
   private var made = 0
@@ -31,15 +31,26 @@ final class KeyHistory {
   /// conflicts.
   private let rightsChange: Bool
   private let foreignKeys: Bool
-  private let isFolding: Bool
+  let isFolding: Bool
   private let names: RowNames
   private let trace: ((String) -> Void)?
+  /// Whether a write on a device now and then bypasses capture.
+  private let hasSneaks: Bool
+  /// Decides about such writes, so that histories without them stay the same.
+  var sneaks: SplitMix64
+  /// The texts that came into rows of devices unseen, and the names of these rows.
+  var sneaked: Set<String> = []
+  var sneakedRows: Set<String> = []
   /// Everything that was made and not deleted, with the newest text if only one writer writes it.
   private var alive: Set<String> = []
   private var born = 0
 
-  init(seed: UInt64, rule: String, in folder: String, trace: ((String) -> Void)? = nil) throws {
+  init(
+    seed: UInt64, rule: String, in folder: String, fate: History.Fate = .none, trace: ((String) -> Void)? = nil
+  ) throws {
     self.seed = seed
+    hasSneaks = fate == .sneaks
+    sneaks = SplitMix64(seed: seed &+ 0x736e_6561_6b)
     self.folder = folder
     self.trace = trace
     random = SplitMix64(seed: seed)
@@ -97,7 +108,7 @@ final class KeyHistory {
       """
   }
 
-  private func say(_ words: @autoclosure () -> String) { trace?(words()) }
+  func say(_ words: @autoclosure () -> String) { trace?(words()) }
 
   // MARK: events
 
@@ -107,17 +118,24 @@ final class KeyHistory {
       if turn % 40 == 39 { try examine() }
     }
     say("-- clean rounds")
-    for _ in 0..<4 {
-      for index in devices.indices {
-        if try app(index) == nil { try deliver(emit(index)) }
-        try deliver(export(index))
-      }
-      for index in devices.indices { try deliver(emit(index)) }
+    for _ in 0..<4 { try cleanRound() }
+    guard hasSneaks else { return }
+    // A full bundle overwrites unseen writes.
+    for index in devices.indices { try deliver(emit(index, full: true)) }
+    for _ in 0..<2 { try cleanRound() }
+  }
+
+  private func cleanRound() throws {
+    for index in devices.indices {
+      if try app(index) == nil { try deliver(emit(index)) }
+      try deliver(export(index))
     }
+    for index in devices.indices { try deliver(emit(index)) }
   }
 
   /// Without any damage, the doctor finds none.
   private func examine() throws {
+    if hasSneaks { return }
     for index in devices.indices where try app(index) != nil {
       let report = try devices[index].examine()
       if !report.unseen.isEmpty { throw Wrong("device \(index) is well, and the doctor finds \(report)") }
@@ -130,6 +148,7 @@ final class KeyHistory {
     case 0..<9:
       guard let app = try app(index) else { return }
       if names == .column, born % 5 == index { try app.moveLocalKeys() }
+      if hasSneaks, sneaks.once(in: 2) { try sneak(in: app, of: index) }
       try write(in: app, as: index, height: heights[index])
     case 9..<12: if try app(index) != nil { mail.append(try export(index)) }
     case 12..<15: mail.append(try emit(index))
@@ -205,13 +224,15 @@ final class KeyHistory {
   }
 
   private func one(of table: String, in app: KeyApp, madeBy writer: Int? = nil) throws -> KeyApp.NamedRow? {
-    let rows = try app.rows(table).filter { row in writer.map { row.name.hasSuffix("-\($0)") } ?? true }
+    let rows = try app.rows(table).filter { row in
+      !sneaked.contains(row.name) && writer.map { row.name.hasSuffix("-\($0)") } ?? true
+    }
     return rows.isEmpty ? nil : random.one(of: rows)
   }
 
   // MARK: the courier
 
-  private func app(_ index: Int) throws -> KeyApp? {
+  func app(_ index: Int) throws -> KeyApp? {
     if let app = apps[index] { return app }
     if try devices[index].isInitial() { return nil }
     let path = devices[index].configuration.databasePath(devices[index].folder)
@@ -225,8 +246,10 @@ final class KeyHistory {
     return (nil, try copy(report.file))
   }
 
-  private func emit(_ index: Int) throws -> (device: Int?, path: String) {
-    let report = try hub.emit(to: "device-\(index)", full: random.once(in: 8))
+  private func emit(_ index: Int, full: Bool = false) throws -> (device: Int?, path: String) {
+    // Only the archive shows what a full bundle overwrites.
+    let isFull = random.once(in: 8) || hasSneaks && sneaks.once(in: 3) || full
+    let report = try hub.emit(to: "device-\(index)", full: isFull)
     say("hub emits \(report.number) to \(index), \(report.extent)")
     return (index, try copy(report.file))
   }
@@ -252,7 +275,7 @@ final class KeyHistory {
       let report = try hub.importBundle(parcel.path)
       if let proof = report.proof {
         say("its rows are \(proof.result): \(proof.words ?? "")")
-        if proof.result == .differs {
+        if proof.result == .differs, !hasSneaks {
           throw Wrong("\(Paths.name(of: parcel.path)) has other rows than it must have: \(proof)")
         }
       }
@@ -264,8 +287,10 @@ final class KeyHistory {
       )
     }
     let before = try localKeys(index)
+    let texts = try hasSneaks ? app(index)?.notes() ?? [] : []
     do {
       let report = try devices[index].importBundle(parcel.path)
+      try checkSneaks(on: index, before: texts)
       let after = try localKeys(index)
       if let moved = before.first(where: { after[$0.key] != nil && after[$0.key] != $0.value }) {
         throw Wrong("device \(index) moved \(moved) to \(after[moved.key] ?? 0)")
@@ -286,10 +311,7 @@ final class KeyHistory {
   // MARK: checks
 
   func check() throws {
-    for device in devices {
-      let found = try device.conflicts(ConflictState.allCases).first { $0.record.kind == .unseen }
-      if let found { throw Wrong("a change was taken for unseen: \(found.record)") }
-    }
+    try checkUnseen()
     let names = try ["trees", "nests", "eggs"].flatMap { try hubApp.rows($0).map(\.name) }
     if Set(names).count < names.count { throw Wrong("a row is there twice: \(names.sorted())") }
     let conflicts =
@@ -301,9 +323,10 @@ final class KeyHistory {
     }
     func isExcused(_ name: String) -> Bool { rightsChange && kept.contains(Value.string(name)) }
     let lost = alive.subtracting(names).filter { !isExcused($0) }
-    let back = Set(names).subtracting(alive).filter { !isExcused($0) }
+    let back = Set(names).subtracting(alive).subtracting(sneaked).filter { !isExcused($0) }
     if !lost.isEmpty || !back.isEmpty { throw Wrong("lost: \(lost.sorted()), come back: \(back.sorted())") }
     let bad = conflicts.map(\.record).first { record in
+      if isOfSneak(record) { return false }
       if record.kind == .insertInsert { return record.table != "paths" && !isFolding }
       return !rightsChange && (record.state == .open || record.state == .held)
     }
@@ -322,7 +345,7 @@ final class KeyHistory {
   }
 
   private func check(_ app: KeyApp, _ who: String) throws {
-    let strays = try app.strays()
+    let strays = try app.strays().filter { stray in !sneaked.contains { stray.hasSuffix(" \($0)") } }
     if !strays.isEmpty { throw Wrong("at \(who) rows hang on others than their own: \(strays)") }
   }
 }

@@ -64,14 +64,19 @@ import Testing
   }
 
   @Test("whichever replica gives which keys, each row exists once and refers to its own parent", arguments: keyRules)
-  func keys(rule: String) throws {
+  func keys(rule: String) throws { try play(rule, .none, Self.keySeeds) }
+
+  @Test("a write that capture missed is kept, whichever rows get new keys", arguments: keyRules)
+  func sneaksBesideKeys(rule: String) throws { try play(rule, .sneaks, Self.sneakSeeds) }
+
+  private func play(_ rule: String, _ fate: History.Fate, _ seeds: [UInt64]) throws {
     let folder = try HistoryFixture()
-    for seed in Self.keySeeds {
+    for seed in seeds {
       let place = folder.path(of: seed)
       defer { folder.remove(place) }
       do {
         let history = try KeyHistory(
-          seed: seed, rule: rule, in: place, trace: Self.seeds.count == 1 ? { print($0) } : nil)
+          seed: seed, rule: rule, in: place, fate: fate, trace: Self.seeds.count == 1 ? { print($0) } : nil)
         try history.play()
         try history.check()
       } catch {
@@ -106,6 +111,8 @@ import Testing
   /// Three seeds that once found a fault, and fewer of the others: rows with children test more in one history.
   private static let keySeeds: [UInt64] =
     seeds.count == 1 ? seeds : [41, 84, 124] + seeds.prefix(seeds.count == usual ? 3 : seeds.count)
+
+  private static let sneakSeeds: [UInt64] = seeds.count == usual ? Array(seeds.prefix(3)) : seeds
 
   private func play(_ seed: UInt64, _ fate: History.Fate, _ names: RowNames, in folder: HistoryFixture) {
     let place = folder.path(of: seed)

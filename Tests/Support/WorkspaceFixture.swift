@@ -45,6 +45,12 @@ extension Story {
     try Database(path: folder.path("data.sqlite"), mode: .readWrite).execute(sql)
   }
 
+  /// Writes like an app while capture is off.
+  func writeUnseen(_ sql: String, in folder: WorkspaceFolder) throws {
+    let database = try Database(path: folder.path("data.sqlite"), mode: .readWrite)
+    try database.withoutTriggers { try database.execute(sql) }
+  }
+
   /// Copies a bundle out of its workspace, because its file will be moved there.
   public func copy(_ path: String, as name: String) throws -> String {
     try platform.files.copy(path, to: folder("\(name).satchel"), mode: 0o644)

@@ -115,6 +115,10 @@ extension StateEntry {
       zip(answers, answers.dropFirst()).allSatisfy({ $0.question.table < $1.question.table }),
       answers.reduce(0, { $0 + $1.rows.count }) <= Self.mostRows
     else { throw .entry("state.json", "has tables out of order, or too many rows") }
+    let names = Set(tables.map(\.name))
+    for answer in answers where !names.contains(answer.question.table) {
+      throw .entry("state.json", "answers about \(answer.question.table.shortened), and has no digests of that table")
+    }
     self.init(tables: tables, answers: answers)
   }
 
@@ -234,6 +238,9 @@ extension StateEntry.Answer {
         let digest = Digest256(hexadecimal: try StateEntry.text(item, "digest"))
       else { throw .entry("state.json", "has a row without a valid key or digest") }
       return .init(key, digest)
+    }
+    guard Set(rows.map(\.key)).count == rows.count else {
+      throw .entry("state.json", "names a row twice in its answer about \(question.table.shortened)")
     }
   }
 }

@@ -110,6 +110,9 @@ public struct Manifest: Hashable, Sendable {
     /// The device's last export in an earlier epoch; 0: it made none. Changes of this generation and later ones are new
     /// in this epoch, whatever the device's clock shows. nil: the bundle was made by a version without this member.
     public var formerExports: SequenceNumber?
+    /// The hub's epochs before `epoch`, as its emissions named them to the device, in the order of their text. Empty if
+    /// the device knows none, and in bundles that were made by a version without this member.
+    public var former: [Epoch] = []
     /// The emission `received`, with the hub's signature. nil: the bundle was made by a version without this member.
     public var proof: EmissionProof?
     /// Digests of emissions of earlier histories. The device has these emissions, and the hub is not known to have

@@ -185,6 +185,7 @@ extension Manifest.Changes {
       chain: try fields.chain(), lost: try fields.lost())
     base = try fields.export("base")
     formerExports = try fields.export("former_exports")
+    former = try fields.formerEpochs() ?? []
     proof = try fields.emissionProof()
     brings = try fields.digests("brings")
     renamed = try fields.renamedColumns()

@@ -62,6 +62,7 @@ extension Manifest.Changes {
     if let formerExports {
       members.append(.init(name: "former_exports", value: .integer(formerExports.rawValue)))
     }
+    if !former.isEmpty { members.append(.init(name: "former", value: former.json)) }
     if let proof {
       members.append(.init(name: "received_digest", value: .string(proof.digest.hexadecimal)))
       if let signature = proof.signature {
@@ -88,12 +89,16 @@ extension Manifest.Scope {
       }
       members.append(.init(name: "follows", value: .array(links)))
     }
-    if let former { members.append(.init(name: "former", value: .array(former.map { .string($0.text) }))) }
+    if let former { members.append(.init(name: "former", value: former.json)) }
     if !collected.isEmpty { members.append(.init(name: "collected", value: collected.json)) }
     if !known.isEmpty { members.append(.init(name: "known", value: known.json)) }
     if !compare.isEmpty { members.append(.init(name: "compare", value: .array(compare.map(\.json)))) }
     return members
   }
+}
+
+extension [Epoch] {
+  fileprivate var json: JSONValue { .array(map { .string($0.text) }) }
 }
 
 extension [Digest] {
@@ -137,7 +142,7 @@ extension ManifestFields {
     return links
   }
 
-  /// nil: the bundle was made by a version that did not name them.
+  /// The epochs of the member `former`, each once, in the order of their text; nil: the member is missing.
   func formerEpochs() throws(BundleError) -> [Epoch]? {
     guard let value = object["former"] else { return nil }
     var epochs: [Epoch] = []

@@ -46,6 +46,7 @@ extension Manifest {
       guard changes.formerExports.map({ $0 < changes.sequence }) ?? true else {
         throw .manifest("former_exports is not before this export")
       }
+      guard !changes.former.contains(changes.epoch) else { throw .manifest("former names the epoch of this export") }
     }
     if case .backup = body {
       guard from == to, user.isEmpty else { throw .manifest("a backup is from a hub to itself") }

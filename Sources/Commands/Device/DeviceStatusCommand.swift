@@ -59,6 +59,7 @@ extension DeviceTool {
       Next: mount its card or disk, if it is on one. If the file is nowhere: satchel doctor --repair
 
       """
+    case .lostAfterLeaving(let error): "Warning: \(error.message)\n" + (error.hint.map { "Next: \($0)\n\n" } ?? "\n")
     case .damaged(let words):
       """
       Warning: the database is damaged (\(words)). What was exported is not lost.
@@ -251,7 +252,7 @@ extension DeviceTool {
     switch trouble {
     case nil: "initial"
     case .replaced: "replaced"
-    case .lost: "lost"
+    case .lost, .lostAfterLeaving: "lost"
     case .damaged: "damaged"
     case .away: "docked"
     }

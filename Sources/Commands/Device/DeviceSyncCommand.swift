@@ -45,15 +45,13 @@ extension DeviceTool {
   static func due(
     _ workspace: DeviceWorkspace, _ command: ParsedCommand, for stick: StickRoom?, unknown: [UnknownOwnBundle] = []
   ) throws -> [Syncing.Outgoing] {
-    guard let before = try working(workspace) else {
-      guard let stranded = try workspace.stranded() else {
-        return [.init(to: "the hub", file: nil, words: "nothing before its first bundle came here.")]
-      }
-      let failure = Failure(
-        reason: .databaseLost,
-        message: "The database is missing or damaged. Only exported changes are on their way to the hub.",
-        hint: "See: satchel doctor", code: .failed)
-      return [delivery(of: stranded, because: failure)]
+    let before: DeviceStatus.Current
+    switch try working(workspace) {
+    case .success(let current?): before = current
+    case .success(nil): return [.init(to: "the hub", file: nil, words: "nothing before its first bundle came here.")]
+    case .failure(let obstacle):
+      guard let stranded = try workspace.stranded() else { throw obstacle }
+      return [delivery(of: stranded, because: Failure(obstacle))]
     }
     let hub = before.state.hubName
     if try workspace.keys.areDiscarded() { return [try withoutKeys(workspace, to: hub)] }
@@ -104,11 +102,14 @@ extension DeviceTool {
       before: try workspace.carriedBefore().filter { $0 != file })
   }
 
-  /// The status of the device's data. nil if there is no usable database.
-  private static func working(_ workspace: DeviceWorkspace) throws -> DeviceStatus.Current? {
-    do { return try workspace.status().current } catch let error as SQLiteError
-      where error.isDamage
-    { return nil }
+  /// The status of the device's data; nil: the hub's first bundle has not come. A failure: the device had data, and its
+  /// database cannot be used.
+  private static func working(_ workspace: DeviceWorkspace) throws -> Result<DeviceStatus.Current?, any Error> {
+    do {
+      if let current = try workspace.status().current { return .success(current) }
+    } catch let error as SQLiteError where error.isDamage { return .failure(error) }
+    do { try workspace.checkDatabase() } catch { return .failure(error) }
+    return .success(nil)
   }
 
   /// The finished exports in the outbox, if this device cannot export now. If the exports cannot be read either, the

@@ -101,7 +101,7 @@ extension HubTool {
         OptionSpec("new-keys", help: "the keys are lost: make new ones, and revoke the old ones"),
         OptionSpec("fingerprint", kind: .value("WORDS"), help: "of the hub's key, if --keys is not given"),
         OptionSpec(
-          "clock-is-right", help: "the hub's clock was ahead when it made the backup; this computer's is right"),
+          "clock-is-right", help: "this computer's clock is right, although the times in the backup contradict it"),
         Confirmation.yes,
       ],
       examples: [

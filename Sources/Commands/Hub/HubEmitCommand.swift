@@ -149,6 +149,8 @@ extension ParsedCommand {
     let platform = context.confined(below: named).platform
     guard try platform.isFolder(named), try Stick.isStick(named, platform) else { return }
     let stick = try Stick(named, of: hub.configuration, platform, unknown: hub.unknownOwn)
-    for proof in stick.unknown.proofsOfHub { _ = try hub.importBundle(proof.path, from: .stick) }
+    let proofs = stick.unknown.proofsOfHub
+    for proof in proofs { _ = try hub.importBundle(proof.path, from: .stick, lostTime: .later) }
+    if !proofs.isEmpty { _ = try hub.mergeLostTime() }
   }
 }

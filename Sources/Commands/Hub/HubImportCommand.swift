@@ -56,7 +56,7 @@ extension HubTool {
     let rounds = try ImportRounds([hub.path(ofBraked: name, file: command.path(name))]) { path in
       told(try hub.importBundle(path, brake: accepted != nil ? .accept : .reject), command)
     }
-    return try answer(rounds, hub, command)
+    return try answer(rounds, hub, command, hasLost: false)
   }
 
   /// Imports bundles. Returns the answer, and the files that need not be carried any more.
@@ -65,10 +65,13 @@ extension HubTool {
     _ names: [String], into hub: HubWorkspace, _ command: ParsedCommand,
     open: (_ name: String, _ body: (String) throws -> HubImportReport) throws -> HubImportReport
   ) throws -> (answer: Answer, taken: [String]) {
+    var hasLost = false
     let rounds = try ImportRounds(names) { name in
-      told(try open(name) { try hub.importBundle($0) }, command)
+      let report = try open(name) { try hub.importBundle($0, lostTime: .later) }
+      hasLost = hasLost || report.verdict == .collected
+      return told(report, command)
     }
-    return (try answer(rounds, hub, command), rounds.taken)
+    return (try answer(rounds, hub, command, hasLost: hasLost), rounds.taken)
   }
 
   /// Imports the waiting bundles and the bundles on a stick.
@@ -76,18 +79,31 @@ extension HubTool {
     _ waiting: [String], stick files: [String], into hub: HubWorkspace, _ command: ParsedCommand
   ) throws -> Syncing.Import {
     let inspected = try waiting.map { InspectedFile($0) } + hub.inspect(files)
+    var hasLost = false
     let rounds = try ImportRounds(stick: inspected) { file in
-      told(try hub.importBundle(file, from: waiting.contains(file) ? .named : .stick), command)
+      let source = waiting.contains(file) ? BundleSource.named : .stick
+      let report = try hub.importBundle(file, from: source, lostTime: .later)
+      hasLost = hasLost || report.verdict == .collected
+      return told(report, command)
     }
-    return .init(answer: try answer(rounds, hub, command), taken: rounds.taken, leftAlone: rounds.leftAlone)
+    return .init(
+      answer: try answer(rounds, hub, command, hasLost: hasLost), taken: rounds.taken, leftAlone: rounds.leftAlone)
   }
 
   private static func told(_ report: HubImportReport, _ command: ParsedCommand) -> ImportRounds.Told {
     Rehearsal.extend(text(report), json(report), report.verdict, by: report.tally, report.found, command)
   }
 
-  private static func answer(_ rounds: ImportRounds, _ hub: HubWorkspace, _ command: ParsedCommand) throws -> Answer {
+  /// - Parameter hasLost: whether bundles came that this hub had made and lost. All of them are merged together.
+  private static func answer(
+    _ rounds: ImportRounds, _ hub: HubWorkspace, _ command: ParsedCommand, hasLost: Bool
+  ) throws -> Answer {
     var answer = rounds.answer
+    if hasLost {
+      let recovery = try hub.mergeLostTime()
+      answer.text += recovery.map { text($0) } ?? ""
+      answer.members.append(.init(name: "recovery", value: recovery.map(json) ?? .null))
+    }
     let open = try command.dryRun ? 0 : hub.openConflicts()
     if open > 0 { answer.text += "\(Words.count(open, "conflict")) to be decided: satchel-hub conflicts\n" }
     return answer
@@ -151,9 +167,8 @@ extension HubTool {
 
   static func text(_ report: HubImportReport) -> TerminalText {
     if let waiting = report.waiting { return Volumes.text(report.manifest.number, waiting) }
-    let recovery: TerminalText = report.recovery.map { Self.text($0) } ?? ""
     if [.collected, .unused].contains(report.verdict) {
-      return "Bundle \(report.manifest.wholeNumber) for \(report.manifest.to.name)\(ownWords(report))\n" + recovery
+      return "Bundle \(report.manifest.wholeNumber) for \(report.manifest.to.name)\(ownWords(report))\n"
     }
     let name = "Bundle \(report.manifest.wholeNumber) of \(report.manifest.from.name)"
     let came = AttachedWords.came(report.attached, newer: report.attachedNewer, report.beside)
@@ -214,7 +229,7 @@ extension HubTool {
     if report.clamped > 0 {
       text += "\(clockWords(report))\n"
     }
-    return text + recovery
+    return text + (report.recovery.map { Self.text($0) } ?? "")
   }
 
   /// The next step for an announced key that was refused.
@@ -307,7 +322,7 @@ extension HubTool {
     if [.collected, .unused].contains(report.verdict) {
       return [
         "verdict": .string(report.verdict.rawValue), "device": .string(report.manifest.to.name),
-        "number": .integer(report.manifest.wholeNumber), "recovery": report.recovery.map(Self.json) ?? .null,
+        "number": .integer(report.manifest.wholeNumber),
       ]
     }
     return [

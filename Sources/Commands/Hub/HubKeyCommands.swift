@@ -43,7 +43,7 @@ extension HubTool {
     let cost = try hub.costOfLostKeys()
     if let unused = cost.unused, !command.flag("again") {
       let text: TerminalText = """
-        A new key was made already, and no device has used it yet. That one stays:
+        A new key was made already, and no device is known to use it yet. That one stays:
 
             \(unused.fingerprint)
 

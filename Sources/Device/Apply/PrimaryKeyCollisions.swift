@@ -44,10 +44,21 @@ struct PrimaryKeyCollisions {
     var rekeyed: [RenumberedRow] = []
     /// Rows that left the table and have no pre-images any more.
     var stranded: [Stranded] = []
-    /// The rows that had the new key of another row.
-    var overwritten: [RowInTable: Row] = [:]
+    /// Rows without pending changes that gave way to other rows.
+    var overwritten: [OverwrittenRow] = []
     /// The keys of the rows that moved, before they did, by their new keys.
     var former: [RowInTable: RowKey] = [:]
+    /// The keys that rows left, although other rows may have them now.
+    var left: Set<RowInTable> = []
+  }
+
+  /// A row without pending changes that gave way to a row with a new key. If it was the hub's row, the hub still has it.
+  struct OverwrittenRow {
+    /// The place where the row was then.
+    let place: RowInTable
+    /// The row's key before the bundle.
+    let former: RowKey
+    let row: Row
   }
 
   /// Gives the rows their new keys. The caller holds the transaction, and triggers are off.
@@ -83,7 +94,7 @@ struct PrimaryKeyCollisions {
 
   /// Joins a stranded new row with the row that has its natural key. nil: several rows have the natural key, or the
   /// rows must not be joined.
-  private func join(_ stranded: Stranded) throws -> PrimaryKeyMap.Entry? {
+  private mutating func join(_ stranded: Stranded) throws -> PrimaryKeyMap.Entry? {
     let rows = stranded.rows
     let rivals = try rows.rivals(of: stranded.row, in: session.database)
     guard rows.table.folds, rows.table.rules.write != .none, stranded.images.first?.row == nil, rivals.count == 1,
@@ -96,8 +107,10 @@ struct PrimaryKeyCollisions {
     let images = stranded.images.map {
       $0.mapRow { map.row($0, of: place) }
     }
+    let rival = try rows.row(rivals[0])
+    noteOverwritten(rival, at: rivals[0], in: rows)
     try PreImageStore.replace(images, of: rivals[0], in: rows.table, database: session.database)
-    try rows.write(map.row(stranded.row, of: place), over: try rows.row(rivals[0]), key: rivals[0])
+    try rows.write(map.row(stranded.row, of: place), over: rival, key: rivals[0])
     return entry
   }
 
@@ -116,8 +129,9 @@ struct PrimaryKeyCollisions {
     let old: (key: RowKey, row: Row?)
     let new: (key: RowKey, row: Row?, images: [PreImage])
 
-    /// The row's place before.
+    /// The row's place before, and after.
     var place: RowInTable { RowInTable(table: rows.schema.name, key: old.key) }
+    var target: RowInTable { RowInTable(table: rows.schema.name, key: new.key) }
   }
 
   /// Replaces the old keys by the new keys in all changes of this device. Returns the rows that cannot stay.
@@ -151,6 +165,7 @@ struct PrimaryKeyCollisions {
       // A new row without a free key is stranded. Changes to a row that the hub knew find that row deleted.
       if let row = move.new.row, move.new.images.first?.row == nil, !move.new.images.isEmpty {
         stranded.append(Stranded(rows: move.rows, key: move.new.key, row: row, images: move.new.images))
+        outcome.left.insert(move.place)
         try PreImageStore.replace([], of: move.old.key, in: move.rows.table, database: session.database)
         try move.rows.write(nil, over: move.old.row, key: move.old.key)
       }
@@ -213,32 +228,47 @@ struct PrimaryKeyCollisions {
   /// row may get the former key of another row.
   private mutating func carryOut(_ moves: [Move]) throws -> [Stranded] {
     var localKeys: [Int64?] = []
-    let before = outcome.former
+    var formerKeys: [RowKey] = []
     for move in moves {
-      let table = move.rows.schema.name
-      let first = before[RowInTable(table: table, key: move.old.key)] ?? move.old.key
-      outcome.former[RowInTable(table: table, key: move.new.key)] = first
+      formerKeys.append(leave(move.place))
       localKeys.append(try move.rows.localKey(of: move.old.key))
       try PreImageStore.replace([], of: move.old.key, in: move.rows.table, database: session.database)
       try move.rows.write(nil, over: move.old.row, key: move.old.key)
     }
     var stranded: [Stranded] = []
-    for (move, localKey) in zip(moves, localKeys) {
+    for ((move, localKey), former) in zip(zip(moves, localKeys), formerKeys) {
       try move.rows.keepLocalKey(localKey, for: move.new.key)
-      // A row that still has the new key may be overwritten: the bundle brings that row again.
       let victim = try move.rows.row(move.new.key)
-      if let victim { outcome.overwritten[RowInTable(table: move.rows.schema.name, key: move.new.key)] = victim }
       do { try move.rows.write(move.new.row, over: victim, key: move.new.key) } catch let error as SQLiteError
         where error.kind == .unique
       {
-        // A row without pending changes is not lost: the bundle brings it again.
-        guard let row = move.new.row, !move.new.images.isEmpty else { continue }
+        guard let row = move.new.row, !move.new.images.isEmpty else {
+          if let row = move.old.row {
+            outcome.overwritten.append(OverwrittenRow(place: move.place, former: former, row: row))
+          }
+          continue
+        }
         stranded.append(Stranded(rows: move.rows, key: move.new.key, row: row, images: move.new.images))
         continue
       }
+      noteOverwritten(victim, at: move.new.key, in: move.rows)
+      outcome.former[move.target] = former
       try PreImageStore.replace(move.new.images, of: move.new.key, in: move.rows.table, database: session.database)
     }
     return stranded
+  }
+
+  /// Notes that a row leaves its place. Returns the key that the row had before the bundle.
+  private mutating func leave(_ place: RowInTable) -> RowKey {
+    outcome.left.insert(place)
+    return outcome.former.removeValue(forKey: place) ?? place.key
+  }
+
+  /// Notes a row before another row takes its place. nil: there is none.
+  private mutating func noteOverwritten(_ row: Row?, at key: RowKey, in rows: RowTable) {
+    guard let row else { return }
+    let place = RowInTable(table: rows.schema.name, key: key)
+    outcome.overwritten.append(OverwrittenRow(place: place, former: leave(place), row: row))
   }
 }
 

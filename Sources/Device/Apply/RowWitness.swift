@@ -57,9 +57,23 @@ final class RowWitness {
     return try !isExpected(row, before: former(key, in: schema), in: schema, expected: expected)
   }
 
+  /// A row as it was before the bundle, with the keys that it and its parents have now.
+  func withNewKeys(_ row: Row?, in schema: TableSchema) -> Row? {
+    guard let row, let renamed, let place = renamed.places[schema.name] else { return row }
+    return renamed.forwards.row(row, of: place)
+  }
+
+  /// Whether the row with this key already has the keys that its parents have now.
+  func isMoved(_ key: RowKey, in schema: TableSchema) -> Bool {
+    renamed?.former[RowInTable(table: schema.name, key: key)] != nil
+  }
+
   /// Whether this import has kept a row as a conflict already.
-  func isKept(_ key: RowKey, in schema: TableSchema) -> Bool {
-    exported.isKept(RowInTable(table: schema.name, key: former(key, in: schema)))
+  func isKept(_ key: RowKey, in schema: TableSchema) -> Bool { isKept(before: former(key, in: schema), in: schema) }
+
+  /// The same for the row that had this key before the bundle.
+  func isKept(before key: RowKey, in schema: TableSchema) -> Bool {
+    exported.isKept(RowInTable(table: schema.name, key: key))
   }
 
   /// Whether the hub expects a row.

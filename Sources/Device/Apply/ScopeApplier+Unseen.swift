@@ -5,8 +5,9 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
+/// Rows whose last write capture missed. They are kept as conflicts before the hub's rows replace them.
 extension ScopeApplier {
-  /// If capture missed the last write of a row, keeps that row as a conflict before the hub's row replaces it.
+  /// Keeps a row if it was written unseen. Does the same for rows that gave way when another row got this key.
   /// - Parameters:
   ///   - current: the row as it is; nil: the row is not here.
   ///   - images: the row's pending pre-images, oldest first.
@@ -15,27 +16,86 @@ extension ScopeApplier {
   func keepIfUnseen(
     _ current: Row?, _ images: [PreImage], key: RowKey, met incoming: Row?, in rows: RowTable, expected: [UInt64?]
   ) throws {
-    let table = rows.schema.name
-    if !overwritten.isEmpty, let victim = overwritten[RowInTable(table: table, key: key)],
-      victim != incoming, try !witness.isExpected(victim, before: key, in: rows.schema, expected: expected),
-      let record = try session.record(ofUnseen: victim, key: key, met: incoming, in: rows.schema)
+    if !overwritten.isEmpty,
+      let victims = overwritten.removeValue(forKey: RowInTable(table: rows.schema.name, key: key))
     {
-      try keep(record)
+      for victim in victims where try isUnseen(victim, in: rows, expected: expected) {
+        try keep(row(before: victim, in: rows), key: key, met: incoming, in: rows)
+      }
+      // No row took the place, and the row that was here is compared by now.
+      if current == nil { return }
     }
     if witness.isKept(key, in: rows.schema) { return }
-    var local = current
-    if unseen.isAny(in: table) {
-      guard let content = unseen.content(of: key, in: table) else { return }
-      if case .before(let row) = content { local = row }
-    } else if try current == incoming
-      || !witness.isUnseen(current, images, key: key, in: rows.schema, expected: expected)
-    {
+    guard let row = try unseenRow(current, images, key: key, met: incoming, in: rows, expected: expected) else {
       return
     }
-    guard local != incoming,
-      let record = try session.record(ofUnseen: local, key: key, met: incoming, in: rows.schema)
-    else { return }
+    try keep(row, key: key, met: incoming, in: rows)
+    unseen.forget(key, in: rows.schema.name)
+  }
+
+  /// The row before the bundle, with the present keys, if it was written unseen; nil: it was not.
+  private func unseenRow(
+    _ current: Row?, _ images: [PreImage], key: RowKey, met incoming: Row?, in rows: RowTable, expected: [UInt64?]
+  ) throws -> Row?? {
+    let schema = rows.schema
+    if unseen.isAny(in: schema.name) {
+      guard let content = unseen.content(of: key, in: schema.name) else { return nil }
+      if case .before(let row) = content { return .some(witness.withNewKeys(row, in: schema)) }
+    } else if try current == incoming
+      || !witness.isUnseen(current, images, key: key, in: schema, expected: expected)
+    {
+      return nil
+    }
+    return .some(witness.isMoved(key, in: schema) ? current : witness.withNewKeys(current, in: schema))
+  }
+
+  private func keep(_ local: Row?, key: RowKey, met hub: Row?, in rows: RowTable) throws {
+    guard local != hub, let record = try session.record(ofUnseen: local, key: key, met: hub, in: rows.schema) else {
+      return
+    }
     try keep(record)
-    unseen.forget(key, in: table)
+  }
+}
+
+/// Rows that gave way to rows with new keys.
+extension ScopeApplier {
+  typealias OverwrittenRow = PrimaryKeyCollisions.OverwrittenRow
+
+  func keysOfOverwritten(in rows: RowTable) -> [RowKey] {
+    overwritten.keys.filter { $0.table == rows.schema.name }.map(\.key)
+  }
+
+  /// Keeps the rows of which the bundle has no line, if they were written unseen. All rows were compared before.
+  func keepOverwritten() throws {
+    for rows in all {
+      let victims = overwritten.filter { $0.key.table == rows.schema.name }
+      for (place, victims) in victims.sorted(by: { $0.key.key.isBeforeInSQL($1.key.key) }) {
+        for victim in victims where try isUnseen(victim, in: rows, expected: []) {
+          try keep(row(before: victim, in: rows), key: place.key, met: hubRow(of: victim, in: rows), in: rows)
+        }
+      }
+    }
+    overwritten = [:]
+  }
+
+  private func isUnseen(_ victim: OverwrittenRow, in rows: RowTable, expected: [UInt64?]) throws -> Bool {
+    let schema = rows.schema
+    if witness.isKept(before: victim.former, in: schema) { return false }
+    if unseen.isAny(in: schema.name) { return unseenBefore.content(of: victim.former, in: schema.name) != nil }
+    return try !witness.isExpected(victim.row, before: victim.former, in: schema, expected: expected)
+  }
+
+  /// The row before the bundle, with the present keys.
+  private func row(before victim: OverwrittenRow, in rows: RowTable) -> Row? {
+    let content = unseenBefore.content(of: victim.former, in: rows.schema.name)
+    if case .before(let row)? = content { return witness.withNewKeys(row, in: rows.schema) }
+    return witness.withNewKeys(victim.row, in: rows.schema)
+  }
+
+  /// The row as the hub has it, with the present keys; nil: the hub has no such row.
+  private func hubRow(of victim: OverwrittenRow, in rows: RowTable) -> Row? {
+    let content = unseenBefore.content(of: victim.former, in: rows.schema.name)
+    guard case .asItIs(let known)? = content else { return nil }
+    return witness.withNewKeys(known, in: rows.schema)
   }
 }

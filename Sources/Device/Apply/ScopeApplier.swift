@@ -41,13 +41,16 @@ final class ScopeApplier {
   let witness: RowWitness
   /// nil: rows are not compared with the rows in exports.
   private let exported: ExportedRows?
-  /// Rows that were written unseen and are not kept yet. Empty if the rows were not compared before.
+  /// Rows that were written unseen and are not kept yet, by their present keys. Empty if the rows were not compared
+  /// before.
   var unseen: UnseenRows
+  /// The same rows by their keys before the bundle.
+  let unseenBefore: UnseenRows
   /// The emission that the device has, and whether the new bundle follows it.
   private let base: EmissionNumber
   private let isFollowed: Bool
-  /// The rows that a row of this device overwrote when it got its new key, by their keys.
-  let overwritten: [RowInTable: Row]
+  /// The rows that gave way to rows with new keys and are not compared yet, by the keys under which the hub has them.
+  var overwritten: [RowInTable: [PrimaryKeyCollisions.OverwrittenRow]]
   /// Rows from the hub that this device also made under other keys, and that it joins only now.
   private let folded: [Name: Set<RowKey>]
   let orphans: RowsWithoutParent
@@ -55,6 +58,9 @@ final class ScopeApplier {
   let deletedChildren: DeletedChildren
   /// The rows of exported units that the hub did not take, each with its conflict. This bundle brings the conflicts.
   var refusedUnits: [RowInTable: ConflictRecord] = [:]
+  /// Rows that this device did not change and that the hub has with other values. No record shows which of the two
+  /// values is the later one.
+  var undated: Set<RowInTable> = []
   /// nil: no change belongs to a unit.
   let units: LostUnits?
   /// Whether the bundle continues the hub's history. A hub that was set back may still get rows that it lacks.
@@ -71,7 +77,7 @@ final class ScopeApplier {
 
   /// - Parameters:
   ///   - witness: checks whether a row is a version that the hub may expect.
-  ///   - unseen: rows that were written unseen.
+  ///   - unseen: rows that were written unseen, by their keys before the bundle.
   ///   - scope: the emission; nil: the bundle is no emission and does not say what others wrote.
   ///   - keys: the key changes of this device's rows with this bundle.
   init(
@@ -83,14 +89,21 @@ final class ScopeApplier {
     folded = Dictionary(grouping: keys.rekeyed.filter { folding.contains($0.table) }, by: \.table).mapValues { rows in
       Set(rows.map { RowKey([$0.new]) })
     }
-    overwritten = keys.overwritten
     base = session.state.received
     isFollowed = scope?.follows?.contains { $0.number == session.state.received } ?? false
     isOfSameEpoch = scope.map { $0.epoch == session.state.epoch } ?? true
     self.exported = exported
-    self.witness = witness ?? RowWitness(ExportedRows(session))
-    self.unseen = unseen
-    tables = try session.tables.map { try RowTable($0, in: session.database) }
+    let witness = witness ?? RowWitness(ExportedRows(session))
+    self.witness = witness
+    unseenBefore = unseen
+    self.unseen = unseen.following(keys)
+    let tables = try session.tables.map { try RowTable($0, in: session.database) }
+    self.tables = tables
+    overwritten = Dictionary(grouping: keys.overwritten) { victim in
+      let schema = tables.first { $0.name == victim.place.table }?.schema
+      let key = schema.flatMap { schema in witness.withNewKeys(victim.row, in: schema).map(schema.key) }
+      return RowInTable(table: victim.place.table, key: key ?? victim.place.key)
+    }
     var pending: [Name: PreImageLookup] = [:]
     for table in session.tables where try !PreImageStore.isEmpty(table, in: session.database) {
       pending[table.name] = try PreImageLookup(table, in: session.database)
@@ -137,7 +150,8 @@ final class ScopeApplier {
       let told = try others().map { ToldWrites($0, in: rows.schema, beside: stamp, on: base, isWhole: isWhole) }
       // The hub sends an acknowledgement with each row of this device, so a pending insert is not in the hub's row.
       // After a new epoch the row may have come back by another device.
-      let rules = isOfSameEpoch ? rows.rules.addingEqualCounters : rows.rules
+      var rules = isOfSameEpoch ? rows.rules.addingEqualCounters : rows.rules
+      if undated.contains(RowInTable(table: rows.name, key: key)) { rules = rules.uncompared }
       let rebased = rebase(images, to: current, onto: incoming, at: stamp, told: told, by: rules)
       for lost in rebased.conflicts { try note(lost, key: key, in: rows) }
       if rebased.images != images {

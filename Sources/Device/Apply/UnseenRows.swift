@@ -11,7 +11,8 @@ import SatchelWorkspace
 struct UnseenRows {
   /// A row's values before the bundle.
   enum Content {
-    case asItIs
+    /// The row is as it is in its table. `known` is the row as the hub had sent it; nil: it had sent none.
+    case asItIs(known: Row?)
     /// The row before the migrations ran; nil: the row was not there.
     case before(Row?)
   }
@@ -21,7 +22,19 @@ struct UnseenRows {
   static let none = UnseenRows([])
 
   init(_ changes: [UnseenChange]) {
-    for change in changes where change.change != nil { rows[change.table, default: [:]][change.key] = .asItIs }
+    for change in changes where change.change != nil {
+      rows[change.table, default: [:]][change.key] = .asItIs(known: change.known)
+    }
+  }
+
+  /// The rows under the keys that they got with the bundle, without the rows that gave way to others.
+  func following(_ keys: PrimaryKeyCollisions.Outcome) -> UnseenRows {
+    var moved = self
+    for place in keys.left.union(keys.overwritten.map(\.place)) { moved.forget(place.key, in: place.table) }
+    for (place, former) in keys.former {
+      if let content = content(of: former, in: place.table) { moved.rows[place.table]?[place.key] = content }
+    }
+    return moved
   }
 
   /// Returns these rows with their values before migrations ran, which `row` returns.
@@ -53,20 +66,21 @@ struct UnseenRows {
 extension DeviceSession {
   /// Finds the rows that were written unseen, if the bundle does not state the former version of each row. A former
   /// user's unseen writes are sealed with that user's other changes.
-  /// - Returns: these rows, and whether a copy of the database must be kept, because these rows cannot be found.
+  /// - Parameter comparison: the rows to compare, if the bundle states the former versions.
+  /// - Returns: these rows, and whether a copy of the database must be kept, because these rows cannot be found. The
+  ///   rows are nil if only the bundle's lines are compared.
   func compareBeforeWritingOver(
-    _ manifest: Manifest, _ snapshot: Snapshot?, _ upgrade: DeviceUpgrade?, _ handover: Handover?
-  ) throws -> (unseen: UnseenRows, needsCopy: Bool) {
+    _ manifest: Manifest, _ snapshot: Snapshot?, _ upgrade: DeviceUpgrade?, _ handover: Handover?,
+    _ comparison: ScopeWriting.Comparison
+  ) throws -> (unseen: UnseenRows?, needsCopy: Bool) {
     // The lines of a delta may lack the former versions, because the hub did not know this device's version.
     let isBlind = manifest.changes > 0 && !manifest.critical.contains(.unseen)
-    guard snapshot != nil || upgrade != nil || isBlind, handover == nil, !isRebuilt,
-      manifest.understands.contains(.unseen)
-    else {
-      return (.none, false)
-    }
+    guard snapshot != nil || upgrade != nil || isBlind || comparison == .allRows else { return (nil, false) }
+    guard handover == nil, !isRebuilt, manifest.understands.contains(.unseen) else { return (UnseenRows.none, false) }
     if let found = try findUnseen() { return (UnseenRows(found), false) }
     // Rows of two versions of the dataset cannot be compared, and neither can rows without their former versions.
-    return (.none, try upgrade != nil || isBlind || snapshot.map { try differs(from: $0) } ?? false)
+    let isUnknown = upgrade != nil || isBlind || comparison == .allRows
+    return (UnseenRows.none, try isUnknown || snapshot.map { try differs(from: $0) } ?? false)
   }
 
   /// The rows that were written unseen, as the archive of signed bundles shows; nil: the archive is not complete.

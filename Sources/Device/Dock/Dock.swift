@@ -79,7 +79,10 @@ extension DeviceWorkspace {
   fileprivate var databaseAtHome: String { configuration.databasePath(folder) }
 
   /// Throws if the database of this device cannot be used as it is now.
-  public func checkDatabase() throws { if try !isInitial() || hasBundles() { _ = try session() } }
+  public func checkDatabase() throws {
+    try checkAfterLeaving()
+    if try !isInitial() || hasBundles() { _ = try session() }
+  }
 
   private func hasBundles() throws -> Bool {
     try !configuration.joins && hasHistory()

@@ -144,6 +144,8 @@ struct TabletDatabase {
       let mark = try mark(of: path)
       try removeCompanions()
       guard try marks() == ["": mark] else { throw writtenMeanwhile("The app writes to \(path).") }
+    } else if taken == nil {
+      try putAsideOrphans()
     } else {
       try removeCompanions()
     }
@@ -163,12 +165,22 @@ struct TabletDatabase {
     try files.syncDirectory(folder)
   }
 
-  private func checkUnchanged(since taken: Taken?) throws {
-    let isSame = try marks() == taken?.marks ?? [:]
-    let digests = try isSame ? (taken?.digests ?? [:]).filter { try digest(of: path + $0.key) != $0.value } : [:]
-    guard isSame, digests.isEmpty else {
-      throw writtenMeanwhile("The app wrote to \(path) meanwhile.")
+  /// Moves a log and a journal without their database aside: they would damage the new database.
+  private func putAsideOrphans() throws {
+    for suffix in Self.companions where try files.kind(path + suffix) != nil {
+      try files.rename(path + suffix, to: "\(path).damaged\(suffix)")
     }
+    try removeCompanions()
+  }
+
+  private func checkUnchanged(since taken: Taken?) throws {
+    guard try isUnchanged(since: taken) else { throw writtenMeanwhile("The app wrote to \(path) meanwhile.") }
+  }
+
+  private func isUnchanged(since taken: Taken?) throws -> Bool {
+    // A database that was lost may have left its log.
+    guard let taken else { return try files.kind(path) == nil }
+    return try marks() == taken.marks && taken.digests.allSatisfy { try digest(of: path + $0.key) == $0.value }
   }
 
   private func writtenMeanwhile(_ words: String) -> WorkspaceError {

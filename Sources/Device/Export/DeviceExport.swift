@@ -131,6 +131,7 @@ extension DeviceSession {
     guard last.isWritten, isKept || last.sequence <= state.acknowledged else { return false }
     // A hub that was set back to an earlier epoch learns from the next export that a newer epoch exists.
     if last.received == .zero { return false }
+    if try mustNameOthers(than: last) { return false }
     // While a former user's export is on its way, the hub's answers to it need no answer.
     let isSealed = state.sealed == last.sequence && last.sequence > state.acknowledged
     if try !isSealed && hasHeardAnything(since: last.received) { return false }
@@ -237,6 +238,7 @@ extension DeviceSession {
       chain: try chain(before: sequence), lost: attached.lost)
     changes.base = state.base
     changes.formerExports = state.formerExports
+    changes.former = try FormerEpochTable.all(but: state.epoch, in: database)
     changes.proof = try emissionProof()
     changes.brings = try brought().map(\.digest)
     changes.renamed = try Capture.renamedColumns(of: tables, in: database).prefix(Manifest.Changes.mostRenamed)

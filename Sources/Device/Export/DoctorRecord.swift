@@ -37,7 +37,7 @@ extension DeviceWorkspace {
   public func record(_ report: DoctorReport) throws {
     guard runMode == .commit else { return }
     switch try databaseCondition() {
-    case .there, .lost: break
+    case .there, .lost, .lostAfterLeaving: break
     case .initial, .away: return
     }
     let record = DoctorRecord(report, at: platform.clock.milliseconds())

@@ -54,14 +54,26 @@ struct OwnRows {
   }
 
   /// Makes all rows and changes pending that the hub's snapshot lacks. Capture must be installed.
-  func save(as generation: Generation, against snapshot: Snapshot, in database: borrowing Database) throws {
+  ///
+  /// Returns the rows that this device did not change, and that the hub has with other values from before it was a hub.
+  /// No record shows which of the two values is the later one.
+  func save(
+    as generation: Generation, against snapshot: Snapshot, in database: borrowing Database
+  ) throws -> Set<RowInTable> {
+    var undated: Set<RowInTable> = []
     let theirs = try tables.map { try RowTable($0, in: snapshot.database) }
     for own in found {
       let table = tables[own.place]
-      guard let image = Self.image(of: own, meeting: try theirs[own.place].row(own.key), in: table) else { continue }
+      let hub = try theirs[own.place].row(own.key)
+      guard let image = Self.image(of: own, meeting: hub, in: table) else { continue }
       let pending = PreImage(generation: generation, stamp: image.stamp, row: image.row)
       try PreImageStore.replace([pending], of: own.key, in: table, database: database)
+      let isUnchanged = own.images.allSatisfy { $0.generation < Self.firstOwn }
+      if isUnchanged, hub != nil, try snapshot.stamp(of: own.key, in: table.name) == .zero {
+        undated.insert(RowInTable(table: table.name, key: own.key))
+      }
     }
+    return undated
   }
 
   /// The pre-image of this device's change to the row; nil: there is no change.

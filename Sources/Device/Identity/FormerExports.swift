@@ -72,7 +72,7 @@ struct FormerExports {
       epoch: former.epoch, incarnation: state.incarnation, received: former.received, sequence: former.sequence,
       chain: former.chain, lost: former.lost)
     (changes.base, changes.proof, changes.original) = (former.base, former.proof, original)
-    changes.formerExports = former.formerExports
+    (changes.formerExports, changes.former) = (former.formerExports, former.former)
     return Manifest(
       bundle: BundleID(random: session.platform.random.bytes(16)), dataset: manifest.dataset, version: manifest.version,
       from: .init(id: state.id, name: state.name), to: manifest.to, user: manifest.user, created: manifest.created,

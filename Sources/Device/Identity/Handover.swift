@@ -83,10 +83,10 @@ struct Handover {
   /// Seals the last export, and gives every row the values that the hub last sent. The caller holds the transaction,
   /// with triggers off. The caller has logged the local writes and forgotten the acknowledged changes.
   ///
-  /// - Returns: `sealed`: the sealed changes; nil: nothing was pending. `unnamed`: the files that rows no longer name.
+  /// - Returns: `sealed`: the sealed work; nil: nothing was pending. `unnamed`: the files that rows no longer name.
   func seal() throws -> (sealed: SealedChanges?, unnamed: Set<AttachmentPath>) {
     let changes = try countPending() + rehearsed
-    let isAnySealed = try changes > 0 || !isCompared || session.hasUnacknowledgedConflicts()
+    let isAnySealed = try changes > 0 || !isCompared || session.hasUnacknowledgedConflictsOrDecisions()
     if isAnySealed {
       if session.workspace.runMode == .commit, try isAnythingUnsealed() { throw WrittenMeanwhile() }
       session.state.sealed = session.state.sequence
@@ -94,7 +94,7 @@ struct Handover {
     let unnamed = try takeRowsBack()
     // The sealed export has reported the new keys.
     try RenumberedTable.markAllKnown(in: database)
-    guard changes > 0 || !isCompared else { return (nil, unnamed) }
+    guard isAnySealed else { return (nil, unnamed) }
     var sealed = try session.sealedChanges(of: formerUser, changes)
     sealed.hasDatabase = !isCompared
     return (sealed, unnamed)
@@ -104,7 +104,7 @@ struct Handover {
     // The logged local writes may be committed, because the export logs them anyway.
     try database.writeTransaction(.commit) {
       try Capture.settle(session.tables, in: database)
-      return try countPending() > 0 || session.hasUnacknowledgedConflicts()
+      return try countPending() > 0 || session.hasUnacknowledgedConflictsOrDecisions()
         || !DeviceAttachments(session).list.undelivered(in: database).isEmpty
     }
   }
@@ -149,9 +149,11 @@ struct Handover {
 }
 
 extension DeviceSession {
-  /// Whether there are disagreements that this device found and that the hub is not known to have received.
-  fileprivate func hasUnacknowledgedConflicts() throws -> Bool {
+  /// Whether this device found disagreements, or its user decided conflicts, and the hub is not known to have received
+  /// that.
+  fileprivate func hasUnacknowledgedConflictsOrDecisions() throws -> Bool {
     try !ConflictTable.untold(of: state.id, after: state.base.rawValue, in: database).isEmpty
+      || !ResolutionTable.all(since: acknowledgedGeneration, in: database).isEmpty
   }
 
   /// Changes of former users of this device that the hub is not known to have, oldest first.

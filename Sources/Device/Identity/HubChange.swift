@@ -65,9 +65,12 @@ extension DeviceWorkspace {
     }
   }
 
+  /// The names of the copies of databases that left a hub begin so. The hub's name and the time follow.
+  static let copyPrefix = "data-of-"
+
   private func leave(_ session: DeviceSession, as name: String) throws -> Departure {
     let time = UTCTime.fileName(milliseconds: platform.clock.milliseconds())
-    let copy = Paths.join(folder.former, "data-of-\(session.state.hubName)-\(time).sqlite")
+    let copy = Paths.join(folder.former, "\(Self.copyPrefix)\(session.state.hubName)-\(time).sqlite")
     if runMode == .dryRun { return Departure(workspace: self, copy: copy) }
     try folder.keep(session.database, at: copy, platform.files)
     try keys.dropNext()

@@ -15,6 +15,7 @@ extension DeviceWorkspace {
     with bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String,
     _ lost: LostExports = .deliveredAgain, isHubConfirmed: Bool = false
   ) throws -> ImportReport {
+    try refuseTimeJump(ofFirst: bundle.manifest)
     let report = try bringFirst(bundle, scope, from: path, lost, isHubConfirmed)
     try noteJoined()
     if runMode == .commit, configuration.leaves != nil { try LeftExports(session()).make() }
@@ -129,6 +130,7 @@ extension DeviceWorkspace {
     let count = try install(at: path, bundle, arriving, scope, definition)
     if runMode == .commit {
       if signer == .isTrusted { try trustSigner(of: bundle) }
+      try putAsideCompanions()
       try platform.files.rename(path, to: databasePath)
     }
     var report = ImportReport(bundle.manifest, .imported, written: count)

@@ -127,7 +127,10 @@ extension DeviceWorkspace {
 
   /// Rebuilds a lost database as far as the archive reaches. Returns the number of pending changes. nil: there was
   /// nothing to do, or the archive is incomplete and a full bundle must come.
+  ///
+  /// Throws a `WorkspaceError` if a person must first put the database back: the device has left its hub.
   private func revive(_ lost: LostExports) throws -> Int? {
+    try checkAfterLeaving()
     if runMode == .dryRun || configuration.joins { return nil }
     if try !isInitial() { return nil }
     if case .lost = try databaseCondition() { return try rebuild(lost) }

@@ -45,8 +45,8 @@ extension DeviceWorkspace {
     // The hub's rows are accepted as they are, even if they break a CHECK.
     try session.database.execute("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON")
     return try session.database.applyTransaction(runMode, to: tables.map(\.name)) {
-      try session.beginWithOwnRows(bundle, scope, definition, snapshot)
-      return try session.applyFirst(bundle, scope, arriving, snapshot)
+      let undated = try session.beginWithOwnRows(bundle, scope, definition, snapshot)
+      return try session.applyFirst(bundle, scope, arriving, snapshot, undated)
     }
   }
 
@@ -89,10 +89,11 @@ extension DeviceWorkspace {
 }
 
 extension DeviceSession {
-  /// Adds Satchel's tables to the database, and makes pending the rows that the hub lacks.
+  /// Adds Satchel's tables to the database, and makes pending the rows that the hub lacks. Returns the rows that
+  /// `OwnRows.save` returns.
   fileprivate func beginWithOwnRows(
     _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ definition: DatasetDefinition, _ snapshot: Snapshot
-  ) throws {
+  ) throws -> Set<RowInTable> {
     let isCaptured = try database.hasTable("satchel_capture")
     let hasLeft = try LeftConflictTable.takeOut(of: database)
     let hasLeftExports = try LeftExportTable.takeOut(of: database)
@@ -110,18 +111,20 @@ extension DeviceSession {
       state.sequence = last
       try Capture.begin(Generation(last.rawValue), in: database)
     }
-    try own.save(as: Generation(state.sequence.rawValue), against: snapshot, in: database)
+    let undated = try own.save(as: Generation(state.sequence.rawValue), against: snapshot, in: database)
     if hasLeft { try LeftConflicts(session: self).takeUp(at: workspace.platform.clock.milliseconds()) }
+    return undated
   }
 
   /// Applies the rows of the first bundle. The pending changes stay on top of these rows.
   fileprivate func applyFirst(
     _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ arriving: borrowing ArrivingAttachments,
-    _ snapshot: Snapshot
+    _ snapshot: Snapshot, _ undated: Set<RowInTable>
   ) throws -> ImportReport {
     var collisions = try PrimaryKeyCollisions(self, scope, ExportedRows(self))
     let keys = try collisions.carryOut(bundle, snapshot)
     let applier = try ScopeApplier(self, keys: .init(stranded: keys.stranded))
+    applier.undated = undated
     for stranded in keys.stranded { try applier.giveUp(stranded) }
     try applyWhole(snapshot, with: applier)
     try applier.finish()

@@ -1,5 +1,4 @@
 import SatchelBundle
-import SatchelCapture
 import SatchelCrypto
 import SatchelPlatform
 import SatchelSQLite
@@ -22,9 +21,13 @@ extension DeviceSession {
 
   /// How a bundle continues this device's history. Throws a `Refusal` if the device cannot accept the bundle yet, or
   /// can never accept it.
-  func continuation(of scope: Manifest.Scope, _ digest: Digest) throws -> Continuation {
-    if scope.epoch == state.epoch { return try continuationInEpoch(of: scope, digest) }
-    if try isFormer(scope.epoch) { return .known }
+  /// - Parameter time: the time when the hub made the bundle.
+  func continuation(of scope: Manifest.Scope, _ digest: Digest, made time: String) throws -> Continuation {
+    if scope.epoch == state.epoch { return try continuationInEpoch(of: scope, digest, made: time) }
+    if try isFormer(scope.epoch) {
+      if try digests(ofImported: scope.number).contains(digest) { return .known }
+      return try passed(scope, made: time)
+    }
     if !isOfOtherCopy(scope) { try refuseAnswerToOther(scope) }
     try refuseDelta(of: scope)
     if isOfOtherCopy(scope), !isHubConfirmed { throw Refusal.otherHub(keeping: .waiting) }
@@ -39,11 +42,23 @@ extension DeviceSession {
     return !former.contains(state.epoch)
   }
 
-  private func continuationInEpoch(of scope: Manifest.Scope, _ digest: Digest) throws -> Continuation {
+  /// How a bundle continues the history if its place is before the present emission, and it was not imported. Throws a
+  /// `Refusal` if the hub made it after the present emission. Numbers and epochs follow each other in time. So a hub
+  /// that was set back made the bundle, or a copy of the hub.
+  private func passed(_ scope: Manifest.Scope, made time: String) throws -> Continuation {
+    let path = archive.path(incomingPrefix, state.received.rawValue)
+    let present = try workspace.reader.manifestIfSound(of: path, trust: .keys(workspace.hubKeys()))
+    if let present, time > present.created { throw otherHistory(scope) }
+    return .known
+  }
+
+  private func continuationInEpoch(
+    of scope: Manifest.Scope, _ digest: Digest, made time: String
+  ) throws -> Continuation {
     if scope.number <= state.received {
       let known = try digests(ofImported: scope.number)
       guard known.isEmpty || known.contains(digest) else { throw otherHistory(scope) }
-      return .known
+      return known.isEmpty ? try passed(scope, made: time) : .known
     }
     guard scope.number.rawValue - state.received.rawValue <= Manifest.Scope.longestJump else {
       throw Refusal(
@@ -67,33 +82,6 @@ extension DeviceSession {
   private func follows(_ scope: Manifest.Scope) -> Bool {
     guard let follows = scope.follows else { return true }
     return follows.contains { $0.number == state.received && (state.proof == nil || $0.digest == state.proof?.digest) }
-  }
-
-  /// How far a hub's time may be ahead of the newest time that this device knows, in milliseconds. A hub may be unused
-  /// for that long.
-  private static let longestTimeJump: Int64 = 180 * 86_400_000
-
-  /// Throws a `Refusal` if the hub's time is too far ahead: the hub's clock or this device's clock is wrong.
-  ///
-  /// After an import, this device's stamps follow the hub's stamps, and never go back. So a person decides first.
-  func refuseTimeJump(of manifest: Manifest) throws {
-    if isRebuilt || isHubConfirmed { return }
-    let clock = platform.clock
-    let now = clock.milliseconds()
-    let known = try max(now, Capture.newestStamp(in: database).milliseconds)
-    guard manifest.stamp.milliseconds - known > Self.longestTimeJump else { return }
-    throw Refusal(
-      .clock,
-      """
-      The hub's clock showed \(clock.localText(milliseconds: manifest.stamp.milliseconds)) when it made this file, and \
-      this device's shows \(clock.localText(milliseconds: now)).
-      """,
-      hint:
-        """
-        Look at this device's clock, set it if it is wrong, and import the file again. If it is right, the hub's is \
-        wrong: do not use the file, and inform the hub's operator.
-        """
-    )
   }
 
   /// Throws a `Refusal` if the bundle answers exports that this database did not make.

@@ -18,14 +18,16 @@ extension DeviceSession {
   func noteBrought(to scope: Manifest.Scope) throws {
     let known = Set(scope.known)
     let collected = Set(scope.collected)
-    var lost: [(number: Int64, digest: Digest)] = []
+    var names = Set(try BroughtEmissionTable.all(in: database).map { Name($0.file) })
     for emission in try archivedEmissions(before: scope.epoch).reversed() {
-      if lost.count == Manifest.Changes.mostBrought || known.contains(emission.digest) { break }
-      if !collected.contains(emission.digest) { lost.append((emission.scope.number.rawValue, emission.digest)) }
-    }
-    for emission in lost {
-      try BroughtEmissionTable.add(
-        emission.digest, emission.number, file: name(ofBrought: emission.digest, emission.number), in: database)
+      if known.contains(emission.digest) { break }
+      if collected.contains(emission.digest) { continue }
+      let number = emission.scope.number.rawValue
+      // Emissions of two histories may have one number.
+      let usual = "\(incomingPrefix)\(number).satchel"
+      let other = "\(incomingPrefix)\(number)+\(emission.digest.hexadecimal.prefix(16)).satchel"
+      let file = names.insert(Name(usual)).inserted ? usual : other
+      try BroughtEmissionTable.add(emission.digest, number, file: file, in: database)
     }
   }
 
@@ -45,28 +47,33 @@ extension DeviceSession {
     return found.sorted { order.precedes($0.scope, $1.scope) }
   }
 
-  /// The name of an emission in the outbox. Emissions of two histories may have one number.
-  private func name(ofBrought digest: Digest, _ number: Int64) throws -> String {
-    let name = "\(incomingPrefix)\(number).satchel"
-    let isTaken = try brought().contains { Name($0.file) == Name(name) && $0.digest != digest }
-    return isTaken ? "\(incomingPrefix)\(number)+\(digest.hexadecimal.prefix(16)).satchel" : name
+  /// The emissions of former epochs that the next export names, sorted by the text of their digests. If the hub is not
+  /// known to have more of them, the others follow when the hub has these.
+  func brought() throws -> [(digest: Digest, file: String)] {
+    try BroughtEmissionTable.newest(workspace.mostBrought, in: database)
   }
 
-  /// The emissions of former epochs that the hub is not known to have, sorted by the text of their digests.
-  func brought() throws -> [(digest: Digest, file: String)] {
-    try BroughtEmissionTable.all(in: database)
+  /// Whether an export named as many emissions as it could, and the next one names others, or none. The hub waits for
+  /// that export.
+  func mustNameOthers(than last: ExportRecord) throws -> Bool {
+    let path = try folder.place(ofOutgoing: last.file, platform.files)
+    let manifest = try workspace.reader.manifestIfSound(of: path, trust: .keys(workspace.ownKeys()))
+    guard case .changes(let changes) = manifest?.body, changes.brings.count == workspace.mostBrought else {
+      return false
+    }
+    return try changes.brings != brought().map(\.digest)
   }
 
   /// Forgets the emissions that the hub has by now.
   func forgetBrought(_ collected: [Digest]) throws {
     let done = Set(collected)
-    let gone = try brought().filter { done.contains($0.digest) }
+    let gone = try BroughtEmissionTable.all(in: database).filter { done.contains($0.digest) }
     for emission in gone {
       try BroughtEmissionTable.remove(emission.digest, in: database)
     }
   }
 
-  /// Puts into the outbox exactly the emissions that the hub is not known to have.
+  /// Puts into the outbox exactly the emissions of `brought`.
   func putOutBrought() throws {
     let needed = Set(try broughtFiles().map { Name(Paths.name(of: $0)) })
     for name in try platform.files.list(folder.outbox)

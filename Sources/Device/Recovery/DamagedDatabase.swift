@@ -40,7 +40,8 @@ extension SavedDatabase {
 /// A device's database that SQLite cannot read to its end. A full bundle from the hub replaces it.
 struct DamagedDatabase {
   private let workspace: DeviceWorkspace
-  private let fault: String
+  /// SQLite's description of the damage.
+  let fault: String
 
   private var files: any FileSystem { workspace.platform.files }
   private var path: String { workspace.databasePath }

@@ -64,18 +64,12 @@ struct DatabaseRebuild {
   /// Builds the database beside its final path and renames it. Throws if a needed bundle or export is missing; then
   /// nothing has changed.
   func run() throws -> Result {
-    let parent = Paths.parent(of: workspace.databasePath)
-    guard try files.kind(Paths.join(parent, ".")) == .directory else {
-      throw WorkspaceError(
-        .noFolder, "The folder \(parent) of the database is missing.", hint: "Is the card or the disk mounted?")
+    var (result, kept) = try workspace.replaceDatabase { path in
+      try BundleArchive(workspace.folder, files).secure()
+      // The path is made absolute, because paths in the configuration are relative to the workspace's folder.
+      return try build(workspace.with(database: Paths.absolute(path, currentDirectory: files.currentDirectory())))
     }
-    try BundleArchive(workspace.folder, files).secure()
-    let staging = try StagingFolder(in: parent, platform: workspace.platform)
-    // The path is made absolute, because paths in the configuration are relative to the workspace's folder.
-    let path = Paths.absolute(staging.file("database.sqlite"), currentDirectory: try files.currentDirectory())
-    var result = try build(workspace.with(database: path))
-    result.kept = try workspace.putAsideRemains()
-    try files.rename(path, to: workspace.databasePath)
+    result.kept = kept
     return result
   }
 
@@ -120,17 +114,43 @@ extension DeviceWorkspace {
       runMode: .commit)
   }
 
-  /// Moves the remaining files of a lost or damaged database aside. An old log or journal would damage the new
-  /// database. Returns the new path of the file; nil if there was none.
-  @discardableResult
+  /// Makes a database beside its final path and renames it. The file that was in its place is kept.
+  ///
+  /// Throws a `WorkspaceError` if the folder of the database is missing.
+  /// - Parameter make: makes the database at the path that it gets. If it throws, nothing has changed.
+  /// - Returns: `kept`: the new path of the file that was in the database's place; nil: there was none.
+  func replaceDatabase<Made>(_ make: (_ path: String) throws -> Made) throws -> (made: Made, kept: String?) {
+    let parent = Paths.parent(of: databasePath)
+    guard try platform.files.kind(Paths.join(parent, ".")) == .directory else {
+      throw WorkspaceError(
+        .noFolder, "The folder \(parent) of the database is missing.", hint: "Is the card or the disk mounted?")
+    }
+    let staging = try StagingFolder(in: parent, platform: platform)
+    let path = staging.file("database.sqlite")
+    let made = try make(path)
+    let kept = try putAsideRemains()
+    try platform.files.rename(path, to: databasePath)
+    return (made, kept)
+  }
+
+  /// Moves the remaining files of a lost or damaged database aside. Returns the new path of the database's file; nil if
+  /// there was none.
   func putAsideRemains() throws -> String? {
+    let kept = try putAsideCompanions()
+    guard try platform.files.kind(databasePath) != nil else { return nil }
+    try platform.files.rename(databasePath, to: kept)
+    return kept
+  }
+
+  /// Moves the log and the journal of a former database aside: they would damage the new database. Returns the path to
+  /// which the former database itself belongs.
+  @discardableResult
+  func putAsideCompanions() throws -> String {
     let kept = "\(databasePath).damaged-\(UTCTime.fileName(milliseconds: platform.clock.milliseconds()))"
-    var place: String?
-    for suffix in ["-wal", "-journal", ""] where try platform.files.kind(databasePath + suffix) != nil {
+    for suffix in ["-wal", "-journal"] where try platform.files.kind(databasePath + suffix) != nil {
       try platform.files.rename(databasePath + suffix, to: kept + suffix)
-      if suffix.isEmpty { place = kept }
     }
     try platform.files.removeIfThere(databasePath + "-shm")
-    return place
+    return kept
   }
 }

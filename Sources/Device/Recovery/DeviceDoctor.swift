@@ -18,6 +18,9 @@ extension DeviceWorkspace {
         case .lost(let words):
           report.add(Finding(WorkspaceError.lostDatabase(words, of: configuration.name)))
           return report
+        case .lostAfterLeaving(let lost):
+          report.add(Finding(try lost.error()))
+          return report
         }
         if let replaced = try ReplacedFile.find(self) {
           _ = try replaced.takeUp(missing: .putBack, .dryRun, &report)
@@ -76,6 +79,7 @@ extension DeviceWorkspace {
     case .there: break
     case .initial, .away: return report
     case .lost(let words): return try repair(lost: words, report)
+    case .lostAfterLeaving(let lost): return try lost.repair(report)
     }
     if let replaced = try ReplacedFile.find(self) {
       try replaced.takeUp(missing: missing, runMode, &report)

@@ -86,8 +86,9 @@ struct LedgerRecovery {
       try bundle.eachResolution { try ResolutionTable.add($0, in: database) }
       try Capture.witness(bundle.manifest.stamp, in: database)
     }
-    // The present user may not see the disagreements of former users.
+    // The present user may not see the disagreements and decisions of former users.
     try ConflictTable.forget(ofOthersThan: user, toldUpTo: newest.rawValue, in: database)
+    try ResolutionTable.forget(ofOthersThan: user, before: Generation(newest.rawValue), in: database)
   }
 
   func takeUpEmissions() throws {

@@ -46,6 +46,12 @@ public struct DeviceState: Sendable {
   /// The sums for which the hub requested the digests of single rows.
   var compare: [StateEntry.Question] = []
 
+  /// The device's id in a database that is only read; nil: the database is not a device's.
+  static func id(in database: borrowing Database) throws -> ReplicaID? {
+    guard try database.hasTable("satchel_device") else { return nil }
+    return try database.first("SELECT id FROM satchel_device") { ReplicaID(unchecked: $0.text(0)) }
+  }
+
   static func load(from database: borrowing Database) throws -> DeviceState? {
     try DeviceSchema.upgrade.run(in: database)
     return try database.first(

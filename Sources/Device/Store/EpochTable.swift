@@ -1,3 +1,4 @@
+import SatchelBundle
 import SatchelCrypto
 import SatchelSQLite
 import SatchelValues
@@ -10,6 +11,14 @@ enum FormerEpochTable {
     try database.first("SELECT 1 FROM satchel_former_epochs WHERE epoch = :epoch", ["epoch": .string(epoch.text)]) {
       _ in true
     } ?? false
+  }
+
+  /// The former epochs other than `present`, in the order of their text: as many as a bundle can name.
+  static func all(but present: Epoch, in database: borrowing Database) throws -> [Epoch] {
+    try database.all(
+      "SELECT epoch FROM satchel_former_epochs WHERE epoch <> :present ORDER BY epoch LIMIT :most",
+      ["present": .string(present.text), "most": .integer(Int64(Manifest.Scope.mostEpochs))]
+    ) { Epoch(unchecked: $0.text(0)) }
   }
 
   static func add(_ epochs: [Epoch], in database: borrowing Database) throws {
@@ -43,8 +52,23 @@ enum BroughtEmissionTable {
 
   /// All these emissions, sorted by the text of their digests.
   static func all(in database: borrowing Database) throws -> [(digest: Digest, file: String)] {
-    try database.all("SELECT digest, file FROM satchel_brought_emissions ORDER BY digest") { row in
+    try newest(.max, in: database)
+  }
+
+  /// The emissions with the highest numbers, at most `most` of them, sorted by the text of their digests.
+  static func newest(_ most: Int, in database: borrowing Database) throws -> [(digest: Digest, file: String)] {
+    try database.all(
+      """
+      SELECT digest, file
+      FROM (SELECT digest, file FROM satchel_brought_emissions ORDER BY number DESC, digest LIMIT :most)
+      ORDER BY digest
+      """, ["most": .integer(Int64(most))]
+    ) { row in
       Digest(hexadecimal: row.text(0)).map { ($0, row.text(1)) }
     }.compactMap(\.self)
+  }
+
+  static func count(in database: borrowing Database) throws -> Int {
+    try database.first("SELECT count(*) FROM satchel_brought_emissions") { Int($0.integer(0)) } ?? 0
   }
 }

@@ -28,6 +28,13 @@ enum ResolutionTable {
       ])
   }
 
+  /// Forgets the decisions of users other than `user` on a device, if an export before the generation `end` has them.
+  static func forget(ofOthersThan user: String, before end: Generation, in database: borrowing Database) throws {
+    try database.run(
+      "DELETE FROM satchel_resolutions WHERE user <> :user AND generation < :end",
+      ["user": .string(user), "end": .integer(end.rawValue)])
+  }
+
   /// The decisions of this generation and later, sorted by the ids of their conflicts.
   static func all(since first: Generation, in database: borrowing Database) throws -> [Resolution] {
     try database.all(

@@ -43,7 +43,6 @@ extension HubWorkspace {
   public func compact(olderThan days: Int64? = nil, shrinking isShrinking: Bool = false) throws -> CompactReport {
     try locked {
       let store = try storeForLongWork()
-      try checkClock(store)
       let now = platform.clock.milliseconds()
       let history = store.dataset.historyDays
       let limit = days.map { now - max($0, history ?? 0) * Self.day }

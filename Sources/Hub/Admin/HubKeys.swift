@@ -166,10 +166,14 @@ extension HubWorkspace {
     }
   }
 
-  /// Whether the present key replaced a lost key, and no device is known to use it.
+  /// Whether the present key replaced a lost key, and no device uses it as far as the hub knows. A device that only
+  /// receives never shows which key it uses. So the result is false if there are no other devices.
   private func isUnused(_ store: HubStore) throws -> Bool {
     guard let first = try store.keyLostFrom() else { return false }
-    return try store.devices().allSatisfy { $0.proved < first }
+    let devices = try store.devices()
+    if devices.contains(where: { $0.proved >= first }) { return false }
+    let present = devices.filter { $0.state != .revoked }
+    return present.isEmpty || present.contains { !$0.onlyReceives }
   }
 
   /// Replaces a key that is lost or in wrong hands, and begins a new epoch. Bundles that a thief has numbered are

@@ -53,7 +53,7 @@ struct HistoryCheck {
       let signature = proof.signature,
       try isSignedByUs(emission, signature)
     else { throw try unknownEmission() }
-    throw try hub.proofOfSetBack(emission, of: changes.epoch, for: device.id, store)
+    throw try hub.proofOfSetBack(emission, of: changes.epoch, after: changes.former, for: device.id, store)
   }
 
   private func isMade(_ emission: Manifest.EmissionLink) throws -> Bool {
@@ -145,7 +145,7 @@ struct HistoryCheck {
       if mayFollowUnknownKey { return }
       throw refusal
     }
-    throw try hub.proofOfSetBack(emission, of: changes.epoch, for: device.id, store)
+    throw try hub.proofOfSetBack(emission, of: changes.epoch, after: changes.former, for: device.id, store)
   }
 
   /// Whether the device may follow a key of this hub that this hub does not know. That is possible in one case. The

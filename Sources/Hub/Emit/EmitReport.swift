@@ -34,7 +34,7 @@ extension HubWorkspace {
     _ turns: WriteLockPacing
   ) throws -> EmitReport {
     try refuseSetBack(store)
-    try passClock(store)
+    try checkClock(store)
     try checkRevocations(store)
     guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
     guard [.active, .preparing].contains(device.state) else {
@@ -46,6 +46,7 @@ extension HubWorkspace {
       )
     }
     try refuseUnknownEmission(for: device, store)
+    try refuseStampsAhead(for: device, store)
     guard let user = try store.user(device.user) else { throw Self.noUser(device.user) }
     try Self.refuseExpired(device, user, by: platform.clock)
     try refuseUnknownUser(of: device, store)
@@ -181,7 +182,7 @@ extension HubWorkspace {
     scope.backedUp = plan.device.backedUp
     scope.follows = try store.follows(plan)
     scope.former = try store.identity.knowsFormerEpochs ? store.formerEpochs() : nil
-    scope.collected = try store.collected(from: plan.device.id)
+    scope.collected = try store.collected(from: plan.device.id, most: mostBrought)
     scope.known = try store.knownEmissions(for: plan.device)
     scope.compare = plan.device.understands.contains(.state) ? try store.questions(for: plan.device.id) : []
     var manifest = Manifest(
@@ -208,7 +209,7 @@ extension HubWorkspace {
     let previous = zip(plan.emissions, plan.held).suffix(1).map { (number: $0.number, sets: $1) }.first
     try store.save(emission, holding: plan.visible, after: previous, of: plan.device.id)
     try store.markTold(writer.keysToTell(), by: plan.number)
-    try store.markCollectedTold(to: plan.device.id, by: plan.number)
+    try store.markCollectedTold(to: plan.device.id, by: plan.number, most: mostBrought)
     try store.markAsked(plan.device.id, by: plan.number)
     try store.markOwedSent(to: plan.device.id, by: plan.number)
     try ConflictTable.markTold(conflicts.map(\.id), by: plan.number.rawValue, in: store.database)

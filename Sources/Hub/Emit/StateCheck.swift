@@ -1,5 +1,6 @@
 import SatchelBundle
 import SatchelCrypto
+import SatchelJSON
 import SatchelRows
 import SatchelSQLite
 import SatchelValues
@@ -33,6 +34,7 @@ struct StateCheck {
   }
 
   /// - Parameter asked: the sums whose rows the hub has requested.
+  /// - Throws: a `BundleError` if an answer names what cannot be a row of its sums.
   func run(_ entry: StateEntry, asked: [StateEntry.Question]) throws -> Outcome {
     guard let emission = try store.emission(changes, of: device.id), changes.epoch == store.identity.epoch else {
       return Outcome(result: .unknown("the hub no longer knows which rows the device has"))
@@ -50,6 +52,7 @@ struct StateCheck {
     guard entry.tables.map(\.name) == store.tables.map(\.name).sorted() else {
       return Outcome(result: .unknown("the device has other tables"))
     }
+    for answer in entry.answers { try check(answer) }
     let emissions = try store.emissions(of: device.id)
     guard let number = emissions.firstIndex(where: { $0.number == emission.number }) else {
       return Outcome(result: .unknown("the hub no longer knows which rows the device has"))
@@ -57,6 +60,19 @@ struct StateCheck {
     let held = try store.heldSets(of: device.id, after: emissions)[number]
     let changed = try store.changed(after: emission.cursor, device: device.id)
     return try compare(entry, held: held, changed: changed.map { $0.all }, at: emission.cursor, asked)
+  }
+
+  private func check(_ answer: StateEntry.Answer) throws {
+    let (table, sums) = (answer.question.table, Set(answer.question.sums))
+    guard let place = store.place(of: table) else { return }
+    for row in answer.rows {
+      guard row.key.values.count == store.tables[place].schema.key.count else {
+        throw BundleError.entry("state.json", "has a key in its answer about \(table) that is no key of the table")
+      }
+      guard sums.contains(StateEntry.Table.sum(of: Digest256.of(canonicalKey(row.key)))) else {
+        throw BundleError.entry("state.json", "has a row in its answer about \(table) that is in none of its sums")
+      }
+    }
   }
 
   private func compare(

@@ -60,7 +60,7 @@ struct BundleMerge {
       try store.keepChain(of: manifest, changes, bundle.digest)
       try store.prove(device.proved, by: device.id)
       if verdict == .imported {
-        try store.noteBrought(changes.brings, by: device)
+        try store.noteBrought(changes, by: device, most: workspace.mostBrought)
         try store.forgetBraked(of: device.id)
         try store.save(
           changes.health.map { DeviceHealth($0, created: manifest.created, at: now) }, of: device.id)

@@ -26,12 +26,13 @@ extension HubStore {
   /// Returns the changes that others made to a row since the device received the row.
   /// - Parameters:
   ///   - change: the device's change of the row.
+  ///   - stamp: the stamp of the change.
   ///   - past: the known history of the row.
   ///   - own: the changes that count as the device's own, as far as the log still contains them.
   ///   - walk: the entries of the row's log, if the log is long and was already read.
   func changesByOthers(
-    meeting change: Change, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, from base: ChangeBase,
-    besides own: OwnChanges, _ walk: RowWalks.Walk? = nil
+    meeting change: Change, at stamp: Stamp, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int,
+    from base: ChangeBase, besides own: OwnChanges, _ walk: RowWalks.Walk? = nil
   ) throws -> OthersChanges {
     switch base {
     case .emission(let cursor):
@@ -50,7 +51,8 @@ extension HubStore {
       for column in differing(change, from: hub) { others.columns[column] = others.newest }
       return others
     case .formerEpoch(let cursor):
-      return try changesInFormerEpoch(meeting: change, onto: hub, with: past, in: place, after: cursor, than: own, walk)
+      return try changesInFormerEpoch(
+        meeting: change, at: stamp, onto: hub, with: past, in: place, after: cursor, than: own, walk)
     }
   }
 
@@ -60,11 +62,12 @@ extension HubStore {
   /// did in their own epoch, even if the values do not show them. The reason: the hub may have merged this bundle
   /// before the epoch began, and must find the same disagreements again.
   private func changesInFormerEpoch(
-    meeting change: Change, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int, after cursor: Cursor?,
-    than own: OwnChanges, _ walk: RowWalks.Walk?
+    meeting change: Change, at stamp: Stamp, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int,
+    after cursor: Cursor?, than own: OwnChanges, _ walk: RowWalks.Walk?
   ) throws -> OthersChanges {
     var others = OthersChanges(newest: past?.stamp ?? .zero, judge: .stamps)
     var newest = walk?.stamps ?? [:]
+    var byOthers = walk?.byOthers ?? [:]
     var unseen = walk?.unseen ?? []
     others.disputed = walk?.disputed ?? []
     let schema = rows[place].schema
@@ -72,11 +75,18 @@ extension HubStore {
       try eachChange(of: past) { entry in
         let columns = entry.columns(in: schema)
         for column in columns { newest[column] = max(newest[column] ?? .zero, entry.stamp) }
-        guard let cursor, entry.cursor > cursor, !own.contains(entry) else { return .more }
+        if own.contains(entry) { return .more }
+        for column in columns { byOthers[column] = max(byOthers[column] ?? .zero, entry.stamp) }
+        guard let cursor, entry.cursor > cursor else { return .more }
         unseen.formUnion(columns)
         if entry.cursor <= identity.epochCursor { others.disputed.formUnion(columns) }
         return .more
       }
+    }
+    if let past {
+      let known = try knownStamps(of: past.number, in: place)
+      newest.merge(known, uniquingKeysWith: max)
+      byOthers.merge(known, uniquingKeysWith: max)
     }
     if case .insert = change {
       let mayBeUnseen = cursor == nil || !unseen.isEmpty
@@ -85,6 +95,8 @@ extension HubStore {
     var met = differing(change, from: hub)
     // If others did not change a value, the value differs only because the device's own changes were not accepted.
     if cursor != nil, case .update = change { met.removeAll { !unseen.contains($0) } }
+    // A newer change may have written the value again from which this change started.
+    met += change.touched(of: schema).filter { byOthers[$0, default: .zero] > stamp }
     for column in others.disputed.union(met) { others.columns[column] = newest[column] ?? .zero }
     return others
   }
@@ -127,6 +139,17 @@ extension HubStore {
       return .enough
     }
     return isOwn
+  }
+}
+
+extension Change {
+  /// The columns that the change overwrites or deletes.
+  fileprivate func touched(of schema: TableSchema) -> [Int] {
+    switch self {
+    case .insert: []
+    case .update(let changes): changes.map(\.column)
+    case .delete: Array(schema.columns.indices)
+    }
   }
 }
 

@@ -66,20 +66,38 @@ extension HubImportReport {
   }
 }
 
+/// When the lost time is merged, after the hub got back one of its bundles from that time.
+public enum LostTimeMerge: Sendable {
+  /// At once, if no part is missing.
+  case now
+  /// The caller imports other bundles, and then calls `mergeLostTime`. The newest bundle must be merged first, and a
+  /// device that only receives does not say which bundles it brings.
+  case later
+}
+
 extension HubWorkspace {
   /// Verifies a device's bundle and merges it, in one transaction.
   ///
   /// Throws a `BundleError` or a `Refusal` if the bundle is not accepted. In that case the rows stay as they were.
-  /// - Parameter brake: what a person decided about a bundle that is beyond the dataset's limits.
+  /// - Parameters:
+  ///   - brake: what a person decided about a bundle that is beyond the dataset's limits.
+  ///   - merge: when the lost time is merged, if the file is a bundle of this hub from that time.
   public func importBundle(
-    _ path: String, from source: BundleSource = .named, brake: BrakeDecision = .none
+    _ path: String, from source: BundleSource = .named, brake: BrakeDecision = .none,
+    lostTime merge: LostTimeMerge = .now
   ) throws -> HubImportReport {
     try locked {
       try failedImports.noting(path, manifest: { try signedManifest(of: path) }) {
-        try take(path, try storeForLongWork(), of: nil, from: source, brake)
+        let store = try storeForLongWork()
+        var report = try take(path, store, of: nil, from: source, brake)
+        if report.verdict == .collected, merge == .now { report.recovery = try completeRecovery(store) }
+        return report
       }
     }
   }
+
+  /// Merges the lost time if all parts of it are here. Returns nil if parts are missing.
+  public func mergeLostTime() throws -> RecoveryReport? { try locked { try completeRecovery(storeForLongWork()) } }
 
   var failedImports: FailedImports { FailedImports(folder, platform, at: configuration.id, runMode) }
 
@@ -102,7 +120,7 @@ extension HubWorkspace {
   ) throws -> HubImportReport {
     let report = try quarantining(path, store, source) {
       try refuseSetBack(store)
-      try passClock(store)
+      try checkClock(store)
       let keeping: FileKeeping = runMode == .commit ? .kept : .notKept
       var bundle = try reader.read(
         path, trust: .keys(trustedKeys(store)), staging: folder.inbox, file: keeping

@@ -264,12 +264,16 @@ final class PrimaryKeyRemapping {
 
   /// Whether the hub knows this same row only from its deletion. Another device had the row in the lost time, and
   /// deleted it. That device delivered again before the device that made the row.
+  ///
+  /// If the deleted row had other values, it may be this row after a change, or another row that had the key by chance.
+  /// Then the row keeps its key, and a person decides: see `UnknownDeletion.doubted`.
   private func isDeletedByOther(_ birth: InsertedRow, _ past: RowNumbers.Entry) throws -> Bool {
     guard base.isFormerEpoch else { return false }
     let made = store.rows[birth.place].schema.fields(map.row(birth.row, of: birth.place))
+    let isUnknown = try store.unknownDeletion(past) != nil
     var isDeleted = false
     try store.eachChange(of: past, after: store.identity.epochCursor) { entry in
-      isDeleted = entry.operation == .delete && entry.stamp > birth.step.stamp && entry.was == made
+      isDeleted = entry.operation == .delete && entry.stamp > birth.step.stamp && (isUnknown || entry.was == made)
       return .enough
     }
     return isDeleted

@@ -30,11 +30,11 @@ public enum KeysOfRestored: Sendable {
   case new
 }
 
-/// Whether this machine's clock is trusted if the backup has a later time.
+/// Whether this machine's clock is trusted if the times in the backup contradict it.
 public enum ClockAtRestore: Sendable {
   /// No person has checked the clock.
   case unchecked
-  /// A person has checked that the clock is right. So the hub's clock was ahead when the backup was made.
+  /// A person has checked that the clock is right. So the hub follows it, whatever the times in the backup.
   case right
 }
 
@@ -169,9 +169,10 @@ public struct HubRestore {
     try checkKeys(keys, source, folder, bundle.signer)
     let hub = HubWorkspace(
       folder: folder, configuration: configuration, keys: keys, platform: platform, runMode: .commit)
+    try settle(clock, of: hub)
     if case .new = source { _ = try hub.replaceLostKeys(again: true) }
     try hub.store().noteBackedUp()
-    let epoch = try hub.beginEpochAfterLoss(of: bundle.manifest.stamp.milliseconds, clock)
+    let epoch = try hub.beginEpochAfterLoss(of: bundle.manifest.stamp.milliseconds)
     return RestoreReport(
       dataset: configuration.dataset, name: configuration.name, created: bundle.manifest.created,
       former: opened.backup.epoch,
@@ -184,12 +185,23 @@ public struct HubRestore {
     guard platform.clock.milliseconds() >= manifest.stamp.milliseconds else {
       throw WorkspaceError(
         .clock, "By this machine's clock the backup was made in the future, on \(manifest.created).",
-        hint: """
-          Look at this computer's clock (date). If it is wrong, correct it, then try again. If it is right, the hub's \
-          clock was ahead when it made the backup: add --clock-is-right
-          """)
+        hint: Self.lookAtClock)
     }
   }
+
+  /// Makes this machine's clock the hub's clock. If no person has checked it, throws a `WorkspaceError` if the hub's
+  /// records contradict it: each later step would put its time into the log.
+  private func settle(_ clock: ClockAtRestore, of hub: HubWorkspace) throws {
+    let store = try hub.store()
+    if case .right = clock { return try store.writeTransaction(.commit) { try hub.acceptClock(store) } }
+    guard let fault = try hub.clockFault(store), fault.isRepairable else { return }
+    throw WorkspaceError(.clock, fault.words, hint: Self.lookAtClock)
+  }
+
+  private static let lookAtClock = """
+    Look at this computer's clock (date). If it is wrong, correct it, then try again. If it is right, the times in the \
+    backup are wrong or old: add --clock-is-right
+    """
 
   private func checkKeys(
     _ keys: WorkspaceKeys, _ source: KeysOfRestored, _ folder: WorkspaceFolder, _ signer: PublicKey

@@ -8,8 +8,8 @@ import SatchelValues
 /// change may come before the change that it was based on.
 extension StepMerger {
   /// Whether this hub does not have the row of a change yet. Another device made the row and will deliver it again.
-  func awaitsRow(_ step: Step, onto hub: Row?, with past: RowNumbers.Entry?) -> Bool {
-    guard base.isFormerEpoch, hub == nil, case .update = step.change else { return false }
+  func awaitsRow(_ step: Step, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int) -> Bool {
+    guard base.isFormerEpoch, hub == nil, store.needsRow(step.change, in: place) else { return false }
     return past.map { $0.stamp < min(step.stamp, latest) } ?? true
   }
 
@@ -18,14 +18,21 @@ extension StepMerger {
 
   /// Remembers the deletion of a row that does not exist here. If an older insert comes later, it does not bring the
   /// row back.
-  func rememberDeletion(_ step: Step, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int) throws {
-    guard hub == nil, case .delete = step.change else { return }
+  /// - Returns: why the user may not delete the row, in words; nil: there is nothing to say.
+  func rememberDeletion(
+    _ step: Step, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int
+  ) throws -> String? {
+    guard hub == nil, case .delete(let was) = step.change else { return nil }
     guard base.isFormerEpoch else {
       if past == nil, step.first == nil { unknownDeletes.append((step, place)) }
-      return
+      return nil
     }
-    if let past, past.stamp >= min(step.stamp, latest) { return }
+    if let past, past.stamp >= min(step.stamp, latest) { return nil }
+    if let words = device.refusal { return words }
+    if store.tables[place].rules.delete == .never { return Self.isNeverDeleted }
+    if try rights(toMake: was, in: place) == .missing { return Self.mayNotChange }
     try log(step.change, step, with: past, in: place)
+    return nil
   }
 
   /// Remembers deletes of rows that this hub never had. A device brought these deletes from its former hub. Another
@@ -33,22 +40,26 @@ extension StepMerger {
   func rememberUnknownDeletes() throws {
     for (step, place) in unknownDeletes {
       guard device.refusal == nil, store.tables[place].rules.delete != .never, case .delete(let was) = step.change,
-        try store.past(of: step.key, in: place) == nil, try mayMake(was, in: place)
+        try store.past(of: step.key, in: place) == nil, try rights(toMake: was, in: place) == .present
       else { continue }
       try log(step.change, step, with: nil, in: place)
     }
     unknownDeletes = []
   }
 
-  private func mayMake(_ row: Row, in place: Int) throws -> Bool {
+  private enum Rights { case present, missing, unknown }
+
+  /// Whether the user might make a row that is not here. Unknown if another row keeps it out, or if a parent is missing.
+  private func rights(toMake row: Row, in place: Int) throws -> Rights {
+    if try store.brokenReference(of: row, from: nil, in: place, using: &parents) != nil { return .unknown }
     do {
       try store.database.savepoint(.dryRun) {
         try write(.insert(row), to: row, over: nil, key: store.tables[place].schema.key(of: row), in: place)
       }
-      return true
-    } catch is NotAllowed { return false } catch let error as SQLiteError
+      return .present
+    } catch is NotAllowed { return .missing } catch let error as SQLiteError
       where error.kind == .unique || error.kind == .constraint
-    { return false }
+    { return .unknown }
   }
 
   /// Whether an insert meets a delete that its device had not seen, whatever emission the device has now.
@@ -82,41 +93,23 @@ extension StepMerger {
     return receivedStamp.map { stamp <= $0 } ?? false
   }
 
-  /// Returns the step without elements of sets that a newer change removed. The newer change came to this hub before
-  /// this step, so there was nothing to remove at that time.
-  func withoutRemovedElements(_ step: Step, with past: RowNumbers.Entry?, in place: Int) throws -> Step {
-    guard base.isFormerEpoch, let past, case .update(var changes) = step.change else { return step }
-    let stamp = min(step.stamp, latest)
-    for (number, change) in changes.enumerated() where isSet(change.column, in: place) {
-      let removed = try store.removedElements(of: past.number, change.column, in: place, after: stamp)
-      guard !removed.isEmpty, let value = ElementSet(change.value)?.removing(removed, butNot: ElementSet(change.was))
-      else {
-        continue
-      }
-      changes[number] = ColumnChange(column: change.column, was: change.was, value: value)
-    }
-    let kept = changes.filter { $0.was != $0.value }
-    if .update(kept) == step.change { return step }
+  /// Returns the step without what newer changes of sets undid. The newer changes came to this hub before this step.
+  func withoutUndone(_ step: Step, with past: RowNumbers.Entry?, in place: Int) throws -> Step {
+    guard base.isFormerEpoch else { return step }
+    let change = try store.withoutUndone(step.change, at: min(step.stamp, latest), with: past, in: place)
+    if change == step.change { return step }
     // The change was not accepted as sent, so the device must receive the row as it is.
     try store.owe(step.key, in: place, to: device.id)
-    return step.with(.update(kept))
+    return step.with(change)
   }
 
-  /// Remembers the elements that a change removed from a set, if the hub's set does not contain them.
-  func rememberRemovals(_ step: Step, onto hub: Row, with past: RowNumbers.Entry?, in place: Int) throws {
-    guard base.isFormerEpoch, case .update(let changes) = step.change else { return }
-    for change in changes where isSet(change.column, in: place) {
-      guard let was = ElementSet(change.was), let now = ElementSet(change.value),
-        let here = ElementSet(hub[change.column])
-      else {
-        continue
-      }
-      let present = Set(now.elements).union(here.elements)
-      let removed = was.elements.filter { !present.contains($0) }
-      if removed.isEmpty { continue }
-      let number = try past?.number ?? store.numbers[place].assign(step.key, in: store.database)
-      try store.rememberRemoved(removed, of: number, change.column, in: place, at: min(step.stamp, latest))
-    }
+  /// Remembers the parts of a step that changed nothing. Older changes, which other devices deliver later, do not undo
+  /// them.
+  func rememberKnown(_ pending: Pending, over hub: Row, with past: RowNumbers.Entry?, in place: Int) throws {
+    guard base.isFormerEpoch, !pending.decided, device.refusal == nil else { return }
+    let step = pending.step
+    try store.rememberKnown(
+      step.change, at: min(step.stamp, latest), over: hub, of: step.key, with: past, in: place)
   }
 
   /// Returns the counters and sets whose value at the hub may already contain a change, because the row came back from
@@ -146,8 +139,6 @@ extension StepMerger {
     guard disagreement.kind == .updateUpdate, disagreement.state == .open else { return false }
     return try !uncertainColumns(step, onto: hub, with: past, in: place).isDisjoint(with: disagreement.winners.keys)
   }
-
-  private func isSet(_ column: Int, in place: Int) -> Bool { store.rows[place].rules.combination(of: column) == .union }
 }
 
 extension Change {

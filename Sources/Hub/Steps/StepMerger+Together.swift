@@ -51,8 +51,11 @@ extension StepMerger {
     var after = before
     let past = try store.past(of: row.key, in: row.place)
     var steps: [Written] = []
-    for pending in waiting[row] ?? [] {
-      if try notTaken(before: pending, in: row.place) != nil { return nil }
+    for sent in waiting[row] ?? [] {
+      if try notTaken(before: sent, in: row.place) != nil { return nil }
+      if awaitsRow(sent.step, onto: after, with: past, in: row.place) { return nil }
+      var pending = sent
+      pending.step = try withoutUndone(sent.step, with: past, in: row.place)
       if after == nil, grouped.contains(pending.number), try deletesNothing(pending, with: past) { return nil }
       let result = try merged(pending, onto: after, with: past, in: row.place)
       if result.disagreement != nil { return nil }

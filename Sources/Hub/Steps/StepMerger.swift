@@ -67,6 +67,8 @@ final class StepMerger {
   /// The greatest keys that new rows may have, by table. Each value stays as it was when the merger looked it up.
   var keyLimits: [Int: Int64] = [:]
   let ranges: PrimaryKeyRanges
+  /// The scopes of users who deleted rows that never were here.
+  let deleters: UserScopes
   /// Whether any earlier change of the device waits. nil until this is looked up.
   var holdsAny: Bool? {
     get { progress.holdsAny }
@@ -112,6 +114,7 @@ final class StepMerger {
     self.held = held
     self.now = now
     walks = RowWalks(from: base, butFor: own)
+    deleters = UserScopes(store)
     ranges = try PrimaryKeyRanges(store, of: device)
     origin = Origin(
       device: device.id, user: device.user, stamp: .zero, bundle: bundle, returnsToAuthor: returnsToAuthor, at: now)
@@ -202,13 +205,13 @@ final class StepMerger {
     }
     if try isHeld(sent.step.key, hub == nil, in: place) { return Self.itself }
     let past = try store.past(of: sent.step.key, in: place)
-    if awaitsRow(sent.step, onto: hub, with: past) { return Self.awaited }
+    if awaitsRow(sent.step, onto: hub, with: past, in: place) { return Self.awaited }
     if sent.isUnclear {
       try noteUnclear(sent.step, met: hub, in: place)
       return nil
     }
     var pending = sent
-    pending.step = try withoutRemovedElements(sent.step, with: past, in: place)
+    pending.step = try withoutUndone(sent.step, with: past, in: place)
     pending = try whole(pending, in: place)
     let step = pending.step
     // The result of a comparison would reveal the content of the hidden row.
@@ -216,7 +219,9 @@ final class StepMerger {
     if hub == nil, try noteGone(pending, with: past, in: place) { return nil }
     if try noteAfterUnit(pending, met: hub, in: place) { return nil }
     if try noteAfterDecision(pending, met: hub, in: place) { return nil }
-    try rememberDeletion(step, onto: hub, with: past, in: place)
+    if let words = try rememberDeletion(step, onto: hub, with: past, in: place) {
+      return try forbid(step, met: nil, in: place, words)
+    }
     let result = try merged(pending, onto: hub, with: past, in: place)
     if let change = Change(from: hub, to: result.row) {
       if let words = device.refusal { return try forbid(step, met: hub, in: place, words) }
@@ -247,7 +252,7 @@ final class StepMerger {
       try log(nil, step, with: past, in: place, besides: writtenTwice(pending, over: hub, result, in: place))
     }
     if result.disagreement?.isWonByDevice != false { try settleEarlier(pending, in: place) }
-    if let hub, found?.mayWrite == true { try rememberRemovals(step, onto: hub, with: past, in: place) }
+    if let hub, found?.mayWrite == true { try rememberKnown(pending, over: hub, with: past, in: place) }
     if let disagreement = result.disagreement {
       try note(
         disagreement, step.with(step.change.counted(in: disagreement)), met: hub, in: place,
@@ -283,18 +288,21 @@ final class StepMerger {
       return merge(step.change, at: stamp, onto: hub, others: all, by: .hubWins(schema))
     }
     var others = try store.changesByOthers(
-      meeting: step.change, onto: hub, with: past, in: place, from: base, besides: pending.own ?? own,
+      meeting: step.change, at: stamp, onto: hub, with: past, in: place, from: base, besides: pending.own ?? own,
       walks.walk(past, in: place, besides: pending.own, store))
     if try meetsDelete(step, onto: hub, with: past, in: place, besides: pending.own ?? own) {
       others.presence = true
     }
+    let deletion = try store.unknownDeletion(
+      meeting: step.change, step.key, onto: hub, with: past, in: place, &others, deleters)
     others.uncertain = try uncertainColumns(step, onto: hub, with: past, in: place)
     let rules = store.rows[place].rules.forChange(step.change, first: step.first)
     let isOwn = try rules.hasCounters && hub != nil && mayBeOwn(pending, with: past, in: place)
-    return merge(
+    let result = merge(
       step.change, at: stamp, onto: hub,
       others: pending.isFolded ? others.meetingFolded(step.change, onto: hub) : others,
       by: isOwn ? rules : rules.addingEqualCounters)
+    return deletion?.doubted(result, in: store) ?? result
   }
 
   /// Whether the row that an insert meets may contain the counters of this insert.

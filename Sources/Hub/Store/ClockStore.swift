@@ -4,15 +4,38 @@ import SatchelValues
 
 /// The readings of the hub's own clock, and the stamps that the hub gave while its clock was wrong.
 extension HubStore {
-  /// The clock's reading when the hub last imported or made a bundle, in milliseconds since 1970. Zero if it never did.
+  /// The clock's reading when the hub last worked, in milliseconds since 1970. Zero if it never did.
   func clockReading() throws -> Int64 { try database.first("SELECT clock FROM satchel_hub") { $0.integer(0) } ?? 0 }
 
   func saveClockReading(_ time: Int64) throws {
     try database.run("UPDATE satchel_hub SET clock = :time", ["time": .integer(time)])
   }
 
+  /// Throws a `Refusal` if the hub's clock cannot be right. The same holds if it could not be right when the hub gave
+  /// stamps that no device has yet.
+  func checkClock(at now: Int64) throws {
+    if let fault = try clockFault(at: now) ?? clockFaultOfLog(at: now) { throw fault.refusal() }
+  }
+
+  /// Checks the hub's clock as `checkClock` does, and records its reading. The caller holds a transaction.
+  func passClock(at now: Int64) throws {
+    try checkClock(at: now)
+    // A write costs more than a read. The tolerance is an hour, so a minute's delay does no harm.
+    if try now > clockReading() + 60_000 { try saveClockReading(now) }
+  }
+
   /// The fault of the hub's clock. nil if no fault is known.
   func clockFault(at now: Int64) throws -> ClockFault? { try ClockFault(now: now, last: clockReading()) }
+
+  /// The fault of the clock, if changes in the log have stamps that are far ahead, and no device can have these stamps.
+  /// Otherwise nil.
+  func clockFaultOfLog(at now: Int64) throws -> ClockFault? {
+    let newest = try Capture.newestStamp(in: database).milliseconds
+    guard newest > now + ClockFault.tolerance,
+      try newest > newestHeldStamp(at: now).milliseconds + ClockFault.tolerance
+    else { return nil }
+    return .writes(now: now, newest: newest)
+  }
 
   /// The newest stamp that is accepted at this time. A stamp that was already sent to devices is accepted, whatever the
   /// clock shows now.
@@ -63,8 +86,8 @@ extension HubStore {
     return .stamps(now: now, newest: newest, holders: holders)
   }
 
-  /// The newest stamp that a device may have: of its own bundles, and of the bundles that were made for it and that it
-  /// may have imported since.
+  /// The newest stamp that a device may have: of its own bundles, of the bundles that were made for it and that it may
+  /// have imported since, and of the bundles that it brought from a lost time.
   private func newestPossibleStamp(of device: EnrolledDevice, at now: Int64) throws -> Stamp {
     let made = try emissions(of: device.id)
     let hasShown = device.newestStamp > .zero
@@ -79,32 +102,43 @@ extension HubStore {
     let oldest = open.first { $0.stamp > limit }
     let hasDelivered = oldest.map { device.merged > $0.acknowledged } ?? false
     let held = asks && hasDelivered ? open.filter { $0.stamp <= limit } : open
-    return held.reduce(device.newestStamp) { max($0, $1.stamp) }
+    return try held.reduce(max(device.newestStamp, newestLostStamp(of: device.id))) { max($0, $1.stamp) }
   }
 
-  /// Lowers stamps that are far ahead of the clock to the present, and keeps their order. Does nothing if a device has
-  /// such a stamp, or may have it: the device's next stamps would still be far ahead. The caller holds a transaction,
-  /// and capture is settled.
+  /// The newest stamp of the bundles that a device brought from a lost time. Zero if it brought none.
+  private func newestLostStamp(of device: ReplicaID) throws -> Stamp {
+    try database.first(
+      "SELECT max(stamp) FROM satchel_lost_emissions WHERE device = :device", ["device": .string(device.text)]
+    ) { Stamp($0.integer(0)) } ?? .zero
+  }
+
+  /// The newest stamp that a device may have, or the present time if it is later.
+  private func newestHeldStamp(at now: Int64) throws -> Stamp {
+    try devices().filter { $0.state != .revoked }.map { try newestPossibleStamp(of: $0, at: now) }
+      .reduce(Stamp(milliseconds: now), max)
+  }
+
+  /// Lowers stamps that are far ahead of the clock to the present, and keeps their order. No stamp goes below a stamp
+  /// that a device may have: the device's next stamps would still be far ahead. The caller holds a transaction, and
+  /// capture is settled.
   func lowerStamps(at now: Int64) throws {
-    guard case .stamps(_, _, let holders)? = try clockFaultOfStamps(at: now), holders.isNone else { return }
-    // No stamp goes below the stamps that a device may have.
-    let possible = try devices().filter { $0.state != .revoked }.map { try newestPossibleStamp(of: $0, at: now) }
+    let (newest, floor) = try (Capture.newestStamp(in: database), newestHeldStamp(at: now))
+    guard newest.milliseconds > now + ClockFault.tolerance, newest > floor else { return }
     let columns =
       [
-        "satchel_log", "satchel_conflicts", "satchel_removed_elements", "satchel_lost_emissions",
+        "satchel_log", "satchel_conflicts", "satchel_known_writes", "satchel_lost_emissions",
         "satchel_recovered_rows",
       ].map {
         TimeColumn(table: $0)
       } + tables.map(RowNumbers.names).map { TimeColumn(table: $0.table, column: $0.stamp) }
-    try Capture.lowerStamps(
-      above: possible.reduce(Stamp(milliseconds: now), max), of: tables, and: columns, in: database)
-    // The bundles that lie ready have the former stamps. No device can have one of them, so each is made again.
+    try Capture.lowerStamps(above: floor, of: tables, and: columns, in: database)
+    // Some bundles that lie ready have the former stamps. No device can have one of them, so each is made again.
     try database.run(
       """
       UPDATE satchel_emissions
       SET written = 0
-      WHERE number > (SELECT proved FROM satchel_devices WHERE id = satchel_emissions.device)
-      """)
+      WHERE stamp > :floor AND number > (SELECT proved FROM satchel_devices WHERE id = satchel_emissions.device)
+      """, ["floor": .integer(floor.rawValue)])
   }
 
   /// Lowers the hub's own records of times to the present, if they are from a clock that was ahead. Their order and

@@ -4,7 +4,7 @@ enum HubSchema {
     // The hub, its users and its devices.
     hub, epochs, setBack, users, devices, formerKeys, revoked, HubStore.formerUsers,
     // Deliveries of devices.
-    log, chain, branches, rekeyed, HubStore.removedElements, HubStore.recoveredRows, HubStore.joinedRows,
+    log, chain, branches, rekeyed, HubStore.knownWrites, HubStore.recoveredRows, HubStore.joinedRows,
     HubStore.braked,
     // Emissions to devices.
     emissions, emissionSets, owed, declared, HubStore.lostEmissions, HubStore.awaitedEmissions,
@@ -25,7 +25,7 @@ enum HubSchema {
       recovering INTEGER NOT NULL DEFAULT 0,     -- 1: devices bring back a lost time; 2: and an older one
       log_from INTEGER NOT NULL DEFAULT 0,       -- changes up to this cursor are forgotten
       key_lost INTEGER NOT NULL DEFAULT 0,       -- the epoch's first emission when a key replaced a lost one; 0: never
-      clock INTEGER NOT NULL DEFAULT 0,          -- this hub's clock at its last import or emission; 0: never
+      clock INTEGER NOT NULL DEFAULT 0,          -- this hub's clock when it last looked for local writes; 0: never
       definition TEXT NOT NULL,  -- the dataset's definition
       revocations INTEGER NOT NULL DEFAULT 0, -- the number of the list of revoked keys
       names_settled INTEGER NOT NULL DEFAULT 0 -- files have the names that changes up to this cursor give them

@@ -141,7 +141,7 @@ extension HubSchema {
       """)
     try Capture.addFirstWriteColumns(in: database)
     for table in [
-      epochs, setBack, declared, HubStore.formerUsers, HubStore.removedElements, HubStore.lostEmissions,
+      epochs, setBack, declared, HubStore.formerUsers, HubStore.knownWrites, HubStore.lostEmissions,
       HubStore.awaitedEmissions,
     ] {
       try database.execute(table)

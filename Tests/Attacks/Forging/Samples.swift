@@ -114,8 +114,8 @@ extension Forger {
     let digest = String(repeating: "0f", count: 64)
     return [
       .init(name: "understands", value: ["state"]), .init(name: "lost", value: ["photos/a.jpg"]),
-      .init(name: "former_exports", value: 0), .init(name: "received_digest", value: .string(digest)),
-      .init(name: "received_signature", value: ""),
+      .init(name: "former_exports", value: 0), .init(name: "former", value: []),
+      .init(name: "received_digest", value: .string(digest)), .init(name: "received_signature", value: ""),
       .init(name: "brings", value: [.string(digest)]), .init(name: "original", value: .string(digest)),
       .init(name: "renamed", value: [["table": "notes", "from": "body", "to": "text"]]),
       .init(name: "health", value: Self.health),

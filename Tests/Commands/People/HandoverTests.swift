@@ -134,6 +134,46 @@ struct HandoverTests {
     isWell()
   }
 
+  /// Ann's change meets the office's change, and her tablet has the conflict.
+  private func findConflict() throws -> String {
+    try onTablet("UPDATE stock SET words = 'by ann'")
+    try camp.sql("office.sqlite", "UPDATE stock SET words = 'by the office'")
+    try camp.deliver("tablet")
+    try camp.answer("tablet")
+    let found = try camp.device("tablet", "conflicts", "--json").json["conflicts"]?.arrayValue?.first
+    return try #require(found?["id"]?.stringValue)
+  }
+
+  @Test("a decision of the former user that was in no export reaches the hub, and its note leaves the device")
+  func decision() throws {
+    let id = try findConflict()
+    #expect(
+      camp.device("tablet", "conflicts", "resolve", id, "--keep", "hub", "--note", "secret words").code == 0)
+    let report = try hand()
+    #expect(report["sealed"]?["user"] == "ann" && report["sealed"]?["changes"] == 0, "\(report)")
+    let bytes = try camp.read("tablet/data.sqlite")
+    #expect(!String(decoding: bytes, as: UTF8.self).contains("secret words"))
+    #expect(camp.device("tablet", "status").out.contains("Work of ann is in camp-tablet-hub-2.satchel"))
+    try onTablet("UPDATE notes SET words = 'ben again' WHERE id = 2")
+    try camp.carry("tablet", rounds: 2)
+    #expect(
+      try atHub("SELECT user, state, decision, decided_by, note FROM satchel_conflicts")
+        == "ann|resolved|hub|ann|secret words")
+    #expect(try atHub("SELECT words FROM notes WHERE id = 2") == "ben again")
+    #expect(!camp.device("tablet", "status").out.contains("of ann"))
+    isWell()
+  }
+
+  @Test("a decision of the former user that the hub has leaves the device too, and nothing is sealed for it")
+  func deliveredDecision() throws {
+    let id = try findConflict()
+    #expect(camp.device("tablet", "conflicts", "resolve", id, "--keep", "hub", "--note", "known words").code == 0)
+    try camp.carry("tablet", rounds: 2)
+    #expect(try hand()["sealed"] == .null)
+    #expect(!String(decoding: try camp.read("tablet/data.sqlite"), as: UTF8.self).contains("known words"))
+    isWell()
+  }
+
   @Test("nothing that the new user may not see stays in the database, and nothing of it is lost")
   func nothingStays() throws {
     try onTablet(
@@ -303,6 +343,19 @@ struct HandoverTests {
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM satchel_conflicts") == "0")
     try camp.carry("tablet", rounds: 3)
     #expect(try atHub("SELECT user, kind, state FROM satchel_conflicts") == "ann|update/update|open")
+    isWell()
+  }
+
+  @Test("a database that is lost then does not have the former user's decisions", arguments: Loss.allCases)
+  func lostDecisions(loss: Loss) throws {
+    let id = try findConflict()
+    #expect(camp.device("tablet", "conflicts", "resolve", id, "--keep", "hub", "--note", "secret words").code == 0)
+    try copyDatabase()
+    try hand()
+    try repair(after: loss)
+    #expect(!String(decoding: try camp.read("tablet/data.sqlite"), as: UTF8.self).contains("secret words"))
+    try camp.carry("tablet", rounds: 3)
+    #expect(try atHub("SELECT decided_by, note FROM satchel_conflicts") == "ann|secret words")
     isWell()
   }
 

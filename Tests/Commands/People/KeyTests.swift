@@ -215,6 +215,17 @@ struct KeyTests {
     #expect(try rotate() == second, "no device uses it yet")
   }
 
+  @Test("devices that only receive may use a new key unseen: it is replaced again, and an ordinary new key is made")
+  func lostKeyOfReceivers() throws {
+    for name in ["tablet", "phone"] { #expect(camp.hub("device", "revoke", name).code == 0) }
+    camp.hub("device", "provision", "kiosk", "--user", "ann", "--no-keys", "--into", camp.path("kiosk"))
+    let first = try fingerprint(camp.hub("keys", "rotate", "--lost", "--yes", "--json"))
+    let again = camp.hub("keys", "rotate", "--lost")
+    #expect(again.code == 1 && again.error.contains("--yes"), "\(again.out)\(again.error)")
+    #expect(try fingerprint(camp.hub("keys", "rotate", "--lost", "--yes", "--json")) != first)
+    #expect(camp.hub("keys", "rotate").code == 0)
+  }
+
   @Test("a device refuses bundles that a stolen key of the hub signs from the moment it learns of the loss")
   func stolenHubKey() throws {
     try FileManager.default.copyItem(atPath: camp.path("hub"), toPath: camp.path("thief"))

@@ -161,6 +161,75 @@ struct AheadStampTests {
     #expect(try camp.rows("tablet/data.sqlite", "SELECT words FROM notes WHERE id = 'n'") == "by the phone")
   }
 
+  @Test("while a device has such stamps, no device that lacks them gets a bundle with them")
+  func notHandedOn() throws {
+    try workAhead(sending: ["phone"])
+    let file = try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-phone-")
+    #expect(camp.device("phone", "import", file).code == 0)
+    try acceptClock()
+    set(now)
+    let provision = ["-C", camp.path("hub"), "device", "provision", "new", "--user", "ann", "--into", camp.path("new")]
+    for refused in [camp.hub("emit", "--device", "tablet"), camp.hubAnywhere(provision)] {
+      #expect(refused.code == 3)
+      let text = refused.error.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+      #expect(text.contains("no bundle is made for a device that lacks them"), "\(text)")
+      #expect(text.contains("import a new bundle of phone"), "\(text)")
+    }
+    #expect(camp.hub("emit", "--device", "phone").code == 0, "it has them")
+    try answer("phone")
+    #expect(camp.hub("device", "revoke", "phone").code == 0)
+    #expect(camp.hub("doctor", "--repair").code == 0)
+    #expect(camp.hubAnywhere(provision).code == 0)
+    let stamp = try camp.rows("new/data.sqlite", "SELECT stamp >> 16 FROM satchel_capture")
+    #expect(try #require(Int64(stamp)) < now + Self.day)
+  }
+
+  @Test("what no device has is lowered to the times that a device has, and the rest after that device is revoked")
+  func loweredInPart() throws {
+    try workAhead(sending: ["phone"])
+    let file = try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-phone-")
+    #expect(camp.device("phone", "import", file).code == 0)
+    let later = ahead + 100 * Self.day
+    try write("later still", to: "m", in: "office.sqlite", at: later)
+    set(later)
+    #expect(camp.hub("compact").code == 0)
+    set(now)
+    #expect(camp.hub("doctor", "--repair").code == 1)
+    let newest = try camp.rows("office.sqlite", "SELECT max(stamp) >> 16 FROM satchel_log")
+    #expect(try (ahead...ahead + Self.day).contains(#require(Int64(newest))))
+    // The devices that a person must see to can still deliver.
+    try answer("phone")
+    #expect(camp.hub("device", "revoke", "phone").code == 0)
+    #expect(camp.hub("doctor", "--repair").code == 0)
+    let lowered = try camp.rows("office.sqlite", "SELECT max(stamp) >> 16 FROM satchel_log")
+    #expect(try #require(Int64(lowered)) < now + Self.day)
+    let order = try camp.rows("office.sqlite", "SELECT key FROM satchel_log ORDER BY stamp")
+    #expect(order == "[\"n\"]\n[\"m\"]\n[\"m\"]")
+  }
+
+  @Test("a device asks about the hub's time in its first bundle, although a person compared the hub's fingerprint")
+  func firstBundle() throws {
+    set(ahead)
+    #expect(camp.hub("doctor", "--repair").code == 0)
+    let request = camp.path("new.request")
+    let made = camp.deviceAnywhere(
+      ["init", camp.path("new"), "--dataset", "camp", "--name", "new", "--request", request, "--json"],
+      on: camp.platform)
+    let own = try #require(try made.json["fingerprint"]?.stringValue, "\(made.error)")
+    #expect(camp.enrol(request, own).code == 0)
+    let file = try emission(for: "new", at: ahead)
+    let hub = try #require(try camp.hub("keys", "show", "--json").json["fingerprint"]?.stringValue)
+    func importing(at time: Int64) -> CommandLineFixture.Outcome {
+      set(time)
+      return camp.device("new", "import", file, "--fingerprint", hub, "--json")
+    }
+    let refused = importing(at: now)
+    #expect(refused.code == 3 && refused.out.contains("\"clock\""), "\(refused.out)\(refused.error)")
+    #expect((refused.out + refused.error).contains("Look at this device's clock"))
+    // The clock of a device whose battery is empty shows nothing about the hub's clock.
+    #expect(importing(at: 86_400_000).code == 0)
+  }
+
   @Test("a device that may have such stamps without having delivered since is named, and nothing is lowered until then")
   func mayBeHeld() throws {
     try workAhead(sending: ["phone"])

@@ -257,6 +257,20 @@ struct DockTests {
     #expect(try stars("office.sqlite") == "1")
   }
 
+  @Test("the log of a tablet's lost database does not stop the new database, and does not come into it")
+  func logWithoutDatabase() throws {
+    give()
+    try writeIntoLog("UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    try camp.remove(Self.database)
+    let docked = dock("--rebuild")
+    #expect(docked.code == 0, "\(docked.transcript)")
+    #expect(try stars() == "4")
+    let names = try FileManager.default.contentsOfDirectory(atPath: camp.path("card")).sorted()
+    #expect(names == ["camp.sqlite", "camp.sqlite.damaged-wal"])
+    try evening()
+    #expect(camp.device("phone", "doctor").code == 0 && camp.hub("doctor").code == 0)
+  }
+
   @Test("an older copy of the tablet's database is repaired from the exports")
   func olderCopy() throws {
     give()

@@ -2,6 +2,7 @@ import Foundation
 import SatchelCommands
 import SatchelJSON
 import SatchelPlatform
+import SatchelSQLite
 import TestSupport
 import Testing
 
@@ -53,20 +54,31 @@ struct SyncTests {
 
   /// The obstacles to a device's export.
   enum Obstacle: CaseIterable {
-    case triggersGone, columnRenamed, oldCopy, folder, brokenLink
+    case triggersGone, columnRenamed, oldCopy, folder, brokenLink, otherDevice, replacedWithRows, locked
 
     var words: String {
       switch self {
       case .triggersGone, .columnRenamed: "satchel doctor --repair"
       case .oldCopy: "old copy of itself"
       case .folder, .brokenLink: "cannot be opened"
+      case .otherDevice: "belongs to the device phone, this workspace to tablet"
+      case .replacedWithRows: "Another program put a new file in the place of"
+      case .locked: "Another program is writing to the database"
       }
     }
+
+    /// The exit code of a `sync` that carries the outbox all the same.
+    var code: Int32 { self == .locked ? 4 : 5 }
   }
 
   private func put(_ obstacle: Obstacle) throws {
     let database = "tablet/data.sqlite"
     switch obstacle {
+    case .locked: break
+    case .replacedWithRows: try camp.replaceFile()
+    case .otherDevice:
+      try camp.loseDatabase(of: "tablet")
+      try camp.copy("phone/data.sqlite", to: database)
     case .triggersGone: try camp.sql(database, CommandLineFixture.dropTriggers)
     case .columnRenamed: try camp.sql(database, "ALTER TABLE reviews RENAME COLUMN words TO text")
     case .oldCopy, .folder, .brokenLink:
@@ -91,8 +103,10 @@ struct SyncTests {
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
     #expect(camp.hub("sync", stick).code == 0)
     try put(obstacle)
+    let app = try obstacle == .locked ? Database(path: camp.path("tablet/data.sqlite"), mode: .readWrite) : nil
+    try app?.execute("BEGIN IMMEDIATE")
     let outcome = camp.device("tablet", "sync", stick)
-    #expect(outcome.code == 5 && outcome.error.contains(obstacle.words), "\(outcome.out)\(outcome.error)")
+    #expect(outcome.code == obstacle.code && outcome.error.contains(obstacle.words), "\(outcome.out)\(outcome.error)")
     #expect(outcome.out.contains("2 files that lay here."), "\(outcome.out)")
     #expect(try carried.contains("hub/tablet/camp-tablet-hub-1.satchel"))
     #expect(camp.hub("sync", stick).out.contains("Bundle 1 of tablet: 1 change taken"))

@@ -4,12 +4,12 @@ import Testing
 /// Rows that the office wrote while its clock was wrong by one day less than half a year. Then the clock is right.
 extension TimeTests {
   private static let wrong = 179 * day
-  private static let hour: Int64 = 3_600_000
+  static let hour: Int64 = 3_600_000
 
-  private func hours(_ count: Int64) -> Int64 { now + count * Self.hour }
+  func hours(_ count: Int64) -> Int64 { now + count * Self.hour }
 
   /// The conflicts at the hub: the value of the hub, the value of the device, and the state.
-  private func conflicts() throws -> [String] {
+  func conflicts() throws -> [String] {
     let found = try camp.hub("conflicts", "--all", "--json").json["conflicts"]?.arrayValue ?? []
     return found.map { conflict in
       let texts = [conflict["hub_values"]?["words"], conflict["device_values"]?["words"], conflict["state"]]
@@ -17,7 +17,7 @@ extension TimeTests {
     }
   }
 
-  private func acceptClock(at time: Int64) throws {
+  func acceptClock(at time: Int64) throws {
     try atHub(time) {
       let repaired = camp.hub("doctor", "--repair")
       #expect(repaired.code == 0, "\(repaired.out)\(repaired.error)")
@@ -25,7 +25,7 @@ extension TimeTests {
   }
 
   /// Both devices import the hub's rows, and all three replicas have these words.
-  private func agree(on expected: String, at time: Int64) throws {
+  func agree(on expected: String, at time: Int64) throws {
     #expect(try words() == expected)
     for name in ["phone", "tablet"] {
       try answer(name, at: time, hubAt: time)
@@ -53,6 +53,7 @@ extension TimeTests {
     try agree(on: "later, by the tablet", at: hours(4))
   }
 
+  /// A repair cannot lower a stamp that a device has. `status` names this limit.
   @Test(
     "a row of the office from a clock that was ahead, once sent, wins over devices that lack it, and status says so")
   func officeAheadSent() throws {

@@ -263,6 +263,7 @@ struct TimeTests {
     let outcome = try emission(for: "phone", at: now)
     #expect(outcome.code == 3)
     #expect(outcome.error.contains("Rows were written at this hub while its own clock showed 203"), "\(outcome.error)")
+    #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_log") == "0", "nothing enters the log")
     #expect(camp.hub("status").out.contains("Rows were written at this hub while its own clock showed"))
     #expect(camp.hub("doctor", "--repair").code == 0)
     for name in ["phone", "tablet"] { try answer(name, at: now + 1000, hubAt: now + 1000) }

@@ -237,7 +237,7 @@ extension Season {
     for user in users(of: device.index) where try hub.device(name).user != user {
       // A new hub does not know its devices' former users.
       if try !hub.users().contains(where: { $0.name == user }) {
-        _ = try hub.addUser(user, attributes: [("hidden", String(rules.modulus))])
+        _ = try operating { try hub.addUser(user, attributes: [("hidden", String(rules.modulus))]) }
       }
       _ = try operating { try hub.setDevice(name, user: user) }
     }
@@ -299,7 +299,9 @@ extension Season {
   private func changeRights(of device: FieldDevice, to remainder: Int64) throws {
     hidden[device.index] = remainder
     say("\(user(of: device.index)) may not see zone % \(rules.modulus) = \(remainder)")
-    try surely { _ = try hub.setUser(user(of: device.index), attributes: [("hidden", String(remainder))]) }
+    try surely {
+      _ = try operating { try hub.setUser(user(of: device.index), attributes: [("hidden", String(remainder))]) }
+    }
   }
 
   /// The device gets another user with other rights. Its next bundle reports the new user.
@@ -311,7 +313,7 @@ extension Season {
     say("\(device.name) goes to \(user), who may not see zone % \(rules.modulus) = \(remainder)")
     try surely {
       if try !hub.users().contains(where: { $0.name == user }) {
-        _ = try hub.addUser(user, attributes: [("hidden", String(remainder))])
+        _ = try operating { try hub.addUser(user, attributes: [("hidden", String(remainder))]) }
       }
       _ = try operating { try hub.setDevice(device.name, user: user) }
     }
@@ -377,7 +379,7 @@ extension Season {
     do {
       try deliver(second)
     } catch let refusal as Refusal where refusal.reason == "fork" {
-      _ = try hub.unflag(device.name)
+      _ = try operating { try hub.unflag(device.name) }
       return
     }
     throw Wrong("a copy of \(device.name) delivered unnoticed")
@@ -386,7 +388,7 @@ extension Season {
   private func lose(_ device: FieldDevice, _ random: inout SplitMix64) throws {
     device.closeApp()
     try files.removeTree(device.workspace.folder.root)
-    _ = try hub.revoke(device.name)
+    _ = try operating { try hub.revoke(device.name) }
     devices[device.index] = try newDevice(device.index, ahead: 0, usesWAL: random.once(in: 3))
     say("\(device.name) is lost; its user gets \(devices[device.index].name)")
     tally.lose(device.name)
@@ -477,9 +479,16 @@ extension Season {
     let root = hub.folder.root
     let platform = Platform(files: files, clock: hubClock, random: SeededRandom(seed ^ UInt64(everMade.count)))
     closeAll()
+    func restore(_ clock: ClockAtRestore) throws {
+      _ = try HubRestore(platform: platform).restore(
+        backup, into: root, keys: .inBackup, fingerprint: fingerprint, clock: clock)
+    }
     try surely {
       try files.removeTree(root)
-      _ = try HubRestore(platform: platform).restore(backup, into: root, keys: .inBackup, fingerprint: fingerprint)
+      do { try restore(.unchecked) } catch let error as WorkspaceError where error.reason == "clock" {
+        say("the backup is very old, and the operator confirms the clock")
+        try restore(.right)
+      }
     }
     hub = try HubWorkspace.open(root, platform: platform)
     presence = .afterRestore
@@ -498,9 +507,9 @@ extension Season {
       // Each hand-over of the lost time is entered again: each of its users may have undelivered work.
       for (index, user) in users.enumerated() where index >= known ?? users.count - 1 {
         if try hub.users().contains(where: { $0.name == user }) {
-          if index == users.count - 1 { _ = try hub.setUser(user, attributes: attributes) }
+          if index == users.count - 1 { _ = try operating { try hub.setUser(user, attributes: attributes) } }
         } else {
-          _ = try hub.addUser(user, attributes: attributes)
+          _ = try operating { try hub.addUser(user, attributes: attributes) }
         }
         if let known, index > known { _ = try operating { try hub.setDevice(device.name, user: user) } }
       }

@@ -164,7 +164,7 @@ final class Season {
       files: files, clock: PassingClock(time, ahead: ahead), random: SeededRandom(seed &* 31 &+ UInt64(enrolled)))
     let workspace = try DeviceWorkspace.create(
       world.root + "/device-\(enrolled)", dataset: "field", name: "tablet-\(enrolled)", platform: platform)
-    try hub.admit(workspace, user: user(of: index))
+    try operating { try hub.admit(workspace, user: user(of: index)) }
     return FieldDevice(index, workspace, usesWAL: usesWAL)
   }
 

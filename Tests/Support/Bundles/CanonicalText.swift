@@ -27,7 +27,6 @@ public func canonicalText(of bundle: borrowing VerifiedBundle) throws -> String 
   if let path = bundle.path(of: .part) {
     lines.append("part | \(Digest.of(try HostFileSystem().read(path, limit: 1 << 24)).hexadecimal)")
   }
-  let state = try bundle.path(of: .state).map { Digest.of(try HostFileSystem().read($0, limit: 1 << 24)).hexadecimal }
   for line in try bundle.attachments() {
     let op = line.isFile ? "file" : "has"
     let content = try bundle.path(of: line).map { try HostFileSystem().read($0, limit: 1 << 24) }
@@ -35,7 +34,7 @@ public func canonicalText(of bundle: borrowing VerifiedBundle) throws -> String 
     let was = line.was.map { " | was \($0.hexadecimal)" } ?? ""
     lines.append("attachment | \(op) | \(text(line.path.text)) | \(line.digest.hexadecimal)\(was)\(shown)")
   }
-  if let state { lines.append("state | \(state)") }
+  if let state = try bundle.state() { lines += stateLines(state) }
   return lines.map { $0 + "\n" }.joined()
 }
 
@@ -51,6 +50,7 @@ private func manifestLines(_ manifest: Manifest) -> [String] {
       "conflicts lines: \(manifest.conflicts)",
     ]
     + (manifest.critical.isEmpty ? [] : ["critical: \(manifest.critical.map(\.rawValue).joined(separator: ", "))"])
+    + list("understands", manifest.understands.map(\.rawValue).sorted())
     + (manifest.recipient.map { ["recipient: \($0)"] } ?? [])
     + (manifest.rotation.map { ["rotation: \($0.key.line) \($0.recipient)\($0.proof == nil ? "" : " proved")"] } ?? [])
     + (manifest.revoked.map { ["revoked: \($0.number) [\($0.keys.map(\.line).joined(separator: ", "))]"] } ?? [])
@@ -85,8 +85,15 @@ private func changesLines(_ changes: Manifest.Changes) -> [String] {
     "sequence: \(changes.sequence)", "chain: [\(chain.joined(separator: ", "))]",
   ]
   lines += list("lost", lost) + list("brings", changes.brings.map(\.hexadecimal))
-  // Older golden bundles have no such line.
-  if let former = changes.formerExports, former != .zero { lines.append("former_exports: \(former)") }
+  if let base = changes.base { lines.append("base: \(base)") }
+  if let former = changes.formerExports { lines.append("former_exports: \(former)") }
+  lines += list("former", changes.former.map { "\($0)" })
+  if let proof = changes.proof {
+    lines.append("received digest: \(proof.digest.hexadecimal)")
+    if let signature = proof.signature {
+      lines.append("received signature: \(Hexadecimal.text(of: signature.fileBytes))")
+    }
+  }
   if let original = changes.original { lines.append("original: \(original.hexadecimal)") }
   lines += list("renamed", renamed)
   if let health = changes.health { lines.append("health: \(text(of: health))") }
@@ -105,12 +112,13 @@ private func scopeLines(_ scope: Manifest.Scope) -> [String] {
   ]
   if let digest = scope.acknowledgedDigest { lines.append("acknowledged digest: \(digest.hexadecimal)") }
   if let backedUp = scope.backedUp { lines.append("backed up: \(backedUp)") }
-  let former = (scope.former ?? []).map { "\($0)" }
-  let questions = scope.compare.map { question in
-    "\(text(question.table.text)) \(question.sums.map { "\($0)" }.joined(separator: " "))"
+  // An empty list has another meaning than a missing member.
+  if let follows = scope.follows {
+    lines.append("follows: [\(follows.map { "\($0.number) \($0.digest.hexadecimal)" }.joined(separator: ", "))]")
   }
-  return lines + list("former", former) + list("collected", scope.collected.map(\.hexadecimal))
-    + list("known", scope.known.map(\.hexadecimal)) + list("compare", questions)
+  if let former = scope.former { lines.append("former: [\(former.map { "\($0)" }.joined(separator: ", "))]") }
+  return lines + list("collected", scope.collected.map(\.hexadecimal)) + list("known", scope.known.map(\.hexadecimal))
+    + list("compare", scope.compare.map { text($0) })
 }
 
 /// A member that may be missing; it is missing if it is empty.
@@ -130,10 +138,22 @@ private func text(of line: ChangeLine) -> String {
     case .block(let last, let number): ("block", ["to \(text(last))", "number \(number)"])
     }
   let generation = line.generation.map { ["generation \($0)"] } ?? []
-  let unit = line.unit.map { ["unit \($0)"] } ?? []
   return
-    (["change", word, text(line.table.text), text(line.key)] + generation + [line.stamp.hexadecimal] + parts + unit)
-    .joined(separator: " | ")
+    (["change", word, text(line.table.text), text(line.key)] + generation + [line.stamp.hexadecimal] + parts
+    + optionalParts(of: line)).joined(separator: " | ")
+}
+
+private func optionalParts(of line: ChangeLine) -> [String] {
+  let states = line.before.map { $0.map { digits($0) } ?? "none" }
+  let writes = line.others?.map { write in
+    let stamp = write.stamp.map { " stamp \($0.hexadecimal)" } ?? ""
+    return "\(text(write.column.text))\(stamp)\(write.after.map { " after \($0)" } ?? "")"
+  }
+  return
+    (line.first.map { ["first \($0.stamp.hexadecimal)\($0.isOnly ? "" : " more")"] } ?? [])
+    + (line.unit.map { ["unit \($0)"] } ?? [])
+    + (states.isEmpty ? [] : ["before [\(states.joined(separator: ", "))]"])
+    + (writes.map { ["others {\($0.joined(separator: ", "))}"] } ?? [])
 }
 
 private func text(of conflict: ConflictRecord) -> String {
@@ -156,6 +176,24 @@ private func text(of resolution: Resolution) -> String {
     "resolution", resolution.conflict.text, resolution.decision.rawValue, text(resolution.user),
     "generation \(resolution.generation)", resolution.stamp.hexadecimal,
   ] + (resolution.note.map { [text($0)] } ?? [])).joined(separator: " | ")
+}
+
+private func stateLines(_ state: StateEntry) -> [String] {
+  let tables = state.tables.map { table in
+    let columns = table.columns.map { text($0.text) }.joined(separator: ", ")
+    let sums = table.sums.enumerated().filter { $0.element != .zero }.map { "\($0): \($1.hexadecimal)" }
+    return "state | \(text(table.name.text)) | [\(columns)] | rows \(table.rows) | {\(sums.joined(separator: ", "))}"
+  }
+  let answers = state.answers.map { answer in
+    let rows = answer.rows.map { "\(text($0.key)): \($0.digest.hexadecimal)" }
+    return "answer | \(text(answer.question)) | {\(rows.joined(separator: ", "))}"
+  }
+  return tables + answers
+}
+
+/// Sums whose rows the hub requests, or a device sends.
+private func text(_ question: StateEntry.Question) -> String {
+  "\(text(question.table.text)) \(question.sums.map { "\($0)" }.joined(separator: " "))"
 }
 
 private func snapshotLines(_ path: String) throws -> [String] {

@@ -92,6 +92,18 @@ public func makeGolden(into target: String) throws {
     let world = try OtherWritersFixture(random: GoldenRandom(20_261_128), clock: clock)
     try write(world, into: target)
   }
+  if try !isThere("changes-unseen", in: target) {
+    let world = try UnseenRowsFixture(random: GoldenRandom(20_261_129_1), clock: clock)
+    try write(world, into: target)
+  }
+  if try !isThere("scope-delta-conflicts", in: target) {
+    let world = try ConflictKindsFixture(random: GoldenRandom(20_261_129_2), clock: clock)
+    try write(world, into: target)
+  }
+  if try !isThere("changes-former", in: target) {
+    let world = try LaterEpochFixture(random: GoldenRandom(20_261_129_3), clock: clock)
+    try write(world, into: target)
+  }
   if try !isThere("backup", in: target) {
     let world = try BackedUpFixture(random: GoldenRandom(20_261_124), clock: clock)
     try write(world, into: target)

@@ -13,11 +13,9 @@ extension DeviceSession {
       try PreImageStore.each(rows.table, since: .zero, in: database) { key, _, current in
         if try current == nil && !theirs.contains(key) { gone.append(key) }
       }
-      // A migration may have deleted a row that was written unseen.
-      for key in applier.unseen.keysBefore(in: rows.schema.name) where try !rows.contains(key) && !theirs.contains(key)
-      {
-        gone.append(key)
-      }
+      // A migration, or another row that got its key, may have deleted a row that was written unseen.
+      let away = applier.unseen.keysBefore(in: rows.schema.name) + applier.keysOfOverwritten(in: rows)
+      for key in away where try !rows.contains(key) && !theirs.contains(key) { gone.append(key) }
       // The loop deletes only the row that it visits, so the query stays valid.
       try database.each(rows.table.allKeysSQL) {
         let key = RowKey($0.values(from: 0, count: rows.schema.key.count))

@@ -55,7 +55,7 @@ final class ScopeImport {
   private func check(_ step: ImportCheck, _ bundle: borrowing VerifiedBundle) throws -> ImportReport? {
     switch step {
     case .history:
-      switch try session.continuation(of: scope, bundle.digest) {
+      switch try session.continuation(of: scope, bundle.digest, made: manifest.created) {
       case .known:
         try session.completeKnown(bundle, scope, from: path)
         return ImportReport(manifest, .repeated)
@@ -114,8 +114,8 @@ final class ScopeImport {
     for _ in 0..<Self.mostTriesOfHandover {
       var handover = try Handover(session, to: manifest)
       try handover?.export()
-      let before = session.state
-      do { return try body(handover) } catch is Handover.WrittenMeanwhile { session.state = before }
+      let before = session.progress
+      do { return try body(handover) } catch is Handover.WrittenMeanwhile { session.progress = before }
     }
     throw WorkspaceError(
       .busy,
@@ -128,9 +128,9 @@ final class ScopeImport {
   /// Runs `body`. A row that no trigger saw may hold a UNIQUE value of a row from the hub. Then the unseen rows become
   /// pending changes, which can leave the table, and `body` runs again.
   private func takingUpUnseen(_ body: () throws -> ImportReport) throws -> ImportReport {
-    let before = session.state
+    let before = session.progress
     do { return try body() } catch let refusal as Refusal where refusal.code == .rowsCollide {
-      session.state = before
+      session.progress = before
       guard let found = try session.findUnseen(), !found.isEmpty else { throw refusal }
       if workspace.runMode == .dryRun { throw refusal.expectedOnlyHere }
       let count = try session.takeUpUnseen()
@@ -144,7 +144,14 @@ final class ScopeImport {
     if workspace.runMode == .commit, !session.isRebuilt { try workspace.trustNext(of: bundle) }
     hasToldKey = session.state.toldKey.map { $0 <= scope.acknowledged } ?? false
     if hasToldKey { session.state.toldKey = nil }
-    return try ScopeWriting(bundle, scope, handover, session).run(bundle, from: path)
+    func write(comparing rows: ScopeWriting.Comparison) throws -> ImportReport {
+      try ScopeWriting(bundle, scope, handover, session, comparing: rows).run(bundle, from: path)
+    }
+    let before = session.progress
+    do { return try write(comparing: .lines) } catch is ScopeWriting.NotCompared {
+      session.progress = before
+      return try write(comparing: .allRows)
+    }
   }
 
   // MARK: after the commit

@@ -20,6 +20,8 @@ final class ScopeWriting {
   private let lines: ChangeLines
   private let arriving: ArrivingAttachments
   private let unseen: UnseenRows
+  /// Whether all rows were compared, and not only the rows of the bundle's lines.
+  private let areAllCompared: Bool
   /// A copy of the database as it was; nil: none was needed.
   private let copy: String?
   private let exported: ExportedRows
@@ -36,8 +38,20 @@ final class ScopeWriting {
     set { session.state = newValue }
   }
 
+  /// The rows that are compared with the hub's record before they are written.
+  enum Comparison {
+    /// The lines of the bundle state the record, if they can.
+    case lines
+    /// All rows are compared with the archive.
+    case allRows
+  }
+
+  /// A row gave way to a row with a new key, and no line of the bundle shows whether it was written unseen.
+  struct NotCompared: Error {}
+
   init(
-    _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ handover: Handover?, _ session: DeviceSession
+    _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ handover: Handover?, _ session: DeviceSession,
+    comparing comparison: Comparison
   ) throws {
     let upgrade = try DeviceUpgrade(of: session, by: bundle)
     let snapshot =
@@ -52,8 +66,9 @@ final class ScopeWriting {
       action: attachments.action)
     // The hub's rows are accepted as they are, even if they break a CHECK.
     try session.database.execute("PRAGMA ignore_check_constraints = ON")
-    let compared = try session.compareBeforeWritingOver(bundle.manifest, snapshot, upgrade, handover)
-    unseen = compared.unseen
+    let compared = try session.compareBeforeWritingOver(bundle.manifest, snapshot, upgrade, handover, comparison)
+    unseen = compared.unseen ?? UnseenRows.none
+    areAllCompared = compared.unseen != nil
     copy = try compared.needsCopy ? session.keepCopy(before: scope.number) : nil
     exported = ExportedRows(session)
     witness = RowWitness(exported)
@@ -71,6 +86,7 @@ final class ScopeWriting {
   }
 
   /// - Parameter path: the bundle's file.
+  /// - Throws: `NotCompared` if all rows must be compared. Nothing has changed then.
   func run(_ bundle: borrowing VerifiedBundle, from path: String) throws -> ImportReport {
     let runMode = session.workspace.runMode
     if upgrade != nil, handover != nil {
@@ -156,6 +172,7 @@ final class ScopeWriting {
     let told = try session.takeConflicts(of: bundle, at: now)
     let kept = try session.keptRows().filter { !asked.contains($0.record.id) }
     try ConflictTable.forget(ofOthersThan: manifest.user, toldUpTo: state.base.rawValue, in: database)
+    try ResolutionTable.forget(ofOthersThan: manifest.user, before: session.acknowledgedGeneration, in: database)
     if applier.removed > 0 { state.isUnwiped = true }
     let conflicts = applier.conflicts + exported.found.count
     try note(bundle, at: now, conflicts: conflicts)
@@ -198,6 +215,8 @@ final class ScopeWriting {
     if let snapshot { try session.applyWhole(snapshot, with: applier) }
     try session.reach(ImportWrite.lines)
     try lines.each { try apply($0, with: applier) }
+    if !areAllCompared, !applier.overwritten.isEmpty { throw NotCompared() }
+    try applier.keepOverwritten()
     try session.reach(ImportWrite.unsentRows)
     if scope.extent == .delta { try upgrade?.putBack(with: applier) }
     try session.reach(ImportWrite.waitingRows)

@@ -176,7 +176,9 @@ extension HubWorkspace {
       guard var device = try store.device(named: name) else { throw Self.noDevice(name) }
       if let user {
         guard try store.user(user) != nil else { throw Self.noUser(user) }
-        if Name(user) != Name(device.user) { try noteFormer(user: device.user, of: device, store) }
+        if Name(user) != Name(device.user) {
+          try store.noteFormer(user: device.user, of: device.id, at: platform.clock.milliseconds())
+        }
         device.user = user
       }
       device.expires = expires ?? device.expires
@@ -184,15 +186,6 @@ extension HubWorkspace {
       try store.save(device)
       return device
     }
-  }
-
-  /// Records a device's former user, and the time. The time decides how long the former user's work counts, so the
-  /// clock must be right.
-  private func noteFormer(user: String, of device: EnrolledDevice, _ store: HubStore) throws {
-    try checkClock(store)
-    let now = platform.clock.milliseconds()
-    try store.saveClockReading(max(now, store.clockReading()))
-    try store.noteFormer(user: user, of: device.id, at: now)
   }
 
   public func device(_ name: String) throws -> EnrolledDevice {

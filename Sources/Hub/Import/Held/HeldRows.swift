@@ -14,6 +14,8 @@ final class HeldRows {
   /// The senders of waiting changes.
   private var senders: [Sender: ScopeStore] = [:]
   private let keys: WaitingKeys
+  /// The scopes of users who deleted rows that never were here.
+  private let deleters: UserScopes
   private var lostRights: [Sender: LostRights] = [:]
 
   /// Changes that stopped waiting because they cannot be accepted as the device sent them.
@@ -28,6 +30,7 @@ final class HeldRows {
     self.store = store
     self.now = now
     keys = WaitingKeys(store)
+    deleters = UserScopes(store)
   }
 
   /// Tries all waiting changes, and repeats while more changes enter. Returns the number of changes that entered.
@@ -162,7 +165,7 @@ final class HeldRows {
   ) throws -> Step {
     guard let place = store.place(of: kept.table), let scope = try scope(of: kept) else { return .waits }
     let record = try kept.present(in: store.tables[place].schema, store.database)
-    guard let change = try? record.change(in: store.tables[place].schema) else { return .waits }
+    guard var change = try? record.change(in: store.tables[place].schema) else { return .waits }
     let rows = store.rows[place]
     let found = try scope.find(record.key, in: place)
     if let found, found.isOutOfReach {
@@ -172,23 +175,27 @@ final class HeldRows {
     let past = try store.past(of: record.key, in: place)
     let since = try ConflictTable.since(record.id, in: store.database)
     if since == nil, hub == nil, past == nil || past.map({ $0.stamp < record.stamp }) == true,
-      record.operation == .update
+      store.needsRow(change, in: place)
     {
       return .waits
     }
+    if since == nil { change = try store.withoutUndone(change, at: record.stamp, with: past, in: place) }
     let base = since.map { ChangeBase.emission($0) } ?? .formerEpoch(nil)
     let own = OwnChanges(of: record.device, by: record.user)
     if case .delete = change, hub == nil, !unit.isEmpty, try !store.mayLack(past, from: base, own: own) {
       return try closeLost(record, .updateDelete, met: nil, in: place, with: unit)
     }
     var others = try store.changesByOthers(
-      meeting: change, onto: hub, with: past, in: place, from: base, besides: own)
+      meeting: change, at: record.stamp, onto: hub, with: past, in: place, from: base, besides: own)
     if since == nil {
       others.uncertain = try store.uncertainColumns(
         of: change, onto: hub, with: past, in: place, since: nil, at: record.stamp)
     }
     if case .insert = change, try hub == nil && keys.forbid(record, in: place) { return .waits }
-    let result = try merged(change, record, onto: hub, with: past, others: others, from: base, in: place)
+    let deletion = try store.unknownDeletion(
+      meeting: change, record.key, onto: hub, with: past, in: place, &others, deleters)
+    let merged = try merged(change, record, onto: hub, with: past, others: others, from: base, in: place)
+    let result = deletion?.doubted(merged, in: store) ?? merged
     if let change = Change(from: hub, to: result.row),
       let words = try refusal(of: change, record, mayWrite: found?.mayWrite ?? true, in: place)
     {
@@ -228,6 +235,9 @@ final class HeldRows {
     let origin = Origin(
       device: record.device, user: record.user, stamp: record.stamp, bundle: bundle, returnsToAuthor: true, at: now)
     try store.log(made, besides: equal, of: record.key, with: past, in: place, from: origin)
+    if since == nil, let hub, found?.mayWrite == true {
+      try store.rememberKnown(change, at: record.stamp, over: hub, of: record.key, with: past, in: place)
+    }
     let recorded = result.disagreement.map { change.counted(in: $0) } ?? change
     try close(record, recorded, result.disagreement, met: hub, in: place)
     return made == nil ? .closed : .entered

@@ -137,7 +137,7 @@ final class LateWork {
     let walks = walks[grant.emission.cursor] ?? RowWalks(from: base, butFor: own)
     self.walks[grant.emission.cursor] = walks
     let others = try store.changesByOthers(
-      meeting: change, onto: found?.row, with: past, in: place, from: base, besides: own,
+      meeting: change, at: stamp, onto: found?.row, with: past, in: place, from: base, besides: own,
       walks.walk(past, in: place, besides: nil, store))
     let result = merge(change, at: stamp, onto: found?.row, others: others, by: rows.rules)
     if result.disagreement?.state == .open { return false }

@@ -45,16 +45,10 @@ extension HubWorkspace {
   }
 
   /// Begins a new epoch in a hub that was made from a backup.
-  /// - Parameters:
-  ///   - time: the time of the backup by the hub's clock, in milliseconds since 1970.
-  ///   - clock: whether a person confirmed this machine's clock. If so, the hub follows this clock, whatever the time
-  ///     of the backup.
-  func beginEpochAfterLoss(of time: Int64, _ clock: ClockAtRestore) throws -> Epoch {
+  /// - Parameter time: the time of the backup by the hub's clock, in milliseconds since 1970.
+  func beginEpochAfterLoss(of time: Int64) throws -> Epoch {
     let store = try store()
-    return try store.writeTransaction(.commit) {
-      if case .right = clock { try acceptClock(store) }
-      return try beginEpoch(store, isAfterLoss: true, notBefore: time)
-    }
+    return try store.writeTransaction(.commit) { try beginEpoch(store, isAfterLoss: true, notBefore: time) }
   }
 
   /// Begins a new epoch with the present rows, and writes a base for it. The caller holds the transaction.

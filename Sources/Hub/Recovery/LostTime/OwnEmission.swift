@@ -68,7 +68,8 @@ extension HubWorkspace {
       }
       // A key that the hub itself announced is the hub's, even if the hub does not have it.
       throw try proofOfSetBack(
-        link, of: scope.epoch, for: device, announcing: bundle.manifest.rotation?.key, store)
+        link, of: scope.epoch, after: scope.former ?? [], for: device, announcing: bundle.manifest.rotation?.key,
+        store)
     }
     return try collect(bundle, link, from: path, isBelieved: isBelieved, store)
   }
@@ -99,7 +100,6 @@ extension HubWorkspace {
         if isBelieved { try store.resumeRecovery() }
       }
     }
-    report.recovery = try completeRecovery(store)
     if runMode == .commit, folder.isForUs(path) { try platform.files.remove(path) }
     return report
   }

@@ -29,7 +29,8 @@ extension HubWorkspace {
       try !Ledger.hasWritten(found.manifest, found.digest, in: store.database)
     else { return }
     let proof = try proofOfSetBack(
-      Manifest.EmissionLink(number: next, digest: found.digest), of: scope.epoch, for: device.id, store)
+      Manifest.EmissionLink(number: next, digest: found.digest), of: scope.epoch, after: scope.former ?? [],
+      for: device.id, store)
     try note(proof, store)
     throw proof.refusal
   }

@@ -138,7 +138,11 @@ extension Recovery {
         guard isNewest, !isKnown else { continue }
         parts.kept.append(column)
         parts.counts = true
-      } else if !present.columns.contains(column) {
+        continue
+      }
+      // A newer emission shows that the column was written again. Perhaps it got the value that this hub has.
+      if !isNewest, let past { try store.rememberWritten(column, of: past.number, in: lost.place, after: lost.stamp) }
+      if !present.columns.contains(column), isNewest {
         parts.changes.append(ColumnChange(column: column, was: hub[column], value: row[column]))
       } else if !isKnown {
         parts.kept.append(column)

@@ -18,6 +18,7 @@ extension HubWorkspace {
   /// there is nothing to recover.
   public func finishRecovery() throws -> RecoveryReport {
     try applying { store in
+      try refuseSetBack(store)
       guard try store.isRecovering() else {
         throw WorkspaceError(
           .noRecovery,
@@ -29,9 +30,9 @@ extension HubWorkspace {
 
   /// Whether the lost time can be merged. Every active device with keys must have delivered in this epoch and brought
   /// all its emissions from the lost time. All of these emissions must be readable, and of no later version of the
-  /// dataset.
+  /// dataset. A hub that is known to be set back merges nothing.
   func isRecoveryComplete(_ store: HubStore) throws -> Bool {
-    guard try store.isRecovering() else { return false }
+    guard try store.isRecovering(), try store.setBack() == nil else { return false }
     guard try store.silentDevices().isEmpty && store.awaitedEmissions().isEmpty else { return false }
     let lost = try inspectLost(store)
     return lost.unreadable.isEmpty && lost.version <= store.dataset.version
@@ -233,7 +234,7 @@ final class Recovery {
     report.abandoned = try ConflictTable.openAwaiting(in: store.database)
     report.unreadable = unreadable.count
     try store.markLostEmissionsMerged()
-    try store.forgetRemovedElements()
+    try store.forgetKnownWrites()
     try store.endRecovery()
     try seen.end()
   }

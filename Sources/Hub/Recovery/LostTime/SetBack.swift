@@ -17,15 +17,17 @@ extension HubWorkspace {
   }
 
   /// The proof that the hub was set back, which the caller throws. The hub records it when its bundle is kept.
-  /// - Parameter announced: the key of this hub that the emission announces. nil if it announces none.
+  /// - Parameters:
+  ///   - former: the epochs before `epoch`, as the bundle with the proof names them.
+  ///   - announced: the key of this hub that the emission announces. nil if it announces none.
   func proofOfSetBack(
-    _ emission: Manifest.EmissionLink, of epoch: Epoch, for device: ReplicaID, announcing announced: PublicKey? = nil,
-    _ store: HubStore
+    _ emission: Manifest.EmissionLink, of epoch: Epoch, after former: [Epoch], for device: ReplicaID,
+    announcing announced: PublicKey? = nil, _ store: HubStore
   ) throws -> SetBackProof {
     let lacking = try announced.flatMap { try ownKeys().contains($0) ? nil : $0 }
     let name = try store.device(device)?.name ?? device.text
     return SetBackProof(
-      device: device,
+      device: device, former: former,
       found: SetBack(
         at: platform.clock.milliseconds(), device: name, epoch: epoch, number: emission.number, lackingKey: lacking,
         digest: emission.digest))
@@ -75,6 +77,8 @@ extension HubWorkspace {
 struct SetBackProof: Error {
   /// The device for which the emission was made.
   let device: ReplicaID
+  /// The epochs before the emission's epoch. The hub may not know all of them.
+  let former: [Epoch]
   let found: SetBack
 
   var refusal: Refusal { found.refusal(keeping: .waiting) }

@@ -111,6 +111,22 @@ extension HubStore {
         "number": .integer(found.number.rawValue), "digest": .string(found.digest.hexadecimal),
         "key": found.lackingKey.map { .string($0.line) } ?? .null,
       ])
+    try learn(proof.former)
+  }
+
+  /// Adds epochs before the epoch of a proof to the former ones. Devices deliver work of these epochs again, and bring
+  /// the hub's bundles of them.
+  ///
+  /// No signature of the hub covers the epochs that a device names. So at most half of the room is for learned epochs.
+  private func learn(_ epochs: [Epoch]) throws {
+    for epoch in epochs where epoch != identity.epoch {
+      try database.run(
+        """
+        INSERT OR IGNORE INTO satchel_epochs
+        SELECT :epoch, 1
+        WHERE (SELECT count(*) FROM satchel_epochs WHERE learned = 1) < :most
+        """, ["epoch": .string(epoch.text), "most": .integer(Int64(Manifest.Scope.mostEpochs / 2))])
+    }
   }
 
   /// The hub's knowledge of an emission that a bundle names.

@@ -31,7 +31,7 @@ extension HubStore {
   static let awaitedEmissions = """
     CREATE TABLE satchel_awaited_emissions (
       device TEXT NOT NULL,
-      digest TEXT NOT NULL,
+      digest TEXT NOT NULL, -- of its B2SUMS; '': the device may have more than its newest bundle could name
       PRIMARY KEY (device, digest)
     ) WITHOUT ROWID
     """
@@ -106,21 +106,26 @@ extension HubStore {
   }
 
   /// The digests of emissions that a device need not bring: those that came, and those of earlier epochs that this hub
-  /// knows.
-  func collected(from device: ReplicaID) throws -> [Digest] {
+  /// knows. Emissions that no bundle named to the device yet come first, then those that were named last.
+  /// - Parameter most: the number of emissions that a bundle can name.
+  func collected(from device: ReplicaID, most: Int) throws -> [Digest] {
     try database.all(
       """
-      SELECT digest FROM satchel_lost_emissions WHERE device = :device
-      UNION
-      SELECT digest FROM satchel_emissions WHERE device = :device AND digest IS NOT NULL AND number < :first
-      ORDER BY digest
+      SELECT digest
+      FROM (
+        SELECT digest, coalesce(told, :untold) AS told FROM satchel_lost_emissions WHERE device = :device
+        UNION ALL
+        SELECT digest, 0 FROM satchel_emissions WHERE device = :device AND digest IS NOT NULL AND number < :first
+      )
+      GROUP BY digest
+      ORDER BY max(told) DESC, digest
       LIMIT :most
       """,
       [
         "device": .string(device.text), "first": .integer(identity.firstEmission.rawValue),
-        "most": .integer(Int64(Manifest.Changes.mostBrought)),
+        "untold": .integer(.max), "most": .integer(Int64(most)),
       ]
-    ) { Digest(hexadecimal: $0.text(0)) }.compactMap(\.self)
+    ) { Digest(hexadecimal: $0.text(0)) }.compactMap(\.self).sorted { $0.hexadecimal < $1.hexadecimal }
   }
 
   /// The digests of emissions of earlier epochs that this hub knows to have made for a device. The hub has everything
@@ -153,21 +158,53 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  func markCollectedTold(to device: ReplicaID, by number: EmissionNumber) throws {
+  /// Records that an emission names those that `collected` returns.
+  func markCollectedTold(to device: ReplicaID, by number: EmissionNumber, most: Int) throws {
     try database.run(
-      "UPDATE satchel_lost_emissions SET told = :number WHERE device = :device AND told IS NULL",
-      ["device": .string(device.text), "number": .integer(number.rawValue)])
+      """
+      UPDATE satchel_lost_emissions
+      SET told = :number
+      WHERE digest IN (
+        SELECT digest
+        FROM satchel_lost_emissions
+        WHERE device = :device AND told IS NULL
+        ORDER BY digest
+        LIMIT :most
+      )
+      """,
+      ["device": .string(device.text), "number": .integer(number.rawValue), "most": .integer(Int64(most))])
   }
 
-  /// Records which emissions of the lost time a device has, from its newest bundle.
-  func noteBrought(_ digests: [Digest], by device: EnrolledDevice) throws {
+  /// Records which emissions of the lost time a device has, from its newest bundle. If that bundle names as many as a
+  /// bundle can, the device may have more, and names them when these have come.
+  func noteBrought(_ changes: Manifest.Changes, by device: EnrolledDevice, most: Int) throws {
     try database.run(
       "DELETE FROM satchel_awaited_emissions WHERE device = :device", ["device": .string(device.id.text)])
-    for digest in digests where try !isCollected(digest) && !isMade(digest, for: device) {
-      try database.run(
-        "INSERT OR IGNORE INTO satchel_awaited_emissions (device, digest) VALUES (:device, :digest)",
-        ["device": .string(device.id.text), "digest": .string(digest.hexadecimal)])
+    for digest in changes.brings {
+      if try isCollected(digest) {
+        try tellAgain(digest, to: device, after: changes.received)
+      } else if try !isMade(digest, for: device) {
+        try noteAwaited(digest.hexadecimal, from: device)
+      }
     }
+    if changes.brings.count == most { try noteAwaited("", from: device) }
+  }
+
+  private func noteAwaited(_ digest: String, from device: EnrolledDevice) throws {
+    try database.run(
+      "INSERT OR IGNORE INTO satchel_awaited_emissions (device, digest) VALUES (:device, :digest)",
+      ["device": .string(device.id.text), "digest": .string(digest)])
+  }
+
+  /// Lets the next bundle name an emission again that came, because the device still brings it. The device has the
+  /// bundle that first named it. But later lists had no room for it, and the device began to search again.
+  private func tellAgain(_ digest: Digest, to device: EnrolledDevice, after received: EmissionNumber) throws {
+    try database.run(
+      "UPDATE satchel_lost_emissions SET told = NULL WHERE digest = :digest AND device = :device AND told <= :received",
+      [
+        "digest": .string(digest.hexadecimal), "device": .string(device.id.text),
+        "received": .integer(received.rawValue),
+      ])
   }
 
   private func isMade(_ digest: Digest, for device: EnrolledDevice) throws -> Bool {

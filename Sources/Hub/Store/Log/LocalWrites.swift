@@ -7,13 +7,14 @@ import SatchelValues
 extension HubStore {
   private struct IsEnough: Error {}
 
-  /// Records writes in the log. The caller holds a transaction.
+  /// Records writes in the log, and the clock's reading with them. The caller holds a transaction.
   ///
-  /// Throws a `Refusal` if a write was made while the hub's clock was far ahead. Such a stamp must not be sent before a
-  /// person is asked.
+  /// Throws a `Refusal` if the hub's clock cannot be right, or could not when a write was made. A wrong time must not
+  /// enter the log before a person is asked.
   /// - Parameter limit: the greatest number of rows to record. The other rows wait for the next call.
   /// - Returns: whether no row is left.
   @discardableResult func logLocalWrites(user: String, at now: Int64, limit: Int = .max) throws -> Bool {
+    try passClock(at: now)
     try Capture.settle(tables, in: database)
     var rest = limit
     // The newest stamp of the recorded rows only: a search through all waiting rows would be repeated at each call.
@@ -27,9 +28,7 @@ extension HubStore {
           rest -= 1
           if limit < .max { done.append(key) }
           newest = max(newest, images.last?.stamp ?? .zero)
-          if newest > latest {
-            throw try (clockFault(at: now) ?? .writes(now: now, newest: newest.milliseconds)).refusal()
-          }
+          if newest > latest { throw ClockFault.writes(now: now, newest: newest.milliseconds).refusal() }
           for (image, change) in SatchelValues.changes(from: images, to: current) {
             try log(
               change, of: key, in: place,

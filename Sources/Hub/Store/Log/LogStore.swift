@@ -104,6 +104,21 @@ extension HubStore {
 
   enum Enough { case enough, more }
 
+  /// Returns a device's deletion of a row that never was here. nil if the row was here, or is not deleted.
+  func unknownDeletion(_ past: RowNumbers.Entry?) throws -> LogEntry? {
+    guard let newest = past?.cursor else { return nil }
+    let isFirst = try database.first(
+      "SELECT previous IS NULL FROM satchel_log WHERE cursor = :cursor", ["cursor": .integer(newest.rawValue)]
+    ) { $0.integer(0) == 1 }
+    guard isFirst == true else { return nil }
+    var deletion: LogEntry?
+    try eachChange(of: past) { entry in
+      if entry.operation == .delete, entry.device != nil { deletion = entry }
+      return .enough
+    }
+    return deletion
+  }
+
   /// The changes of others in a row after `cursor`.
   func changesByOthers(
     of past: RowNumbers.Entry?, in place: Int, after cursor: Cursor, than own: OwnChanges

@@ -17,6 +17,8 @@ final class RowWalks {
     fileprivate var newest: Cursor
     /// The newest stamp of each column, from any author.
     fileprivate(set) var stamps: [Int: Stamp] = [:]
+    /// The newest stamp of each column, from others.
+    fileprivate(set) var byOthers: [Int: Stamp] = [:]
     /// The changes of others since the device's emission.
     fileprivate(set) var columns: [Int: Stamp] = [:]
     fileprivate(set) var presence = false
@@ -102,6 +104,8 @@ final class RowWalks {
   }
 
   private func add(_ entry: LogEntry, to walk: inout Walk, _ store: HubStore, in place: Int) {
+    let columns = entry.columns(in: store.rows[place].schema)
+    for column in columns { walk.byOthers[column] = max(walk.byOthers[column] ?? .zero, entry.stamp) }
     let since: Cursor? =
       switch base {
       case .emission(let cursor): cursor
@@ -109,7 +113,6 @@ final class RowWalks {
       case .forgotten: nil
       }
     guard let since, entry.cursor > since else { return }
-    let columns = entry.columns(in: store.rows[place].schema)
     if entry.operation != .update { walk.presence = true }
     if entry.cursor <= store.identity.epochCursor { walk.disputed.formUnion(columns) }
     for column in columns { walk.columns[column] = max(walk.columns[column] ?? .zero, entry.stamp) }

@@ -147,7 +147,7 @@ struct LostDatabaseTests {
     try lose(.missing)
     try camp.remove("tablet/bundles/archive")
     let synced = camp.device("tablet", "sync", camp.path("stick"))
-    #expect(synced.code != 0 && (synced.out + synced.error).contains("database is missing"), "\(synced.out)")
+    #expect(synced.code == 5 && synced.error.contains("data.sqlite is missing."), "\(synced.out)\(synced.error)")
     camp.hub("sync", camp.path("stick"))
     #expect(try notes("office.sqlite") == "a|1|0\nb|w2|2\nx2|work|0")
   }

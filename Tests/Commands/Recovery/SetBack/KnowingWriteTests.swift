@@ -8,7 +8,7 @@ struct KnowingWriteTests {
   init() throws { camp = try CommandLineFixture() }
 
   enum Act: CaseIterable {
-    case update, delete, insertAndDelete, freedValue
+    case update, delete, insertAndDelete, freedValue, formerValue, formerRow
 
     /// The statement of b, and the statement of a that writes over its result.
     var statements: (first: String, second: String) {
@@ -22,6 +22,9 @@ struct KnowingWriteTests {
           "UPDATE notes SET name = 'taken' WHERE id = 'x'",
           "UPDATE notes SET name = 'free' WHERE id = 'x'; INSERT INTO notes VALUES ('y', 'taken')"
         )
+      case .formerValue:
+        ("UPDATE notes SET name = 'by b' WHERE id = 'x'", "UPDATE notes SET name = 'office' WHERE id = 'x'")
+      case .formerRow: ("DELETE FROM notes WHERE id = 'x'", "INSERT INTO notes VALUES ('x', 'office')")
       }
     }
   }

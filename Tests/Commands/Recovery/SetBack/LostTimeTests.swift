@@ -226,6 +226,33 @@ struct LostTimeTests {
     #expect(idle.out.contains("it has no key of its own"), "\(idle.out)")
   }
 
+  @Test("of several bundles that a device without keys carries back, the newest counts")
+  func newestWithoutKeys() throws {
+    try open([])
+    camp.hub("device", "provision", "kiosk", "--user", "ann", "--no-keys", "--into", camp.path("kiosk"))
+    try camp.carry("kiosk")
+    try camp.keepHub()
+    for work in ["name = 'first' WHERE id = 'hill'", "name = 'second' WHERE id = 'hill'"] {
+      try camp.sql(office, "UPDATE sites SET \(work)")
+      try camp.carry("kiosk")
+    }
+    try camp.sql(office, "DELETE FROM sites WHERE id = 'lake'")
+    try camp.carry("kiosk")
+    try putBack()
+    try camp.sql(office, "INSERT INTO sites VALUES ('new', 'of the other time')")
+    camp.hub("sync", camp.path("stick"))
+    camp.device("kiosk", "sync", camp.path("stick"))
+    #expect(camp.hub("sync", camp.path("stick")).error.contains("set back"))
+    #expect(camp.hub("restore", "--in-place", "--yes").code == 0)
+    try camp.carry("kiosk", rounds: 4)
+    for database in [office, "kiosk/data.sqlite"] {
+      #expect(try camp.rows(database, "SELECT name FROM sites WHERE id = 'hill'") == "second")
+    }
+    #expect(
+      try camp.rows(office, "SELECT kind, key FROM satchel_conflicts WHERE state = 'open'")
+        == #"delete/update|["lake"]"#)
+  }
+
   @Test("restore --in-place keeps the database as it was before")
   func copyKept() throws {
     try open(["tablet"])

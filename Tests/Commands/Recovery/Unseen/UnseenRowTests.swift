@@ -192,4 +192,19 @@ struct UnseenRowTests {
     #expect(atHub.map { $0["kind"]?.stringValue } == ["unique"])
     #expect(try camp.rows("office.sqlite", "SELECT id || ' ' || name FROM sites ORDER BY id") == names("sites"))
   }
+
+  @Test(
+    "a UNIQUE value that was written unseen does not keep a bundle of a new version out either",
+    arguments: [Migration.none, .column], [false, true])
+  func uniqueValueAtVersion(migration: Migration, isFull: Bool) throws {
+    try unseen("INSERT INTO sites VALUES ('bog', 'Fen')")
+    try camp.sql("office.sqlite", "INSERT INTO sites VALUES ('marsh', 'Fen')")
+    try goToNextVersion(migration, full: isFull)
+    #expect(try fetch()["version"] == 2)
+    #expect(try names("sites") == "hill Hill\nlake Lake\nmarsh Fen")
+    camp.deliver("tablet", 2)
+    let atHub = try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue ?? []
+    #expect(atHub.map { $0["device_values"]?["name"]?.stringValue } == ["Fen"], "\(atHub)")
+    #expect(try camp.rows("office.sqlite", "SELECT id || ' ' || name FROM sites ORDER BY id") == names("sites"))
+  }
 }

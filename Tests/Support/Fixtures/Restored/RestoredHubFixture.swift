@@ -1,7 +1,6 @@
 import SatchelCrypto
 import SatchelHub
 import SatchelPlatform
-import SatchelSQLite
 
 /// A hub that is restored from a backup. Its device brings an emission of the lost time. Then the two compare their
 /// rows.
@@ -43,7 +42,7 @@ struct RestoredHubFixture: GoldenStory {
     let brings = try pair.export("brings")
     _ = try hub.importBundle(brings)
     _ = try hub.importBundle(lost)
-    try writeUnseen("UPDATE marks SET name = 'Sluice' WHERE id = 2")
+    try writeUnseen("UPDATE marks SET name = 'Sluice' WHERE id = 2", in: device.folder)
     try write("UPDATE marks SET height = 5 WHERE id = 3", in: device.folder)
     _ = try hub.importBundle(pair.export("differs"))
     _ = try hub.compare("launch")
@@ -68,16 +67,5 @@ struct RestoredHubFixture: GoldenStory {
     _ = try HubRestore(platform: platform).restore(
       folder("backup.satchel"), into: root, keys: .folder(pair.hub.folder.keys), fingerprint: nil)
     return try HubWorkspace.open(root, platform: platform)
-  }
-
-  /// Writes at the device while capture is off.
-  private func writeUnseen(_ sql: String) throws {
-    let database = try Database(path: pair.device.folder.path("data.sqlite"), mode: .readWrite)
-    let triggers = try database.all(
-      "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND name LIKE 'satchel%'"
-    ) { ($0.text(0), $0.text(1)) }
-    for (name, _) in triggers { try database.execute("DROP TRIGGER \(quoted(name))") }
-    try database.execute(sql)
-    for (_, sql) in triggers { try database.execute(sql) }
   }
 }
