@@ -113,7 +113,8 @@ ifneq ($(RULES),)
 else
 	Tests/Model/histories.py '$(HISTORIES)' $(SEED)
 	SATCHEL_HISTORIES='$(HISTORIES)' SATCHEL_PROGRAMS='$(PROGRAMS)' SATCHEL_DEPTH='$(DEPTH)' $(if $(SEED),SATCHEL_SEED='$(SEED)') \
-	  $(SWIFT) test $(OPTIMISED) --filter 'ProtocolTests|SmallHistoryTests|KnownHistoryTests|LeakTests|ScopeChangeTests|CaptureTests.randomPrograms'
+	  $(SWIFT) test $(OPTIMISED) \
+	  --filter 'ProtocolTests|SmallHistoryTests|KnownHistoryTests|LeakTests|ScopeChangeTests|CaptureTests.randomPrograms'
 	SATCHEL_ROWS='$(ROWS)' $(SWIFT) test $(OPTIMISED) --skip-build --filter ConcurrencyTests
 endif
 

@@ -9,7 +9,7 @@ public enum BundleSnapshot {
   /// The largest size of a row, in bytes: the limit of a line.
   public static let mostRowBytes = Int64(BundleLimits().lineBytes)
 
-  /// What happens with a snapshot if a generated column differs from the column here, and may take long to compute.
+  /// The result for a snapshot if a generated column differs from the column here, and may take long to compute.
   public enum SlowColumn {
     /// The snapshot is refused.
     case refused

@@ -52,7 +52,8 @@ struct PrimaryKeyCollisions {
     var left: Set<RowInTable> = []
   }
 
-  /// A row without pending changes that gave way to a row with a new key. If it was the hub's row, the hub still has it.
+  /// A row without pending changes that gave way to a row with a new key. If it was the hub's row, the hub still has
+  /// it.
   struct OverwrittenRow {
     /// The place where the row was then.
     let place: RowInTable

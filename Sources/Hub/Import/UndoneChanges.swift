@@ -3,7 +3,8 @@ import SatchelMerge
 import SatchelRows
 import SatchelValues
 
-/// Changes of an earlier epoch that come after changes which knew them. What the later change undid stays undone.
+/// Changes of an earlier epoch that come after changes which knew them. A later change may have undone a part of such a
+/// change, and this part stays undone.
 extension HubStore {
   /// Whether a change has an effect only on a row that is here. A deletion that removes the row is remembered instead,
   /// and a deletion that marks the row needs the row.

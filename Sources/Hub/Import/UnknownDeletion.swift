@@ -10,8 +10,8 @@ struct UnknownDeletion {
   let row: Row
   let place: Int
 
-  /// Returns the result for the new row. Where rows get new keys, another row may have had the key by chance. So a
-  /// person decides if the deleted row had other values.
+  /// Returns the result for the new row. If rows of the table get new keys, another row may have had the key by chance.
+  /// So a person decides if the deleted row had other values.
   func doubted(_ result: MergeResult, in store: HubStore) -> MergeResult {
     guard let met = result.disagreement, met.kind == .updateDelete, store.tables[place].givesNewKeys,
       entry.was != store.rows[place].schema.fields(row)

@@ -49,7 +49,8 @@ extension StepMerger {
 
   private enum Rights { case present, missing, unknown }
 
-  /// Whether the user might make a row that is not here. Unknown if another row keeps it out, or if a parent is missing.
+  /// Whether the user might make a row that is not here. Unknown if another row keeps it out, or if a parent is
+  /// missing.
   private func rights(toMake row: Row, in place: Int) throws -> Rights {
     if try store.brokenReference(of: row, from: nil, in: place, using: &parents) != nil { return .unknown }
     do {

@@ -5,7 +5,7 @@ import SatchelValues
 /// Writes of earlier epochs that changed nothing here, because the row already was as they left it.
 ///
 /// The device that made such a write knew older changes, which other devices will deliver again. The older changes must
-/// not undo it, although the row does not show that anybody wrote it since.
+/// not undo it, although the row does not show the later write.
 extension HubStore {
   /// A row for each value that a write left in a row, and for each element that a write put into a set or took out.
   static let knownWrites = """
