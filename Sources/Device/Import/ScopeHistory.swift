@@ -21,12 +21,12 @@ extension DeviceSession {
 
   /// How a bundle continues this device's history. Throws a `Refusal` if the device cannot accept the bundle yet, or
   /// can never accept it.
-  /// - Parameter time: the time when the hub made the bundle.
-  func continuation(of scope: Manifest.Scope, _ digest: Digest, made time: String) throws -> Continuation {
-    if scope.epoch == state.epoch { return try continuationInEpoch(of: scope, digest, made: time) }
+  /// - Parameter manifest: the bundle's manifest, which contains `scope`.
+  func continuation(of scope: Manifest.Scope, _ digest: Digest, in manifest: Manifest) throws -> Continuation {
+    if scope.epoch == state.epoch { return try continuationInEpoch(of: scope, digest, in: manifest) }
     if try isFormer(scope.epoch) {
       if try digests(ofImported: scope.number).contains(digest) { return .known }
-      return try passed(scope, made: time)
+      return try passed(scope, in: manifest)
     }
     if !isOfOtherCopy(scope) { try refuseAnswerToOther(scope) }
     try refuseDelta(of: scope)
@@ -45,20 +45,22 @@ extension DeviceSession {
   /// How a bundle continues the history if its place is before the present emission, and it was not imported. Throws a
   /// `Refusal` if the hub made it after the present emission. Numbers and epochs follow each other in time. So a hub
   /// that was set back made the bundle, or a copy of the hub.
-  private func passed(_ scope: Manifest.Scope, made time: String) throws -> Continuation {
+  ///
+  /// The hub's clock alone does not show this, because it may have been corrected. A hub's newest stamp never falls.
+  private func passed(_ scope: Manifest.Scope, in manifest: Manifest) throws -> Continuation {
     let path = archive.path(incomingPrefix, state.received.rawValue)
     let present = try workspace.reader.manifestIfSound(of: path, trust: .keys(workspace.hubKeys()))
-    if let present, time > present.created { throw otherHistory(scope) }
+    if let present, manifest.created > present.created, manifest.stamp > present.stamp { throw otherHistory(scope) }
     return .known
   }
 
   private func continuationInEpoch(
-    of scope: Manifest.Scope, _ digest: Digest, made time: String
+    of scope: Manifest.Scope, _ digest: Digest, in manifest: Manifest
   ) throws -> Continuation {
     if scope.number <= state.received {
       let known = try digests(ofImported: scope.number)
       guard known.isEmpty || known.contains(digest) else { throw otherHistory(scope) }
-      return known.isEmpty ? try passed(scope, made: time) : .known
+      return known.isEmpty ? try passed(scope, in: manifest) : .known
     }
     guard scope.number.rawValue - state.received.rawValue <= Manifest.Scope.longestJump else {
       throw Refusal(
