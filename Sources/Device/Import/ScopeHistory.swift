@@ -21,12 +21,12 @@ extension DeviceSession {
 
   /// How a bundle continues this device's history. Throws a `Refusal` if the device cannot accept the bundle yet, or
   /// can never accept it.
-  /// - Parameter manifest: the bundle's manifest, which contains `scope`.
-  func continuation(of scope: Manifest.Scope, _ digest: Digest, in manifest: Manifest) throws -> Continuation {
-    if scope.epoch == state.epoch { return try continuationInEpoch(of: scope, digest, in: manifest) }
+  /// - Parameter time: the time when the hub made the bundle.
+  func continuation(of scope: Manifest.Scope, _ digest: Digest, made time: String) throws -> Continuation {
+    if scope.epoch == state.epoch { return try continuationInEpoch(of: scope, digest, made: time) }
     if try isFormer(scope.epoch) {
       if try digests(ofImported: scope.number).contains(digest) { return .known }
-      return try passed(scope, in: manifest)
+      return try passed(scope, digest, made: time)
     }
     if !isOfOtherCopy(scope) { try refuseAnswerToOther(scope) }
     try refuseDelta(of: scope)
@@ -46,21 +46,33 @@ extension DeviceSession {
   /// `Refusal` if the hub made it after the present emission. Numbers and epochs follow each other in time. So a hub
   /// that was set back made the bundle, or a copy of the hub.
   ///
-  /// The hub's clock alone does not show this, because it may have been corrected. A hub's newest stamp never falls.
-  private func passed(_ scope: Manifest.Scope, in manifest: Manifest) throws -> Continuation {
-    let path = archive.path(incomingPrefix, state.received.rawValue)
-    let present = try workspace.reader.manifestIfSound(of: path, trust: .keys(workspace.hubKeys()))
-    if let present, manifest.created > present.created, manifest.stamp > present.stamp { throw otherHistory(scope) }
-    return .known
+  /// The time alone does not show this, because the hub's clock may have been corrected.
+  private func passed(_ scope: Manifest.Scope, _ digest: Digest, made time: String) throws -> Continuation {
+    guard let present = try archived(state.received), time > present.created else { return .known }
+    if try isNamedByLater(scope, digest) { return .known }
+    throw otherHistory(scope)
+  }
+
+  /// Whether the next bundle that was imported names a bundle that was passed over. Then the hub made the passed bundle
+  /// before that one.
+  private func isNamedByLater(_ scope: Manifest.Scope, _ digest: Digest) throws -> Bool {
+    let next = try Ledger.firstImported(above: scope.number, from: state.hubName, in: database) ?? state.received
+    guard case .scope(let later)? = try archived(next)?.body, let follows = later.follows else { return false }
+    return follows.contains { $0.number == scope.number && $0.digest == digest }
+  }
+
+  private func archived(_ number: EmissionNumber) throws -> Manifest? {
+    let path = archive.path(incomingPrefix, number.rawValue)
+    return try workspace.reader.manifestIfSound(of: path, trust: .keys(workspace.hubKeys()))
   }
 
   private func continuationInEpoch(
-    of scope: Manifest.Scope, _ digest: Digest, in manifest: Manifest
+    of scope: Manifest.Scope, _ digest: Digest, made time: String
   ) throws -> Continuation {
     if scope.number <= state.received {
       let known = try digests(ofImported: scope.number)
       guard known.isEmpty || known.contains(digest) else { throw otherHistory(scope) }
-      return known.isEmpty ? try passed(scope, in: manifest) : .known
+      return known.isEmpty ? try passed(scope, digest, made: time) : .known
     }
     guard scope.number.rawValue - state.received.rawValue <= Manifest.Scope.longestJump else {
       throw Refusal(

@@ -55,7 +55,7 @@ final class ScopeImport {
   private func check(_ step: ImportCheck, _ bundle: borrowing VerifiedBundle) throws -> ImportReport? {
     switch step {
     case .history:
-      switch try session.continuation(of: scope, bundle.digest, in: manifest) {
+      switch try session.continuation(of: scope, bundle.digest, made: manifest.created) {
       case .known:
         try session.completeKnown(bundle, scope, from: path)
         return ImportReport(manifest, .repeated)
