@@ -1,3 +1,5 @@
+import Testing
+
 /// A hub whose files are put back to an earlier state, as a backup program or a virtual machine does.
 extension CommandLineFixture {
   /// Copies the hub's folder and its database.
@@ -12,5 +14,11 @@ extension CommandLineFixture {
     for suffix in ["", "-wal", "-shm"] { try removeIfThere("office.sqlite\(suffix)") }
     try copy("kept", to: "hub")
     try copy("kept.sqlite", to: "office.sqlite")
+  }
+
+  /// Begins a new epoch at a hub that was put back, and lets the devices deliver in this order.
+  func deliverAgain(_ order: [String]) throws {
+    #expect(hub("restore", "--in-place").code == 0)
+    for _ in 1...3 { for device in order { try carry(device, rounds: 2) } }
   }
 }

@@ -1020,8 +1020,8 @@ def note(line):
 
 
 def show_resolution(line, manifest):
-    shown = ["resolution", take(line, "conflict", conflict_id), take(line, "decision", DECISION), take(line, "user", user_of),
-             f"generation {take(line, 'generation', count)}", take(line, "stamp", stamp)]
+    shown = ["resolution", take(line, "conflict", conflict_id), take(line, "decision", DECISION),
+             take(line, "user", user_of), f"generation {take(line, 'generation', count)}", take(line, "stamp", stamp)]
     must(line["stamp"] <= manifest["stamp"], "a stamp behind the manifest's")
     return " | ".join(shown + note(line))
 

@@ -33,7 +33,8 @@ CHAIN = [{"sequence": number, "digest": "0" * 128} for number in range(1, 258)]
 ROTATION, REVOKED = {"key": "RW" + "Q" * 54, "recipient": "age1" + "q" * 58}, {"number": 1, "keys": []}
 WRONG_TEXTS = {**dict.fromkeys(["table", "note", "visible", "write", "parents", "sql", "attachments", "understands", "received_signature"], []),
                **dict.fromkeys(["user", "decided_by"], ["a\n", "\x7f", "a" * 101]),
-               **dict.fromkeys(["path", "lost"], ["", "/a", "a/", "a//b", "../a", "a/.b", "a.", "a ", " a", "a:b", "a\\b", "a\n", "\x7f", "nul", "a/COM1.x", "Con .x", "com\u00b9", "conin$"]),
+               **dict.fromkeys(["path", "lost"], ["", "/a", "a/", "a//b", "../a", "a/.b", "a.", "a ", " a", "a:b",
+                                                 "a\\b", "a\n", "\x7f", "nul", "a/COM1.x", "Con .x", "com\u00b9", "conin$"]),
                **dict.fromkeys(["dataset", "from", "to"], ["", "Hub", "con", "lpt1", "-a", "a.b", "ä", "a\n", "a" * 41])}
 WRONG_INTEGERS = ["9007199254740991", "09007199254740992", "9007199254740992\n", "9223372036854775808", "-9223372036854775809"]
 WRONG_VALUES = [True, [], {}, "a\0b", 1e400, {"blob": "A"}, {"blob": "AB=="}, {"blob": "AA==\n"}, {"blob": "", "more": ""},
@@ -126,7 +127,8 @@ def contradictions(kind, document):
         yield from [("entries", new) for new in spoilt if new != entries] + [("format", 2), ("critical", ["newer"])]
         yield from [("counts", {**counts, name: int(not number)}) for name, number in counts.items()]
         yield from [("kind", other) for other in ("changes", "scope", "enrolment", "volume", "backup") if other != kind]
-        yield from [("version", 0), ("created", "2026-02-30T00:00:00Z"), ("created", "2026-02-28T23:59:60Z"), ("critical", ["keys"] * (1 + bool(counts["changes"])))]
+        yield from [("version", 0), ("created", "2026-02-30T00:00:00Z"), ("created", "2026-02-28T23:59:60Z"),
+                    ("critical", ["keys"] * (1 + bool(counts["changes"])))]
         if kind == "scope":
             yield from [("after", int(document["after"] == 0)), ("extent", "full" if document["after"] else "delta")]
         else:

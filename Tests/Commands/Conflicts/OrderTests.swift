@@ -40,8 +40,7 @@ struct OrderTests {
   /// Replaces the hub by its copy, begins a new epoch, and lets the devices deliver in this order.
   private func putBackHub(thenDeliver order: [String]) throws {
     try camp.putBackHub()
-    #expect(camp.hub("restore", "--in-place").code == 0)
-    for _ in 1...3 { for device in order { try camp.carry(device, rounds: 2) } }
+    try camp.deliverAgain(order)
   }
 
   /// Expects that the hub and both devices have these rows, and that no decision is open.
@@ -91,8 +90,7 @@ struct OrderTests {
     try camp.putBackHub()
     camp.awaitLaterTime()
     try camp.sql("office.sqlite", "UPDATE things SET words = 'written since' WHERE id = 1")
-    #expect(camp.hub("restore", "--in-place").code == 0)
-    for _ in 1...3 { for device in ["a", "b"] { try camp.carry(device, rounds: 2) } }
+    try camp.deliverAgain(["a", "b"])
     try expectEverywhere("1|[]|written since|0")
     let lost = "SELECT count(*) FROM satchel_conflicts WHERE state = 'settled' AND device_values LIKE '%the lost time%'"
     #expect(try camp.rows("office.sqlite", lost) == "1")
@@ -168,8 +166,7 @@ struct OrderTests {
       for name in [device, "a", "b", "c"] { try camp.carry(name) }
     }
     try camp.putBackHub()
-    #expect(camp.hub("restore", "--in-place").code == 0)
-    for _ in 1...3 { for device in order { try camp.carry(device, rounds: 2) } }
+    try camp.deliverAgain(order)
     for database in ["office.sqlite", "a/data.sqlite", "b/data.sqlite", "c/data.sqlite"] {
       #expect(try camp.rows(database, "SELECT tags FROM counts") == #"["b"]"#, "\(database)")
     }
@@ -190,8 +187,7 @@ struct OrderTests {
     try camp.sql("b/data.sqlite", "DELETE FROM marks")
     for device in ["b", "a"] { try camp.carry(device) }
     try camp.putBackHub()
-    #expect(camp.hub("restore", "--in-place").code == 0)
-    for _ in 1...3 { for device in order { try camp.carry(device, rounds: 2) } }
+    try camp.deliverAgain(order)
     for database in ["office.sqlite", "a/data.sqlite", "b/data.sqlite"] {
       #expect(try camp.rows(database, "SELECT id, name, gone FROM marks") == "n|by a|1", "\(database)")
     }
@@ -234,8 +230,7 @@ struct OrderTests {
     try camp.sql("a/data.sqlite", "DELETE FROM notes WHERE id = 'n'; \(lie)")
     for device in ["a", "b"] { try camp.carry(device) }
     try camp.putBackHub()
-    #expect(camp.hub("restore", "--in-place").code == 0)
-    for _ in 1...3 { for device in order { try camp.carry(device, rounds: 2) } }
+    try camp.deliverAgain(order)
     for database in ["office.sqlite", "a/data.sqlite", "b/data.sqlite"] {
       #expect(try camp.rows(database, "SELECT id, owner FROM notes") == "n|ben", "\(database)")
     }
