@@ -38,8 +38,9 @@ final class RestoredParents {
   private static func hasDeleted(_ rows: RowTable, in database: borrowing Database) throws -> Bool {
     struct Found: Error {}
     do {
-      try PreImageStore.each(rows.table, since: .zero, in: database) { _, images, current in
-        if current == nil, images.first?.hubRow != nil { throw Found() }
+      // A row that this device made and deleted counts too: the bundle may bring it from another device.
+      try PreImageStore.each(rows.table, since: .zero, in: database) { _, _, current in
+        if current == nil { throw Found() }
       }
       return false
     } catch is Found { return true }

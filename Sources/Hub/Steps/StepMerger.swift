@@ -287,6 +287,7 @@ final class StepMerger {
       let all = OthersChanges(columns: Dictionary(uniqueKeysWithValues: schema.columns.indices.map { ($0, .zero) }))
       return merge(step.change, at: stamp, onto: hub, others: all, by: .hubWins(schema))
     }
+    if let result = try resultForFormerVersion(step, onto: hub, with: past, in: place) { return result }
     var others = try store.changesByOthers(
       meeting: step.change, at: stamp, onto: hub, with: past, in: place, from: base, besides: pending.own ?? own,
       walks.walk(past, in: place, besides: pending.own, store))
@@ -379,12 +380,13 @@ final class StepMerger {
 extension Step {
   /// Whether the device must receive the row although nothing disagrees.
   ///
-  /// There are two cases. The device deleted a row that the hub only marks as deleted. Or the device inserted a row
-  /// equal to the hub's row. That row is the device's own from now on, even if its user may not see it.
+  /// The device deleted a row that the hub only marks as deleted. Or the device inserted a row equal to the hub's row:
+  /// that row is the device's own from now on, even if its user may not see it. Or the device brought a former version
+  /// of the hub's row.
   fileprivate func isShownByHub(_ row: Row?, over hub: Row?) -> Bool {
     switch change {
     case .delete: row != nil
-    case .insert: hub != nil && row == hub
+    case .insert: row == hub
     case .update: false
     }
   }

@@ -208,8 +208,9 @@ struct OrderTests {
     arguments: [["a", "b"], ["b", "a"]])
   func forgedDelete(order: [String]) throws {
     // The device says that the row was its user's own.
-    _ = try deleteOfOthersRow(
+    let camp = try deleteOfOthersRow(
       rule: #""write": "owner = :user""#, saying: "UPDATE satchel_before_notes SET owner = 'ann'", deliveredIn: order)
+    #expect(try !camp.rows("office.sqlite", "SELECT kind FROM satchel_conflicts").contains("update/delete"))
   }
 
   /// Ann's device a deletes ben's row, which only his device b delivers again. Expects that the row stays everywhere.

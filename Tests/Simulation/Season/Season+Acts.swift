@@ -201,6 +201,8 @@ extension Season {
   private func takeAtHub(_ parcel: Parcel) throws {
     let before = try Set(admin().rows().keys)
     let captured = try admin().captured()
+    importing = parcel.path
+    defer { importing = nil }
     do {
       let report = try operating { try importAtHub(parcel) }
       if let proof = report.proof, proof.result == .differs, unseen.isEmpty {

@@ -56,7 +56,7 @@ extension Season {
     isHubInDoubt = false
     noteNews()
     say("the operator begins epoch \(report.epoch.text.prefix(8))")
-    for path in try hub.dueByNow() {
+    for path in try hub.dueByNow() where path != importing {
       do { _ = try hub.importBundle(path) } catch let refusal as Refusal {
         say("a bundle that waited is refused: \(refusal.reason)")
       }

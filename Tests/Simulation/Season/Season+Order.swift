@@ -3,6 +3,24 @@ import SatchelConflicts
 import SatchelValues
 import TestSupport
 
+/// The hub after the devices' bundles came in one order.
+private struct OutcomeOfOrder {
+  let disagreements: [RowName: [ConflictRecord]]
+  /// The ids of the conflicts about rights.
+  let aboutRights: Set<String>
+  let rows: Set<RowName>
+
+  /// Whether the row is gone, and every disagreement about it is a delete. Several devices may have deleted the row, and
+  /// a delete that comes after another one is no disagreement.
+  func hasNothingButDeletes(of row: RowName) -> Bool {
+    !rows.contains(row) && disagreements[row, default: []].allSatisfy { $0.kind == .deleteUpdate }
+  }
+
+  func words(for row: RowName) -> String {
+    disagreements[row, default: []].map { "\($0.kind) by \($0.user)" }.joined(separator: ", ")
+  }
+}
+
 /// The devices' bundles in two orders.
 extension Season {
   /// The row of a disagreement. If a parent is missing or cannot be deleted, that is the parent. nil if the change only
@@ -36,21 +54,29 @@ extension Season {
     let before = (presence, deleters)
     isCheckingOrder = true
     defer { isCheckingOrder = false }
-    var outcomes: [(disagreements: Set<RowName>, aboutRights: Set<String>)] = []
+    var outcomes: [OutcomeOfOrder] = []
     for order in [parcels, parcels.reversed()] {
       for parcel in order.joined() { try deliver(parcel) }
       let records = try hub.conflicts(ConflictState.allCases).map(\.record)
       outcomes.append(
-        (Set(records.compactMap(Self.issue)), Set(records.filter { Self.isAboutRights($0.kind) }.map(\.id.text))))
+        OutcomeOfOrder(
+          disagreements: Dictionary(
+            records.compactMap { record in Self.issue(of: record).map { ($0, [record]) } }, uniquingKeysWith: +),
+          aboutRights: Set(records.filter { Self.isAboutRights($0.kind) }.map(\.id.text)),
+          rows: try Set(admin().rows().keys)))
       closeAll()
       world.bringBack(start)
       (presence, deleters) = before
     }
     // A right changed between the two: then dependent changes depend on the order, too.
     if outcomes[0].aboutRights != outcomes[1].aboutRights { return }
-    let differing = outcomes[0].disagreements.symmetricDifference(outcomes[1].disagreements)
-      .subtracting(uncompared)
-    if !differing.isEmpty { throw Wrong("in another order other rows are in disagreement: \(differing.sorted())") }
+    let differing = Set(outcomes[0].disagreements.keys).symmetricDifference(outcomes[1].disagreements.keys)
+      .subtracting(uncompared).filter { row in !outcomes.allSatisfy { $0.hasNothingButDeletes(of: row) } }
+    if differing.isEmpty { return }
+    let shown = differing.sorted().map { row in
+      "\(row) (\(outcomes.map { $0.words(for: row) }.joined(separator: "; ")))"
+    }
+    throw Wrong("in another order other rows are in disagreement: \(shown.joined(separator: ", "))")
   }
 
   /// Rows that two sides deleted: whether a change of a device before its delete is a disagreement depends on the

@@ -64,6 +64,8 @@ final class Season {
   var backedUp = Tally.Work()
   /// Whether the hub may lack data that devices have, and no device has shown that yet.
   var isHubInDoubt = false
+  /// The file that the operator imports now; nil: none.
+  var importing: String?
   /// Whether the hub signs with another key than at first.
   var hasNewKey = false
   /// Whether devices may have brought rows of a thief to a new hub, for which all rows are rows of its devices.

@@ -240,6 +240,7 @@ struct LostTimeTests {
     for database in [office, "kiosk/data.sqlite"] {
       #expect(try camp.rows(database, "SELECT name FROM sites WHERE id = 'hill'") == "second")
     }
+    #expect(try camp.rows(office, "SELECT count(*) FROM satchel_log WHERE set_values LIKE '%first%'") == "0")
     #expect(
       try camp.rows(office, "SELECT kind, key FROM satchel_conflicts WHERE state = 'open'")
         == #"delete/update|["lake"]"#)

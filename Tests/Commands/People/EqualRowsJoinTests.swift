@@ -1,0 +1,118 @@
+import Foundation
+import Testing
+
+/// Devices of a lost hub bring the same rows to the next hub, and one of them goes on working before the others come.
+@Suite("The same rows of several devices come to a new hub")
+struct EqualRowsJoinTests {
+  private let camp: CommandLineFixture
+  private static let schema = """
+    CREATE TABLE notes (id TEXT PRIMARY KEY, words TEXT, tags TEXT);
+    CREATE TABLE lines (id TEXT PRIMARY KEY, note TEXT REFERENCES notes (id));
+    """
+  private static let devices = ["a", "b", "c"]
+
+  /// All devices have the rows of the lost hub, and the next hub's first bundle.
+  init() throws {
+    camp = try CommandLineFixture()
+    try camp.open(
+      """
+      \(Self.schema) INSERT INTO notes VALUES ('n', 'common', '[]'), ('m', 'common', '[]');
+      INSERT INTO lines VALUES ('l', 'm')
+      """,
+      CommandLineFixture.definition(
+        """
+        { "notes": { "conflict": "manual", "columns": { "tags": "union" } }, "lines": { "parents": ["notes"] } }
+        """), devices: Self.devices)
+    try camp.remove("hub")
+    try camp.sql("next.sqlite", Self.schema)
+    camp.makeHub("hub", over: "next.sqlite")
+    camp.hub("user", "add", "ann")
+    let key = try #require(try camp.hub("status", "--json").json["fingerprint"]?.stringValue)
+    for name in Self.devices {
+      let left = camp.device(name, "renew", "--hub", "--request", camp.path("request-\(name)"), "--json")
+      let fingerprint = try #require(try left.json["fingerprint"]?.stringValue, "\(left.error)")
+      #expect(camp.enrol(camp.path("request-\(name)"), fingerprint).code == 0)
+      #expect(camp.device(name, "import", try camp.emit(name), "--fingerprint", key).code == 0)
+    }
+  }
+
+  /// Device a delivers the common rows, then changes them and delivers again, in this order among the others.
+  private func deliver(_ changes: String..., in order: [String]) throws {
+    try camp.deliver("a")
+    for change in changes {
+      camp.awaitLaterTime()
+      try camp.sql("a/data.sqlite", change)
+      if change != changes.last { try camp.deliver("a") }
+    }
+    for name in order { try camp.deliver(name) }
+    for name in Self.devices + Self.devices {
+      try camp.answer(name)
+      try camp.deliver(name)
+    }
+  }
+
+  private func expectEverywhere(_ rows: String) throws {
+    for database in ["next.sqlite"] + Self.devices.map({ "\($0)/data.sqlite" }) {
+      let found = try camp.rows(database, "SELECT id, words, tags FROM notes ORDER BY id")
+      #expect(found == rows, "\(database)")
+    }
+  }
+
+  private func conflicts() throws -> String { try camp.rows("next.sqlite", "SELECT kind, key FROM satchel_conflicts") }
+
+  @Test(
+    "rows that others changed meanwhile are no disagreement, whichever device comes first",
+    arguments: [["a", "b", "c"], ["c", "b", "a"], ["b", "a", "c"]])
+  func changedMeanwhile(order: [String]) throws {
+    try deliver(
+      "UPDATE notes SET words = 'first' WHERE id = 'n'", "UPDATE notes SET words = 'second', tags = '[\"x\"]'",
+      in: order)
+    try expectEverywhere(#"m|second|["x"]"# + "\n" + #"n|second|["x"]"#)
+    #expect(try conflicts() == "")
+  }
+
+  @Test(
+    "a row that another device deleted meanwhile stays deleted, and is no disagreement, whichever device comes first",
+    arguments: [["a", "b", "c"], ["c", "b", "a"], ["b", "a", "c"]])
+  func deletedMeanwhile(order: [String]) throws {
+    try deliver(
+      "UPDATE notes SET words = 'first' WHERE id = 'n'", "DELETE FROM notes WHERE id = 'n'", in: order)
+    try expectEverywhere("m|common|[]")
+    #expect(try conflicts() == "")
+  }
+
+  @Test("a row that differs from all versions of the hub's row is a disagreement")
+  func otherVersion() throws {
+    try camp.sql("b/data.sqlite", "UPDATE notes SET words = 'of b' WHERE id = 'n'")
+    try deliver("UPDATE notes SET words = 'of a' WHERE id = 'n'", in: ["a", "b", "c"])
+    #expect(try conflicts().contains(#"["n"]"#))
+    #expect(try !conflicts().contains(#"["m"]"#))
+  }
+
+  @Test("a row that was made again with former values is a disagreement, if its device had the row")
+  func madeAgain() throws {
+    for name in Self.devices {
+      try camp.deliver(name)
+      try camp.answer(name)
+    }
+    try camp.sql("a/data.sqlite", "UPDATE notes SET words = 'of a' WHERE id = 'n'")
+    try camp.deliver("a")
+    try camp.sql("b/data.sqlite", "DELETE FROM notes WHERE id = 'n'")
+    _ = try camp.export("b")
+    try camp.sql("b/data.sqlite", "INSERT INTO notes VALUES ('n', 'common', '[]')")
+    try camp.deliver("b")
+    #expect(try conflicts().contains(#"["n"]"#))
+  }
+
+  @Test("a row of another device comes in with its parent, which this device brought too and deleted since")
+  func deletedParent() throws {
+    try camp.sql("c/data.sqlite", "DELETE FROM lines")
+    _ = try camp.export("c")
+    try camp.sql("c/data.sqlite", "DELETE FROM notes WHERE id = 'm'")
+    try camp.deliver("a")
+    try camp.answer("c")
+    #expect(try camp.rows("c/data.sqlite", "PRAGMA foreign_key_check") == "")
+    #expect(try camp.rows("c/data.sqlite", "SELECT * FROM lines") == "l|m")
+    #expect(try camp.rows("c/data.sqlite", "SELECT id FROM notes ORDER BY id") == "m\nn")
+  }
+}
