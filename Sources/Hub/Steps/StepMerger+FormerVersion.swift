@@ -8,11 +8,11 @@ extension StepMerger {
   /// The most changes of a row that are taken back.
   private static let mostTakenBack = 16
 
-  /// Returns the result for a row from before its device joined this hub, if the row is equal to a former version of the
-  /// hub's row. nil if it is not, or if the device may have known the hub's row.
+  /// Returns the result for a row from before its device joined this hub, if the row is equal to a former version of
+  /// the hub's row. nil if it is not, or if the device may have known the hub's row.
   ///
-  /// Whoever changed or deleted the row since had the same values. So nothing disagrees, and the hub's row stays. If the
-  /// device had delivered first, the result would be the same.
+  /// Whoever changed or deleted the row since had the same values. So nothing disagrees, and the hub's row stays. If
+  /// the device had delivered first, the result would be the same.
   ///
   /// In tables with counters, equal values of two devices may be two counts. So the result is nil there.
   func resultForFormerVersion(
