@@ -34,7 +34,8 @@ ROTATION, REVOKED = {"key": "RW" + "Q" * 54, "recipient": "age1" + "q" * 58}, {"
 WRONG_TEXTS = {**dict.fromkeys(["table", "note", "visible", "write", "parents", "sql", "attachments", "understands", "received_signature"], []),
                **dict.fromkeys(["user", "decided_by"], ["a\n", "\x7f", "a" * 101]),
                **dict.fromkeys(["path", "lost"], ["", "/a", "a/", "a//b", "../a", "a/.b", "a.", "a ", " a", "a:b",
-                                                 "a\\b", "a\n", "\x7f", "nul", "a/COM1.x", "Con .x", "com\u00b9", "conin$"]),
+                                                 "a\\b", "a\n", "\x7f", "nul", "a/COM1.x", "Con .x", "com\u00b9",
+                                                 "conin$"]),
                **dict.fromkeys(["dataset", "from", "to"], ["", "Hub", "con", "lpt1", "-a", "a.b", "ä", "a\n", "a" * 41])}
 WRONG_INTEGERS = ["9007199254740991", "09007199254740992", "9007199254740992\n", "9223372036854775808", "-9223372036854775809"]
 WRONG_VALUES = [True, [], {}, "a\0b", 1e400, {"blob": "A"}, {"blob": "AB=="}, {"blob": "AA==\n"}, {"blob": "", "more": ""},

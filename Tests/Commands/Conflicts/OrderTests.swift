@@ -37,12 +37,6 @@ struct OrderTests {
     try camp.keepHub()
   }
 
-  /// Replaces the hub by its copy, begins a new epoch, and lets the devices deliver in this order.
-  private func putBackHub(thenDeliver order: [String]) throws {
-    try camp.putBackHub()
-    try camp.deliverAgain(order)
-  }
-
   /// Expects that the hub and both devices have these rows, and that no decision is open.
   private func expectEverywhere(_ truth: String) throws {
     for database in ["office.sqlite", "a/data.sqlite", "b/data.sqlite"] {
@@ -78,7 +72,8 @@ struct OrderTests {
     try camp.carry("b")
     let truth = #"1|["blue"]|one|8"# + "\n2|[]|edited by a|0\n3|[]|by a|0\n1|2|by a"
     #expect(try rows("office.sqlite") == truth)
-    try putBackHub(thenDeliver: order)
+    try camp.putBackHub()
+    try camp.deliverAgain(order)
     try expectEverywhere(truth)
   }
 
@@ -102,7 +97,8 @@ struct OrderTests {
     try camp.sql("b/data.sqlite", "UPDATE things SET n = n + 5 WHERE id = 1")
     for device in ["b", "a"] { try camp.carry(device) }
     #expect(try rows("a/data.sqlite") == "1|[]|one|5")
-    try putBackHub(thenDeliver: ["a"])
+    try camp.putBackHub()
+    try camp.deliverAgain(["a"])
     #expect(camp.hub("restore", "--finish").code == 0)
     #expect(try rows("office.sqlite") == "1|[]|one|0")
     for device in ["b", "a"] { try camp.carry(device, rounds: 3) }
@@ -122,7 +118,8 @@ struct OrderTests {
     for device in ["b", "a"] { try camp.carry(device) }
     let truth = "1|[]|one|0"
     #expect(try rows("office.sqlite") == truth)
-    try putBackHub(thenDeliver: order)
+    try camp.putBackHub()
+    try camp.deliverAgain(order)
     try expectEverywhere(truth)
   }
 
@@ -139,7 +136,8 @@ struct OrderTests {
     camp.awaitLaterTime()
     try camp.sql("b/data.sqlite", "DELETE FROM things WHERE id = 2")
     for device in ["b", "a"] { try camp.carry(device) }
-    try putBackHub(thenDeliver: order)
+    try camp.putBackHub()
+    try camp.deliverAgain(order)
     for database in ["office.sqlite", "a/data.sqlite", "b/data.sqlite"] { #expect(try rows(database) == "1|[]|one|0") }
     // If the delete came first, the hub cannot know whether the new row is the deleted one, and a person decides.
     let open = "SELECT kind FROM satchel_conflicts WHERE state IN ('open', 'held')"

@@ -10,8 +10,8 @@ private struct OutcomeOfOrder {
   let aboutRights: Set<String>
   let rows: Set<RowName>
 
-  /// Whether the row is gone, and every disagreement about it is a delete. Several devices may have deleted the row, and
-  /// a delete that comes after another one is no disagreement.
+  /// Whether the row is gone, and every disagreement about it is a delete. Several devices may have deleted the row,
+  /// and a delete that comes after another one is no disagreement.
   func hasNothingButDeletes(of row: RowName) -> Bool {
     !rows.contains(row) && disagreements[row, default: []].allSatisfy { $0.kind == .deleteUpdate }
   }
