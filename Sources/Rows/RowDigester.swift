@@ -9,6 +9,9 @@ import SatchelValues
 /// and its columns in the order of their names' bytes. So the digest does not depend on the declared order of columns,
 /// or on a row's stamp.
 public struct RowDigester: Sendable {
+  /// The digests of a row's key and of the whole row.
+  public typealias Digests = (key: Digest256, row: Digest256)
+
   private let line: RowLine
   /// The row's key alone.
   private let keyLine: RowLine
@@ -58,19 +61,9 @@ public struct RowDigester: Sendable {
     return Digest256.of(writer.bytes)
   }
 
-  /// The digests of a row's key and of the whole row.
-  public mutating func digests(of row: Row) -> (key: Digest256, row: Digest256) {
+  public mutating func digests(of row: Row) -> Digests {
     writer.reset()
     keyLine.write(row, into: &writer)
     return (Digest256.of(writer.bytes), digest(of: row))
-  }
-
-  /// Like `digests(of:)` for a row, but for the current row of a query. The query has the table's columns in their
-  /// order.
-  public mutating func digests(of query: borrowing Statement) -> (key: Digest256, row: Digest256) {
-    writer.reset()
-    keyLine.write({ query.value($0) }, into: &writer)
-    let key = Digest256.of(writer.bytes)
-    return (key, digest(of: query))
   }
 }

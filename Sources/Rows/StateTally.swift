@@ -1,43 +1,34 @@
 import SatchelBundle
 import SatchelCrypto
+import SatchelPlatform
 import SatchelSQLite
 import SatchelValues
 
-/// Adds up the digests of one table's rows, and keeps the digests of the requested rows.
-public struct StateTally {
-  private var digester: RowDigester
+/// The sums of a table's row digests. A device sends them, and the hub compares them with its own. If the rows in some
+/// sums are requested one by one, their digests are kept, too.
+public struct StateTally: Sendable {
   public private(set) var table: StateEntry.Table
   /// The rows in the requested sums, by sum. Sums with more rows than a bundle may list are left out, the highest sum
   /// first.
   public private(set) var rows: [Int: [RowKey: Digest256]]
   private var count = 0
+  private let schema: TableSchema
 
-  /// - Parameters:
-  ///   - columns: only these columns are in the digests; nil: all columns of the table.
-  ///   - asked: the sums whose rows are requested one by one.
-  public init(_ schema: TableSchema, columns: Set<Name>? = nil, asked: [Int] = []) {
-    digester = RowDigester(schema, columns: columns)
-    table = StateEntry.Table(schema.name, columns: digester.columnNames)
+  fileprivate init(_ schema: TableSchema, columns: [Name], asked: [Int]) {
+    self.schema = schema
+    table = StateEntry.Table(schema.name, columns: columns)
     rows = Dictionary(uniqueKeysWithValues: asked.map { ($0, [:]) })
   }
 
-  public mutating func add(_ row: Row, key: RowKey) {
-    let digests = digester.digests(of: row)
+  fileprivate mutating func add(_ row: Row, _ digests: RowDigester.Digests) {
     table.add(digests)
-    if let sum = askedSum(of: digests.key) { keep(key, digests.row, in: sum) }
+    if let sum = askedSum(of: digests.key) { keep(schema.key(of: row), digests.row, in: sum) }
   }
 
-  public mutating func remove(_ row: Row, key: RowKey) {
-    let digests = digester.digests(of: row)
+  fileprivate mutating func remove(_ row: Row, _ digests: RowDigester.Digests) {
     table.remove(digests)
-    if let sum = askedSum(of: digests.key), rows[sum]?.removeValue(forKey: key) != nil { count -= 1 }
-  }
-
-  /// Adds the current row of a query with the table's columns in their order.
-  public mutating func add(rowOf query: borrowing Statement, key: (borrowing Statement) -> RowKey) {
-    let digests = digester.digests(of: query)
-    table.add(digests)
-    if let sum = askedSum(of: digests.key) { keep(key(query), digests.row, in: sum) }
+    guard let sum = askedSum(of: digests.key) else { return }
+    if rows[sum]?.removeValue(forKey: schema.key(of: row)) != nil { count -= 1 }
   }
 
   private func askedSum(of key: Digest256) -> Int? {
@@ -52,5 +43,81 @@ public struct StateTally {
     while count > 2 * StateEntry.mostRows, let highest = rows.keys.max() {
       count -= rows.removeValue(forKey: highest)?.count ?? 0
     }
+  }
+}
+
+/// Counts rows into a tally. Another core makes the digests, while the caller reads the next rows from its database.
+///
+/// The nested types are not private: otherwise the modules that use this type do not link.
+public struct StateTallyMaker: ~Copyable {
+  struct Item: Sendable {
+    let row: Row
+    /// Whether the row is added. Otherwise it is removed.
+    let isAdded: Bool
+  }
+
+  /// Rows for the other core.
+  struct Batch: Sendable {
+    var items: [Item] = []
+    var size = BatchSize()
+  }
+
+  struct Digested: Sendable {
+    /// The items are freed on the thread that made them, which costs half as much.
+    let items: [Item]
+    let digests: [RowDigester.Digests]
+  }
+
+  private var worker: OrderedWorker<RowDigester, Batch, Digested>
+  private var batch = Batch()
+  private var tally: StateTally
+  private let columnCount: Int
+
+  /// - Parameters:
+  ///   - columns: only these columns are in the digests; nil: all columns of the table.
+  ///   - asked: the sums whose rows are requested one by one.
+  public init(_ schema: TableSchema, columns: Set<Name>? = nil, asked: [Int] = []) {
+    let digester = RowDigester(schema, columns: columns)
+    tally = StateTally(schema, columns: digester.columnNames, asked: asked)
+    columnCount = schema.columns.count
+    worker = OrderedWorker(state: digester) { digester, batch in
+      Digested(items: batch.items, digests: batch.items.map { digester.digests(of: $0.row) })
+    }
+  }
+
+  public mutating func add(_ row: Row) { put(Item(row: row, isAdded: true)) }
+
+  public mutating func remove(_ row: Row) { put(Item(row: row, isAdded: false)) }
+
+  /// Adds the current row of a query. The query begins with the table's columns in their order.
+  public mutating func add(rowOf query: borrowing Statement) {
+    add(Row(query.values(from: 0, count: columnCount)))
+  }
+
+  /// Returns the tally of all rows.
+  public consuming func finish() -> StateTally {
+    worker.put(batch)
+    while take() {}
+    return tally
+  }
+
+  private mutating func put(_ item: Item) {
+    batch.items.append(item)
+    batch.size.add(item.row.byteCount)
+    if !batch.size.isFull { return }
+    let mostAtOnce = batch.size.mostAtOnce
+    worker.put(batch)
+    batch = Batch()
+    while worker.count > mostAtOnce { take() }
+  }
+
+  /// Counts the rows of the oldest batch. Returns whether there was a batch.
+  @discardableResult
+  private mutating func take() -> Bool {
+    guard let digested = worker.take() else { return false }
+    for (item, digests) in zip(digested.items, digested.digests) {
+      if item.isAdded { tally.add(item.row, digests) } else { tally.remove(item.row, digests) }
+    }
+    return true
   }
 }

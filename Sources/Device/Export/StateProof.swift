@@ -46,17 +46,14 @@ extension DeviceSession {
   }
 
   private func tally(of table: TrackedTable, asked: [Int]) throws -> StateTally {
-    var tally = StateTally(table.schema, asked: asked)
-    let schema = table.schema
-    try database.each(table.namedRowsSQL) { row in
-      tally.add(rowOf: row) { row in RowKey(schema.key.map { row.value($0) }) }
-    }
+    var tally = StateTallyMaker(table.schema, asked: asked)
+    try database.each(table.namedRowsSQL) { tally.add(rowOf: $0) }
     // Rows that wait keep acknowledged pre-images: see `WaitingRows`.
-    try PreImageStore.each(table, since: .zero, in: database) { key, images, current in
-      if let current { tally.remove(current, key: key) }
-      if let known = images.first?.hubRow { tally.add(known, key: key) }
+    try PreImageStore.each(table, since: .zero, in: database) { _, images, current in
+      if let current { tally.remove(current) }
+      if let known = images.first?.hubRow { tally.add(known) }
     }
-    return tally
+    return tally.finish()
   }
 }
 

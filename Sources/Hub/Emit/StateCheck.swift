@@ -87,14 +87,9 @@ struct StateCheck {
         return Outcome(result: .unknown("\(theirs.name) has other columns on the device"))
       }
       let answer = entry.answers.first { $0.question.table == theirs.name && $0.question.isPart(of: asked) }
-      var ours = StateTally(schema, columns: Set(theirs.columns), asked: answer?.question.sums ?? [])
-      try store.numbers[place].each(of: held[place], in: store.database) { member in
-        if changed[place].contains(member.number) {
-          if let row = try store.row(member.key, in: place, at: cursor) { ours.add(row, key: member.key) }
-        } else {
-          try store.rows[place].read(member.key) { query in ours.add(rowOf: query) { _ in member.key } }
-        }
-      }
+      let expected = ExpectedRows(
+        store: store, place: place, held: held[place], changed: changed[place], cursor: cursor)
+      let ours = try expected.tally(beside: theirs, asked: answer?.question.sums ?? [])
       let sums = ours.table.differences(from: theirs)
       if !sums.isEmpty || ours.table.rows != theirs.rows {
         differences.append(
