@@ -4,7 +4,7 @@ import SatchelValues
 
 /// The state from which a device made its changes, as far as the hub knows that state. It decides how the hub finds the
 /// changes of others.
-enum ChangeBase {
+enum ChangeBase: Equatable {
   /// The hub knows the emission that the device had. The changes of others are the log's entries after the cursor of
   /// this emission.
   case emission(Cursor)
@@ -20,6 +20,24 @@ enum ChangeBase {
 
   /// The cursor of the device's emission of the present epoch. nil if the emission is unknown or of a former epoch.
   var cursor: Cursor? { if case .emission(let cursor) = self { cursor } else { nil } }
+
+  /// The cursor of the device's emission, of any epoch. nil if the hub does not know it.
+  var knownCursor: Cursor? {
+    switch self {
+    case .emission(let cursor): cursor
+    case .formerEpoch(let cursor): cursor
+    case .forgotten: nil
+    }
+  }
+
+  /// The same for a row that the device had as it was at a later cursor.
+  func moved(to cursor: Cursor) -> ChangeBase {
+    switch self {
+    case .emission: .emission(cursor)
+    case .formerEpoch: .formerEpoch(cursor)
+    case .forgotten: .forgotten
+    }
+  }
 }
 
 extension HubStore {

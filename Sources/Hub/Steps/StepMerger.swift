@@ -113,7 +113,7 @@ final class StepMerger {
     self.base = base
     self.held = held
     self.now = now
-    walks = RowWalks(from: base, butFor: own)
+    walks = RowWalks(butFor: own)
     deleters = UserScopes(store)
     ranges = try PrimaryKeyRanges(store, of: device)
     origin = Origin(
@@ -258,7 +258,8 @@ final class StepMerger {
         disagreement, step.with(step.change.counted(in: disagreement)), met: hub, in: place,
         note: isUncertain(disagreement, step, onto: hub, with: past, in: place) ? Self.mayBeCounted : nil)
     } else if step.isShownByHub(result.row, over: hub) {
-      try store.owe(step.key, in: place, to: device.id)
+      let equal = try equalCursor(step, onto: hub, with: past, in: place)
+      try store.owe(step.key, in: place, to: device.id, equalAt: equal)
     }
     return nil
   }
@@ -287,10 +288,11 @@ final class StepMerger {
       let all = OthersChanges(columns: Dictionary(uniqueKeysWithValues: schema.columns.indices.map { ($0, .zero) }))
       return merge(step.change, at: stamp, onto: hub, others: all, by: .hubWins(schema))
     }
-    if let result = try resultForFormerVersion(step, onto: hub, with: past, in: place) { return result }
+    if try formerVersion(step, onto: hub, with: past, in: place) != nil { return MergeResult(row: hub) }
+    let base = try base(of: past, in: place)
     var others = try store.changesByOthers(
       meeting: step.change, at: stamp, onto: hub, with: past, in: place, from: base, besides: pending.own ?? own,
-      walks.walk(past, in: place, besides: pending.own, store))
+      walks.walk(past, in: place, from: base, besides: pending.own, store))
     if try meetsDelete(step, onto: hub, with: past, in: place, besides: pending.own ?? own) {
       others.presence = true
     }
@@ -380,13 +382,13 @@ final class StepMerger {
 extension Step {
   /// Whether the device must receive the row although nothing disagrees.
   ///
-  /// The device deleted a row that the hub only marks as deleted. Or the device inserted a row equal to the hub's row:
-  /// that row is the device's own from now on, even if its user may not see it. Or the device brought a former version
-  /// of the hub's row.
+  /// The device deleted a row that the hub only marks as deleted. Or the device inserted a row that the hub has: that
+  /// row is the device's own from now on, even if its user may not see it. Or the device brought a row that was deleted
+  /// meanwhile.
   fileprivate func isShownByHub(_ row: Row?, over hub: Row?) -> Bool {
     switch change {
     case .delete: row != nil
-    case .insert: row == hub
+    case .insert: hub != nil || row == nil
     case .update: false
     }
   }

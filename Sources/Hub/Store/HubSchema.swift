@@ -178,6 +178,7 @@ enum HubSchema {
       row INTEGER NOT NULL,
       emission INTEGER,  -- that carried it; NULL: none yet
       if_visible INTEGER NOT NULL DEFAULT 0, -- 1: the device deleted the hidden row; sent only if visible
+      equal_at INTEGER,  -- the device brought the row too, and has seen the writes up to this cursor; NULL: it did not
       PRIMARY KEY (device, table_name, row)
     ) WITHOUT ROWID
     """

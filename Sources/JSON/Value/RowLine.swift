@@ -62,7 +62,7 @@ public struct RowLine: Sendable {
 
 extension OutputSpan<UInt8> {
   /// Appends prepared bytes and then a value in its one spelling. Returns false, and appends nothing, if the value is
-  /// not plain. Plain values are NULL, integers without a tag, and ASCII texts without escapes.
+  /// not plain. Plain values are NULL, numbers without a tag, and ASCII texts without escapes.
   fileprivate mutating func appendPlain(_ value: Value, after made: [UInt8]) -> Bool {
     switch value {
     case .text(let text):
@@ -78,7 +78,11 @@ extension OutputSpan<UInt8> {
     case .null:
       append(allOf: made)
       for letter in "null".utf8 { append(letter) }
-    case .real, .blob: return false
+    case .real(let number):
+      guard number.isFinite else { return false }
+      append(allOf: made)
+      for letter in number.description.utf8 { append(letter) }
+    case .blob: return false
     }
     return true
   }

@@ -203,18 +203,21 @@ struct OrderTests {
 
   @Test(
     "a device that lies about the row that it deletes deletes no row of another user",
-    arguments: [["a", "b"], ["b", "a"]])
-  func forgedDelete(order: [String]) throws {
+    arguments: [["a", "b"], ["b", "a"]], [true, false])
+  func forgedDelete(order: [String], deliversFirst: Bool) throws {
     // The device says that the row was its user's own.
     let camp = try deleteOfOthersRow(
-      rule: #""write": "owner = :user""#, saying: "UPDATE satchel_before_notes SET owner = 'ann'", deliveredIn: order)
+      rule: #""write": "owner = :user""#, saying: "UPDATE satchel_before_notes SET owner = 'ann'", deliveredIn: order,
+      deliversFirst: deliversFirst)
     #expect(try !camp.rows("office.sqlite", "SELECT kind FROM satchel_conflicts").contains("update/delete"))
   }
 
   /// Ann's device a deletes ben's row, which only his device b delivers again. Expects that the row stays everywhere.
-  /// - Parameter lie: a statement that changes what the device has recorded about the row.
+  /// - Parameters:
+  ///   - lie: a statement that changes what the device has recorded about the row.
+  ///   - deliversFirst: whether a delivers the delete to the hub that is lost then, and gets the row back.
   private func deleteOfOthersRow(
-    rule: String, saying lie: String = "", deliveredIn order: [String]
+    rule: String, saying lie: String = "", deliveredIn order: [String], deliversFirst: Bool = true
   ) throws -> CommandLineFixture {
     let camp = try CommandLineFixture()
     try camp.open(
@@ -227,7 +230,7 @@ struct OrderTests {
     for device in ["b", "a"] { try camp.carry(device) }
     camp.awaitLaterTime()
     try camp.sql("a/data.sqlite", "DELETE FROM notes WHERE id = 'n'; \(lie)")
-    for device in ["a", "b"] { try camp.carry(device) }
+    for device in deliversFirst ? ["a", "b"] : ["b"] { try camp.carry(device) }
     try camp.putBackHub()
     try camp.deliverAgain(order)
     for database in ["office.sqlite", "a/data.sqlite", "b/data.sqlite"] {

@@ -22,7 +22,7 @@ struct EqualRowsJoinTests {
       """,
       CommandLineFixture.definition(
         """
-        { "notes": { "conflict": "manual", "columns": { "tags": "union" } }, "boxes": { "conflict": "newest" },
+        { "notes": { "conflict": "manual", "columns": { "tags": "union" } }, "boxes": { "conflict": "hub" },
           "samples": { "parents": ["boxes"] } }
         """), devices: Self.devices)
     try camp.remove("hub")
@@ -82,6 +82,76 @@ struct EqualRowsJoinTests {
     try expectEverywhere("m|common|[]")
     #expect(try conflicts() == "")
   }
+
+  @Test(
+    "a device goes on with a row that another device brought too, whether it delivered the row before",
+    arguments: ["a b1 b2", "a b2", "b1 a b2"],
+    [
+      "UPDATE boxes SET words = 'of b'", "DELETE FROM boxes", "UPDATE notes SET words = 'of b'",
+      "DELETE FROM notes WHERE id = 'n'",
+    ])
+  func goesOn(order: String, change: String) throws {
+    _ = try camp.export("b")
+    camp.awaitLaterTime()
+    for step in order.split(separator: " ") {
+      if step == "b2" { try camp.sql("b/data.sqlite", "DELETE FROM samples; \(change)") }
+      try camp.deliver(String(step.prefix(1)))
+    }
+    let shown = try camp.rows("b/data.sqlite", Self.content)
+    #expect(try camp.rows("next.sqlite", Self.content) == shown)
+    #expect(try conflicts() == "")
+    for name in Self.devices + Self.devices {
+      try camp.answer(name)
+      try camp.deliver(name)
+    }
+    for name in Self.devices { #expect(try camp.rows("\(name)/data.sqlite", Self.content) == shown, "\(name)") }
+  }
+
+  @Test("what another device writes after both brought the row is a disagreement", arguments: [false, true])
+  func writtenLater(isDelivered: Bool) throws {
+    try camp.deliver("a")
+    if isDelivered { try camp.deliver("b") } else { _ = try camp.export("b") }
+    try camp.sql("a/data.sqlite", "UPDATE notes SET words = 'of a' WHERE id = 'n'")
+    try camp.deliver("a")
+    camp.awaitLaterTime()
+    try camp.sql("b/data.sqlite", "UPDATE notes SET words = 'of b'")
+    try camp.deliver("b")
+    #expect(try conflicts() == #"update/update|["n"]"#)
+    #expect(try camp.rows("next.sqlite", "SELECT words FROM notes WHERE id = 'm'") == "of b")
+  }
+
+  @Test("if two devices make a row and count in it, each goes on with it")
+  func counted() throws {
+    let camp = try CommandLineFixture()
+    try camp.open(
+      "CREATE TABLE counts (id TEXT PRIMARY KEY, n INTEGER NOT NULL, words TEXT);",
+      CommandLineFixture.definition(#"{ "counts": { "columns": { "n": "sum" }, "conflict": "hub" } }"#),
+      devices: ["a", "b"])
+    for device in ["a", "b"] {
+      try camp.sql("\(device)/data.sqlite", "INSERT INTO counts VALUES ('birds', 2, 'east')")
+      try camp.deliver(device)
+    }
+    try camp.sql("b/data.sqlite", "UPDATE counts SET n = n + 1, words = 'west'")
+    try camp.deliver("b")
+    #expect(try camp.rows("office.sqlite", "SELECT n, words FROM counts") == "5|west")
+    #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_conflicts") == "0")
+  }
+
+  @Test("in a new epoch too, rows that another device changed meanwhile are no disagreement")
+  func newEpoch() throws {
+    try camp.deliver("a")
+    camp.awaitLaterTime()
+    try camp.sql("a/data.sqlite", "UPDATE notes SET words = 'of a' WHERE id = 'n'")
+    try camp.deliver("a")
+    #expect(camp.hub("restore", "--in-place").code == 0)
+    for name in ["b", "c", "a"] { try camp.deliver(name) }
+    for name in Self.devices + Self.devices { try camp.carry(name, rounds: 2) }
+    try expectEverywhere("m|common|[]\nn|of a|[]")
+    #expect(try conflicts() == "")
+  }
+
+  /// The texts of all rows.
+  private static let content = "SELECT id, words FROM notes UNION ALL SELECT id, words FROM boxes ORDER BY id"
 
   @Test("a row that differs from all versions of the hub's row is a disagreement")
   func otherVersion() throws {

@@ -9,6 +9,12 @@ private struct OutcomeOfOrder {
   /// The ids of the conflicts about rights.
   let aboutRights: Set<String>
   let rows: Set<RowName>
+  let epoch: Epoch
+
+  /// Whether there is nothing about the row, or only changes that met other changes of the row.
+  func hasNothingButUpdates(of row: RowName) -> Bool {
+    disagreements[row, default: []].allSatisfy { $0.kind == .updateUpdate }
+  }
 
   /// Whether the row is gone, and every disagreement about it is a delete. Several devices may have deleted the row,
   /// and a delete that comes after another one is no disagreement.
@@ -48,6 +54,7 @@ extension Season {
       if let parcel = try export(device) { parcels.append([parcel]) }
     }
     let uncompared = try rowsWithoutComparison()
+    let epoch = try hub.status().epoch
     closeAll()
     world.settle()
     let start = world.snapshot()
@@ -63,7 +70,7 @@ extension Season {
           disagreements: Dictionary(
             records.compactMap { record in Self.issue(of: record).map { ($0, [record]) } }, uniquingKeysWith: +),
           aboutRights: Set(records.filter { Self.isAboutRights($0.kind) }.map(\.id.text)),
-          rows: try Set(admin().rows().keys)))
+          rows: try Set(admin().rows().keys), epoch: try hub.status().epoch))
       closeAll()
       world.bringBack(start)
       (presence, deleters) = before
@@ -72,11 +79,19 @@ extension Season {
     if outcomes[0].aboutRights != outcomes[1].aboutRights { return }
     let differing = Set(outcomes[0].disagreements.keys).symmetricDifference(outcomes[1].disagreements.keys)
       .subtracting(uncompared).filter { row in !outcomes.allSatisfy { $0.hasNothingButDeletes(of: row) } }
+      .filter { row in !mayBeMadeOnAnother(row, outcomes, since: epoch) }
     if differing.isEmpty { return }
     let shown = differing.sorted().map { row in
       "\(row) (\(outcomes.map { $0.words(for: row) }.joined(separator: "; ")))"
     }
     throw Wrong("in another order other rows are in disagreement: \(shown.joined(separator: ", "))")
+  }
+
+  /// Whether a new epoch began before changes of the row came in one order, and after them in the other. In a new epoch
+  /// one of the changes may have been made on the other, so they are no disagreement if they are of different columns.
+  private func mayBeMadeOnAnother(_ row: RowName, _ outcomes: [OutcomeOfOrder], since epoch: Epoch) -> Bool {
+    rules.mergesWholeRows(of: row.table) && outcomes.contains { $0.epoch != epoch }
+      && outcomes.allSatisfy { $0.hasNothingButUpdates(of: row) }
   }
 
   /// Rows that two sides deleted: whether a change of a device before its delete is a disagreement depends on the

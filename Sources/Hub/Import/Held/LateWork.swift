@@ -134,11 +134,11 @@ final class LateWork {
     guard max(stamp, device.newestStamp) < grant.until else { return false }
     let past = try store.past(of: record.key, in: place)
     let base = ChangeBase.emission(grant.emission.cursor)
-    let walks = walks[grant.emission.cursor] ?? RowWalks(from: base, butFor: own)
+    let walks = walks[grant.emission.cursor] ?? RowWalks(butFor: own)
     self.walks[grant.emission.cursor] = walks
     let others = try store.changesByOthers(
       meeting: change, at: stamp, onto: found?.row, with: past, in: place, from: base, besides: own,
-      walks.walk(past, in: place, besides: nil, store))
+      walks.walk(past, in: place, from: base, besides: nil, store))
     let result = merge(change, at: stamp, onto: found?.row, others: others, by: rows.rules)
     if result.disagreement?.state == .open { return false }
     let made = Change(from: found?.row, to: result.row)

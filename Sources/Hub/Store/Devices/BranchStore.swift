@@ -88,6 +88,9 @@ extension HubStore {
       WHERE device = :device AND bundle IN (SELECT bundle \(Self.merged))
       ON CONFLICT DO UPDATE SET emission = NULL, if_visible = 0
       """, values)
+    // The other history may have brought the equal rows.
+    try database.run(
+      "UPDATE satchel_owed SET equal_at = NULL WHERE device = :device", ["device": .string(device.id.text)])
     try database.run(
       "UPDATE satchel_log SET device = :id WHERE device = :device AND bundle IN (SELECT bundle \(Self.merged))", values)
     try database.run(

@@ -32,20 +32,35 @@ enum Debt: Int64 {
 
 extension HubStore {
   /// Records that the device must receive this row's true state.
-  func owe(_ key: RowKey, in place: Int, to device: ReplicaID, _ debt: Debt = .always) throws {
+  /// - Parameter equal: the device brought this row too, and had seen what was written into it up to this cursor. nil: it
+  ///   did not.
+  func owe(
+    _ key: RowKey, in place: Int, to device: ReplicaID, _ debt: Debt = .always, equalAt equal: Cursor? = nil
+  ) throws {
     let number = try numbers[place].assign(key, in: database)
     try database.run(
       """
-      INSERT INTO satchel_owed (device, table_name, row, emission, if_visible)
-      VALUES (:device, :table, :row, NULL, :debt)
+      INSERT INTO satchel_owed (device, table_name, row, emission, if_visible, equal_at)
+      VALUES (:device, :table, :row, NULL, :debt, :equal)
       ON CONFLICT DO UPDATE SET
         if_visible = CASE WHEN emission IS NULL THEN min(if_visible, excluded.if_visible) ELSE excluded.if_visible END,
-        emission = NULL
+        emission = NULL, equal_at = coalesce(excluded.equal_at, equal_at)
       """,
       [
         "device": .string(device.text), "table": .string(tables[place].name.text), "row": .integer(number),
-        "debt": .integer(debt.rawValue),
+        "debt": .integer(debt.rawValue), "equal": equal.map { .integer($0.rawValue) } ?? .null,
       ])
+  }
+
+  /// The cursor up to which a device has seen what was written into a row, because the device brought the row too. nil
+  /// if it did not, or if it has proved an emission with the row since.
+  func equalCursor(ofRow number: Int64, in place: Int, on device: ReplicaID) throws -> Cursor? {
+    try database.first(
+      "SELECT equal_at FROM satchel_owed WHERE device = :device AND table_name = :table AND row = :row",
+      [
+        "device": .string(device.text), "table": .string(tables[place].name.text), "row": .integer(number),
+      ]
+    ) { $0.optionalInteger(0).map { Cursor($0) } } ?? nil
   }
 
   /// Returns the rows that must be sent to a device.

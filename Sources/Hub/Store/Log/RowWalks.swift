@@ -13,6 +13,8 @@ final class RowWalks {
 
   /// One row's log, as far as it was read.
   struct Walk {
+    /// The state from which the device changed the row.
+    fileprivate let base: ChangeBase
     /// The newest entry that was read.
     fileprivate var newest: Cursor
     /// The newest stamp of each column, from any author.
@@ -31,36 +33,39 @@ final class RowWalks {
 
     /// The columns that others changed since the device's emission.
     var unseen: Set<Int> { Set(columns.keys) }
+
+    fileprivate init(from base: ChangeBase) {
+      self.base = base
+      newest = base.cursor ?? .zero
+    }
   }
 
   /// Logs with at least this many entries are remembered.
   static let longLog = 16
 
-  private let base: ChangeBase
   private let own: OwnChanges
   private var walks: [Row: Walk] = [:]
   private var touched: [Row] = []
 
-  /// - Parameters:
-  ///   - base: the state from which the device made its changes.
-  ///   - own: the entries that are the device's own.
-  init(from base: ChangeBase, butFor own: OwnChanges) {
-    self.base = base
-    self.own = own
-  }
+  /// - Parameter own: the entries that are the device's own.
+  init(butFor own: OwnChanges) { self.own = own }
 
   /// Returns the content of a row's log, with entries that were written since the last call. nil if the log is short.
-  /// - Parameter shared: further entries that count as the device's own in this call.
+  /// - Parameters:
+  ///   - base: the state from which the device changed the row.
+  ///   - shared: further entries that count as the device's own in this call.
   func walk(
-    _ past: RowNumbers.Entry?, in place: Int, besides shared: OwnChanges?, _ store: HubStore
+    _ past: RowNumbers.Entry?, in place: Int, from base: ChangeBase, besides shared: OwnChanges?, _ store: HubStore
   ) throws -> Walk? {
     guard let past else { return nil }
     if case .forgotten = base { return nil }
     let row = Row(place: place, number: past.number)
-    if walks[row] == nil, try !isLong(past, store) { return nil }
-    try read(past, of: row, store)
+    if let walk = walks[row], walk.base != base { walks[row] = nil }
+    if walks[row] == nil, try !isLong(past, from: base, store) { return nil }
+    try read(past, of: row, from: base, store)
     guard let shared, let walk = walks[row] else { return walks[row] }
-    var filtered = Walk(newest: walk.newest, stamps: walk.stamps, own: walk.own)
+    var filtered = Walk(from: base)
+    (filtered.newest, filtered.stamps, filtered.own) = (walk.newest, walk.stamps, walk.own)
     for entry in walk.foreign where !shared.contains(entry) { add(entry, to: &filtered, store, in: place) }
     return filtered
   }
@@ -74,20 +79,19 @@ final class RowWalks {
     touched = []
   }
 
-  private func isLong(_ past: RowNumbers.Entry, _ store: HubStore) throws -> Bool {
+  private func isLong(_ past: RowNumbers.Entry, from base: ChangeBase, _ store: HubStore) throws -> Bool {
     var count = 0
-    try store.eachChange(of: past, after: start) { _ in
+    try store.eachChange(of: past, after: base.cursor ?? .zero) { _ in
       count += 1
       return count < Self.longLog ? .more : .enough
     }
     return count == Self.longLog
   }
 
-  private var start: Cursor { base.cursor ?? .zero }
-
-  private func read(_ past: RowNumbers.Entry, of row: Row, _ store: HubStore) throws {
+  private func read(_ past: RowNumbers.Entry, of row: Row, from base: ChangeBase, _ store: HubStore) throws {
     let schema = store.rows[row.place].schema
-    var walk = walks.removeValue(forKey: row) ?? Walk(newest: start)
+    let start = base.cursor ?? .zero
+    var walk = walks.removeValue(forKey: row) ?? Walk(from: base)
     try store.eachChange(from: past.cursor, after: walk.newest) { entry in
       for column in entry.columns(in: schema) { walk.stamps[column] = max(walk.stamps[column] ?? .zero, entry.stamp) }
       if !own.contains(entry) {
@@ -106,13 +110,7 @@ final class RowWalks {
   private func add(_ entry: LogEntry, to walk: inout Walk, _ store: HubStore, in place: Int) {
     let columns = entry.columns(in: store.rows[place].schema)
     for column in columns { walk.byOthers[column] = max(walk.byOthers[column] ?? .zero, entry.stamp) }
-    let since: Cursor? =
-      switch base {
-      case .emission(let cursor): cursor
-      case .formerEpoch(let cursor): cursor
-      case .forgotten: nil
-      }
-    guard let since, entry.cursor > since else { return }
+    guard let since = walk.base.knownCursor, entry.cursor > since else { return }
     if entry.operation != .update { walk.presence = true }
     if entry.cursor <= store.identity.epochCursor { walk.disputed.formUnion(columns) }
     for column in columns { walk.columns[column] = max(walk.columns[column] ?? .zero, entry.stamp) }

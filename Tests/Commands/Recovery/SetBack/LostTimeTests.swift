@@ -201,6 +201,7 @@ struct LostTimeTests {
         """
         ALTER TABLE satchel_devices DROP COLUMN only_receives;
         ALTER TABLE satchel_devices DROP COLUMN backed_up;
+        ALTER TABLE satchel_owed DROP COLUMN equal_at;
         DROP TABLE satchel_former_rights;
         UPDATE satchel_schema SET version = 14
         """)

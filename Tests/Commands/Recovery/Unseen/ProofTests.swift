@@ -53,6 +53,23 @@ struct ProofTests {
     }
   }
 
+  @Test("rows that capture missed at the hub are no difference of a device that has all other rows")
+  func missedAtHub() throws {
+    let sites = (1...40).map { "('s\($0)', 'Site \($0)')" }.joined(separator: ", ")
+    try camp.sql("office.sqlite", "INSERT INTO sites (id, name) VALUES \(sites)")
+    try camp.carry("tablet", rounds: 2)
+    try camp.writeUnseen("office.sqlite", "INSERT INTO sites (id, name) VALUES ('missed', 'Missed')")
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Later' WHERE id = 's7'; DELETE FROM sites WHERE id = 's8'")
+    #expect(camp.device("tablet", "export", "--prove").code == 0)
+    try importNewest()
+    #expect(try proof()?["result"]?.stringValue == "verified")
+    try camp.answer("tablet")
+    try unseen("UPDATE sites SET name = 'Swamp' WHERE id = 's9'")
+    #expect(try camp.device("tablet", "export", "--prove", "--json").json["proof"]?.boolValue == true)
+    try importNewest()
+    #expect(try proof()?["result"]?.stringValue == "differs")
+  }
+
   @Test("a doctor that finds nothing wrong has the next export prove the rows")
   func askedByDoctor() throws {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'frogs' WHERE id = 'r1'")
