@@ -135,8 +135,13 @@ class StepMerger:
         return self.hub.has_children(step.key)
 
     def awaits_row(self, step, row):
-        """Returns whether another device will deliver the row again, of which the step is a change."""
+        """Returns whether another device will deliver the row again, of which the step is a change.
+
+        If the hub knows the emission of the former epoch, it also knows the row of that emission: the row was deleted.
+        """
         if self.cursor_for(step.key) is not None or row is not None or step.operation != "update":
+            return False
+        if self.former and step.key not in self.hub.record(self.device).common:
             return False
         return self.hub.stamps.get((step.key, None), 0) < self.when(step) and self.hub.rules.hold("await")
 

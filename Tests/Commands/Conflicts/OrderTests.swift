@@ -193,6 +193,23 @@ struct OrderTests {
   }
 
   @Test(
+    "after a lost key, an update of a row that another device deleted does not wait for the row",
+    arguments: [["a", "b"], ["b", "a"]])
+  func deletedBeforeLostKey(order: [String]) throws {
+    let camp = try CommandLineFixture()
+    try camp.open(
+      "CREATE TABLE notes (id TEXT PRIMARY KEY, words TEXT); INSERT INTO notes VALUES ('n', '');",
+      CommandLineFixture.definition(#"{ "notes": { "conflict": "manual" } }"#), devices: ["a", "b"])
+    try camp.sql("a/data.sqlite", "DELETE FROM notes")
+    camp.awaitLaterTime()
+    try camp.sql("b/data.sqlite", "UPDATE notes SET words = 'by b'")
+    #expect(camp.hub("keys", "rotate", "--lost", "--yes").code == 0)
+    for device in order { try camp.deliver(device) }
+    let found = try camp.rows("office.sqlite", "SELECT kind, state FROM satchel_conflicts")
+    #expect(found == (order == ["a", "b"] ? "update/delete|open" : "delete/update|settled"))
+  }
+
+  @Test(
     "a row whose delete is not allowed stays, whichever device delivers again first",
     arguments: [["a", "b"], ["b", "a"]],
     [#""write": "owner = :user""#, #""delete": "never""#])
