@@ -3,7 +3,7 @@ import SatchelMerge
 import SatchelSQLite
 import SatchelValues
 
-/// Reads and writes single rows of one tracked table, with statements that are prepared once.
+/// Reads and writes single rows of one tracked table, with statements that are prepared once, when they are needed.
 ///
 /// If the app's schema has an `ON CONFLICT` clause, inserts and updates say OR ABORT. Otherwise the clause could delete
 /// or drop rows silently. Without such a clause, these statements do not say OR ABORT. OR ABORT would apply to triggers
@@ -20,13 +20,13 @@ public final class RowTable {
   /// The name as it is stored in Satchel's tables.
   public let nameBytes: [UInt8]
   private let select: Statement
-  private let insertion: Statement
+  private let insertion: LazyStatement
   /// The update statements that were needed until now, by the columns that they write.
   private var updates: [[Int]: KeptStatement] = [:]
   /// The text before the assignments of an update.
   private let updateHead: String
-  private let deletion: Statement
-  private let meeting: Statement
+  private let deletion: LazyStatement
+  private let meeting: LazyStatement
   /// nil: the table has no local key that can be written, or the rule is `numbered`.
   private let localKeys: LocalPrimaryKeys?
   /// The affinities of the key's columns, in the key's order.
@@ -62,12 +62,12 @@ public final class RowTable {
     self.localKeys = localKeys
     let written = ([quotedList(schema.columns)] + [localKeys?.column].compactMap(\.self)).joined(separator: ", ")
     let values = (schema.columns.map { _ in "?" } + [localKeys?.valueSQL].compactMap(\.self)).joined(separator: ", ")
-    insertion = try database.prepare("INSERT\(orAbort) INTO \(tableSQL) (\(written)) VALUES (\(values))")
+    insertion = LazyStatement("INSERT\(orAbort) INTO \(tableSQL) (\(written)) VALUES (\(values))")
     updateHead = "UPDATE\(orAbort) \(tableSQL) SET"
-    deletion = try database.prepare("DELETE FROM \(tableSQL) WHERE \(table.isKeySQL)")
+    deletion = LazyStatement("DELETE FROM \(tableSQL) WHERE \(table.isKeySQL)")
     // The first column of the key is set to itself, so that SQLite returns which row it found.
     let own = quoted(schema.columns[schema.key[0]])
-    meeting = try database.prepare(
+    meeting = LazyStatement(
       """
       INSERT INTO \(tableSQL) (\(written)) VALUES (\(values))
       ON CONFLICT DO UPDATE SET \(own) = \(tableSQL).\(own)
@@ -105,9 +105,10 @@ public final class RowTable {
 
   /// Inserts the current row of a query with this table's columns in their order.
   public func insert(rowOf query: borrowing Statement) throws {
-    defer { insertion.reset() }
-    try insertion.bind(rowOf: query)
-    _ = try insertion.step()
+    let insertion = try insertion.prepared(beside: select)
+    defer { insertion.statement.reset() }
+    try insertion.statement.bind(rowOf: query)
+    _ = try insertion.statement.step()
     if writes.isOn { report(RowKey(schema.key.map { query.value($0) })) }
   }
 
@@ -129,11 +130,12 @@ public final class RowTable {
   /// Inserts a row, unless another row holds its key or one of its UNIQUE values: then nothing is changed. Returns the
   /// key of that other row; nil: the row was inserted.
   public func insertUnlessTaken(_ row: Row) throws -> RowKey? {
-    defer { meeting.reset() }
-    try meeting.bind(row.values)
-    guard try meeting.step() else { return nil }
-    let found = RowKey(meeting.values(from: 0, count: schema.key.count))
-    _ = try meeting.step()
+    let meeting = try meeting.prepared(beside: select)
+    defer { meeting.statement.reset() }
+    try meeting.statement.bind(row.values)
+    guard try meeting.statement.step() else { return nil }
+    let found = RowKey(meeting.statement.values(from: 0, count: schema.key.count))
+    _ = try meeting.statement.step()
     report(schema.key(of: row))
     return found.values == schema.key(of: row).values ? nil : found
   }
@@ -154,7 +156,7 @@ public final class RowTable {
       report(key)
     case .delete:
       try localKeys?.save(key)
-      try deletion.run(key.values)
+      try deletion.prepared(beside: select).statement.run(key.values)
       report(key)
     case .update(let changes):
       let changes = changes.filter { !schema.key.contains($0.column) || $0.was.isSameInKey(as: $0.value) }
@@ -195,11 +197,11 @@ extension RowTable {
   /// Inserts a row. A column's type may convert a key, such as the text '1' to the number 1. Then the row would have a
   /// key here that no other replica knows.
   private func insert(_ row: Row) throws {
-    try insertion.run(row.values)
+    try insertion.prepared(beside: select).statement.run(row.values)
     guard zip(schema.key, keyAffinities).contains(where: { $1.mayChange(row[$0]) }) else { return }
     let key = schema.key(of: row)
     if try contains(key) { return }
-    try deletion.run(key.values)
+    try deletion.prepared(beside: select).statement.run(key.values)
     throw SQLiteError(constraint: "The table \(name) changes the value of its key: a column has another type here.")
   }
 }

@@ -31,13 +31,15 @@ extension DeviceSession {
     }
   }
 
-  /// The archived emissions of other epochs than the present one, in the order in which this device got them.
+  /// The hub's archived emissions of other epochs than the present one, in the order in which this device got them. The
+  /// archive may also have bundles of a hub that this device has left.
   private func archivedEmissions(before present: Epoch) throws -> [(scope: Manifest.Scope, digest: Digest)] {
     let keys = try workspace.hubKeys()
     let files = try archive.withFormer(incomingPrefix)
     let found = try files.compactMap { _, path -> (scope: Manifest.Scope, digest: Digest)? in
       guard let identity = try workspace.reader.identityIfSound(of: path, trust: .keys(keys)),
-        case .scope(var scope) = identity.manifest.body, scope.epoch != present
+        identity.manifest.from.id == state.hubID, case .scope(var scope) = identity.manifest.body,
+        scope.epoch != present
       else { return nil }
       // These lists are long, and a device has hundreds of bundles.
       (scope.collected, scope.known) = ([], [])

@@ -64,23 +64,24 @@ extension HubStore {
     _ body: (RowBelief.Turn) throws -> Void
   ) throws {
     var next = newest
+    let kept = try logged.turn()
     while let at = next, at > cursor {
-      defer { logged.turn.reset() }
-      try logged.turn.bind(.integer(at.rawValue), at: 1)
+      defer { kept.statement.reset() }
+      try kept.statement.bind(.integer(at.rawValue), at: 1)
       // Changes from before the log began are not in the log.
-      guard try logged.turn.step() else { return }
-      let values = logged.turn.textBytes(1)
-      next = logged.turn.optionalInteger(2).map { Cursor($0) }
+      guard try kept.statement.step() else { return }
+      let values = kept.statement.textBytes(1)
+      next = kept.statement.optionalInteger(2).map { Cursor($0) }
       let before: RowBelief.Turn.Before
-      switch Operation(rawValue: logged.turn.text(0)) {
+      switch Operation(rawValue: kept.statement.text(0)) {
       case .insert: before = .nothing
       case .update: before = .values(values ?? Self.noValues)
       case .delete:
         before = .row(try rows[place].schema.row(kept: FieldsCoding.parse(values ?? Self.noValues), in: database))
       case nil: return
       }
-      let isOthers = logged.turn.textBytes(3) != device
-      try body(.init(cursor: at, before: before, stamp: Stamp(logged.turn.integer(4)), isOthers: isOthers))
+      let isOthers = kept.statement.textBytes(3) != device
+      try body(.init(cursor: at, before: before, stamp: Stamp(kept.statement.integer(4)), isOthers: isOthers))
     }
   }
 

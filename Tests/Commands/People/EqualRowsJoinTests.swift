@@ -25,12 +25,17 @@ struct EqualRowsJoinTests {
         { "notes": { "conflict": "manual", "columns": { "tags": "union" } }, "boxes": { "conflict": "hub" },
           "samples": { "parents": ["boxes"] } }
         """), devices: Self.devices)
+    try Self.beginNextHub(camp, Self.devices)
+  }
+
+  /// The hub is lost, and the devices join the next hub.
+  private static func beginNextHub(_ camp: CommandLineFixture, _ devices: [String]) throws {
     try camp.remove("hub")
-    try camp.sql("next.sqlite", Self.schema)
+    try camp.sql("next.sqlite", schema)
     camp.makeHub("hub", over: "next.sqlite")
     camp.hub("user", "add", "ann")
     let key = try #require(try camp.hub("status", "--json").json["fingerprint"]?.stringValue)
-    for name in Self.devices {
+    for name in devices {
       let left = camp.device(name, "renew", "--hub", "--request", camp.path("request-\(name)"), "--json")
       let fingerprint = try #require(try left.json["fingerprint"]?.stringValue, "\(left.error)")
       #expect(camp.enrol(camp.path("request-\(name)"), fingerprint).code == 0)
@@ -135,6 +140,30 @@ struct EqualRowsJoinTests {
     try camp.deliver("b")
     #expect(try camp.rows("office.sqlite", "SELECT n, words FROM counts") == "5|west")
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_conflicts") == "0")
+  }
+
+  @Test("a device brings no bundles of a hub that it has left, when the next hub begins a new epoch")
+  func formerHubsBundles() throws {
+    let camp = try CommandLineFixture()
+    try camp.open(
+      "\(Self.schema) INSERT INTO boxes VALUES ('x', '')",
+      CommandLineFixture.definition(#"{ "boxes": {}, "notes": {}, "samples": {} }"#), devices: ["a"])
+    for words in ["first", "second"] {
+      try camp.sql("office.sqlite", "UPDATE boxes SET words = '\(words)'")
+      try camp.answer("a")
+    }
+    try Self.beginNextHub(camp, ["a"])
+    try camp.deliver("a")
+    try camp.sql("next.sqlite", "INSERT INTO notes VALUES ('n', '', '')")
+    let late = try camp.emit("a")
+    try camp.sql("next.sqlite", "DELETE FROM notes")
+    try camp.answer("a")
+    #expect(camp.device("a", "import", late).code == 0)
+    #expect(camp.hub("restore", "--in-place").code == 0)
+    try camp.carry("a", rounds: 3)
+    #expect(try camp.rows("a/data.sqlite", "SELECT count(*) FROM satchel_brought_emissions") == "0")
+    #expect(try camp.hub("status", "--json").json["recovery"] == .null)
+    #expect(try camp.rows("next.sqlite", "SELECT * FROM boxes") == "x|second")
   }
 
   @Test("in a new epoch too, rows that another device changed meanwhile are no disagreement")

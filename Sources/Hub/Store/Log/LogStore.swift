@@ -61,7 +61,7 @@ extension HubStore {
       set = changes.map { Field(schema.columns[$0.column], $0.value) }
       was = changes.map { Field(schema.columns[$0.column], $0.was) }
     }
-    try logged.add.run([
+    try logged.add().statement.run([
       .integer(cursor.rawValue), .text(rows[place].nameBytes), .integer(number),
       past?.cursor.map { .integer($0.rawValue) } ?? .null, .text(canonicalKey(key)), operation,
       set.map { .text(FieldsCoding.json($0)) } ?? .null, was.map { .text(FieldsCoding.json($0)) } ?? .null,
@@ -88,16 +88,17 @@ extension HubStore {
   ///   - cursor: entries up to this cursor are not read.
   func eachChange(from newest: Cursor?, after cursor: Cursor, _ body: (LogEntry) throws -> Enough) throws {
     var next = newest
+    let kept = try logged.entry()
     while let at = next, at > cursor {
-      defer { logged.entry.reset() }
-      try logged.entry.bind(.integer(at.rawValue), at: 1)
+      defer { kept.statement.reset() }
+      try kept.statement.bind(.integer(at.rawValue), at: 1)
       // Changes from before the log began are not in the log.
-      guard try logged.entry.step(), let operation = Operation(rawValue: logged.entry.text(0)) else { return }
+      guard try kept.statement.step(), let operation = Operation(rawValue: kept.statement.text(0)) else { return }
       let entry = LogEntry(
-        cursor: at, operation: operation, setText: logged.entry.textBytes(1), was: try logged.entry.fields(2),
-        device: logged.entry.optionalText(3), user: logged.entry.text(6), bundle: logged.entry.optionalText(7),
-        stamp: Stamp(logged.entry.integer(4)), at: logged.entry.integer(8))
-      next = logged.entry.optionalInteger(5).map { Cursor($0) }
+        cursor: at, operation: operation, setText: kept.statement.textBytes(1), was: try kept.statement.fields(2),
+        device: kept.statement.optionalText(3), user: kept.statement.text(6), bundle: kept.statement.optionalText(7),
+        stamp: Stamp(kept.statement.integer(4)), at: kept.statement.integer(8))
+      next = kept.statement.optionalInteger(5).map { Cursor($0) }
       if try body(entry) == .enough { return }
     }
   }

@@ -7,9 +7,9 @@ import SatchelValues
 /// the cursor of the row's last entry in the log.
 final class RowNumbers {
   private let find: Statement
-  private let add: Statement
-  private let move: Statement
-  private let entryOf: Statement
+  private let add: LazyStatement
+  private let move: LazyStatement
+  private let entryOf: LazyStatement
   private let keyCount: Int
   private let names: Names
   private var keySQL: String { names.key.joined(separator: ", ") }
@@ -33,19 +33,19 @@ final class RowNumbers {
       FROM \(names.table)
       WHERE \(names.key.map { "\($0) = ?" }.joined(separator: " AND "))
       """)
-    add = try database.prepare(
+    add = LazyStatement(
       """
       INSERT INTO \(names.table) (\(names.cursor), \(names.stamp), \(names.key.joined(separator: ", ")))
       VALUES (?, ?, \(names.key.map { _ in "?" }.joined(separator: ", ")))
       """)
-    move = try database.prepare(
+    move = LazyStatement(
       """
       UPDATE \(names.table) SET \(names.cursor) = ?2, \(names.stamp) = max(\(names.stamp), ?3) WHERE \(names.number) \
       = ?1
       """
     )
     let keys = names.key.joined(separator: ", ")
-    entryOf = try database.prepare(
+    entryOf = LazyStatement(
       "SELECT \(names.cursor), \(names.stamp), \(keys) FROM \(names.table) WHERE \(names.number) = ?")
   }
 
@@ -139,13 +139,14 @@ final class RowNumbers {
   func add(_ key: RowKey, at cursor: Cursor? = nil, _ stamp: Stamp = .zero, in database: borrowing Database) throws
     -> Int64
   {
-    try add.run([cursor.map { .integer($0.rawValue) } ?? .null, .integer(stamp.rawValue)] + key.values)
+    let values = [cursor.map { .integer($0.rawValue) } ?? .null, .integer(stamp.rawValue)] + key.values
+    try add.prepared(beside: find).statement.run(values)
     return database.lastInsertRowID
   }
 
   /// Records the position of a row's newest log entry.
   func note(_ cursor: Cursor, _ stamp: Stamp, of number: Int64) throws {
-    try move.run([.integer(number), .integer(cursor.rawValue), .integer(stamp.rawValue)])
+    try move.prepared(beside: find).statement.run([.integer(number), .integer(cursor.rawValue), .integer(stamp.rawValue)])
   }
 
   /// A row of a set.
@@ -182,9 +183,10 @@ final class RowNumbers {
   func key(of number: Int64) throws -> RowKey? { try member(number)?.key }
 
   private func member(_ number: Int64) throws -> Member? {
-    defer { entryOf.reset() }
-    try entryOf.bind(.integer(number), at: 1)
-    return try entryOf.step() ? member(number, entryOf, from: 0) : nil
+    let entry = try entryOf.prepared(beside: find)
+    defer { entry.statement.reset() }
+    try entry.statement.bind(.integer(number), at: 1)
+    return try entry.statement.step() ? member(number, entry.statement, from: 0) : nil
   }
 
   private func member(_ number: Int64, _ row: borrowing Statement, from first: Int) -> Member {

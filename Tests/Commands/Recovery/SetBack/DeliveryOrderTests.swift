@@ -60,7 +60,7 @@ struct DeliveryOrderTests {
 
   private func deliver(_ device: String, _ manner: Manner) throws {
     if manner == .importFirst { camp.device(device, "import", try camp.emit(device)) }
-    if manner != .late { return try camp.carry(device, rounds: 2) }
+    if manner != .late { return try camp.carry(device) }
     try camp.makeFolder("late")
     camp.device(device, "sync", camp.path("late"))
   }

@@ -54,7 +54,7 @@ struct KnowingWriteTests {
       try camp.copy("a", to: "a-\(first)")
       try camp.copy("b", to: "b-\(first)")
       #expect(camp.hub("restore", "--in-place").code == 0)
-      for _ in 1...3 { for device in [first, first == "a" ? "b" : "a"] { try camp.carry(device, rounds: 2) } }
+      for _ in 1...3 { for device in [first, first == "a" ? "b" : "a"] { try camp.carry(device) } }
       for database in ["office.sqlite", "a/data.sqlite", "b/data.sqlite"] {
         #expect(try rows(database) == truth, "\(database), \(first) first")
       }

@@ -28,7 +28,7 @@ struct KnownHistoryTests {
       try camp.removeIfThere("stick")
       #expect(camp.hub("restore", "--in-place").code == 0)
       let order = history.order()
-      for _ in 1...3 { for device in order { try camp.carry(device, rounds: 2) } }
+      for _ in 1...3 { for device in order { try camp.carry(device) } }
       for database in ["office.sqlite"] + KnownHistory.devices.map({ "\($0)/data.sqlite" }) {
         #expect(try history.rows(database) == truth, "seed \(seed), \(database), \(order)\n\(story)")
       }

@@ -1,0 +1,18 @@
+/// A statement that is prepared when it is first used.
+///
+/// Most commands use few of the statements that an import needs, and to prepare them all is a tenth of their time.
+public final class LazyStatement {
+  private let sql: String
+  private var kept: KeptStatement?
+
+  public init(_ sql: String) { self.sql = sql }
+
+  /// The prepared statement.
+  /// - Parameter other: a statement of the same connection.
+  public func prepared(beside other: borrowing Statement) throws(SQLiteError) -> KeptStatement {
+    if let kept { return kept }
+    let made = KeptStatement(try other.prepareAnother(sql))
+    kept = made
+    return made
+  }
+}
