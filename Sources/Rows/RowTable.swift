@@ -75,6 +75,11 @@ public final class RowTable {
       """)
   }
 
+  /// Throws if rows of the table cannot be written here.
+  public func checkWrites() throws {
+    for statement in [insertion, deletion, meeting] { _ = try statement.prepared(beside: select) }
+  }
+
   /// The row with this key; nil if there is none.
   public func row(_ key: RowKey) throws -> Row? {
     defer { select.reset() }

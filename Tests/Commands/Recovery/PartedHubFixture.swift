@@ -62,6 +62,7 @@ struct PartedHubFixture {
   /// A bundle of the copy. The tablet has a bundle of the hub with the same number.
   private func emissionWithOneNumber() throws -> String {
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'one' WHERE id = 'lake'")
+    camp.awaitLaterTime()
     try camp.sql("copy.sqlite", "UPDATE sites SET name = 'two' WHERE id = 'lake'")
     let other = try camp.emit("tablet", from: "copy")
     try camp.carry("tablet")
@@ -73,6 +74,7 @@ struct PartedHubFixture {
     #expect(camp.hub("restore", "--in-place").code == 0)
     #expect(copy(["restore", "--in-place"]).code == 0)
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'one' WHERE id = 'lake'")
+    camp.awaitLaterTime()
     try camp.sql("copy.sqlite", "UPDATE sites SET name = 'two' WHERE id = 'lake'")
     try camp.carry("tablet", rounds: 2)
     return try camp.emit("tablet", from: "copy")

@@ -78,7 +78,8 @@ public struct InitCheck {
   /// Throws if rows of the table cannot be written here. A CHECK or a generated column may call a function that only
   /// the app has.
   private func checkWrites(to table: TrackedTable, in database: borrowing Database) throws {
-    do { _ = try database.withoutTriggers { try RowTable(table, in: database) } } catch let error as SQLiteError
+    do { try database.withoutTriggers { try RowTable(table, in: database).checkWrites() } } catch let error
+      as SQLiteError
       where error.kind == .other
     {
       throw DatasetError(
