@@ -11,7 +11,9 @@ extension StepMerger {
   ///
   /// If the hub knows the device's emission, it had the row then. So the row was deleted, and no device delivers it.
   func awaitsRow(_ step: Step, onto hub: Row?, with past: RowNumbers.Entry?, in place: Int) -> Bool {
-    guard base.isFormerEpoch, base.knownCursor == nil, hub == nil, store.needsRow(step.change, in: place) else { return false }
+    guard base.isFormerEpoch, base.knownCursor == nil, hub == nil, store.needsRow(step.change, in: place) else {
+      return false
+    }
     return past.map { $0.stamp < min(step.stamp, latest) } ?? true
   }
 

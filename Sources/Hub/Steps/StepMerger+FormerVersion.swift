@@ -5,8 +5,8 @@ import SatchelValues
 
 /// Rows that several devices bring, and that are equal: from a lost hub, or by chance.
 extension StepMerger {
-  /// Returns the state from which the device changed a row. If the device brought the row too, and nothing disagreed, it
-  /// has seen what others had written until then, although its emission is older.
+  /// Returns the state from which the device changed a row. If the device brought the row too, and nothing disagreed,
+  /// it has seen what others had written until then, although its emission is older.
   func base(of past: RowNumbers.Entry?, in place: Int) throws -> ChangeBase {
     guard let since = base.knownCursor, let past, let newest = past.cursor, newest > since,
       let equal = try store.equalCursor(ofRow: past.number, in: place, on: device.id), equal > since

@@ -32,8 +32,8 @@ enum Debt: Int64 {
 
 extension HubStore {
   /// Records that the device must receive this row's true state.
-  /// - Parameter equal: the device brought this row too, and had seen what was written into it up to this cursor. nil: it
-  ///   did not.
+  /// - Parameter equal: the device brought this row too, and had seen what was written into it up to this cursor. nil:
+  ///   it did not.
   func owe(
     _ key: RowKey, in place: Int, to device: ReplicaID, _ debt: Debt = .always, equalAt equal: Cursor? = nil
   ) throws {

@@ -146,7 +146,8 @@ final class RowNumbers {
 
   /// Records the position of a row's newest log entry.
   func note(_ cursor: Cursor, _ stamp: Stamp, of number: Int64) throws {
-    try move.prepared(beside: find).statement.run([.integer(number), .integer(cursor.rawValue), .integer(stamp.rawValue)])
+    let values: [Value] = [.integer(number), .integer(cursor.rawValue), .integer(stamp.rawValue)]
+    try move.prepared(beside: find).statement.run(values)
   }
 
   /// A row of a set.
