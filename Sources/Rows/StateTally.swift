@@ -6,7 +6,7 @@ import SatchelValues
 
 /// The sums of a table's row digests. A device sends them, and the hub compares them with its own. If the rows in some
 /// sums are requested one by one, their digests are kept, too.
-public struct StateTally: Sendable {
+public struct StateTally {
   public private(set) var table: StateEntry.Table
   /// The rows in the requested sums, by sum. Sums with more rows than a bundle may list are left out, the highest sum
   /// first.

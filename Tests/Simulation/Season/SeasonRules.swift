@@ -38,7 +38,9 @@ struct SeasonRules {
   private static let brake = #""brake": { "delete": "0%", "change": "0%", "rows": 0 },"#
 
   /// Whether two changes of different columns of one row are a disagreement.
-  func mergesWholeRows(of table: String) -> Bool { (table == "visits" ? visits : sites).contains(#""merge": "row""#) }
+  func mergesWholeRows(of table: String) -> Bool {
+    ["sites": sites, "visits": visits][table]?.contains(#""merge": "row""#) ?? false
+  }
 
   var words: String { "sites \(sites), visits \(visits)\(late)" }
 

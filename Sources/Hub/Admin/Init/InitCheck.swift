@@ -78,10 +78,9 @@ public struct InitCheck {
   /// Throws if rows of the table cannot be written here. A CHECK or a generated column may call a function that only
   /// the app has.
   private func checkWrites(to table: TrackedTable, in database: borrowing Database) throws {
-    do { try database.withoutTriggers { try RowTable(table, in: database).checkWrites() } } catch let error
-      as SQLiteError
-      where error.kind == .other
-    {
+    do {
+      try database.withoutTriggers { try RowTable(table, in: database).checkWrites() }
+    } catch let error as SQLiteError where error.kind == .other {
       throw DatasetError(
         "tables.\(table.name)", "its rows cannot be written here: \(error.message)",
         hint: "Remove from the table what only the app can run, or leave the table out of the dataset.")

@@ -36,7 +36,7 @@ final class RowWalks {
 
     fileprivate init(from base: ChangeBase) {
       self.base = base
-      newest = base.cursor ?? .zero
+      newest = base.start
     }
   }
 
@@ -81,7 +81,7 @@ final class RowWalks {
 
   private func isLong(_ past: RowNumbers.Entry, from base: ChangeBase, _ store: HubStore) throws -> Bool {
     var count = 0
-    try store.eachChange(of: past, after: base.cursor ?? .zero) { _ in
+    try store.eachChange(of: past, after: base.start) { _ in
       count += 1
       return count < Self.longLog ? .more : .enough
     }
@@ -90,14 +90,13 @@ final class RowWalks {
 
   private func read(_ past: RowNumbers.Entry, of row: Row, from base: ChangeBase, _ store: HubStore) throws {
     let schema = store.rows[row.place].schema
-    let start = base.cursor ?? .zero
     var walk = walks.removeValue(forKey: row) ?? Walk(from: base)
     try store.eachChange(from: past.cursor, after: walk.newest) { entry in
       for column in entry.columns(in: schema) { walk.stamps[column] = max(walk.stamps[column] ?? .zero, entry.stamp) }
       if !own.contains(entry) {
         walk.foreign.append(entry)
         add(entry, to: &walk, store, in: row.place)
-      } else if entry.cursor > start {
+      } else if entry.cursor > base.start {
         walk.own.formUnion(entry.columns(in: schema))
       }
       return .more
@@ -115,4 +114,9 @@ final class RowWalks {
     if entry.cursor <= store.identity.epochCursor { walk.disputed.formUnion(columns) }
     for column in columns { walk.columns[column] = max(walk.columns[column] ?? .zero, entry.stamp) }
   }
+}
+
+extension ChangeBase {
+  /// The cursor after which a walk reads. In a former epoch, stamps of any age count.
+  fileprivate var start: Cursor { cursor ?? .zero }
 }
