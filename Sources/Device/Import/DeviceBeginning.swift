@@ -180,6 +180,7 @@ extension DeviceWorkspace {
     state.takeProofWishes(of: manifest, scope)
     try install(tables, in: database)
     try FormerEpochTable.add(scope.former ?? [], in: database)
+    try NamedEmissionTable.add(scope, in: database)
     try RevokedKeys.take(manifest, into: &state, in: database)
     try state.save(in: database)
     try VersionTable.add(definition.version, definition.source, nil, at: now, in: database)

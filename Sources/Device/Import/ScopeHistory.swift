@@ -43,22 +43,17 @@ extension DeviceSession {
   }
 
   /// How a bundle continues the history if its place is before the present emission, and it was not imported. Throws a
-  /// `Refusal` if the hub made it after the present emission. Numbers and epochs follow each other in time. So a hub
-  /// that was set back made the bundle, or a copy of the hub.
+  /// `Refusal` if a hub that was set back made the bundle, or a copy of the hub.
   ///
-  /// The time alone does not show this, because the hub's clock may have been corrected.
+  /// Later bundles name the bundles that the hub had made before them. If none names this number, the time decides,
+  /// because numbers and epochs follow each other in time. The time alone is not enough: the hub's clock may have been
+  /// corrected.
   private func passed(_ scope: Manifest.Scope, _ digest: Digest, made time: String) throws -> Continuation {
+    let named = try NamedEmissionTable.digests(of: scope.number, in: scope.epoch, database)
+    if named.contains(digest) { return .known }
+    if scope.epoch == state.epoch, !named.isEmpty { throw otherHistory(scope) }
     guard let present = try archived(state.received), time > present.created else { return .known }
-    if try isNamedByLater(scope, digest) { return .known }
     throw otherHistory(scope)
-  }
-
-  /// Whether the next bundle that was imported names a bundle that was passed over. Then the hub made the passed bundle
-  /// before that one.
-  private func isNamedByLater(_ scope: Manifest.Scope, _ digest: Digest) throws -> Bool {
-    let next = try Ledger.firstImported(above: scope.number, from: state.hubName, in: database) ?? state.received
-    guard case .scope(let later)? = try archived(next)?.body, let follows = later.follows else { return false }
-    return follows.contains { $0.number == scope.number && $0.digest == digest }
   }
 
   private func archived(_ number: EmissionNumber) throws -> Manifest? {

@@ -113,6 +113,7 @@ struct LedgerRecovery {
     session.state.hubRecipient = manifest.recipient ?? session.state.hubRecipient
     session.state.takeProofWishes(of: manifest, scope)
     try FormerEpochTable.add(scope.former ?? [], in: database)
+    try NamedEmissionTable.add(scope, in: database)
     try RevokedKeys.take(manifest, into: &session.state, in: database)
   }
 

@@ -8,7 +8,7 @@ enum DeviceSchema {
     state, RevokedKeyTable.schema, ExportTable.schema, FormerEpochTable.schema, BroughtEmissionTable.schema,
     EstrangementTable.schema, ResolutionTable.schema, ExportedRowTable.schema, RenumberedTable.schema,
     AttachmentList.schema, AttachmentList.received, BlockTable.schema, ConflictTable.schema, Ledger.schema,
-    VersionTable.schema, NewValueTable.schema,
+    VersionTable.schema, NewValueTable.schema, NamedEmissionTable.schema,
   ]
 
   static let state = """

@@ -8,8 +8,10 @@ import SatchelWorkspace
 extension DeviceSchema {
   static let upgrade = SchemaUpgrade([
     toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8, toSchema9,
-    toSchema10,
+    toSchema10, toSchema11,
   ])
+
+  private static let toSchema11: SchemaUpgrade.Step = { try $0.execute(NamedEmissionTable.schema) }
 
   private static let toSchema10: SchemaUpgrade.Step = { try $0.execute(NewValueTable.schema) }
 

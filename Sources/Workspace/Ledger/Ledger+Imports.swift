@@ -25,19 +25,6 @@ extension Ledger {
     ) { $0.optionalText(0).flatMap { Digest(hexadecimal: $0) } }.compactMap(\.self)
   }
 
-  /// The number of the first of the hub's imported bundles above this number. nil if there is none.
-  public static func firstImported(
-    above number: EmissionNumber, from hub: String, in database: borrowing Database
-  ) throws -> EmissionNumber? {
-    try database.first(
-      """
-      SELECT min(number)
-      FROM satchel_ledger
-      WHERE peer = :hub AND kind = 'scope' AND number > :number AND direction = 'in' AND verdict = 'imported'
-      """, ["hub": .string(hub), "number": .integer(number.rawValue)]
-    ) { $0.optionalInteger(0) }?.map { EmissionNumber($0) }
-  }
-
   /// The digests under which a bundle was imported, or found stale. A digest is nil if release 0.1 recorded none.
   public static func digests(of bundle: BundleID, in database: borrowing Database) throws -> [String?] {
     try database.all(

@@ -256,6 +256,7 @@ final class ScopeWriting {
       try RevokedKeys.join(manifest, into: &session.state, in: database)
     }
     try FormerEpochTable.add(scope.former ?? [], in: database)
+    try NamedEmissionTable.add(scope, in: database)
     try session.forgetBrought(scope.collected)
     try session.reach(ImportWrite.rights)
     state.user = manifest.user

@@ -1,3 +1,4 @@
+import Foundation
 import SatchelJSON
 import SatchelPlatform
 import TestSupport
@@ -53,6 +54,27 @@ struct HubCopyTests {
     try camp.carry("tablet", rounds: 2)
     #expect(try name(tablet) == "later")
     #expect(camp.device("tablet", "doctor").code == 0)
+  }
+
+  @Test("a bundle of another copy is refused if the device has a later bundle, even an earlier bundle")
+  func passedNumber() throws {
+    try rename("copy.sqlite", to: "by the copy")
+    let other = try camp.emit("tablet", from: "copy")
+    try rename(office, to: "by the hub")
+    let lost = try camp.emit("tablet")
+    #expect(Paths.name(of: lost) == Paths.name(of: other))
+    let late = camp.path("late.satchel")
+    try FileManager.default.copyItem(atPath: lost, toPath: late)
+    try rename(office, to: "by the hub later")
+    let next = try camp.emit("tablet", full: true)
+    #expect(Paths.name(of: next) != Paths.name(of: lost))
+    #expect(camp.device("tablet", "import", next).code == 0)
+    let refused = camp.device("tablet", "import", other)
+    #expect(
+      refused.code == 3 && refused.error.contains("two copies of it are at work"), "\(refused.out)\(refused.error)")
+    let known = camp.device("tablet", "import", late)
+    #expect(known.code == 0, "\(known.error)")
+    #expect(try name(tablet) == "by the hub later")
   }
 
   private func stick() throws -> String {
