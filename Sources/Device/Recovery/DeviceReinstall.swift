@@ -91,9 +91,9 @@ extension DeviceSession {
 
   /// The expected result of the last export's changes, as far as bundles show it.
   ///
-  /// Bundles do not show rows that had to give way to another row's UNIQUE value. In a table that merges whole rows, an
-  /// export does not show which other columns the hub had changed by then. But if a change lost, it is a conflict, and
-  /// the hub's row is in place.
+  /// Bundles do not show rows that had to give way to another row's UNIQUE value, or whose new parent left. In a table
+  /// that merges whole rows, an export does not show which other columns the hub had changed by then. But if a change
+  /// lost, it is a conflict, and the hub's row is in place.
   private func settled(_ sent: [RowKey: SentRow], in known: BaselineTable) throws -> [RowKey: SentRow] {
     let table = known.table
     let records = try ConflictTable.list(ConflictState.allCases, in: database).map(\.record)
@@ -105,7 +105,7 @@ extension DeviceSession {
         dispute.kind == .unique || own.images.contains { dispute.isAbout($0) }
       }
       if disputes.isEmpty { continue }
-      if disputes.contains(where: { $0.kind == .unique }) {
+      if disputes.contains(where: { [.unique, .foreignKey].contains($0.kind) }) {
         settled[key] = nil
       } else if table.rules.merge == .row {
         let row = try known.row(key)

@@ -70,6 +70,25 @@ struct ExportedRowTests {
     #expect(try camp.rows("tablet/data.sqlite", "SELECT name, tree FROM sites WHERE id = 'lake'") == "Pond|NULL")
   }
 
+  @Test("an exported change whose row got its former parent back, because its new parent left, is no unseen write")
+  func formerParent() throws {
+    try writeAtHub("INSERT INTO trees VALUES (2, 'elm', 5)")
+    _ = try camp.emit("tablet")
+    try fetch()
+    try write("UPDATE sites SET tree = 2 WHERE id = 'lake'")
+    export()
+    try writeAtHub("DELETE FROM trees WHERE id = 2")
+    for name in ["Oak", "Old oak"] {
+      try writeAtHub("UPDATE trees SET name = '\(name)' WHERE id = 1")
+      _ = try camp.emit("tablet", full: true)
+      try fetch()
+      #expect(try camp.rows("tablet/data.sqlite", "SELECT tree FROM sites WHERE id = 'lake'") == "1")
+      #expect(try camp.rows("tablet/data.sqlite", "SELECT DISTINCT kind FROM satchel_conflicts") == "foreign key")
+    }
+    let doctor = camp.device("tablet", "doctor")
+    #expect(doctor.code == 0, "\(doctor.out)")
+  }
+
   @Test("an import that acknowledges nothing keeps what was written unseen before it writes over that")
   func between() throws {
     try write("UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
