@@ -91,9 +91,10 @@ extension DeviceSession {
 
   /// The expected result of the last export's changes, as far as bundles show it.
   ///
-  /// Bundles do not show rows that had to give way to another row's UNIQUE value, or whose new parent left. In a table
-  /// that merges whole rows, an export does not show which other columns the hub had changed by then. But if a change
-  /// lost, it is a conflict, and the hub's row is in place.
+  /// Bundles do not show which changes this device undid: another row had the UNIQUE value, the new parent left, the
+  /// table forbade the row, or another change of the unit lost. In a table that merges whole rows, an export does not
+  /// show which other columns the hub had changed by then. But if a change lost, it is a conflict, and the hub's row is
+  /// in place.
   private func settled(_ sent: [RowKey: SentRow], in known: BaselineTable) throws -> [RowKey: SentRow] {
     let table = known.table
     let records = try ConflictTable.list(ConflictState.allCases, in: database).map(\.record)
@@ -105,7 +106,7 @@ extension DeviceSession {
         dispute.kind == .unique || own.images.contains { dispute.isAbout($0) }
       }
       if disputes.isEmpty { continue }
-      if disputes.contains(where: { [.unique, .foreignKey].contains($0.kind) }) {
+      if !disputes.allSatisfy(\.isShownByBundles) {
         settled[key] = nil
       } else if table.rules.merge == .row {
         let row = try known.row(key)
@@ -118,6 +119,11 @@ extension DeviceSession {
 }
 
 extension ConflictRecord {
+  /// Whether the bundles show what became of the row.
+  fileprivate var isShownByBundles: Bool {
+    unit == nil && ![.unique, .foreignKey, .constraint, .unit].contains(kind)
+  }
+
   /// Whether the hub's values won in the whole row.
   fileprivate var isLost: Bool { winners.isEmpty ? rowWinner == .hub : winners.allSatisfy { $0.winner == .hub } }
 

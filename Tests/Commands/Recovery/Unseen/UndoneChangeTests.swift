@@ -1,0 +1,60 @@
+import Testing
+
+/// Exported changes that an import undid before the hub acknowledged them. Each is a conflict, and the hub's row is in
+/// place.
+@Suite("An exported change that an import undid is no unseen write")
+struct UndoneChangeTests {
+  private let camp: CommandLineFixture
+
+  init() throws { camp = try CommandLineFixture() }
+
+  private func open(_ rules: String) throws {
+    try camp.open(
+      """
+      CREATE TABLE stock (id TEXT PRIMARY KEY, place TEXT, qty INTEGER CHECK (qty >= 0), note TEXT);
+      INSERT INTO stock VALUES ('s1', 'depot', 10, ''), ('s2', 'clinic', 0, ''), ('s3', 'store', 4, '');
+      """, CommandLineFixture.definition(#"{ "stock": { \#(rules) } }"#), devices: ["a"])
+  }
+
+  /// The hub writes twice, and the device imports a bundle after each write. None of them acknowledges the export.
+  private func importTwice(_ sql: String, full: Bool) throws {
+    for sql in [sql, "UPDATE stock SET note = 'counted'"] {
+      try camp.sql("office.sqlite", sql)
+      let outcome = camp.device("a", "import", try camp.emit("a", full: full))
+      #expect(outcome.code == 0, "\(outcome.error)")
+    }
+  }
+
+  /// - Parameter kinds: of all conflicts at the device.
+  private func expectUndone(_ kinds: String) throws {
+    #expect(try camp.rows("a/data.sqlite", "SELECT qty FROM stock ORDER BY id") == "5\n0\n4")
+    #expect(try camp.rows("a/data.sqlite", "SELECT DISTINCT kind FROM satchel_conflicts ORDER BY kind") == kinds)
+    let doctor = camp.device("a", "doctor")
+    #expect(doctor.code == 0, "\(doctor.out)")
+  }
+
+  @Test("a change that a CHECK forbids on the hub's row", arguments: [false, true])
+  func forbiddenByCheck(full: Bool) throws {
+    try open(#""columns": { "qty": "sum" }"#)
+    try camp.sql("a/data.sqlite", "UPDATE stock SET qty = qty - 8 WHERE id = 's1'")
+    _ = try camp.export("a")
+    try importTwice("UPDATE stock SET qty = qty - 5 WHERE id = 's1'", full: full)
+    try expectUndone("constraint")
+  }
+
+  @Test("a change whose unit has another change that cannot be made", arguments: [false, true])
+  func ofUnit(full: Bool) throws {
+    try open(#""unit": "transaction", "columns": { "qty": "sum" }"#)
+    try camp.sql(
+      "a/data.sqlite",
+      """
+      BEGIN;
+      UPDATE stock SET qty = qty - 8 WHERE id = 's1';
+      UPDATE stock SET qty = qty + 8 WHERE id = 's2';
+      COMMIT
+      """)
+    _ = try camp.export("a")
+    try importTwice("UPDATE stock SET qty = qty - 5 WHERE id = 's1'", full: full)
+    try expectUndone("constraint\nunit")
+  }
+}
