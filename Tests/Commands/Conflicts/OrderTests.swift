@@ -224,8 +224,8 @@ struct OrderTests {
   func forgedDelete(order: [String], deliversFirst: Bool) throws {
     // The device says that the row was its user's own.
     let camp = try deleteOfOthersRow(
-      rule: #""write": "owner = :user""#, saying: "UPDATE satchel_before_notes SET owner = 'ann'", deliveredIn: order,
-      deliversFirst: deliversFirst)
+      rule: #""write": "owner = :user""#, saying: "UPDATE satchel_writes_notes SET owner = 'ann' WHERE id = 'n'",
+      deliveredIn: order, deliversFirst: deliversFirst)
     #expect(try !camp.rows("office.sqlite", "SELECT kind FROM satchel_conflicts").contains("update/delete"))
   }
 

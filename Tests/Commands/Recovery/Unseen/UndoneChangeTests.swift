@@ -57,4 +57,20 @@ struct UndoneChangeTests {
     try importTwice("UPDATE stock SET qty = qty - 5 WHERE id = 's1'", full: full)
     try expectUndone("constraint\nunit")
   }
+
+  @Test("a change that lost in one column, and was undone as a whole because of its unit", arguments: [false, true])
+  func ofUnitThatLost(full: Bool) throws {
+    try open(#""unit": "transaction", "conflict": "hub", "columns": { "qty": "sum" }"#)
+    try camp.sql(
+      "a/data.sqlite",
+      """
+      BEGIN;
+      UPDATE stock SET qty = qty - 1, place = 'van' WHERE id = 's1';
+      UPDATE stock SET qty = qty + 1 WHERE id = 's2';
+      COMMIT
+      """)
+    _ = try camp.export("a")
+    try importTwice("UPDATE stock SET qty = qty - 5, place = 'cellar' WHERE id = 's1'", full: full)
+    try expectUndone("unit\nupdate/update")
+  }
 }
