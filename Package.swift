@@ -179,8 +179,11 @@ let package = Package(
       "Hub",
       ["Values", "Platform", "SQLite", "Dataset", "Capture", "Rows", "Conflicts", "Workspace", "Hub", "TestSupport"]),
     .testTarget(
-      name: "SeasonTests", dependencies: ["SatchelPlatform", "Simulation", "SimulatedWorld", "TestSupport"],
-      path: "Tests/Seasons", swiftSettings: tests),
+      name: "SeasonTests",
+      dependencies: [
+        "SatchelPlatform", "SatchelSQLite", "SatchelWorkspace", "SatchelDevice", "SatchelHub", "Simulation",
+        "SimulatedWorld", "TestSupport",
+      ], path: "Tests/Seasons", swiftSettings: tests),
     check("Protocol", ["Values", "Platform", "SQLite", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
     check("Leaks", ["Values", "Platform", "SQLite", "Rows", "Workspace", "Device", "Hub", "Bundle", "TestSupport"]),
     check("Dataset", ["Values", "Crypto", "JSON", "Dataset", "TestSupport"]),

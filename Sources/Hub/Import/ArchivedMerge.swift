@@ -49,6 +49,7 @@ extension HubWorkspace {
     let pending = try archive.pending()
     // Only the ledger knows which bundles were merged. The command itself reports a fault of the database.
     guard !pending.isEmpty, let store = try? examined() else { return }
+    try platform.files.syncCommits(of: databasePath)
     for pending in pending { try archive.settle(pending, store) }
   }
 }
