@@ -26,7 +26,7 @@ extension Season {
     try make(root + "/field.sqlite", schema)
     hub = try HubWorkspace.create(
       root, definition: Array(rules.definition.utf8), database: root + "/field.sqlite",
-      platform: Platform(files: files, clock: hubClock, random: SeededRandom(seed ^ UInt64(openings))))
+      platform: Platform(files: files, clock: hubClock, random: SeededRandom(seed ^ UInt64(openings) << 48)))
     say("the hub is lost, and a new one takes its place")
     tookEffect(.newHub)
     forgetFormerHub()

@@ -32,10 +32,11 @@ extension Season {
 }
 
 extension DoctorReport {
-  /// Whether nothing is left to do, or only what no repair ends: the device refuses the bundles of its hub.
+  /// Whether nothing is left to do, or only what no repair ends: the device refuses the bundles of its hub, or an
+  /// import was stopped and must be done again.
   var isRepairedExceptPartings: Bool {
     var report = self
-    report.findings.removeAll { [.otherHub, .otherHistory].contains($0.code) }
+    report.findings.removeAll { [.otherHub, .otherHistory, .notImported].contains($0.code) }
     return report.isWell
   }
 }
