@@ -89,26 +89,37 @@ extension DeviceSession {
     return values
   }
 
-  /// The expected result of the last export's changes, as far as bundles show it.
+  /// The expected result of the last export's changes, as far as bundles and conflicts show it.
   ///
-  /// Bundles do not show which changes this device undid: another row had the UNIQUE value, the new parent left, the
-  /// table forbade the row, or another change of the unit lost. In a table that merges whole rows, an export does not
-  /// show which other columns the hub had changed by then. But if a change lost, it is a conflict, and the hub's row is
-  /// in place.
+  /// Bundles do not show rows that had to give way to another row's UNIQUE value. In a table that merges whole rows, an
+  /// export does not show which other columns the hub had changed by then. But if a change lost or was undone, it is a
+  /// conflict, and the hub's row is in place.
   private func settled(_ sent: [RowKey: SentRow], in known: BaselineTable) throws -> [RowKey: SentRow] {
     let table = known.table
     let records = try ConflictTable.list(ConflictState.allCases, in: database).map(\.record)
-      .filter { $0.device == state.id && $0.table == table.name }
-    let disputes = Dictionary(grouping: records, by: \.key)
+      .filter { $0.device == state.id }
+    let disputes = Dictionary(grouping: records.filter { $0.table == table.name }, by: \.key)
+    let mayReturnWithParent =
+      table.schema.foreignKeys.contains(where: \.deletesChildren)
+      && records.contains { $0.kind == .foreignKey && $0.operation == .delete }
+    let rows = try RowTable(table, in: database)
     var settled = sent
     for (key, own) in sent {
+      let isThere = try rows.contains(key)
       let disputes = disputes[key, default: []].filter { dispute in
         dispute.kind == .unique || own.images.contains { dispute.isAbout($0) }
       }
-      if disputes.isEmpty { continue }
-      if !disputes.allSatisfy(\.isShownByBundles) {
+      if disputes.isEmpty {
+        // The conflict about the parent's delete covers the rows that were deleted with the parent.
+        if mayReturnWithParent, own.row == nil, isThere {
+          settled[key] = SentRow(images: own.images, row: own.images.last?.row)
+        }
+      } else if disputes.contains(where: { $0.kind == .unique }) {
         settled[key] = nil
-      } else if table.rules.merge == .row {
+      } else if own.images[0].row == nil, isThere {
+        // The new row waits in its table.
+        continue
+      } else if table.rules.merge == .row || disputes.contains(where: \.isAboutWholeRow) {
         let row = try known.row(key)
         let areLost = own.images.allSatisfy { image in disputes.contains { $0.isLost && $0.isAbout(image) } }
         settled[key] = areLost ? SentRow(images: own.images.map { $0.with(row: row) }, row: row) : nil
@@ -119,10 +130,9 @@ extension DeviceSession {
 }
 
 extension ConflictRecord {
-  /// Whether the bundles show what became of the row.
-  fileprivate var isShownByBundles: Bool {
-    unit == nil && ![.unique, .foreignKey, .constraint, .unit].contains(kind)
-  }
+  /// Whether this conflict is about the row as a whole: the new parent left, the table forbids the row, or another
+  /// change of the unit lost.
+  fileprivate var isAboutWholeRow: Bool { unit != nil || [.foreignKey, .constraint, .unit].contains(kind) }
 
   /// Whether the hub's values won in the whole row.
   fileprivate var isLost: Bool { winners.isEmpty ? rowWinner == .hub : winners.allSatisfy { $0.winner == .hub } }

@@ -73,4 +73,40 @@ struct UndoneChangeTests {
     try importTwice("UPDATE stock SET qty = qty - 5, place = 'cellar' WHERE id = 's1'", full: full)
     try expectUndone("unit\nupdate/update")
   }
+
+  @Test("what is written unseen into a row whose change was undone is found, and reaches the hub")
+  func writtenUnseen() throws {
+    try open(#""columns": { "qty": "sum" }"#)
+    try camp.sql("a/data.sqlite", "UPDATE stock SET qty = qty - 8 WHERE id = 's1'")
+    _ = try camp.export("a")
+    try importTwice("UPDATE stock SET qty = qty - 5 WHERE id = 's1'", full: false)
+    try camp.writeUnseen("a/data.sqlite", "UPDATE stock SET note = 'unseen' WHERE id = 's1'")
+    #expect(camp.device("a", "doctor").code == 1)
+    #expect(camp.device("a", "doctor", "--repair").code == 0)
+    try camp.carry("a", rounds: 2)
+    for database in ["office.sqlite", "a/data.sqlite"] {
+      #expect(try camp.rows(database, "SELECT qty, note FROM stock WHERE id = 's1'") == "5|unseen", "\(database)")
+    }
+  }
+
+  @Test("a row that was deleted with its parent, and came back with its parent", arguments: [false, true])
+  func deletedWithParent(full: Bool) throws {
+    try camp.open(
+      """
+      CREATE TABLE camps (id TEXT PRIMARY KEY, name TEXT);
+      CREATE TABLE tents (id TEXT PRIMARY KEY, camp TEXT REFERENCES camps (id) ON DELETE CASCADE, name TEXT);
+      INSERT INTO camps VALUES ('c', '');
+      INSERT INTO tents VALUES ('red', 'c', '');
+      """, CommandLineFixture.definition(#"{ "camps": {}, "tents": {} }"#), devices: ["a"])
+    try camp.sql("a/data.sqlite", "PRAGMA foreign_keys = ON; DELETE FROM camps")
+    _ = try camp.export("a")
+    for sql in ["INSERT INTO tents VALUES ('blue', 'c', '')", "UPDATE tents SET name = 'old' WHERE id = 'red'"] {
+      try camp.sql("office.sqlite", sql)
+      #expect(camp.device("a", "import", try camp.emit("a", full: full)).code == 0)
+    }
+    #expect(try camp.rows("a/data.sqlite", "SELECT id, name FROM tents ORDER BY id") == "blue|\nred|old")
+    #expect(!camp.device("a", "conflicts").out.contains("unseen"))
+    let doctor = camp.device("a", "doctor")
+    #expect(doctor.code == 0, "\(doctor.out)")
+  }
 }
