@@ -8,7 +8,7 @@ simulator there, and lets it hunt for each of them.
 A mistake with "tests" is looked for by these tests: what it does, no season shows. Without any mistake they must pass.
 A rare mistake has "first", the season with which the hunt begins.
 
-Prints a table of what was found, and after how many seasons. Ends with 1 where one was not found within the seasons
+Prints a table of what was found, after how many seconds and seasons. Ends with 1 where one was not found within the seasons
 that SEASONS says (1000). JOBS mistakes are looked for at once (1). The package itself stays as it is: no switch is in
 what users run.
 """
@@ -17,6 +17,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 root = pathlib.Path(__file__).resolve().parent.parent
@@ -115,11 +116,14 @@ def pass_without_mistakes(chosen):
 
 
 def look_for(mistake):
-    """Returns whether a mistake was found, and in words."""
+    """Returns whether a mistake was found, in words, and after how many seconds."""
     environment = dict(os.environ, SATCHEL_PLANTED=mistake["name"], SWIFT_DETERMINISTIC_HASHING="1")
+    began = time.monotonic()
     if "tests" in mistake:
-        return test(mistake["tests"], environment)
-    return hunt(environment, mistake.get("first", 0))
+        found, words = test(mistake["tests"], environment)
+    else:
+        found, words = hunt(environment, mistake.get("first", 0))
+    return found, words, time.monotonic() - began
 
 
 def main():
@@ -137,9 +141,9 @@ def main():
     pass_without_mistakes(chosen)
     missed = 0
     with ThreadPoolExecutor(int(os.environ.get("JOBS", "1"))) as pool:
-        for mistake, (found, words) in zip(chosen, pool.map(look_for, chosen)):
+        for mistake, (found, words, seconds) in zip(chosen, pool.map(look_for, chosen)):
             missed += not found
-            print(f"{mistake['name']:28} {words}", flush=True)
+            print(f"{mistake['name']:28} {seconds:4.0f} s  {words}", flush=True)
     print(f"{len(chosen) - missed} of {len(chosen)} mistakes were found")
     sys.exit(missed > 0)
 

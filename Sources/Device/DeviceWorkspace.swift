@@ -121,6 +121,7 @@ public struct DeviceWorkspace: Sendable {
   func lockedWithoutDatabase<T>(_ body: () throws -> T) throws -> T {
     try folder.locked(platform, runMode) {
       if runMode == .commit {
+        try platform.files.syncCommits(of: databasePath)
         try keys.completeRotation()
         try completeRenewal()
         try completeChangeOfHub()

@@ -185,6 +185,7 @@ public struct HubWorkspace: Sendable {
   func locked<T>(_ body: () throws -> T) throws -> T {
     try folder.locked(platform, runMode) {
       if runMode == .commit {
+        try platform.files.syncCommits(of: databasePath)
         try keys.completeRotation()
         try settleArchive()
       }

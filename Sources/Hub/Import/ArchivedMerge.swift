@@ -26,9 +26,9 @@ extension HubWorkspace {
       try archive.settle(brought, store)
       return report
     } catch {
-      // A commit whose sync failed may still be in the database. If the ledger cannot be read now, the next command
-      // settles the copy.
-      try? archive.settle(brought, store)
+      // A commit whose sync failed may still be in the database. If it cannot be synced or the ledger cannot be read
+      // now, the next command settles the copy.
+      if (try? platform.files.syncCommits(of: databasePath)) != nil { try? archive.settle(brought, store) }
       throw error
     }
   }
@@ -49,7 +49,6 @@ extension HubWorkspace {
     let pending = try archive.pending()
     // Only the ledger knows which bundles were merged. The command itself reports a fault of the database.
     guard !pending.isEmpty, let store = try? examined() else { return }
-    try platform.files.syncCommits(of: databasePath)
     for pending in pending { try archive.settle(pending, store) }
   }
 }

@@ -44,7 +44,6 @@ extension DeviceSession {
   /// these steps, and the archive may have lost the file since.
   func completeKnown(_ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, from path: String) throws {
     if workspace.runMode == .dryRun || isRebuilt { return }
-    try platform.files.syncCommits(of: workspace.databasePath)
     if scope.epoch == state.epoch, try digests(ofImported: scope.number).contains(bundle.digest),
       try !isReplaced(scope.number)
     {
