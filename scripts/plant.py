@@ -8,9 +8,9 @@ simulator there, and lets it hunt for each of them.
 A mistake with "tests" is looked for by these tests: what it does, no season shows. Without any mistake they must pass.
 A rare mistake has "first", the season with which the hunt begins.
 
-Prints a table of what was found, after how many seconds and seasons. Ends with 1 where one was not found within the seasons
-that SEASONS says (1000). JOBS mistakes are looked for at once (1). The package itself stays as it is: no switch is in
-what users run.
+Prints a table of what was found, after how many seconds and seasons. Ends with 1 where one was not found within the
+seasons that SEASONS says (1000). JOBS mistakes are looked for at once (1). The package itself stays as it is: no switch
+is in what users run.
 """
 import json
 import os
