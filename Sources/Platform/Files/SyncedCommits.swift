@@ -18,6 +18,6 @@ extension FileSystem {
       } catch .missing {}
     }
     // A folder whose names this user may not read is allowed.
-    do throws(PlatformError) { try syncDirectory(Paths.parent(of: path)) } catch .permissionDenied {}
+    do throws(PlatformError) { try syncDirectory(Paths.parent(of: path)) } catch .permissionDenied {} catch .missing {}
   }
 }
