@@ -112,8 +112,7 @@ struct LedgerRecovery {
     session.state.user = manifest.user
     session.state.hubRecipient = manifest.recipient ?? session.state.hubRecipient
     session.state.takeProofWishes(of: manifest, scope)
-    try FormerEpochTable.add(scope.former ?? [], in: database)
-    try NamedEmissionTable.add(scope, in: database)
+    try scope.noteHistory(in: database)
     try RevokedKeys.take(manifest, into: &session.state, in: database)
   }
 

@@ -37,3 +37,11 @@ enum NamedEmissionTable {
     ) { Digest(hexadecimal: $0.text(0)) }.compactMap(\.self)
   }
 }
+
+extension Manifest.Scope {
+  /// Records what the bundle says of the hub's history: the hub's former epochs, and its emissions in this epoch.
+  func noteHistory(in database: borrowing Database) throws {
+    try FormerEpochTable.add(former ?? [], in: database)
+    try NamedEmissionTable.add(self, in: database)
+  }
+}

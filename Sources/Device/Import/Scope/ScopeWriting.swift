@@ -255,8 +255,7 @@ final class ScopeWriting {
       try session.begin(scope)
       try RevokedKeys.join(manifest, into: &session.state, in: database)
     }
-    try FormerEpochTable.add(scope.former ?? [], in: database)
-    try NamedEmissionTable.add(scope, in: database)
+    try scope.noteHistory(in: database)
     try session.forgetBrought(scope.collected)
     try session.reach(ImportWrite.rights)
     state.user = manifest.user
