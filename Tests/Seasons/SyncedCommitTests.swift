@@ -16,29 +16,20 @@ import Testing
     let world = SimulatedWorld(seed: seed)
     defer { world.end() }
     let (hub, _, export) = try Self.deliverable(world, usesWAL: usesWAL)
-    world.settle()
-    let start = world.snapshot()
+    var repeated = 0
     // The steps before write the bundle into the archive.
-    var (step, repeated) = (40, 0)
-    while true {
-      world.bringBack(start)
-      world.set(Fault(.killed, step: step))
-      let isDone = (try? hub.importBundle(export)) != nil
-      world.restart()
-      if isDone { break }
-      let again = try hub.importBundle(export)
-      if again.verdict == .repeated { repeated += 1 }
-      world.set(Fault(.powerCut, step: 0))
-      #expect(throws: PlatformError.self) { try SimulatedFiles(world).remove(export) }
-      world.restart()
+    try Self.stop(world, from: 40) {
+      _ = try hub.importBundle(export)
+    } next: {
+      if try hub.importBundle(export).verdict == .repeated { repeated += 1 }
+    } then: { step in
       let audit = try hub.audit()
       #expect(audit.findings.isEmpty, "stopped at step \(step): \(audit.findings)")
-      step += 1
     }
     #expect(repeated > 0)
   }
 
-  @Test("a device notes that its rows have joined only if no power cut can undo the import", arguments: 1...6)
+  @Test("a device imports again if a power cut undoes the import with which its rows joined", arguments: 1...3)
   func joined(seed: UInt64) throws {
     let world = SimulatedWorld(seed: seed)
     defer { world.end() }
@@ -47,23 +38,51 @@ import Testing
     let next = try Self.hub(world, "next", usesWAL: false)
     try next.admit(device, user: "ann")
     let emission = try next.emit(to: "tablet").file
+    func present() throws -> DeviceWorkspace {
+      try DeviceWorkspace.open(device.folder.root, platform: Self.platform(world, seed))
+    }
+    var joined = 0
+    try Self.stop(world, from: 0) {
+      _ = try present().importBundle(emission)
+    } next: {
+      // It writes nothing into the database.
+      try present().verify(emission) { _ in }
+      if try !present().configuration.joins { joined += 1 }
+    } then: { step in
+      #expect(throws: Never.self, "stopped at step \(step)") {
+        _ = try present().importBundle(emission)
+        let changes = try present().export().changes
+        #expect(changes.map(\.count) == [1], "stopped at step \(step)")
+      }
+    }
+    #expect(joined > 0)
+  }
+
+  /// Kills a command at each of its steps, runs the next command, and lets the power fail after that.
+  /// - Parameter check: gets the step.
+  private static func stop(
+    _ world: SimulatedWorld, from first: Int, _ command: () throws -> Void, next: () throws -> Void,
+    then check: (Int) throws -> Void
+  ) throws {
     world.settle()
     let start = world.snapshot()
-    var step = 0
-    while true {
+    var (step, isDone) = (first, false)
+    while !isDone {
       world.bringBack(start)
       world.set(Fault(.killed, step: step))
-      let isDone = (try? device.importBundle(emission)) != nil
+      isDone = (try? command()) != nil
       world.restart()
-      if isDone { break }
-      _ = try? device.export()
+      if isDone { continue }
+      try next()
       world.set(Fault(.powerCut, step: 0))
-      #expect(throws: PlatformError.self) { try SimulatedFiles(world).remove(emission + "-none") }
+      #expect(throws: PlatformError.self) {
+        try SimulatedFiles(world).makeDirectory(world.root + "/after", mode: 0o755)
+      }
       world.restart()
-      #expect(throws: Never.self, "stopped at step \(step)") { try device.importBundle(emission) }
+      try check(step)
       step += 1
     }
-    #expect(step > 0)
+    #expect(step > first)
   }
 
   private static func platform(_ world: SimulatedWorld, _ seed: UInt64) -> Platform {
