@@ -32,12 +32,16 @@ struct PrimaryKeyCollisions {
     tables = try session.tables.map { try RowTable($0, in: session.database) }
   }
 
-  /// A pending row that cannot stay after its references got new keys: another row has its natural key.
+  /// A pending row that cannot stay after its references got new keys: another row has its natural key. Or the tables
+  /// of a new version do not allow the row.
   struct Stranded {
+    enum Reason { case unique, constraint }
+
     let rows: RowTable
     let key: RowKey
     let row: Row
     let images: [PreImage]
+    var reason = Reason.unique
   }
 
   struct Outcome {

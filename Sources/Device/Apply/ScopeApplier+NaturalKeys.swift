@@ -130,16 +130,23 @@ extension ScopeApplier {
     keptOut = []
   }
 
-  /// Keeps the pending changes of a stranded row as conflicts. The row cannot stay: after its references got new keys,
-  /// another row has its natural key.
+  /// Keeps the pending changes of a stranded row as conflicts. The row cannot stay: another row has its natural key, or
+  /// its table does not allow it.
   func giveUp(_ stranded: PrimaryKeyCollisions.Stranded) throws {
-    let rivals = try stranded.rows.rivals(of: stranded.row, in: session.database)
-    let met = try rivals.count == 1 ? stranded.rows.row(rivals[0]) : stranded.rows.row(stranded.key)
-    let state = stranded.rows.rules.table.stateOfUncompared
+    let (rows, key) = (stranded.rows, stranded.key)
+    let rivals = try stranded.reason == .unique ? rows.rivals(of: stranded.row, in: session.database) : []
+    let met = try rivals.count == 1 ? rows.row(rivals[0]) : rows.row(key)
+    // The hub's policy decides about natural keys alone.
+    let loss =
+      switch stranded.reason {
+      case .unique: Disagreement(kind: .unique, state: rows.rules.table.stateOfUncompared)
+      case .constraint: Disagreement(kind: .constraint, state: .open)
+      }
     for (image, change) in changes(from: stranded.images, to: stranded.row) {
-      try note(
-        Disagreement(kind: .unique, state: state), of: change, image: image, key: stranded.key, met: met,
-        in: stranded.rows)
+      try note(loss, of: change, image: image, key: key, met: met, in: rows)
+    }
+    if stranded.images.first?.hubRow == nil {
+      orphans.note(stranded.row, of: rows.schema, loss.kind == .unique && loss.state == .open ? .kept : .gone)
     }
   }
 }

@@ -254,6 +254,15 @@ final class ScopeApplier {
     try session.openBelowLost()
   }
 
+  /// Looks at all rows with pending changes, because a migration may have left rows that their tables forbid.
+  func checkAllPending() throws {
+    for rows in tables where pending[rows.schema.name] != nil {
+      try PreImageStore.each(rows.table, since: .zero, in: session.database) { key, _, current in
+        if current != nil { mixed.append((rows, key)) }
+      }
+    }
+  }
+
   /// Undoes pending changes if, combined with the hub's changes, they give a row that the table forbids. No app could
   /// write to that row any more.
   private func takeBackForbidden() throws {

@@ -196,7 +196,7 @@ extension DeviceWorkspace {
     _ bundle: borrowing VerifiedBundle, _ volume: Manifest.Volume, _ session: DeviceSession?
   ) throws -> ImportReport {
     // The ledger is searched by the bundle's id, because its number may belong to an earlier epoch.
-    if let session, try Ledger.hasTaken(volume.of, in: session.database) {
+    if let session, try Ledger.hasTaken(volume.of, from: bundle.manifest.from.name, in: session.database) {
       return ImportReport(bundle.manifest, .repeated)
     }
     var report = ImportReport(bundle.manifest, .part)

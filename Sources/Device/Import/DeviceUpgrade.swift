@@ -22,20 +22,29 @@ public enum BroughtMigrations: Sendable {
 /// Rows come from the hub, and pending changes stay as they were. If a migration writes into rows that the hub does not
 /// mention, those writes are undone. A device sees only a part of the rows, and a value computed from a part may be
 /// wrong.
+///
+/// If the migrations fail because of pending changes, they run without these changes. Then each pending change that
+/// does not fit the new tables is a conflict.
 final class DeviceUpgrade {
   private let session: DeviceSession
   private let manifest: Manifest
   private let definition: DatasetDefinition
   private let migrations: [Migration]
   private let folder: StagingFolder
+  private let pendingRows: VersionStep.PendingRows
   private var step: VersionStep?
   /// The number of pending changes of tables that left the dataset.
   private(set) var departed = 0
 
   private var database: Database { _read { yield session.database } }
 
+  /// The migrations fail, possibly because of this device's pending changes. Nothing has changed.
+  struct PendingRowsDoNotFit: Error {}
+
   /// nil if the bundle has the version of this device.
-  init?(of session: DeviceSession, by bundle: borrowing VerifiedBundle) throws {
+  init?(
+    of session: DeviceSession, by bundle: borrowing VerifiedBundle, with pendingRows: VersionStep.PendingRows
+  ) throws {
     let manifest = bundle.manifest
     if manifest.version == session.dataset.version { return nil }
     guard let source = try bundle.dataset(limit: DatasetDefinition.maximumBytes) else {
@@ -52,6 +61,7 @@ final class DeviceUpgrade {
     self.definition = definition
     migrations = session.migrations == .run ? brought : []
     self.folder = folder
+    self.pendingRows = pendingRows
   }
 
   // MARK: tables
@@ -61,7 +71,7 @@ final class DeviceUpgrade {
     let leaving = session.tables.filter { definition.rules(for: $0.name) == nil }
     for table in leaving { try keepConflicts(of: table) }
     let step = try VersionStep(
-      from: session.tables, to: definition, .complete, by: migrations,
+      from: session.tables, to: definition, .complete, by: migrations, with: pendingRows,
       within: TimeLimit(milliseconds: Migration.longestAtDevice, by: session.platform.clock),
       in: database, keeping: folder)
     for table in leaving { try ConflictTable.openHeld(of: table.name, in: database) }
@@ -101,27 +111,44 @@ final class DeviceUpgrade {
   /// A row with pending changes gets back its former values in the columns that the table has now, whatever a migration
   /// wrote. So its changes stay the same. A new row that no export carries yet keeps the migrations' values in new
   /// columns. For rows of others, the hub sends the values.
-  func bringOwnRows() throws {
-    guard let step else { return }
+  /// - Returns: the rows that the new tables do not allow. They have no pre-images any more.
+  func bringOwnRows() throws -> [PrimaryKeyCollisions.Stranded] {
+    guard let step else { return [] }
     for (table, existed) in step.added { try take(table, existed: existed) }
-    for table in step.kept {
-      guard let pending = step.pending?.table(table.name) else { continue }
-      let rows = try RowTable(table, in: database)
-      let new = (step.mappings[table.name]?.new ?? []).compactMap { table.schema.position(of: $0) }
-      var moves: [(key: RowKey, from: Row?, to: Row?)] = []
-      try PreImageStore.each(table, since: .zero, in: database) { key, images, current in
-        var own = try pending.row(key)
-        let isUnsent = images[0].row == nil && images[0].generation.rawValue >= session.state.sequence.rawValue
-        if isUnsent, let current { for column in new { own?[column] = current[column] } }
-        if own != current { moves.append((key, current, own)) }
-      }
-      for move in moves {
-        // If the table no longer allows the former row, the migrated row stays, as this device's own change.
-        do { try rows.write(move.to, over: move.from, key: move.key) } catch let error as SQLiteError
-          where error.kind == .unique || error.kind == .constraint
-        { continue }
+    // A row that breaks a CHECK does not fit either.
+    try database.execute("PRAGMA ignore_check_constraints = OFF")
+    var stranded: [PrimaryKeyCollisions.Stranded] = []
+    for table in step.kept { stranded += try bringOwnRows(of: table, step) }
+    try database.execute("PRAGMA ignore_check_constraints = ON")
+    return stranded
+  }
+
+  private func bringOwnRows(of table: TrackedTable, _ step: VersionStep) throws -> [PrimaryKeyCollisions.Stranded] {
+    guard let pending = step.pending?.table(table.name) else { return [] }
+    let rows = try RowTable(table, in: database)
+    let new = (step.mappings[table.name]?.new ?? []).compactMap { table.schema.position(of: $0) }
+    var moves: [(key: RowKey, images: [PreImage], from: Row?, to: Row?)] = []
+    try PreImageStore.each(table, since: .zero, in: database) { key, images, current in
+      var own = try pending.row(key)
+      let isUnsent = images[0].row == nil && images[0].generation.rawValue >= session.state.sequence.rawValue
+      if isUnsent, let current { for column in new { own?[column] = current[column] } }
+      if own != current { moves.append((key, images, current, own)) }
+    }
+    var stranded: [PrimaryKeyCollisions.Stranded] = []
+    for move in moves {
+      do { try rows.write(move.to, over: move.from, key: move.key) } catch let error as SQLiteError
+        where error.kind == .unique || error.kind == .constraint
+      {
+        // If a migration changed the former row, the migrated row stays, as this device's own change.
+        guard let row = move.to, pendingRows == .setAside || move.from == nil else { continue }
+        stranded.append(
+          .init(
+            rows: rows, key: move.key, row: row, images: move.images,
+            reason: error.kind == .unique ? .unique : .constraint))
       }
     }
+    for row in stranded { try PreImageStore.replace([], of: row.key, in: table, database: database) }
+    return stranded
   }
 
   /// If the table existed here before, makes its rows pending, because they are new to the hub. If a migration created
@@ -175,8 +202,9 @@ final class DeviceUpgrade {
 
   /// Runs `body`. If this database cannot be brought to the version, nothing is changed and the bundle waits.
   func orPark<T>(_ bundle: borrowing VerifiedBundle, from path: String, _ body: () throws -> T) throws -> T {
-    do { return try body() } catch let error as any ExplainedError where error is VersionError || error is DatasetError
-    {
+    do { return try body() } catch let error as VersionError where error.isByConstraint && pendingRows == .inTables {
+      throw PendingRowsDoNotFit()
+    } catch let error as any ExplainedError where error is VersionError || error is DatasetError {
       throw try park(bundle, from: path, error.message)
     } catch let error as Refusal where error.code == .schemaDiffers {
       throw try park(bundle, from: path, error.message)

@@ -7,6 +7,12 @@ public struct ScriptError: Error {
   public let line: Int
   /// The rest of a sentence.
   public let message: String
+  /// Whether rows do not fit a constraint of their table.
+  public let isByConstraint: Bool
+
+  init(line: Int, message: String, isByConstraint: Bool = false) {
+    (self.line, self.message, self.isByConstraint) = (line, message, isByConstraint)
+  }
 }
 
 /// The rights of a migration's statements: everything with the app's own tables, and nothing else.
@@ -91,7 +97,9 @@ extension Database {
           try bounded(by: isOver) { try runStatement(at: place, of: bytes) }
         }
       } catch let error as SQLiteError where ![.busy, .full, .inputOutput, .corrupt].contains(error.kind) {
-        throw ScriptError(line: line, message: watch.refusal ?? Self.words(error))
+        throw ScriptError(
+          line: line, message: watch.refusal ?? Self.words(error),
+          isByConstraint: [.unique, .constraint].contains(error.kind))
       }
       place = done.end
       if !done.isStatement { continue }

@@ -10,11 +10,14 @@ import SatchelValues
 public struct VersionError: ExplainedError {
   public let message: String
   public let hint: String?
+  /// Whether a migration left rows that do not fit a constraint of their table.
+  public let isByConstraint: Bool
   public var code: Reason { .migration }
 
-  public init(_ message: String, hint: String? = nil) {
+  public init(_ message: String, hint: String? = nil, isByConstraint: Bool = false) {
     self.message = message
     self.hint = hint
+    self.isByConstraint = isByConstraint
   }
 }
 
@@ -32,6 +35,13 @@ public final class VersionStep {
     case complete
     /// A GeoPackage may declare more references, and a migration may add more to it.
     case completedByDatabase
+  }
+
+  /// The place of rows with pending changes while migrations run.
+  public enum PendingRows: Sendable {
+    case inTables
+    /// The tables have the rows before the first pending change, because the migrations fail with the pending changes.
+    case setAside
   }
 
   /// The new version's definition, with the references that the database declares.
@@ -57,6 +67,7 @@ public final class VersionStep {
   /// Takes the step. The caller holds the transaction, has logged the local writes, and keeps triggers on.
   /// - Parameters:
   ///   - migrations: in the order of their versions.
+  ///   - pendingRows: the place of rows with pending changes while migrations run.
   ///   - limit: the time limit for all migrations together.
   ///   - folder: the folder for the rows that are kept. It must exist longer than this step.
   ///   - observed: the column mappings of tables that another program has brought to the new version.
@@ -64,8 +75,8 @@ public final class VersionStep {
   ///   definition.
   public init(
     from old: [TrackedTable], to given: DatasetDefinition, _ references: References, by migrations: [Migration],
-    within limit: TimeLimit, in database: borrowing Database, keeping folder: borrowing StagingFolder,
-    observed: [Name: ColumnMapping] = [:]
+    with pendingRows: PendingRows = .inTables, within limit: TimeLimit, in database: borrowing Database,
+    keeping folder: borrowing StagingFolder, observed: [Name: ColumnMapping] = [:]
   ) throws {
     let staying = old.filter { given.rules(for: $0.name) != nil }
     let present = try Set(
@@ -78,6 +89,7 @@ public final class VersionStep {
       // A device puts back rows that a migration deleted.
       try LocalPrimaryKeys.saveAll(of: staying, in: database)
       for table in old { try Capture.dropTriggers(of: table.name, in: database) }
+      if pendingRows == .setAside { try Self.setAside(staying, in: database) }
     }
     let trail = ColumnTrail(staying)
     for migration in migrations { try Self.run(migration, within: limit, trail, in: database) }
@@ -140,6 +152,18 @@ public final class VersionStep {
     return (known, pending)
   }
 
+  /// Gives rows with pending changes the values from before the first of these changes. All rows leave before any row
+  /// is written, because rows may have traded UNIQUE values.
+  private static func setAside(_ tables: [TrackedTable], in database: borrowing Database) throws {
+    for table in tables {
+      let rows = try RowTable(table, in: database)
+      var changed: [(key: RowKey, before: Row?, current: Row?)] = []
+      try PreImageStore.each(table, since: .zero, in: database) { changed.append(($0, $1[0].hubRow, $2)) }
+      for row in changed { try rows.write(nil, over: row.current, key: row.key) }
+      for row in changed { try rows.write(row.before, over: nil, key: row.key) }
+    }
+  }
+
   private static func run(
     _ migration: Migration, within limit: TimeLimit, _ trail: ColumnTrail, in database: borrowing Database
   ) throws {
@@ -148,7 +172,8 @@ public final class VersionStep {
     } catch let error as ScriptError {
       throw VersionError(
         "The migration to version \(migration.version) fails at line \(error.line): \(error.message).",
-        hint: "Nothing was changed. Try it with sqlite3 on a copy of the database.")
+        hint: "Nothing was changed. Try it with sqlite3 on a copy of the database.",
+        isByConstraint: error.isByConstraint)
     }
   }
 

@@ -144,13 +144,17 @@ final class ScopeImport {
     if workspace.runMode == .commit, !session.isRebuilt { try workspace.trustNext(of: bundle) }
     hasToldKey = session.state.toldKey.map { $0 <= scope.acknowledged } ?? false
     if hasToldKey { session.state.toldKey = nil }
-    func write(comparing rows: ScopeWriting.Comparison) throws -> ImportReport {
-      try ScopeWriting(bundle, scope, handover, session, comparing: rows).run(bundle, from: path)
-    }
+    var (compared, pendingRows): (ScopeWriting.Comparison, VersionStep.PendingRows) = (.lines, .inTables)
     let before = session.progress
-    do { return try write(comparing: .lines) } catch is ScopeWriting.NotCompared {
+    // Each of the two errors is thrown once at most.
+    while true {
+      do {
+        return try ScopeWriting(bundle, scope, handover, session, comparing: compared, migratingWith: pendingRows)
+          .run(bundle, from: path)
+      } catch is ScopeWriting.NotCompared { compared = .allRows } catch is DeviceUpgrade.PendingRowsDoNotFit {
+        pendingRows = .setAside
+      }
       session.progress = before
-      return try write(comparing: .allRows)
     }
   }
 

@@ -51,9 +51,9 @@ final class ScopeWriting {
 
   init(
     _ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope, _ handover: Handover?, _ session: DeviceSession,
-    comparing comparison: Comparison
+    comparing comparison: Comparison, migratingWith pendingRows: VersionStep.PendingRows
   ) throws {
-    let upgrade = try DeviceUpgrade(of: session, by: bundle)
+    let upgrade = try DeviceUpgrade(of: session, by: bundle, with: pendingRows)
     let snapshot =
       try upgrade == nil
       ? Snapshot.open(bundle, tables: session.tables, in: session.database) : Snapshot.open(beforeUpgrade: bundle)
@@ -86,7 +86,8 @@ final class ScopeWriting {
   }
 
   /// - Parameter path: the bundle's file.
-  /// - Throws: `NotCompared` if all rows must be compared. Nothing has changed then.
+  /// - Throws: `NotCompared` if all rows must be compared, `PendingRowsDoNotFit` if the migrations must run without the
+  ///   pending changes. Nothing has changed then.
   func run(_ bundle: borrowing VerifiedBundle, from path: String) throws -> ImportReport {
     let runMode = session.workspace.runMode
     if upgrade != nil, handover != nil {
@@ -199,16 +200,18 @@ final class ScopeWriting {
     of bundle: borrowing VerifiedBundle, _ unseen: UnseenRows
   ) throws -> (applier: ScopeApplier, rekeyed: [RenumberedRow]) {
     try session.reach(ImportWrite.ownRows)
-    try upgrade?.bringOwnRows()
+    let misfits = try upgrade?.bringOwnRows() ?? []
     try session.reach(ImportWrite.primaryKeys)
     var collisions = try PrimaryKeyCollisions(session, scope, exported)
-    let keys = try collisions.carryOut(bundle, snapshot)
+    var keys = try collisions.carryOut(bundle, snapshot)
+    keys.stranded += misfits
     // Rows that migrations changed cannot be compared: the hub's lines state the rows before the migrations.
     if upgrade != nil { witness.close() }
     try witness.note(keys, among: session.tables)
     let applier = try ScopeApplier(
       session, exported: exported, witness: witness, unseen: unseen, scope: scope, keys: keys)
     applier.refusedUnits = try session.refusedUnits(in: bundle)
+    if upgrade != nil { try applier.checkAllPending() }
     try session.reach(ImportWrite.strandedRows)
     for stranded in keys.stranded { try applier.giveUp(stranded) }
     try session.reach(ImportWrite.snapshot)
