@@ -7,15 +7,13 @@ func measureProofCost(_ hubs: SurveyHubs, isQuick: Bool) throws {
   var lines = [Comparison.heads]
   lines += try hub.proof(atMost: Double(visits) * 3e-6)
   printTable(lines)
-  let small = try hubs.hub(visits: isQuick ? 20_000 : 100_000)
   print(
     """
-    \nWhat a row must be: \(small.visits) visits, 10 % changed at the office, medians of 5; seconds with it and \
-    without it
+    \nWhat a row must be: \(visits) visits, 10 % changed at the office, the best of 5; seconds with it and without it
     """
   )
   lines = [["what", "with", "without", "ratio", "limit", ""]]
-  lines += try small.witness()
+  lines += try hub.witness()
   printTable(lines)
 }
 
@@ -51,6 +49,9 @@ extension SurveyHub {
   }
 
   /// Emission and device import of changed rows, with and without the expected versions of each row.
+  ///
+  /// Other work on the machine only adds time, so the best of five times is the least wrong. The copy of the device is
+  /// on the disk before its import begins, or the import would wait for the copy.
   fileprivate func witness() throws -> [[String]] {
     // By command, and with or without the versions.
     var times: [[[Double]]] = [[[], []], [[], []]]
@@ -65,11 +66,12 @@ extension SurveyHub {
       // The hub does not know a bundle that was signed again, so copies of the device import.
       try bash("rm -rf twin; cp -a tablet twin; cp back.satchel blind.satchel")
       if place == 1 { try makeBundleBlind() }
+      try bash("sync -f twin")
       times[1][place].append(try tool("satchel -C twin import \"$PWD/blind.satchel\"").seconds)
       _ = try deviceImport()
     }
     return zip(["emit", "device import"], times).map { name, times in
-      let (with, without) = (median(times[0]), median(times[1]))
+      let (with, without) = (times[0].min() ?? .nan, times[1].min() ?? .nan)
       let ratio = with / without
       return [name, decimal(with, 3), decimal(without, 3), decimal(ratio, 2), "1.1", Comparison.verdict(ratio <= 1.1)]
     }
