@@ -8,19 +8,15 @@ extension ConflictRecord {
   /// these rows are accepted too.
   /// - Parameter tables: the dataset's tables.
   public func waitingBelow(_ tables: [TrackedTable], in database: borrowing Database) throws -> [ConflictRecord] {
+    try [self].waitingBelow(tables, in: database)
+  }
+
+  /// The row that others may wait for, because a decision may still accept it. nil: there is no such row.
+  fileprivate func awaitedRow(among tables: [TrackedTable]) -> (row: Row, table: Name)? {
     // A row that lost by a policy can still be accepted.
     let isOver = state == .resolved || state == .settled && (kind != .unique || rowWinner == .device)
     let isParent = tables.contains { $0.schema.foreignKeys.contains { $0.parent == table } }
-    guard !isOver, isParent, let row = newRow(among: tables) else { return [] }
-    let others = try ConflictTable.undecidedReferences(of: device, in: database).filter { $0.id != id }
-    var (below, found): (RowsBelow, [ConflictRecord]) = (RowsBelow(among: tables, in: database), [])
-    let newest = NewestValues(others)
-    for record in others {
-      guard let child = newest.of(record).newRow(among: tables) else { continue }
-      below.add(child.row, of: child.table)
-      found.append(record)
-    }
-    return below.find(below: [row]).map { found[$0] }
+    return isOver || !isParent ? nil : newRow(among: tables)
   }
 
   /// The conflict in which the new row to which this change refers has lost. nil: there is no such conflict.
@@ -45,6 +41,33 @@ extension ConflictRecord {
     guard operation != .delete, let table = tables.first(where: { $0.name == self.table }) else { return nil }
     let values = Dictionary((deviceValues ?? []).map { ($0.name, $0.value) }) { first, _ in first }
     return (Row(table.schema.columns.map { values[$0] ?? .null }), table.name)
+  }
+}
+
+/// The new rows of one device that wait because they refer to other rows, as they were when this was made.
+public struct UndecidedReferences {
+  private let tables: [TrackedTable]
+  private var rows: RowsBelow
+  private var records: [ConflictRecord] = []
+
+  /// - Parameter tables: the dataset's tables.
+  public init(of device: ReplicaID, _ tables: [TrackedTable], in database: borrowing Database) throws {
+    self.tables = tables
+    rows = RowsBelow(among: tables, in: database)
+    let undecided = try ConflictTable.undecidedReferences(of: device, in: database)
+    let newest = NewestValues(undecided)
+    for record in undecided {
+      guard let child = newest.of(record).newRow(among: tables) else { continue }
+      rows.add(child.row, of: child.table)
+      records.append(record)
+    }
+  }
+
+  /// The new rows that refer to the row of one of these conflicts, at any depth.
+  public func below(_ parents: [ConflictRecord]) -> [ConflictRecord] {
+    let own = Set(parents.map(\.id))
+    return rows.find(below: parents.compactMap { $0.awaitedRow(among: tables) }).map { records[$0] }
+      .filter { !own.contains($0.id) }
   }
 }
 
@@ -75,6 +98,14 @@ struct NewestValues {
 }
 
 extension [ConflictRecord] {
+  /// The new rows that wait because they refer to the row of one of these conflicts, at any depth. Reads all undecided
+  /// references once. All conflicts are of one device.
+  /// - Parameter tables: the dataset's tables.
+  public func waitingBelow(_ tables: [TrackedTable], in database: borrowing Database) throws -> [ConflictRecord] {
+    guard let device = first?.device, contains(where: { $0.awaitedRow(among: tables) != nil }) else { return [] }
+    return try UndecidedReferences(of: device, tables, in: database).below(self)
+  }
+
   /// The conflicts of waiting changes that refer to a new row of this device, at any depth, if that row has lost.
   /// - Parameters:
   ///   - tables: the dataset's tables.

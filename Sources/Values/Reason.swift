@@ -306,6 +306,8 @@ public enum Reason: String, CaseIterable, Sendable {
   case permissionDenied = "permission-denied"
   /// The policy cannot decide this.
   case policy
+  /// The policy of a column needs other values than the type of the column holds.
+  case policyType = "policy-type"
   /// The medium or the database cannot be written.
   case readOnly = "read-only"
   /// A reference has no index.

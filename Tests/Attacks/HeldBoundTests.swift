@@ -47,6 +47,21 @@ struct HeldBoundTests {
     #expect(evil.device.name == "evil" && evil.held == 5)
   }
 
+  @Test("a device's own decisions let no more of its changes wait")
+  func ownDecision() throws {
+    let forger = try lab.forger
+    let note: JSONValue = ["id": "later", "author": "ben", "pub": 1]
+    let bytes = try forger.bundle { $0.changes = [forger.insert("notes", "later", note)] }
+    #expect(try lab.refusal(of: bytes) == nil)
+    _ = try hub.importBundle(replies(0..<8))
+    let first = try #require(lab.atHub("SELECT id FROM satchel_conflicts WHERE kind = 'forbidden'").first)
+    let decision = try lab.forger.bundle { $0.resolutions = [try lab.forger.resolution(of: first, "device")] }
+    try lab.folder.write(decision, to: "decision.satchel")
+    #expect(try hub.importBundle(lab.folder("decision.satchel")).resolved == 1)
+    #expect(try lab.atHub("SELECT count(*) FROM satchel_conflicts WHERE state = 'held'") == ["5"])
+    #expect(try lab.atHub("SELECT count(*) FROM satchel_conflicts WHERE state = 'open'") == ["3"])
+  }
+
   @Test("what waits enters when it can, makes room for others, and what was open is decided by a person")
   func roomAgain() throws {
     _ = try hub.importBundle(replies(0..<8))

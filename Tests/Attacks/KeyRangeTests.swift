@@ -103,6 +103,25 @@ struct KeyRangeTests {
     #expect(try rows() == ["500", "501", "502"])
   }
 
+  @Test("a device's own decision about a conflict lets in no row behind another device's row")
+  func behindOwnDecision() throws {
+    try lab.write("INSERT INTO visits (owner) VALUES ('ben')", in: lab.victim.folder)
+    lab.tick()
+    _ = try lab.hub.importBundle(lab.victim.export().file)
+    #expect(try rows() == ["203"])
+    let report = try lab.forger.conflict("visits", 203, was: nil, now: ["id": 203, "owner": "ann"]) {
+      $0.set("op", "insert")
+      $0.set("kind", "constraint")
+      $0.set("hub_values", nil)
+    }
+    #expect(try lab.refusal(of: lab.forger.bundle { $0.conflicts = [report] }) == nil)
+    let id = try #require(try lab.atHub("SELECT id FROM satchel_conflicts WHERE key = '[203]'").first)
+    let decision = try lab.forger.bundle { $0.resolutions = [try lab.forger.resolution(of: id, "device")] }
+    #expect(try lab.refusal(of: decision) == nil)
+    #expect(try lab.atHub("SELECT decision, decided_by FROM satchel_conflicts") == ["device|ann"])
+    #expect(try deliver([204]) == ["[204]"])
+  }
+
   @Test("a row that the device deleted comes back under its key")
   func deletedAndMadeAgain() throws {
     try lab.write("DELETE FROM visits WHERE id = 1", in: lab.evil.folder)

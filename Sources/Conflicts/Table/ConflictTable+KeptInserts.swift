@@ -61,9 +61,11 @@ extension ConflictTable {
     return !won.isEmpty && !won.contains(true)
   }
 
-  /// Whether a decision for a device, at this time, made a new row.
+  /// Whether this person's decision for a device, at this time, made a new row. A decision of the device's own user
+  /// does not count.
   public static func hasDecidedInsert(
-    _ key: RowKey, of table: Name, device: ReplicaID, at moment: Int64, in database: borrowing Database
+    _ key: RowKey, of table: Name, device: ReplicaID, by person: String, at moment: Int64,
+    in database: borrowing Database
   ) throws -> Bool {
     try database.first(
       """
@@ -71,10 +73,11 @@ extension ConflictTable {
       FROM satchel_conflicts
       WHERE state = 'resolved' AND device = :device AND table_name = :table AND key = :key
         AND operation = 'insert' AND decision <> 'hub' AND decided_at = :moment
+        AND decided_by = :person AND user <> :person
       """,
       [
         "device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key)),
-        "moment": .integer(moment),
+        "moment": .integer(moment), "person": .string(person),
       ]
     ) { _ in true } ?? false
   }

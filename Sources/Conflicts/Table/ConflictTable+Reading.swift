@@ -188,17 +188,22 @@ extension ConflictTable {
   public static func countHeld(
     _ key: RowKey, of table: TrackedTable, device: ReplicaID, in database: borrowing Database
   ) throws -> Int64 {
-    if table.keepsSpellings { return try countHeld(spelled: key, of: table.name, device: device, in: database) }
-    return try database.first(
-      """
-      SELECT count(*) FROM satchel_conflicts WHERE state = 'held' AND device = :device AND table_name = :table AND \
-      key = :key
-      """,
-      ["device": .string(device.text), "table": .string(table.name.text), "key": .text(canonicalKey(key))]
-    ) { $0.integer(0) } ?? 0
+    guard let spellings = table.keepsSpellings ? key.spellings : [key] else {
+      return try countHeld(spelled: key, of: table.name, device: device, in: database)
+    }
+    return try spellings.reduce(0) { count, key in
+      try count
+        + (database.first(
+          """
+          SELECT count(*) FROM satchel_conflicts WHERE state = 'held' AND device = :device AND table_name = :table AND \
+          key = :key
+          """,
+          ["device": .string(device.text), "table": .string(table.name.text), "key": .text(canonicalKey(key))]
+        ) { $0.integer(0) } ?? 0)
+    }
   }
 
-  /// The number of this device's changes of a row that wait. The row's key may have several spellings.
+  /// The number of this device's changes of a row that wait. The row's key has very many spellings.
   private static func countHeld(
     spelled key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
   ) throws -> Int64 {
@@ -290,11 +295,13 @@ extension ConflictTable {
   ) throws -> Bool {
     let isWaiting = "state = 'held' AND device = :device AND table_name = :table AND unit IS NOT NULL"
     let (device, name) = (Value.string(device.text), Value.string(table.name.text))
-    if !table.keepsSpellings {
-      return try database.first(
-        "SELECT 1 FROM satchel_conflicts WHERE \(isWaiting) AND key = :key",
-        ["device": device, "table": name, "key": .text(canonicalKey(key))]
-      ) { _ in true } ?? false
+    if let spellings = table.keepsSpellings ? key.spellings : [key] {
+      return try spellings.contains { key in
+        try database.first(
+          "SELECT 1 FROM satchel_conflicts WHERE \(isWaiting) AND key = :key",
+          ["device": device, "table": name, "key": .text(canonicalKey(key))]
+        ) { _ in true } ?? false
+      }
     }
     let keys = try database.all(
       "SELECT key FROM satchel_conflicts WHERE \(isWaiting)", ["device": device, "table": name]

@@ -210,16 +210,21 @@ public enum ConflictTable {
     ) { _ in true } ?? false
   }
 
-  /// Whether a new row of a device waited or was kept out, and a person accepted it.
+  /// Whether a new row of a device waited or was kept out, and this person accepted it. A decision of the
+  /// device's own user does not count, because a device could let its own rows in.
   public static func wasLetIn(
-    _ key: RowKey, of table: Name, device: ReplicaID, in database: borrowing Database
+    _ key: RowKey, of table: Name, device: ReplicaID, by person: String, in database: borrowing Database
   ) throws -> Bool {
     try database.first(
       """
       SELECT 1 FROM satchel_conflicts
       WHERE state = 'resolved' AND decision = 'device' AND operation = 'insert' AND device = :device
-        AND table_name = :table AND key = :key
-      """, ["device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key))]
+        AND table_name = :table AND key = :key AND decided_by = :person AND user <> :person
+      """,
+      [
+        "device": .string(device.text), "table": .string(table.text), "key": .text(canonicalKey(key)),
+        "person": .string(person),
+      ]
     ) { _ in true } ?? false
   }
 

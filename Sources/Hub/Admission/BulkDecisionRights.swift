@@ -116,7 +116,8 @@ struct BulkDecisionRights {
   ) throws -> Bool {
     if let author = entry.device { return author == device.text }
     return try ConflictTable.hasDecidedInsert(
-      row.key, of: store.tables[row.place].name, device: device, at: entry.at, in: store.database)
+      row.key, of: store.tables[row.place].name, device: device, by: HubWorkspace.hubUser, at: entry.at,
+      in: store.database)
   }
 
   private func refusal(_ words: String) -> WorkspaceError {

@@ -11,6 +11,8 @@ struct ReportedDecisions {
   let device: EnrolledDevice
   let changes: Manifest.Changes
   let now: Int64
+  /// The greatest number of the device's changes that may wait.
+  let mostHeld: Int
 
   /// A row whose conflict was decided at the hub before the device's decision reached the hub.
   struct LateRow: Hashable {
@@ -24,6 +26,8 @@ struct ReportedDecisions {
   func take(_ bundle: borrowing VerifiedBundle) throws -> (resolved: Int, late: Set<LateRow>) {
     var resolved = 0
     var late: Set<LateRow> = []
+    // The conflicts of rows that these decisions accept, as they were before.
+    var accepted: [ConflictRecord] = []
     let histories = [device.id, device.continues].compactMap(\.self)
     try bundle.eachResolution { resolution in
       guard resolution.generation.rawValue < changes.sequence.rawValue else {
@@ -32,17 +36,19 @@ struct ReportedDecisions {
       guard let known = try store.conflict(called: resolution.conflict, by: histories),
         Name(known.record.user) == Name(device.user)
       else { return }
-      let below =
-        resolution.decision == .device ? try known.record.waitingBelow(store.tables, in: store.database) : []
       let isFirst = try ConflictTable.resolve(
         known.record.id, resolution.decision, by: device.user, at: now, note: resolution.note, in: store.database)
       if isFirst {
         resolved += 1
-        try LostParents(store).waitAgain(below.filter { try !store.isReport($0.id) })
+        if resolution.decision == .device { accepted.append(known.record) }
       } else if known.decision?.by != device.user || known.decision?.made != resolution.decision {
         late.insert(LateRow(table: known.record.table, key: known.record.key, generation: resolution.generation))
         try ConflictTable.retell(known.record.id, in: store.database)
       }
+    }
+    for records in Dictionary(grouping: accepted, by: \.device).values {
+      let below = try records.waitingBelow(store.tables, in: store.database).filter { try !store.isReport($0.id) }
+      try LostParents(store).waitAgain(below, most: mostHeld)
     }
     return (resolved, late)
   }

@@ -14,6 +14,20 @@ public struct RowKey: Sendable {
   /// The canonical spelling of the key, which is the same for all equal keys. Real numbers without a fraction become
   /// integers.
   public var oneSpelling: RowKey { RowKey(values.map { $0.wholeNumber.map { .integer($0) } ?? $0 }) }
+
+  /// The spellings of all keys that equal this key: each whole number may be an integer or a real. nil: there are too
+  /// many to look for each of them.
+  public var spellings: [RowKey]? {
+    var keys: [[Value]] = [[]]
+    for value in values {
+      let equal = value.equalNumbers
+      if keys.count * equal.count > Self.mostSpellings { return nil }
+      keys = keys.flatMap { key in equal.map { key + [$0] } }
+    }
+    return keys.map { RowKey($0) }
+  }
+
+  private static let mostSpellings = 64
 }
 
 extension RowKey: Hashable {
@@ -35,6 +49,14 @@ extension Value {
       return self == other
     default: return self == other
     }
+  }
+
+  /// This value and all values that are the same number. SQLite stores the real -0.0 as it is.
+  fileprivate var equalNumbers: [Value] {
+    guard let whole = wholeNumber else { return [self] }
+    if whole == 0 { return [.integer(0), .real(0), .real(-0.0)] }
+    let real = Double(whole)
+    return [.integer(whole)] + (Int64(exactly: real) == whole ? [.real(real)] : [])
   }
 
   /// The value as a whole number, if it is an integer or a real without a fraction; nil otherwise.

@@ -146,10 +146,11 @@ extension HubStore {
     ) { _ in true } ?? false
   }
 
-  /// Whether a person accepted a new row with this key from one of these devices.
+  /// Whether a person at the hub accepted a new row with this key from one of these devices.
   func wasDecided(_ key: RowKey, in place: Int, ofAny devices: [ReplicaID]) throws -> Bool {
     try devices.contains {
-      try ConflictTable.wasLetIn(key, of: tables[place].name, device: $0, in: database)
+      try ConflictTable.wasLetIn(
+        key, of: tables[place].name, device: $0, by: HubWorkspace.hubUser, in: database)
     }
   }
 
