@@ -20,6 +20,8 @@ struct CostTests {
     case conflictsOfRow, conflictsOfWholeRow, conflictsOfUnits, conflictsOfLostRow, settledConflictsOfRow
     case refusedUnits, lateTree
     case decisions, fileNames, sharedFile, files, versions
+    case keptDecisions, keptDeletes, untypedKeys, failedDeletes, families
+    case caselessValues, caselessChain, caselessDeletes, heldCaseless, expressions, untrueValues
 
     var testDescription: String { rawValue }
   }

@@ -176,7 +176,9 @@ struct BundleMerge {
     merger.unknown = base.isFormerEpoch ? nil : unknownResults(emission, told.reported)
     let (resolved, decidedBefore) =
       try brake == .reject
-      ? (0, []) : ReportedDecisions(store: store, device: device, changes: changes, now: now).take(bundle)
+      ? (0, [])
+      : ReportedDecisions(store: store, device: device, changes: changes, now: now, mostHeld: workspace.mostHeld)
+        .take(bundle)
     var clamped: Int64 = 0
     var departed = 0
     var claims = AttachmentClaims()

@@ -20,15 +20,23 @@ struct LostParents {
     }
   }
 
-  /// Lets the open changes that refer to a row wait for it again. A person has accepted the row.
-  /// - Parameter below: the conflicts of the rows that refer to the row, at any depth.
-  func waitAgain(_ below: [ConflictRecord]) throws {
-    for record in below where record.state == .open {
-      if try store.isReport(record.id) {
+  /// Lets the open changes that refer to a row wait for it again. A person has accepted the row. If too many changes of
+  /// the device wait, the others stay open.
+  /// - Parameters:
+  ///   - below: the conflicts of the rows that refer to the row, at any depth. All are of one device.
+  ///   - most: the greatest number of the device's changes that may wait.
+  func waitAgain(_ below: [ConflictRecord], most: Int) throws {
+    guard let device = below.first?.device else { return }
+    var held = try ConflictTable.countHeld(of: device, in: store.database)
+    for record in below where record.state == .open && held < most {
+      let isReport = try store.isReport(record.id)
+      if !isReport, record.unit != nil { continue }
+      if isReport {
         try store.holdReport(of: record)
-      } else if record.unit == nil {
+      } else {
         try ConflictTable.setState(.held, of: record.id, in: store.database)
       }
+      held += 1
     }
   }
 }

@@ -14,11 +14,42 @@ extension StepMerger {
     deletes.append(row)
   }
 
-  /// Merges the deletes that were set aside. Returns the families that cannot be merged yet. Their deletes wait.
-  @discardableResult
-  func takeFamilies() throws -> [StepGroup] {
-    let families = families(among: (order + collected.rows).filter { isDelete($0) })
+  /// Merges the deletes that were set aside, since all deletes of their families are known. Deletes that cannot be
+  /// merged yet wait.
+  ///
+  /// Only families with a new delete are tried, and only the last few waiting rows are compared with the new deletes.
+  /// Otherwise a bundle in which deletes and other steps alternate would try all waiting deletes again and again.
+  func takeFamilies() throws {
+    let new = Set(deletes)
+    let most = deletes.count + Self.mostEarlier
+    var seen: Set<RowReference> = []
+    let rows = (Array(order.suffix(most)) + collected.rows.suffix(most) + deletes).filter {
+      seen.insert($0).inserted && isDelete($0)
+    }
     deletes = []
+    try takeAll(families(among: rows).filter { $0.rows.contains(where: new.contains) })
+    // The deletes that were set aside are the last rows, so the rows before them are not examined.
+    let left = order.suffix(most).filter { waiting[$0] != nil }
+    order.removeLast(min(most, order.count))
+    order += left
+  }
+
+  /// The number of earlier waiting rows that are compared with new deletes. Deletes of one family come one after
+  /// another, except for deletes of unrelated tables between them.
+  private static let mostEarlier = 32
+
+  /// Tries the families of all waiting deletes. Returns the families of several rows that cannot be merged yet.
+  func takeAllFamilies() throws -> [StepGroup] {
+    deletes = []
+    let left = try takeAll(families(among: (order + collected.rows).filter { isDelete($0) }))
+    order.removeAll { waiting[$0] == nil }
+    return left
+  }
+
+  /// Merges families. A family with a step of a unit is merged later, with the unit.
+  /// - Returns: the families of several rows that cannot be merged yet. Their deletes wait.
+  @discardableResult
+  private func takeAll(_ families: [StepGroup]) throws -> [StepGroup] {
     var left: [StepGroup] = []
     for family in families {
       if family.items.contains(where: { $0.pending.step.unit != nil }) {
@@ -27,7 +58,6 @@ extension StepMerger {
         left.append(family)
       }
     }
-    order.removeAll { waiting[$0] == nil }
     return left
   }
 
@@ -43,6 +73,8 @@ extension StepMerger {
   /// Gives the children of a family back to the device, so that their parents stay too. Each parent's delete becomes a
   /// conflict. If the user may not see the first row, the deletes of hidden rows become one conflict. If the hub gave a
   /// child another parent, its delete is decided by itself.
+  ///
+  /// Rows without a remaining step stay in `order`. The caller removes them, once for all families.
   func refuse(_ family: StepGroup) throws {
     let members = try members(of: family)
     try setAsideHidden(members)
@@ -56,7 +88,6 @@ extension StepMerger {
       if !isHidden { staying[store.tables[row.place].name, default: 0] += 1 }
       try store.owe(row.key, in: row.place, to: device.id, isHidden ? .ifVisible : .always)
     }
-    order.removeAll { waiting[$0] == nil }
     if staying.isEmpty { return }
     for row in family.rows where !family.children.contains(row) {
       stayingWith[row] =
@@ -172,9 +203,15 @@ extension StepMerger {
 
   /// Returns the values of a reference in the form in which SQLite compares them.
   private func folded(_ values: [Value], along key: ForeignKey) -> [Value] {
-    let comparisons = comparisons[key] ?? store.database.comparisons(ofParentIn: key)
-    self.comparisons[key] = comparisons
-    return zip(comparisons, values).map { $0.folded($1) }
+    zip(knownComparisons(along: key), values).map { $0.folded($1) }
+  }
+
+  /// Returns how SQLite compares the columns to which a reference leads. The database is asked once.
+  func knownComparisons(along key: ForeignKey) -> [Comparison] {
+    if let known = comparisons[key] { return known }
+    let found = store.database.comparisons(ofParentIn: key)
+    comparisons[key] = found
+    return found
   }
 }
 

@@ -99,8 +99,10 @@ extension StepMerger {
     var left = try inOrder(group.items)
     if group.isUnit { presentUnit = group }
     defer { presentUnit = nil }
+    var limit = RetryLimit(steps: left.count)
     while !left.isEmpty {
       let count = left.count
+      if !limit.allowsRound(over: count) { return false }
       left = try tryEach(left) { item in
         let before = progress.refused
         let obstacle = try attempt(item.pending, in: item.row.place)

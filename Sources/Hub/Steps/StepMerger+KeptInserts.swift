@@ -30,8 +30,10 @@ extension StepMerger {
       return try forbid(step, met: nil, in: place, device.refusal ?? Self.mayNotChange)
     case .delete:
       try withdraw(first)
-      for record in try first.waitingBelow(store.tables, in: store.database) where isDeleted(record) {
-        try withdraw(record)
+      if !waiting.isEmpty {
+        let known = try undecided ?? UndecidedReferences(of: device.id, store.tables, in: store.database)
+        undecided = known
+        for record in known.below([first]) where isDeleted(record) { try withdraw(record) }
       }
       deletedKeptRows.append(first)
     case .update(let changes):
@@ -50,9 +52,8 @@ extension StepMerger {
   /// Ends the conflicts of new rows that refer to a deleted row which was kept out. The caller calls this after the
   /// other steps: the device may have moved such a row to another parent.
   func endBelowDeleted() throws {
-    for first in deletedKeptRows where try isGone(first) {
-      for record in try first.waitingBelow(store.tables, in: store.database) { try withdraw(record) }
-    }
+    let gone = try deletedKeptRows.filter { try isGone($0) }
+    for record in try gone.waitingBelow(store.tables, in: store.database) { try withdraw(record) }
     deletedKeptRows = []
   }
 

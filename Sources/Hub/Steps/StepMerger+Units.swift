@@ -148,22 +148,34 @@ extension StepMerger {
   /// Returns the reasons why steps of a unit cannot be accepted. To find them, this method tries all steps and undoes
   /// them.
   ///
-  /// A step that only waits for another row is no reason if other steps cannot be accepted: it may wait for those
-  /// steps.
+  /// A step that only waits for another row, or for a UNIQUE value of the same unit, is no reason if other steps cannot
+  /// be accepted: it may wait for those steps.
   private func reasons(of unit: StepGroup) throws -> [Int: Diagnosis.Reason] {
     var (found, obstacles): ([Int: Diagnosis.Reason], [Int: Diagnosis.Reason]) = ([:], [:])
     diagnosis = Diagnosis()
-    defer { diagnosis = nil }
+    diagnosed = Set(unit.rows)
+    defer { (diagnosis, diagnosed) = (nil, []) }
+    var trades: Set<Int> = []
     _ = try takeWhole {
       for (item, obstacle) in try obstaclesLeft(in: unit) {
         let (disagreement, met) = try disagreement(about: obstacle, item.pending, in: item.row.place)
         obstacles[item.pending.number] = .init(disagreement: disagreement, met: met, note: obstacle.words, hidden: nil)
+        if obstacle.isOfOwnUnit { trades.insert(item.pending.number) }
       }
       found = diagnosis?.reasons ?? [:]
       throw NotWhole()
     }
-    if found.isEmpty { return obstacles }
-    return found.merging(obstacles.filter { $0.value.disagreement.kind != .foreignKey }) { found, _ in found }
+    let others = obstacles.filter { !trades.contains($0.key) }
+    if found.isEmpty { return others.isEmpty ? obstacles : others }
+    return found.merging(others.filter { $0.value.disagreement.kind != .foreignKey }) { found, _ in found }
+  }
+
+  /// Whether all rows that have a UNIQUE value of this row belong to the unit that is being diagnosed.
+  func meetsOwnUnit(_ row: Row, in place: Int) throws -> Bool {
+    if diagnosed.isEmpty { return false }
+    return try store.rows[place].rivals(of: row, in: store.database).allSatisfy {
+      diagnosed.contains(RowReference(place: place, key: $0))
+    }
   }
 
   /// Tries all steps of a unit, and repeats while more steps are merged. Returns the remaining obstacles.
@@ -172,7 +184,8 @@ extension StepMerger {
     var left = try inOrder(unit.items)
     var obstacles: [Int: Obstacle] = [:]
     var count = Int.max
-    while !left.isEmpty, left.count < count {
+    var limit = RetryLimit(steps: left.count)
+    while !left.isEmpty, left.count < count, limit.allowsRound(over: left.count) {
       count = left.count
       left = try tryEach(left) { item in
         diagnosis?.current = item.pending.number

@@ -14,12 +14,13 @@ extension StepMerger {
 
   private func takeWaiting() throws {
     try takeUnits()
-    var groups = waitingUnits + (try takeFamilies())
+    var groups = waitingUnits + (try takeAllFamilies())
     try drainAll(besides: &groups)
     if try takeTogether(order) { order = [] }
     let families = groups.filter { !$0.isUnit }
     if !order.isEmpty, !families.isEmpty {
       for family in families { try refuse(family) }
+      order.removeAll { waiting[$0] == nil }
       groups.removeAll { !$0.isUnit }
       try drainAll(besides: &groups)
     }
@@ -36,13 +37,15 @@ extension StepMerger {
     order = []
   }
 
-  /// Tries the waiting steps again while that helps.
+  /// Tries the waiting steps again while that helps, up to a limit. Beyond the limit the remaining steps are merged
+  /// together, or become conflicts.
   /// - Parameter groups: groups of steps that are merged together or not at all. Merged groups leave the list.
   private func drainAll(besides groups: inout [StepGroup]) throws {
     order = try inOrder(order)
     groups = try inOrder(groups)
+    var limit = RetryLimit(steps: countSteps(with: groups))
     var helped = true
-    while helped, !order.isEmpty {
+    while helped, !order.isEmpty, limit.allowsRound(over: countSteps(with: groups)) {
       helped = false
       let waitingGroups = try groups.filter { try !take($0) }
       if waitingGroups.count < groups.count { helped = true }
@@ -51,6 +54,11 @@ extension StepMerger {
       for row in order where try drain(row) { helped = true }
       order.removeAll { waiting[$0] == nil }
     }
+  }
+
+  /// The number of steps that one round tries.
+  private func countSteps(with groups: [StepGroup]) -> Int {
+    order.count + groups.reduce(0) { $0 + $1.items.count }
   }
 
   /// Returns the rows in an order in which each row may help the next row.
@@ -77,7 +85,9 @@ extension StepMerger {
   ) throws -> [Waiting] {
     if all.count < 2 { return all }
     let items = all.map { WaitingOrder.Item(parts: parts($0)) }
-    return try WaitingOrder(store.tables).sorted(items) { try store.rows[$0].row($1) }.map { all[$0] }
+    let tables = Set(items.flatMap(\.parts).map(\.place))
+    let order = WaitingOrder(store.tables, changing: tables) { knownComparisons(along: $0) }
+    return try order.sorted(items) { try store.rows[$0].row($1) }.map { all[$0] }
   }
 
   /// Merges a row's waiting steps as far as possible. Returns whether any step was merged.

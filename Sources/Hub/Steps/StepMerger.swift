@@ -43,6 +43,8 @@ final class StepMerger {
   var grouped: Set<Int> = []
   /// The unit whose steps are being merged.
   var presentUnit: StepGroup?
+  /// The rows of the unit that is being diagnosed.
+  var diagnosed: Set<RowReference> = []
   /// The reasons why steps of a unit are not accepted. nil unless the merger is looking for them.
   var diagnosis: Diagnosis?
   private var lastNumber = 0
@@ -58,6 +60,8 @@ final class StepMerger {
   var keepsInserts: Bool?
   /// New rows that are kept out, with the values that their device wrote into them later.
   var keptRows: [RowReference: Row] = [:]
+  /// The device's rows that wait for other rows. nil until they are looked up.
+  var undecided: UndecidedReferences?
   /// The conflicts of new rows that were kept out, and that their device deleted.
   var deletedKeptRows: [ConflictRecord] = []
   /// The rows that the waiting steps would make. nil until they are looked up.
@@ -128,6 +132,8 @@ final class StepMerger {
     let words: String
     /// Whether the change waits, whatever the kind of the obstacle.
     var isHeld = false
+    /// Whether only rows of the same unit are in the way. They may get other values by their own changes.
+    var isOfOwnUnit = false
   }
 
   struct RowReference: Hashable {
@@ -238,7 +244,8 @@ final class StepMerger {
         where error.kind == .unique
       {
         if try noteHiddenParent(step, of: result.row, met: hub, in: place) { return nil }
-        return Obstacle(kind: .unique, words: error.message)
+        let isOfOwnUnit = try result.row.map { try meetsOwnUnit($0, in: place) } ?? false
+        return Obstacle(kind: .unique, words: error.message, isOfOwnUnit: isOfOwnUnit)
       } catch let error as SQLiteError where error.kind == .constraint {
         if try noteHiddenParent(step, of: result.row, met: hub, in: place) { return nil }
         try note(Disagreement(kind: .constraint, state: .held), step, met: hub, in: place, note: error.message)

@@ -1,5 +1,6 @@
 import SatchelCapture
 import SatchelConflicts
+import SatchelSQLite
 import SatchelValues
 
 /// The order in which waiting rows are tried: a row comes before the rows that wait for it.
@@ -7,7 +8,8 @@ import SatchelValues
 /// A parent comes before its children. The deletes of children come before the delete of their parent. A row that gives
 /// up a UNIQUE value comes before the row that gets the value. The changes alone are enough to find this order. So the
 /// cost depends on the waiting rows, and a chain of any length is merged in one round. Rows that wait for each other in
-/// a circle keep their order. So do rows without known values.
+/// a circle keep their order. So do rows without known values, and rows that wait for a value of an index over an
+/// expression.
 ///
 /// The order comes from a depth-first search: Cormen and others, Introduction to Algorithms, "Topological sort".
 struct WaitingOrder {
@@ -51,39 +53,72 @@ struct WaitingOrder {
     let beforeIs: Role
     let after: Event.Kind
     let afterIs: Role
+    /// How SQLite compares the values of each column. nil, or no element: the values are compared as they are.
+    let comparisons: [Comparison?]
+
+    /// Returns the values in the form in which SQLite compares them.
+    func folded(_ values: [Value]) -> [Value] {
+      values.enumerated().map { position, value in
+        let comparison = position < comparisons.count ? comparisons[position] : nil
+        return comparison?.folded(value) ?? value
+      }
+    }
   }
 
   /// The compared columns of each table, by the index of the table.
   private var compared: [[Compared]]
 
-  init(_ tables: [TrackedTable]) {
-    compared = tables.enumerated().map { place, table in
-      table.info.uniqueIndexes.compactMap { index in
-        let columns = index.parts.compactMap(\.column)
-        if columns.count < index.parts.count { return nil }
-        return Compared(
-          columns: columns, place: place, target: columns, before: .isFree, beforeIs: .made, after: .isFree,
-          afterIs: .awaited)
-      }
+  /// - Parameters:
+  ///   - places: the indices of the tables that the items change. nil: any table.
+  ///   - comparisons: how SQLite compares the columns to which a reference leads. Empty: values are compared as they
+  ///     are.
+  init(
+    _ tables: [TrackedTable], changing places: Set<Int>? = nil,
+    comparisons: (ForeignKey) -> [Comparison] = { _ in [] }
+  ) {
+    compared = Array(repeating: [], count: tables.count)
+    let all = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.name, $0) })
+    for (place, table) in tables.enumerated() where places?.contains(place) ?? true {
+      compared[place] += table.info.uniqueIndexes.compactMap { Self.indexed($0, of: table, in: place, comparisons) }
     }
-    let places = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.name, $0) })
-    for (place, table) in tables.enumerated() {
+    for (place, table) in tables.enumerated() where places?.contains(place) ?? true {
       for key in table.schema.foreignKeys {
-        guard let parent = places[key.parent] else { continue }
+        guard let parent = all[key.parent] else { continue }
         let target = key.parentColumns.compactMap { tables[parent].schema.position(of: $0) }
-        if target.count == key.columns.count { add(key.columns, of: place, referringTo: target, of: parent) }
+        if target.count == key.columns.count {
+          add(key.columns, of: place, referringTo: target, of: parent, comparisons(key))
+        }
       }
     }
   }
 
-  private mutating func add(_ columns: [Int], of child: Int, referringTo target: [Int], of parent: Int) {
+  /// Returns the columns of a UNIQUE index. nil if a part of the index is no stored column.
+  private static func indexed(
+    _ index: UniqueIndex, of table: TrackedTable, in place: Int, _ comparisons: (ForeignKey) -> [Comparison]
+  ) -> Compared? {
+    let columns = index.parts.compactMap(\.column)
+    if columns.count < index.parts.count { return nil }
+    // An index compares a column as a reference to the column does, unless the index has a collation of its own.
+    let reference = ForeignKey(
+      columns: columns, parent: table.name, parentColumns: columns.map { table.schema.columns[$0] })
+    let known = zip(index.parts, comparisons(reference)).map { part, column -> Comparison? in
+      part.collation.uppercased() == column.collation ? column : nil
+    }
+    return Compared(
+      columns: columns, place: place, target: columns, before: .isFree, beforeIs: .made, after: .isFree,
+      afterIs: .awaited, comparisons: known)
+  }
+
+  private mutating func add(
+    _ columns: [Int], of child: Int, referringTo target: [Int], of parent: Int, _ comparisons: [Comparison?]
+  ) {
     compared[child].append(
       Compared(
         columns: columns, place: parent, target: target, before: .isNotReferredTo, beforeIs: .made, after: .isThere,
-        afterIs: .awaited))
+        afterIs: .awaited, comparisons: comparisons))
     let isReferredTo = Compared(
       columns: target, place: parent, target: target, before: .isNotReferredTo, beforeIs: .awaited, after: .isThere,
-      afterIs: .made)
+      afterIs: .made, comparisons: comparisons)
     if !compared[parent].contains(isReferredTo) { compared[parent].append(isReferredTo) }
   }
 
@@ -159,7 +194,8 @@ struct WaitingOrder {
         return values.count < columns.columns.count || values.contains(where: \.isNull) ? nil : values
       }
       func add(_ kind: Event.Kind, _ role: Compared.Role, _ values: [Value]) {
-        let event = Event(kind: kind, place: columns.place, columns: columns.target, values: values)
+        let event = Event(
+          kind: kind, place: columns.place, columns: columns.target, values: columns.folded(values))
         switch role {
         case .made: events.made.append(event)
         case .awaited: events.awaited.append(event)
@@ -205,7 +241,8 @@ extension HubStore {
       return WaitingOrder.Item(
         parts: records(group).compactMap(part), after: changed.compactMap { last[$0] }.sorted())
     }
-    return try WaitingOrder(tables).sorted(items) { try rows[$0].row($1) }.map { groups[$0] }
+    let order = WaitingOrder(tables) { database.comparisons(ofParentIn: $0) }
+    return try order.sorted(items) { try rows[$0].row($1) }.map { groups[$0] }
   }
 
   private func part(of record: ConflictRecord) -> WaitingOrder.Part? {

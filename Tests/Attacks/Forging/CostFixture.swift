@@ -16,7 +16,7 @@ final class CostFixture: Story {
   private let evil: DeviceWorkspace
   let other: DeviceWorkspace
   /// The number of the last export of the attacker's device that came to the hub.
-  private var merged: Int64 = 1
+  var merged: Int64 = 1
 
   private static let definition = """
     { "dataset": "shop", "version": 1, "attributes": { "zone": "integer" },
@@ -27,7 +27,9 @@ final class CostFixture: Story {
         "pallets": { "conflict": "hub", "unit": "transaction" },
         "pairs": { "conflict": "hub" }, "late": { "visible": "zone = :zone", "late": "accept" },
         "bags": { "columns": { "tags": "union" } }, "links": {}, "codes": {},
-        "numbers": { "keys": "rekey" }, "parts": { "keys": "rekey" }, "trails": { "keys": "rekey" } } }
+        "numbers": { "keys": "rekey" }, "parts": { "keys": "rekey" }, "trails": { "keys": "rekey" },
+        "stores": { "conflict": "manual" }, "loose": {}, "homes": {}, "people": {}, "visits": {},
+        "tags": {}, "nodes": {}, "seats": {} } }
     """
 
   private static let schema = """
@@ -44,6 +46,16 @@ final class CostFixture: Story {
     CREATE TABLE numbers (id INTEGER PRIMARY KEY, words TEXT);
     CREATE TABLE parts (id INTEGER PRIMARY KEY, row TEXT REFERENCES rows (id));
     CREATE TABLE trails (id INTEGER PRIMARY KEY, next INTEGER REFERENCES trails (id));
+    CREATE TABLE stores (id TEXT PRIMARY KEY, code TEXT UNIQUE, beside TEXT REFERENCES stores (id));
+    CREATE TABLE loose (id PRIMARY KEY NOT NULL, next TEXT REFERENCES links (id));
+    CREATE TABLE homes (id TEXT PRIMARY KEY, words TEXT);
+    CREATE TABLE people (id TEXT PRIMARY KEY, home TEXT REFERENCES homes (id) ON DELETE CASCADE);
+    CREATE TABLE visits (id TEXT PRIMARY KEY, person TEXT REFERENCES people (id));
+    CREATE TABLE tags (id TEXT PRIMARY KEY, tag TEXT COLLATE NOCASE UNIQUE);
+    CREATE TABLE nodes (
+      id TEXT PRIMARY KEY COLLATE NOCASE, next TEXT REFERENCES nodes (id) ON DELETE CASCADE);
+    CREATE TABLE seats (id TEXT PRIMARY KEY, name TEXT);
+    CREATE UNIQUE INDEX seats_by_name ON seats (name || '!');
     INSERT INTO rows VALUES ('own', 'ann', '0', NULL), ('hidden', 'boss', '0', NULL);
     INSERT INTO wholes VALUES ('own', '0');
     INSERT INTO moves VALUES ('own', '0');
@@ -154,6 +166,10 @@ final class CostFixture: Story {
         members.set("unit", .integer(Int64(round * half + row / 2 + 1)))
         return .object(members)
       }
+    case .keptDecisions: content.resolutions = try keptConflicts().map { forger.resolution(of: $0, "device") }
+    case .heldCaseless: content.changes = [node(count, before: nil, forger)]
+    case _ where filling.isAboutWaiting:
+      content.changes = (0..<count).map { waitingLine(filling, $0, of: count, forger) }
     default: content.changes = shuffled(count).enumerated().map { line(filling, $0, $1, forger) }
     }
   }
@@ -216,19 +232,19 @@ final class CostFixture: Story {
           'oak~' || substr(hex(zeroblob(6)) || i, -12) || '.jpg', 1, NULL
         FROM n
         """, in: hub.folder)
-    default: break
+    default: try prepareWaiting(count, filling, numbers)
     }
     tick()
   }
 
   /// Writes at the hub what the attacker's device knows too.
-  private func share(_ sql: String) throws {
+  func share(_ sql: String) throws {
     try write(sql, in: hub.folder)
     tick()
     _ = try evil.importBundle(hub.emit(to: "evil").file)
   }
 
-  private func text(_ word: String) -> JSONValue { .string(word) }
+  func text(_ word: String) -> JSONValue { .string(word) }
 
   /// - Parameters:
   ///   - number: which line it is.
@@ -283,7 +299,7 @@ final class CostFixture: Story {
       return forger.insert("codes", text("d\(place)"), ["id": text("d\(place)"), "code": text("v\(place)")])
     case .takenKeys: return forger.insert("numbers", key, ["id": key, "words": "mine"])
     case .orphansOfTakenKeys: return forger.insert("parts", key, ["id": key, "row": "gone"])
-    case .chainOfKeys, .renames, .refusedUnits, .reports, .reportsOfRow, .decisions, .files, .versions: return nil
+    default: return nil
     }
   }
 }

@@ -29,6 +29,8 @@ extension HeldRows {
   private func enter(_ members: [StoredConflict], _ rows: Set<RowReference>) throws -> Step {
     var records: [ConflictRecord] = []
     lost = []
+    (remaining, aside) = (rows, [:])
+    defer { (remaining, aside) = ([], [:]) }
     do {
       try store.database.savepoint {
         guard try releaseAll(members, rows) else { throw NotWhole() }
@@ -55,7 +57,10 @@ extension HeldRows {
       left = try left.filter { member in
         let row = RowReference(member.record)
         if blocked.contains(row) { return true }
-        if try release(member.record, member.bundle, with: rows) != .waits { return false }
+        if try release(member.record, member.bundle, with: rows) != .waits {
+          remaining.remove(row)
+          return false
+        }
         blocked.insert(row)
         return true
       }

@@ -20,6 +20,11 @@ final class HeldRows {
 
   /// Changes that stopped waiting because they cannot be accepted as the device sent them.
   var lost: [ConflictID] = []
+  /// While a unit is tried: the rows of its changes that have not entered.
+  var remaining: Set<RowReference> = []
+  /// While a unit is tried: rows of the unit that left their tables, because other rows of the unit get their UNIQUE
+  /// values. Each row comes back with its own change.
+  var aside: [RowReference: ScopeStore.Found] = [:]
 
   private struct Sender: Hashable {
     let device: ReplicaID
@@ -167,7 +172,8 @@ final class HeldRows {
     let record = try kept.present(in: store.tables[place].schema, store.database)
     guard var change = try? record.change(in: store.tables[place].schema) else { return .waits }
     let rows = store.rows[place]
-    let found = try scope.find(record.key, in: place)
+    let reference = RowReference(record)
+    let found = try aside[reference] ?? scope.find(record.key, in: place)
     if let found, found.isOutOfReach {
       return try closeLost(record, .revoked, met: found.row, in: place, with: unit)
     }
@@ -207,9 +213,13 @@ final class HeldRows {
       return .waits
     }
     let row = result.row
+    let before = aside
+    var isWritten = false
+    defer { if !isWritten { aside = before } }
     do {
       try store.database.savepoint {
-        try rows.write(row, over: hub, key: record.key)
+        if let row { try makeRoom(for: row, of: record, scope, in: place) }
+        try rows.write(row, over: aside[reference] == nil ? hub : nil, key: record.key)
         if row != nil, try !scope.mayWrite(record.key, in: place) { throw StillHeld() }
       }
     } catch is StillHeld {
@@ -224,10 +234,11 @@ final class HeldRows {
       // Another row has the same natural key. A new row that is the same thing will be folded into that row. So the
       // change stays held.
       if try twin(of: record, in: place) != nil { return .waits }
-      if try row.map({ try collides($0, with: unit, of: record, in: place) }) == true { return .waits }
       try row.map { try collide($0, record, change, in: place) }
       return .closed
     }
+    isWritten = true
+    aside[reference] = nil
     let made = Change(from: hub, to: row)
     let equal =
       try found?.mayWrite == true ? scope.writtenTwice(change, over: hub, result, from: base, in: place) : []
@@ -293,15 +304,17 @@ final class HeldRows {
     return .closed
   }
 
-  /// Whether other rows of the same unit have the natural key. Those rows may still get another natural key.
-  private func collides(
-    _ row: Row, with unit: Set<RowReference>, of record: ConflictRecord, in place: Int
-  ) throws -> Bool {
-    if unit.isEmpty { return false }
-    return try store.rows[place].rivals(of: row, in: store.database).allSatisfy { key in
+  /// Takes the rows out of their table that have the natural key of a unit's row, if their own changes in the unit have
+  /// not entered yet. So rows of one unit may trade UNIQUE values.
+  private func makeRoom(for row: Row, of record: ConflictRecord, _ scope: ScopeStore, in place: Int) throws {
+    if remaining.isEmpty { return }
+    for key in try store.rows[place].rivals(of: row, in: store.database) where key != record.key {
       var rival = record
       rival.key = key
-      return unit.contains(RowReference(rival))
+      let reference = RowReference(rival)
+      guard remaining.contains(reference), let found = try scope.find(key, in: place) else { continue }
+      aside[reference] = found
+      try store.rows[place].write(nil, over: found.row, key: key)
     }
   }
 
