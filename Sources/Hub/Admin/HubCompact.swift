@@ -118,7 +118,7 @@ extension HubWorkspace {
   private func forgetBundles(_ store: HubStore, before limit: Int64?) throws -> [String] {
     guard let limit else { return [] }
     return try store.forgettableBundles(before: limit).map {
-      try store.markForgotten($0.bundle)
+      try store.markForgotten($0.bundle, from: $0.peer)
       return HubArchive.name(dataset: store.dataset.name, device: $0.peer, number: $0.number, bundle: $0.bundle)
     }
   }

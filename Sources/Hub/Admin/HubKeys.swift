@@ -16,8 +16,20 @@ extension HubWorkspace {
   /// Every key that may sign a bundle that comes here. The hub's own keys are among them, because a bundle from the hub
   /// is refused for another reason.
   func trustedKeys(_ store: HubStore) throws -> [PublicKey] {
-    try store.devices().flatMap { try [$0.key] + [$0.nextKey].compactMap(\.self) + store.formerKeys(of: $0.id) }
-      + ownKeys()
+    try store.devices().flatMap { try keys(of: $0, store) } + ownKeys()
+  }
+
+  private func keys(of device: EnrolledDevice, _ store: HubStore) throws -> [PublicKey] {
+    try [device.key] + [device.nextKey].compactMap(\.self) + store.formerKeys(of: device.id)
+  }
+
+  /// All keys that the owner of this key has or had.
+  func keys(withOwnerOf signer: PublicKey, _ store: HubStore) throws -> [PublicKey] {
+    for device in try store.devices() {
+      let keys = try keys(of: device, store)
+      if keys.contains(signer) { return keys }
+    }
+    return try ownKeys()
   }
 
   /// Throws a `Refusal` if a device's bundle is signed with a key that is not accepted.

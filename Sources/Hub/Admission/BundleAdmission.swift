@@ -30,6 +30,8 @@ extension HubWorkspace {
     // The content of a volume is checked when the bundle is complete.
     guard case .changes(let changes) = manifest.body else { return }
     guard manifest.version <= store.dataset.version else {
+      // Such a file would take the room of the device's own bundles of a later version.
+      if sequence <= device.merged { try refuseUnlessItMayStop(device, signer) }
       throw Refusal(
         .newerDataset,
         "It is of version \(manifest.version) of the dataset; this hub has version \(store.dataset.version).",
@@ -129,6 +131,17 @@ extension HubWorkspace {
         fork \(device.name) --restored
         """,
       keeping: .quarantine)
+  }
+
+  /// Refuses an overtaken bundle that the holder of a revoked or replaced key may have made now. A later bundle of the
+  /// device has named the digest of each bundle that the device made before that.
+  ///
+  /// The digest of the file counts, and not the digest that the bundle states for itself.
+  func checkOvertaken(
+    _ bundle: borrowing VerifiedBundle, _ changes: Manifest.Changes, _ device: EnrolledDevice, _ store: HubStore
+  ) throws {
+    if try store.digest(of: changes.sequence, in: device.id) == bundle.digest { return }
+    try refuseUnlessItMayStop(device, bundle.signer)
   }
 
   /// Refuses a bundle whose signer must not stop the device, whatever the bundle shows. Otherwise the holder of a

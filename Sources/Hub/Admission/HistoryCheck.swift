@@ -145,6 +145,8 @@ struct HistoryCheck {
       if mayFollowUnknownKey { return }
       throw refusal
     }
+    // This emission proved its own epoch when it came. If it proved another one, it could stop the hub again and again.
+    if try store.isCollected(emission.digest) { throw refusal }
     throw try hub.proofOfSetBack(emission, of: changes.epoch, after: changes.former, for: device.id, store)
   }
 

@@ -153,7 +153,8 @@ extension HubWorkspace {
     // here.
     if !isFormer, let device = try store.device(manifest.from.id) {
       try HistoryCheck(self, store, device, changes, by: manifest.user).run()
-      if changes.sequence > device.merged {
+      if try !isTaken(manifest, bundle.digest, store) {
+        if changes.sequence <= device.merged { try checkOvertaken(bundle, changes, device, store) }
         try checkAuthor(manifest, changes, device, store)
       }
     }
@@ -210,7 +211,7 @@ extension HubWorkspace {
   private func isOfOtherHistory(
     _ bundle: BundleID, _ number: Int64, of device: EnrolledDevice, _ store: HubStore
   ) throws -> Bool {
-    try !Ledger.hasTaken(bundle, in: store.database)
+    try !Ledger.hasTaken(bundle, from: device.name, in: store.database)
       && Ledger.hasImported(number, from: device.name, in: store.database)
   }
 
@@ -287,9 +288,9 @@ extension HubWorkspace {
   ) throws {
     if runMode == .dryRun { return }
     let trusted = try trustedKeys(store)
-    let refused = Quarantine.Refusing(path, because: error, from: source) {
-      try reader.identityIfSound(of: $0, trust: .keys(trusted))?.signer
-    }
+    let refused = Quarantine.Refusing(
+      path, because: error, from: source, keys: { try keys(withOwnerOf: $0, store) },
+      signer: { try reader.identityIfSound(of: $0, trust: .keys(trusted))?.signer })
     try Quarantine.keep(refused, folder: folder, platform: platform, database: store.database)
   }
 }

@@ -11,8 +11,8 @@ public enum Quarantine {
   /// The most files that are kept. With `mostBytes` it limits the folder. Files refused after that stay in place.
   public static let mostFiles = 1_000
   public static let mostBytes: Int64 = 4 << 30
-  /// The most files with the mark of one signer, so that no signer takes the room of another. If a person imports files
-  /// without a known signer, all these files have the same mark.
+  /// The most files with the marks of one owner's keys, so that no signer takes the room of another. If a person
+  /// imports files without a known signer, all these files have the same mark.
   public static let mostFilesOfOne = 200
   public static let days: Int64 = 90
   /// The most bytes of the sender's name for a file in the file's name here.
@@ -26,12 +26,15 @@ public enum Quarantine {
     let source: BundleSource
     /// Returns the known key that signed a file's beginning; nil: no known key signed it.
     let signer: (_ path: String) throws -> PublicKey?
+    /// Returns all keys that the owner of a key has or had.
+    let keys: (_ signer: PublicKey) throws -> [PublicKey]
 
     public init(
       _ file: String, because error: any ExplainedError, from source: BundleSource,
+      keys: @escaping (_ signer: PublicKey) throws -> [PublicKey] = { [$0] },
       signer: @escaping (_ path: String) throws -> PublicKey?
     ) {
-      (self.file, self.error, self.source, self.signer) = (file, error, source, signer)
+      (self.file, self.error, self.source, self.keys, self.signer) = (file, error, source, keys, signer)
     }
   }
 
@@ -77,7 +80,8 @@ public enum Quarantine {
     // A stick may have returned other bytes than before.
     if refused.source == .stick, signer == nil { return false }
     let own = self.mark(of: signer)
-    if kept.count(where: { hasMark($0, own) }) >= mostFilesOfOne { return false }
+    let marks = try Set((signer.map { try refused.keys($0) } ?? []).map(self.mark) + [own])
+    if kept.count(where: { name in marks.contains { hasMark(name, $0) } }) >= mostFilesOfOne { return false }
     let sizes = try kept.map { try files.size(Paths.join(folder.quarantine, $0)) }
     if isFull(sizes, for: bytes) { return false }
     let name = time + mark + own + safe(Paths.name(of: refused.file))

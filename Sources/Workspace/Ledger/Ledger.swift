@@ -161,11 +161,14 @@ public enum Ledger {
     return known.contains { $0.peer == peer } ? .other : .nothing
   }
 
-  /// Whether a bundle was imported before, or a newer bundle had replaced it.
-  public static func hasTaken(_ bundle: BundleID, in database: borrowing Database) throws -> Bool {
+  /// Whether a bundle of this sender was imported before, or a newer bundle had replaced it. Another sender may have
+  /// used the same id.
+  public static func hasTaken(
+    _ bundle: BundleID, from peer: String, in database: borrowing Database
+  ) throws -> Bool {
     try database.first(
-      "SELECT 1 FROM satchel_ledger WHERE bundle = :bundle AND verdict IN ('imported', 'stale')",
-      ["bundle": .string(bundle.text)]
+      "SELECT 1 FROM satchel_ledger WHERE bundle = :bundle AND peer = :peer AND verdict IN ('imported', 'stale')",
+      ["bundle": .string(bundle.text), "peer": .string(peer)]
     ) { _ in true } ?? false
   }
 

@@ -1,3 +1,4 @@
+import SatchelBundle
 import SatchelCrypto
 import SatchelHub
 import SatchelJSON
@@ -56,6 +57,78 @@ struct StateForgeryTests {
     #expect(try lab.hub.fork(of: "evil").isForked == false)
     try lab.write("UPDATE notes SET likes = likes + 1 WHERE id = 'n1'", in: lab.evil.folder)
     #expect(try lab.hub.importBundle(lab.evil.export().file).verdict == .imported)
+  }
+
+  /// A bundle with an old number that replaces a photo of the attacker's user, and states that it is another bundle.
+  private func photo(by forger: Forger, later: Int64, as original: String? = nil) throws -> [UInt8] {
+    let blob = Array("a swapped photo".utf8)
+    return try forger.bundle(later: later) { content in
+      content.attachments = [
+        [
+          "op": "file", "path": "site/mine.jpg", "digest": .string(Digest.of(blob).hexadecimal),
+          "bytes": .integer(Int64(blob.count)),
+        ]
+      ]
+      content.blobs = [blob]
+      content.set("original", original.map { .string($0) })
+    }
+  }
+
+  private func known(_ number: Int64) throws -> String {
+    let device = try lab.forger.id
+    return try #require(
+      try lab.atHub("SELECT digest FROM satchel_chain WHERE device = '\(device)' AND sequence = \(number)").first)
+  }
+
+  @Test("a revoked device brings no file by a bundle with an old number, whatever that bundle says about itself")
+  func overtakenOfRevoked() throws {
+    // The device jumps over numbers, which its chain does not name.
+    #expect(try lab.refusal(of: lab.forger.bundle(later: 3)) == nil)
+    let forger = try lab.forger
+    let files = [
+      try photo(by: forger, later: 0, as: known(forger.sequence)), try photo(by: forger, later: -1),
+      try photo(by: forger, later: -1, as: known(forger.sequence)),
+    ]
+    let heard = try lab.hub.device("evil").heard
+    _ = try lab.hub.revoke("evil")
+    for file in files { #expect(try lab.refusal(of: file) == "revoked") }
+    #expect(try lab.hubFile("site/mine.jpg") == nil)
+    #expect(try lab.hub.device("evil").heard == heard)
+  }
+
+  @Test("the holder of a replaced key brings no file by a bundle with an old number")
+  func overtakenWithReplacedKey() throws {
+    #expect(try lab.refusal(of: lab.forger.bundle(later: 3)) == nil)
+    let forger = try lab.forger
+    let files = [
+      try photo(by: forger, later: 0, as: known(forger.sequence)), try photo(by: forger, later: -1),
+    ]
+    try lab.write("UPDATE satchel_device SET sequence = \(forger.sequence)", in: lab.evil.folder)
+    _ = try lab.evil.rotateKeys()
+    for _ in 0..<3 {
+      try lab.write("UPDATE notes SET likes = likes + 1 WHERE id = 'n1'", in: lab.evil.folder)
+      lab.tick()
+      _ = try lab.hub.importBundle(lab.evil.export().file)
+      _ = try lab.evil.importBundle(lab.hub.emit(to: "evil").file)
+    }
+    for file in files { #expect(try lab.refusal(of: file) == "replaced-key") }
+    #expect(try lab.hubFile("site/mine.jpg") == nil)
+  }
+
+  @Test("a bundle that a later one overtook brings its files after its device was revoked")
+  func overtakenBeforeRevoked() throws {
+    let early = try photo(by: lab.forger, later: 1)
+    try lab.folder.write(early, to: "early.satchel")
+    let digest = try #require(
+      BundleReader(platform: lab.platform).identityIfSound(
+        of: lab.folder("early.satchel"), trust: .keys([lab.evil.keys.ownKey()]))?.digest)
+    let late = try lab.forger.bundle(later: 2) {
+      $0.set("chain", [["sequence": .integer(try lab.forger.sequence + 1), "digest": .string(digest.hexadecimal)]])
+    }
+    #expect(try lab.refusal(of: late) == nil)
+    _ = try lab.hub.revoke("evil")
+    #expect(try lab.refusal(of: early) == nil)
+    #expect(try lab.hubFile("site/mine.jpg") == "a swapped photo")
   }
 
   @Test("two histories under the device's present key still stop it")

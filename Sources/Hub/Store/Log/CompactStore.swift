@@ -117,13 +117,13 @@ extension HubStore {
   }
 
   /// Records that a bundle's file is not kept any more.
-  func markForgotten(_ bundle: BundleID) throws {
+  func markForgotten(_ bundle: BundleID, from peer: String) throws {
     try database.run(
       """
-      UPDATE satchel_ledger SET detail = 'its file is not kept any more' WHERE bundle = :bundle AND verdict = \
-      'imported'
+      UPDATE satchel_ledger SET detail = 'its file is not kept any more'
+      WHERE bundle = :bundle AND peer = :peer AND verdict = 'imported'
       """,
-      ["bundle": .string(bundle.text)])
+      ["bundle": .string(bundle.text), "peer": .string(peer)])
   }
 
   /// The names of bundles that were made before `time`, and that no device uses any more.
