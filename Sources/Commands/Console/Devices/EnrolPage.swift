@@ -5,8 +5,8 @@ import SatchelValues
 import SatchelWorkspace
 
 /// The enrolment of a device that asks to join, in three pages: the explained form, the comparison with what will
-/// happen, and the result. No page shows the request's fingerprint before a person has typed it, because a person in a
-/// hurry would copy it.
+/// happen, and the result. If the request continues another device, a page before the comparison says so. No page shows
+/// the request's fingerprint before a person has typed it, because a person in a hurry would copy it.
 extension ConsoleSite {
   /// The largest request file. Its bytes are in the second page, which stays below 20 KB.
   private static let mostRequest = 10 << 10
@@ -31,9 +31,7 @@ extension ConsoleSite {
         <p>\(users)</p>
         <p><label for="name">Another name than the device asks for (usually empty)</label><br>
         <input id="name" name="name" maxlength="100"></p>
-        <p><label for="fingerprint">The fingerprint, as it is read out to you</label><br>
-        <input id="fingerprint" name="fingerprint" size="50" maxlength="200" autocomplete="off" required
-        placeholder="XXXX-XXXX-XXXX-XXXX-XXXX-XXXX-XXXX-XXXX-XX"></p>
+        \(Self.fingerprintField)
         <details><summary>The device was another device before, and lost its key</summary>
         <p><label for="continues">Its former name, if you know that this is true</label><br>
         <input id="continues" name="continues" maxlength="100"></p></details>
@@ -55,6 +53,12 @@ extension ConsoleSite {
     </ol>
     <p>This page compares it with the file. It does not show the fingerprint of the file first, so that it can only come
     from the device.</p>
+    """
+
+  private static let fingerprintField: Markup = """
+    <p><label for="fingerprint">The fingerprint, as it is read out to you</label><br>
+    <input id="fingerprint" name="fingerprint" size="50" maxlength="200" autocomplete="off" required
+    placeholder="XXXX-XXXX-XXXX-XXXX-XXXX-XXXX-XXXX-XXXX-XX"></p>
     """
 
   // MARK: The comparison
@@ -87,12 +91,15 @@ extension ConsoleSite {
     )
     return try withRequest(request, hub) { asking, bytes in
       try asking.checkClaim(trusting: former)
-      try asking.compare(typed: typed)
-      // A refusal comes before the form of the act.
-      let device = try asking.at(rehearsing()).enrol(as: request.filled("name"), user: user, trusting: former)
       let fields =
         Self.filled(Self.enrolFields, request)
         + [("request", String(decoding: Base64.encode(bytes), as: UTF8.self))]
+      if let words = asking.claimWords, request.filled("claim") != words {
+        return Self.claim(words, of: asking.name, fields, open: try hub.openConflicts())
+      }
+      try asking.compare(typed: typed)
+      // A refusal comes before the form of the act.
+      let device = try asking.at(rehearsing()).enrol(as: request.filled("name"), user: user, trusting: former)
       return Self.frame(
         "Enrol the device \(device.name)",
         """
@@ -112,6 +119,31 @@ extension ConsoleSite {
         </form>
         """, at: .devices, open: try hub.openConflicts())
     }
+  }
+
+  /// The page that says which device a request continues, and then asks for the fingerprint. A fingerprint from the
+  /// first form does not count: the person who typed it had not read this statement.
+  /// - Parameters:
+  ///   - words: the statement. The form sends it back, as a sign that the person has read it.
+  ///   - fields: the fields of the first form, and the request.
+  private static func claim(
+    _ words: String, of name: String, _ fields: [(name: String, value: String)], open: Int64
+  ) -> WebResponse {
+    let kept = fields.filter { $0.name != "fingerprint" } + [(name: "claim", value: words)]
+    return frame(
+      "Enrol the device \(name)",
+      """
+      <h2>It was another device before</h2>
+      <p class="warning">\(words)</p>
+      <p>Ask the person who has the device whether this is true. Then let the fingerprint be read out to you, even if
+      you have typed it already.</p>
+      <form method="post" action="enrol">
+      \(hidden(kept))
+      \(fingerprintField)
+      <div class="bar"><button class="main">Compare ...</button>
+      <a class="button" href="enrol">Back, enrol nothing</a></div>
+      </form>
+      """, at: .devices, open: open)
   }
 
   /// Two fingerprints that agree, group below group.

@@ -218,6 +218,63 @@ struct ConsoleDevicesTests {
     }
   }
 
+  /// The request of the tablet for a new name, and the fingerprint that it shows.
+  private func renew() throws -> (file: (name: String, bytes: [UInt8]), fingerprint: String) {
+    let path = camp.path("second.satchel")
+    let renewed = camp.device("tablet", "renew", "--name", "second", "--request", path, "--json")
+    let shown = try #require(try renewed.json["fingerprint"]?.stringValue)
+    return (file: (name: "second.satchel", bytes: try camp.read("second.satchel")), fingerprint: shown)
+  }
+
+  @Test("a page says which device a request continues before a fingerprint counts")
+  func continued() throws {
+    let (file, shown) = try renew()
+    let hub = try #require(try camp.hub("status", "--json").json["fingerprint"]?.stringValue)
+    let claim =
+      "The device says that it was tablet of the user ann, and continues its work. A key of tablet signed that."
+    try camp.inBrowser { browser throws in
+      var form: [String: String] = [:]
+      for typed in ["", hub, shown] {
+        let page = browser.post("/enrol", ["user": "ann", "fingerprint": typed], file: file)
+        #expect(page.status == 200 && page.text.contains("<p class=\"warning\">\(claim)</p>"), "\(page)")
+        #expect(page.text.contains("<input id=\"fingerprint\"") && !page.text.contains(shown))
+        #expect(!page.text.contains("The fingerprints agree") && page.text.utf8.count <= 20_000)
+        form = ["user": page.hidden("user"), "request": page.hidden("request"), "claim": page.hidden("claim")]
+      }
+      func post(_ fields: [String: String]) -> Browser.Answer {
+        browser.post("/enrol", form.merging(fields) { $1 })
+      }
+      let other = post(["fingerprint": hub])
+      #expect(other.status == 409 && other.text.contains("the fingerprints differ"), "\(other)")
+      #expect(!other.text.contains(shown))
+      // The person saw another statement.
+      let unread = post(["fingerprint": shown, "claim": "The device is new."])
+      #expect(unread.text.contains(claim) && !unread.text.contains("The fingerprints agree"), "\(unread)")
+      let agreed = post(["fingerprint": shown])
+      #expect(agreed.text.contains("The fingerprints agree") && agreed.text.contains(claim), "\(agreed)")
+      #expect(camp.hub("device", "show", "second").code == 1)
+      let act = ["user": "ann", "fingerprint": shown, "request": agreed.hidden("request")]
+      let done = browser.post("/enrol-now", act)
+      #expect(done.text.contains("Enrolled the device second for the user ann"), "\(done)")
+    }
+  }
+
+  @Test("a request that continues a revoked device needs that device's name, and the page says that no key proves it")
+  func continuedRevoked() throws {
+    camp.hub("device", "revoke", "tablet")
+    let (file, shown) = try renew()
+    let fields = ["user": "ann", "fingerprint": shown]
+    try camp.inBrowser { browser throws in
+      let refused = browser.post("/enrol", fields, file: file)
+      #expect(refused.status == 409 && refused.text.contains("no present key of tablet signed that"), "\(refused)")
+      let page = browser.post("/enrol", fields.merging(["continues": "tablet"]) { $1 }, file: file)
+      for words in ["which was revoked", "any device could claim it", "<input id=\"fingerprint\""] {
+        #expect(page.text.contains(words), "\(words) in \(page.text)")
+      }
+      #expect(page.hidden("continues") == "tablet" && !page.text.contains("The fingerprints agree"))
+    }
+  }
+
   @Test("a new device's folder is made after a page that says which rows it gets")
   func provisioned() throws {
     let into = camp.path("watch")
