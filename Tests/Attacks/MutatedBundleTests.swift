@@ -10,11 +10,11 @@ struct MutatedBundleTests {
   }
 
   /// SATCHEL_ATTACKS is the number of mutations, SATCHEL_SEED the first seed.
-  private static let count = Int(number("SATCHEL_ATTACKS") ?? 10_000)
+  private static let count = Int(number("SATCHEL_ATTACKS") ?? 20_000)
   private static let seed = number("SATCHEL_SEED") ?? UInt64.random(in: 0..<1 << 40)
 
   @Test(
-    "10,000 mutated lines and manifests of a device's bundles change nothing that its user may not change",
+    "20,000 mutated lines and manifests of a device's bundles change nothing that its user may not change",
     arguments: [0, 1])
   func mutated(half: Int) throws {
     var attack = MutatedBundles()
@@ -26,6 +26,15 @@ struct MutatedBundleTests {
     print("half \(half), seed \(Self.seed): \(attack.words)")
     // Most mutations get as far as the rows; otherwise the test would be empty.
     #expect(attack.taken * 2 > attack.tried)
+  }
+
+  @Test(
+    "bundles of a revoked device, or with a device's replaced key, change nothing at all, whatever they say",
+    arguments: MutatedBundles.Outcast.allCases)
+  func outcasts(sender: MutatedBundles.Outcast) throws {
+    var attack = MutatedBundles()
+    for round in 0..<UInt64(max(1, Self.count / 20_000)) { try attack.play(sender, seed: Self.seed &+ round) }
+    print("\(sender), seed \(Self.seed): \(attack.words)")
   }
 
   @Test("the lines that are mutated are sound: unchanged, they are taken")

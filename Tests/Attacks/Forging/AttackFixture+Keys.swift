@@ -38,6 +38,15 @@ extension AttackFixture {
     try forger.bundle { $0.set("rotation", try rotation(to: key, proof: proof)) }
   }
 
+  /// The attacker's device changes to a new key. From here on its forger signs with the replaced key.
+  func replaceKey() throws {
+    let key = SigningKey.testKey(7)
+    let proof = try statement(key.publicKey).signed(with: key)
+    #expect(try refusal(of: announcement(of: key.publicKey, proof: proof)) == nil)
+    #expect(try refusal(of: forger.bundle(key: key) { _ in }) == nil)
+    #expect(try hub.device("evil").key == key.publicKey)
+  }
+
   /// The attacker makes a key with the id of another one, announces it with its proof, and then signs with it.
   func useTwin(of key: PublicKey) throws {
     let twin = twin(of: key)

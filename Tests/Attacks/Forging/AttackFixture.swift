@@ -95,10 +95,12 @@ final class AttackFixture: Story {
   }
 
   /// Makes the attacker's next bundle.
-  var forger: Forger {
+  var forger: Forger { get throws { try Forger(evil, platform, sequence: merged) } }
+
+  /// The number of the attacker's last export that came to the hub.
+  var merged: Int64? {
     get throws {
-      let merged = try atHub("SELECT merged FROM satchel_devices WHERE name = 'evil'").first.flatMap { Int64($0) }
-      return try Forger(evil, platform, sequence: merged)
+      try atHub("SELECT merged FROM satchel_devices WHERE name = 'evil'").first.flatMap { Int64($0) }
     }
   }
 
@@ -120,9 +122,22 @@ final class AttackFixture: Story {
   func atHub(_ sql: String) throws -> [String] { try atHub(["": sql])[""] ?? [] }
 
   func atHub(_ queries: [String: String]) throws -> [String: [String]] {
+    let reading = try opened()
+    return try queries.mapValues { sql in try reading.database.all(sql) { Self.text(of: $0) } }
+  }
+
+  /// All tables of the hub's database except the ledger, as text.
+  func hubTables() throws -> [String: [String]] {
+    var tables = try opened().database.dump(without: ["satchel_ledger"])
+    // The dump leaves out some columns of devices.
+    tables["all columns of devices"] = try atHub("SELECT * FROM satchel_devices ORDER BY id")
+    return tables
+  }
+
+  private func opened() throws -> Reading {
     let reading = try reading ?? Reading(hub.folder.path("data.sqlite"))
     self.reading = reading
-    return try queries.mapValues { sql in try reading.database.all(sql) { Self.text(of: $0) } }
+    return reading
   }
 
   private static func text(of row: borrowing Statement) -> String {
@@ -152,11 +167,16 @@ final class AttackFixture: Story {
     try DeviceWorkspace.create(ground.folder(name), dataset: "shop", name: name, platform: platform)
   }
 
-  /// Lets the attacker's device continue if it was flagged as a copy. A full quarantine would make each refusal slow.
-  func letGoOn() throws {
+  /// Removes refused files. A full quarantine would make each refusal slow.
+  func emptyQuarantine() throws {
     for name in try platform.files.list(hub.folder.quarantine) {
       try platform.files.removeTree(Paths.join(hub.folder.quarantine, name))
     }
+  }
+
+  /// Removes refused files, and lets the attacker's device continue if it was flagged as a copy.
+  func letGoOn() throws {
+    try emptyQuarantine()
     if try atHub("SELECT state FROM satchel_devices WHERE name = 'evil'") == ["active"] { return }
     _ = try hub.unflag("evil")
   }
@@ -192,6 +212,21 @@ final class AttackFixture: Story {
   static let guess = "guess.jpg"
   /// The name of a file in a row of the victim's user. The hub does not have the file.
   static let missing = "site/p5.jpg"
+
+  /// The digests of the files below a folder, by their paths from there.
+  /// - Parameter skipped: names in the folder that are left out.
+  func digests(below folder: String, but skipped: Set<String> = []) throws -> [String: String] {
+    var digests: [String: String] = [:]
+    for name in try platform.files.list(folder) where !skipped.contains(name) {
+      let path = Paths.join(folder, name)
+      if try platform.files.kind(path) == .directory {
+        for (file, digest) in try self.digests(below: path) { digests[Paths.join(name, file)] = digest }
+      } else {
+        digests[name] = Digest.of(try platform.files.read(path, limit: 1 << 20)).hexadecimal
+      }
+    }
+    return digests
+  }
 
   /// The text of a file of the hub; nil: there is none.
   func hubFile(_ path: String) throws -> String? {

@@ -22,7 +22,7 @@ struct Forger {
   let epoch: String
   let incarnation: String
   let received: Int64
-  let sequence: Int64
+  private(set) var sequence: Int64
 
   /// - Parameter sequence: the last export that came to the hub. nil for the device's last export.
   init(_ device: DeviceWorkspace, _ platform: Platform, sequence: Int64? = nil) throws {
@@ -35,6 +35,13 @@ struct Forger {
     (id, name, user, hubID) = (texts[0], texts[1], texts[2], texts[3])
     (hubName, epoch, incarnation) = (texts[4], texts[5], texts[6])
     (self.received, self.sequence) = (received, sequence ?? exported)
+  }
+
+  /// The same device, after its export with this number came to the hub.
+  func after(_ sequence: Int64) -> Forger {
+    var forger = self
+    forger.sequence = sequence
+    return forger
   }
 
   /// The content of a bundle.

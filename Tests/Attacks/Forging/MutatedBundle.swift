@@ -1,81 +1,87 @@
+import SatchelCrypto
 import SatchelJSON
 import SatchelValues
 import TestSupport
 
-@testable import SatchelBundle
-
-/// A bundle of the attacker with mutated lines, and perhaps a mutated manifest.
+/// A bundle of the attacker with mutated lines, and perhaps with mutated members of the manifest.
 struct MutatedBundle {
-  private struct Line {
-    let entry: ForgedEntry
-    let value: JSONValue
-
-    var tellsOfKeys: Bool { ["rekey", "block"].contains(value["op"]?.stringValue) }
-
-    /// Whether a reader accepts it: most lines get as far as the hub.
-    var isWellFormed: Bool {
-      let (bytes, limits) = (value.compactBytes, BundleLimits())
-      do throws(any Error) {
-        switch entry {
-        case .changes:
-          var parser = ChangeLineParser(limits)
-          _ = try parser.parse(bytes)
-        case .conflicts: _ = try ConflictRecord.parse(bytes, limits: limits)
-        case .resolutions: _ = try Resolution.parse(bytes, limits: limits)
-        case .attachments: _ = try AttachmentLine.parse(bytes, limits: limits)
-        case .manifest, .state: break
-        }
-        return true
-      } catch { return false }
-    }
+  /// How lines and members are chosen.
+  enum Style {
+    /// Almost all lines are well-formed, and at most one member is wrong. The hub refuses many of these bundles for one
+    /// line, so each of them is sent several times.
+    case anyLines
+    /// The hub merges almost all lines, and up to three members are wrong.
+    /// - Parameter state: the digests of the device's rows at its emission.
+    case mergeableLines(state: JSONValue)
   }
 
-  private var lines: [Line] = []
-  private var member: (name: String, value: JSONValue?)?
+  private let style: Style
+  private var lines: [MutatedLine] = []
+  private var members: [(name: String, value: JSONValue?)] = []
 
   /// The number of mutations in it.
-  var count: Int { lines.count + (member == nil ? 0 : 1) }
+  var count: Int { lines.count + members.count }
 
   private static let mostLines = 40
   private static let rarities: Set<ForgedEntry> = [.state, .attachments]
+  /// Members with which the hub accepts some wrong values, because they are the device's own statement.
+  private static let statements: Set<String> = [
+    "bundle", "user", "created", "stamp", "received", "sequence", "base", "chain", "former_exports", "former", "lost",
+    "brings", "original", "renamed", "health", "understands", "recipient", "rotation",
+  ]
 
   /// Whether it may change rows of the attacker's own user.
-  let hasChanges: Bool
+  private(set) var hasChanges: Bool
+  /// Whether a later bundle came before it. Then only its files count.
+  private(set) var isOvertaken = false
 
   /// Every third bundle has no changes and no decisions.
-  init(_ lab: AttackFixture, _ mutator: inout TreeMutator) throws {
+  init(_ lab: AttackFixture, _ forger: Forger, _ style: Style, _ mutator: inout TreeMutator) throws {
+    self.style = style
     hasChanges = mutator.number(below: 3) > 0
-    let forger = try lab.forger
     let conflicts = try lab.atHub("SELECT id FROM satchel_conflicts ORDER BY id LIMIT 50")
     while lines.count < Self.mostLines {
-      let line = try Self.line(forger, conflicts, &mutator)
+      let line = try Self.line(forger, conflicts, style, &mutator)
       if !hasChanges, line.entry == .changes || line.entry == .resolutions { continue }
       if Self.rarities.contains(line.entry) && lines.contains(where: { $0.entry == line.entry }) { continue }
-      if mutator.number(below: 100) == 0 || line.isWellFormed { lines.append(line) }
+      if mutator.number(below: 100) == 0 || Self.fits(line, style, forger) { lines.append(line) }
     }
     // Lines about keys come first.
-    lines = lines.filter(\.tellsOfKeys) + lines.filter { !$0.tellsOfKeys }
-    if mutator.number(below: 3) == 0 { member = try Self.member(forger, lab, &mutator) }
+    lines = lines.filter(\.isAboutKeys) + lines.filter { !$0.isAboutKeys }
+    if mutator.number(below: 3) == 0 { try mutateMembers(forger, lab, &mutator) }
+  }
+
+  private static func fits(_ line: MutatedLine, _ style: Style, _ forger: Forger) -> Bool {
+    switch style {
+    case .anyLines: line.isWellFormed
+    case .mergeableLines: line.isMergeable(by: forger)
+    }
   }
 
   private static func line(
-    _ forger: Forger, _ conflicts: [String], _ mutator: inout TreeMutator
-  ) throws -> Line {
+    _ forger: Forger, _ conflicts: [String], _ style: Style, _ mutator: inout TreeMutator
+  ) throws -> MutatedLine {
     let random = RandomLines(forger)
     switch mutator.number(below: 20) {
-    case 0..<6: return Line(entry: .conflicts, value: try random.conflict(&mutator))
-    case 6..<10: return Line(entry: .changes, value: random.change(&mutator))
+    case 0..<6: return MutatedLine(entry: .conflicts, value: try random.conflict(&mutator))
+    case 6..<10: return MutatedLine(entry: .changes, value: random.change(&mutator))
     case 10..<13 where !conflicts.isEmpty:
       let decision = forger.resolution(of: mutator.choice(of: conflicts))
-      return Line(entry: .resolutions, value: mutator.mutated(decision))
+      return MutatedLine(entry: .resolutions, value: mutator.mutated(decision))
     case 19:
       let entry = mutator.choice(of: Array(rarities).sorted { $0.rawValue < $1.rawValue })
-      return Line(entry: entry, value: mutator.mutated(mutator.choice(of: try forger.samples(of: entry))))
+      let sample = mutator.choice(of: try samples(of: entry, forger, style))
+      return MutatedLine(entry: entry, value: mutator.mutated(sample))
     default:
       let entry = mutator.choice(of: [.changes, .conflicts] as [ForgedEntry])
       let sample = mutator.mutated(mutator.choice(of: try forger.samples(of: entry)))
-      return Line(entry: entry, value: try renamed(sample, entry, &mutator))
+      return MutatedLine(entry: entry, value: try renamed(sample, entry, &mutator))
     }
+  }
+
+  private static func samples(of entry: ForgedEntry, _ forger: Forger, _ style: Style) throws -> [JSONValue] {
+    if entry == .state, case .mergeableLines(let state) = style { return [state] }
+    return try forger.samples(of: entry)
   }
 
   /// Every other conflict gets the id that the format requires.
@@ -87,18 +93,57 @@ struct MutatedBundle {
     return .object(members)
   }
 
-  private static func member(
-    _ forger: Forger, _ lab: AttackFixture, _ mutator: inout TreeMutator
-  ) throws -> (name: String, value: JSONValue?) {
-    let members = forger.manifest(of: .init(), try lab.evil.keys.ownKey()) + forger.rareMembers()
-    let member = mutator.choice(of: members)
-    return (member.name, member.value.nodes > 1 ? mutator.mutated(member.value) : mutator.changed(member.value))
+  /// Gives wrong values to members of the manifest.
+  private mutating func mutateMembers(_ forger: Forger, _ lab: AttackFixture, _ mutator: inout TreeMutator) throws {
+    let all = forger.manifest(of: .init(), try lab.evil.keys.ownKey()) + forger.rareMembers()
+    switch style {
+    case .anyLines: mutate(mutator.choice(of: all), &mutator)
+    case .mergeableLines:
+      let statements = all.filter { Self.statements.contains($0.name) }
+      for _ in 0...mutator.number(below: 3) {
+        // The hub refuses most wrong values of the other members.
+        mutate(mutator.choice(of: mutator.number(below: 4) == 0 ? all : statements), &mutator)
+      }
+    }
+  }
+
+  private mutating func mutate(_ member: JSONValue.Member, _ mutator: inout TreeMutator) {
+    members.removeAll { $0.name == member.name }
+    let value: JSONValue? = member.value.nodes > 1 ? mutator.mutated(member.value) : mutator.changed(member.value)
+    members.append((name: member.name, value: value))
+  }
+
+  /// Gives the bundle an old number, and a file. In most cases it states that it is a bundle that the hub knows.
+  mutating func overtake(_ lab: AttackFixture, _ forger: Forger, _ mutator: inout TreeMutator) throws {
+    let chain = try lab.atHub(
+      "SELECT sequence, digest FROM satchel_chain WHERE device = '\(forger.id)' ORDER BY sequence")
+    let known = mutator.choice(of: chain).split(separator: "|").map { String($0) }
+    let isKnown = mutator.number(below: 4) > 0
+    let number = isKnown ? Int64(known[0]) ?? 1 : 1 + Int64(mutator.number(below: Int(forger.sequence)))
+    members.removeAll { ["sequence", "base"].contains($0.name) }
+    members.append((name: "sequence", value: .integer(number)))
+    members.append((name: "base", value: .integer(number - 1)))
+    if mutator.number(below: 4) > 0 {
+      members.removeAll { $0.name == "original" }
+      members.append((name: "original", value: .string(known[1])))
+    }
+    let paths: [JSONValue] = [
+      "SECRET.jpg", .string(AttackFixture.guess), .string(AttackFixture.missing), "photos/a.jpg", "site/new.jpg",
+    ]
+    let versions = ["SECRET-PHOTO", "the victim's"].map { JSONValue.string(Digest.of(Array($0.utf8)).hexadecimal) }
+    var was: JSONValue?
+    if mutator.number(below: 2) == 0 { was = mutator.choice(of: versions) }
+    lines.removeAll { $0.entry == .attachments }
+    lines.append(MutatedLine(entry: .attachments, value: Forger.file(at: mutator.choice(of: paths), was: was)))
+    (isOvertaken, hasChanges) = (true, false)
   }
 
   func bytes(_ forger: Forger) throws -> [UInt8] {
     try forger.bundle { content in
       for line in lines { content.add(line.value, to: line.entry) }
-      if let member { content.set(member.name, member.value) }
+      // The hub compares digests only with a bundle that knows of no later acknowledgement than the emission.
+      if case .mergeableLines = style, lines.contains(where: { $0.entry == .state }) { content.set("base", 0) }
+      for member in members { content.set(member.name, member.value) }
     }
   }
 
@@ -108,10 +153,11 @@ struct MutatedBundle {
     lines.remove(at: places[min(number, places.count) - 1])
   }
 
-  /// Removes parts that may make the hub refuse the whole bundle. Returns false if there are none left.
+  /// Removes a part that may make the hub refuse the whole bundle: first one member after the other. Returns false if
+  /// there is none left.
   mutating func removeRarities() -> Bool {
     let before = count
-    if member != nil { member = nil } else { lines.removeAll { Self.rarities.contains($0.entry) } }
+    if !members.isEmpty { members.removeLast() } else { lines.removeAll { Self.rarities.contains($0.entry) } }
     return count < before
   }
 }

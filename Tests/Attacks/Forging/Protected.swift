@@ -1,7 +1,5 @@
-import SatchelPlatform
-
-/// Everything at the hub that the attacker's user may not change, as text: rows, rights, keys, states, conflicts of
-/// others.
+/// Everything at the hub that the attacker's user may not change, as text: rows, rights, keys, states, conflicts and
+/// files of others.
 struct Protected: Equatable {
   let parts: [String: [String]]
 
@@ -80,11 +78,18 @@ struct Protected: Equatable {
   init(_ lab: AttackFixture, withOwn: Bool = false) throws {
     var parts = try lab.atHub(Self.queries)
     if withOwn { parts.merge(try lab.atHub(Self.own)) { _, all in all } }
-    let file = Paths.join(lab.hub.folder.attached, "SECRET.jpg")
-    parts["their file"] = [String(decoding: try lab.platform.files.read(file, limit: 100), as: UTF8.self)]
+    let own = Set(try lab.atHub(Self.ownFiles))
+    for (path, digest) in try lab.digests(below: lab.hub.folder.attached) where !own.contains(path) {
+      parts["file \(path)"] = [digest]
+    }
     parts["their missing file"] = [try lab.hubFile(AttackFixture.missing) ?? "missing"]
     self.parts = parts
   }
+
+  /// The paths at which the hub keeps files from the attacker. A file of others at such a path was replaced.
+  private static let ownFiles = """
+    SELECT kept FROM satchel_received WHERE device = (SELECT id FROM satchel_devices WHERE name = 'evil')
+    """
 
   /// The protected things that changed.
   func differences(to later: Protected) -> [String] {

@@ -11,7 +11,8 @@ struct RandomLines {
     "prices", "notes", "replies", "tasks", "visits", "trips", "kinds", "trees",
   ]
 
-  private static let columns: [String: [String]] = [
+  /// The columns of each table. The first column is the key.
+  static let columns: [String: [String]] = [
     "prices": ["id", "name", "tier", "cents"], "notes": ["id", "author", "pub", "body", "likes", "photo"],
     "replies": ["id", "note", "body"], "tasks": ["id", "owner", "words"], "visits": ["id", "owner"],
     "trips": ["id", "owner", "words", "km"], "kinds": ["id", "owner", "code"], "trees": ["uuid", "owner", "kind"],

@@ -15,7 +15,7 @@ enum ForgedEntry: String, CaseIterable {
   var schema: String? { self == .state ? nil : rawValue.replacing("s.jsonl", with: "").replacing(".json", with: "") }
 }
 
-/// Valid content of ann's device: each value fits the format, and is about ann's own work.
+/// Content of ann's device, about ann's own work. Each value fits the format, except the content of `state.json`.
 extension Forger {
   func samples(of entry: ForgedEntry) throws -> [JSONValue] {
     switch entry {
@@ -78,14 +78,26 @@ extension Forger {
     ]
   }
 
-  func resolution(of conflict: String) -> JSONValue {
+  func resolution(of conflict: String, _ decision: String = "hub") -> JSONValue {
     [
-      "conflict": .string(conflict), "decision": "hub", "user": "ann", "generation": .integer(sequence),
+      "conflict": .string(conflict), "decision": .string(decision), "user": "ann", "generation": .integer(sequence),
       "stamp": .string(stamp()), "note": "seen",
     ]
   }
 
   static let photo = Array("a photo".utf8)
+
+  /// The line of the only file that the attacker's bundles carry.
+  /// - Parameter was: the digest of the version that the file replaces. nil: no version is named.
+  static func file(at path: JSONValue, was: JSONValue? = nil) -> JSONValue {
+    var members: [JSONValue.Member] = [
+      .init(name: "op", value: "file"), .init(name: "path", value: path),
+      .init(name: "digest", value: .string(Digest.of(photo).hexadecimal)),
+      .init(name: "bytes", value: .integer(Int64(photo.count))),
+    ]
+    if let was { members.set("was", was) }
+    return .object(members)
+  }
 
   private static let attachments: [JSONValue] = [
     [
@@ -95,6 +107,7 @@ extension Forger {
     ["op": "has", "path": "photos/b.jpg", "digest": .string(Digest.of(photo).hexadecimal)],
   ]
 
+  /// The hub refuses this content, because the sum is too short. `trueTables` makes content that the hub compares.
   private static let state: JSONValue = [
     "tables": [
       [

@@ -61,7 +61,8 @@ extension JSONValue {
     }
   }
 
-  fileprivate func isLike(_ other: JSONValue) -> Bool {
+  /// Whether both are values of one kind.
+  func isLike(_ other: JSONValue) -> Bool {
     switch (self, other) {
     case (.null, .null), (.bool, .bool), (.integer, .integer), (.real, .real), (.string, .string), (.array, .array),
       (.object, .object):

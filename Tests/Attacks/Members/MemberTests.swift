@@ -53,12 +53,13 @@ struct MemberTests {
     }
   }
 
+  /// `StateMemberTests` does the same with `state.json`, which the hub compares only under certain conditions.
   @Test(
     """
     no member changes what its device's user may not change, whatever it says: another device's, another user's, the \
     hub's or a random value
     """,
-    arguments: ForgedEntry.allCases)
+    arguments: ForgedEntry.allCases.filter { $0 != .state })
   func tried(entry: ForgedEntry) throws {
     let lab = try AttackFixture()
     let before = try Protected(lab)

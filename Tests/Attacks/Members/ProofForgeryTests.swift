@@ -1,5 +1,4 @@
 import SatchelJSON
-import SatchelSQLite
 import SatchelValues
 import TestSupport
 import Testing
@@ -12,18 +11,8 @@ struct ProofForgeryTests {
   private let truth: JSONValue
 
   init() throws {
-    let lab = try AttackFixture()
-    let database = try Database(path: lab.evil.folder.path("data.sqlite"), mode: .readWrite)
-    try database.withoutTriggers { try database.execute("UPDATE replies SET body = 'other' WHERE id = 'r1'") }
-    lab.tick()
-    _ = try lab.hub.importBundle(lab.evil.export(proof: true).file)
-    _ = try lab.hub.compare("evil")
-    _ = try lab.evil.importBundle(lab.hub.emit(to: "evil").file)
-    lab.tick()
-    let file = try lab.evil.export().file
-    truth = try JSONValue.parse(
-      StockTool.bash("-euc", "zstd -dc '\(file)' | tar -xO state.json", in: lab.folder.path).output)
-    self.lab = lab
+    lab = try AttackFixture()
+    truth = try lab.trueAnswers()
   }
 
   /// The true content, with other answers.

@@ -1,0 +1,36 @@
+import SatchelBundle
+import SatchelDevice
+import SatchelHub
+import SatchelJSON
+import SatchelSQLite
+import SatchelWorkspace
+import TestSupport
+
+/// The true content of `state.json` on the attacker's device. The bundles with it do not come to the hub.
+extension AttackFixture {
+  /// The digests of all rows, without answers.
+  func trueTables() throws -> JSONValue { try stateEntry(of: evil.export(proof: true).file) }
+
+  /// The digests of all rows, and the answers to the hub's request for rows. One row of `replies` differs from the row
+  /// at the hub.
+  /// - Parameter questions: the sums whose rows the hub requests. nil: the sums that differ.
+  func trueAnswers(to questions: [StateEntry.Question]? = nil) throws -> JSONValue {
+    let database = try Database(path: evil.folder.path("data.sqlite"), mode: .readWrite)
+    try database.withoutTriggers { try database.execute("UPDATE replies SET body = 'other' WHERE id = 'r1'") }
+    tick()
+    _ = try hub.importBundle(evil.export(proof: true).file)
+    _ = try hub.compare("evil")
+    if let questions {
+      let text = StateEntry.Question.text(of: questions)
+      try write("UPDATE satchel_proofs SET questions = '\(text)' WHERE result = 'differs'", in: hub.folder)
+    }
+    _ = try evil.importBundle(hub.emit(to: "evil").file)
+    tick()
+    return try stateEntry(of: evil.export().file)
+  }
+
+  private func stateEntry(of file: String) throws -> JSONValue {
+    try JSONValue.parse(
+      StockTool.bash("-euc", "zstd -dc '\(file)' | tar -xO state.json", in: folder.path).output)
+  }
+}
