@@ -39,6 +39,8 @@ struct InstallTests {
       for line in [
         "ProtectSystem=strict", "ProtectHome=read-only", #"ReadWritePaths="%f" -/run/satchel/sticks"#,
         "PrivateNetwork=yes", "NoNewPrivileges=yes", "CapabilityBoundingSet=CAP_DAC_OVERRIDE CAP_CHOWN CAP_FOWNER",
+        "PrivateTmp=yes", "PrivateDevices=yes", "RestrictAddressFamilies=none", "RestrictNamespaces=yes",
+        "MemoryDenyWriteExecute=yes", "SystemCallArchitectures=native", "SystemCallFilter=@system-service",
       ] {
         #expect(lines.contains { $0 == line }, "\(tool): \(line)")
       }
@@ -48,6 +50,34 @@ struct InstallTests {
     #expect(
       try String(contentsOfFile: "\(root)/lib/udev/rules.d/90-satchel.rules", encoding: .utf8).contains(
         "satchel-stick@%k.service"))
+  }
+
+  @Test("sticks are mounted by a service with few rights, and only if they have one of the known file systems")
+  func sticks() throws {
+    let folder = try TemporaryFolder()
+    try install(into: folder)
+    func lines(of file: String) throws -> [String] {
+      try String(contentsOfFile: "\(folder.path)/opt/satchel/lib/\(file)", encoding: .utf8).split(separator: "\n")
+        .map { String($0) }
+    }
+    let unit = try lines(of: "systemd/system/satchel-stick@.service")
+    for line in [
+      "NoNewPrivileges=yes", "CapabilityBoundingSet=CAP_SYS_ADMIN CAP_DAC_OVERRIDE", "RestrictAddressFamilies=AF_UNIX",
+      "RestrictNamespaces=yes", "MemoryDenyWriteExecute=yes", "SystemCallFilter=@system-service @mount",
+    ] {
+      #expect(unit.contains(line), "\(line)")
+    }
+    let rules = try lines(of: "udev/rules.d/90-satchel.rules").filter { !$0.hasPrefix("#") }
+    // USB sticks, and cards.
+    #expect(rules.count == 2)
+    for rule in rules {
+      for part in [
+        #"ENV{ID_FS_USAGE}=="filesystem""#, #"ENV{ID_FS_TYPE}=="vfat|exfat|ntfs|ntfs3|ext4""#,
+        #"ENV{SYSTEMD_WANTS}+="satchel-stick@%k.service""#,
+      ] {
+        #expect(rule.components(separatedBy: ", ").contains(part), "\(part) in \(rule)")
+      }
+    }
   }
 
   private func check(_ folder: TemporaryFolder, path: String? = nil) throws -> ToolResult {
