@@ -44,6 +44,10 @@ DEB ?= .build/deb
 # Sets and dictionaries in one order, so that what a seed tells can be seen again.
 export SWIFT_DETERMINISTIC_HASHING := 1
 
+# The tests that play random histories. Each reads SATCHEL_HISTORIES and SATCHEL_SEED.
+HISTORY_TESTS = ProtocolTests|SmallHistoryTests|KnownHistoryTests|UnitHistoryTests|LeakTests|ScopeChangeTests|$\
+  CaptureTests.randomPrograms|UniqueChainTests.random|TangledRowTests.random|NamedKeyTests.random
+
 .PHONY: docs static deb shots install crash build test demo lint format soak histories sanitize fuzz bench clean deps
 
 # Both tools: .build/release/satchel and .build/release/satchel-hub.
@@ -116,7 +120,7 @@ else
 	Tests/Model/histories.py '$(HISTORIES)' $(SEED)
 	SATCHEL_HISTORIES='$(HISTORIES)' SATCHEL_PROGRAMS='$(PROGRAMS)' SATCHEL_DEPTH='$(DEPTH)' $(if $(SEED),SATCHEL_SEED='$(SEED)') \
 	  $(SWIFT) test $(OPTIMISED) \
-	  --filter 'ProtocolTests|SmallHistoryTests|KnownHistoryTests|LeakTests|ScopeChangeTests|CaptureTests.randomPrograms'
+	  --filter '$(HISTORY_TESTS)'
 	SATCHEL_ROWS='$(ROWS)' $(SWIFT) test $(OPTIMISED) --skip-build --filter ConcurrencyTests
 endif
 

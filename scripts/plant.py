@@ -5,7 +5,8 @@ simulator there, and lets it hunt for each of them.
     scripts/plant.py [NAME ...]        all of them, or those that are named
     scripts/plant.py --check           looks whether each mistake has its place in the code, and plants nothing
 
-A mistake with "tests" is looked for by these tests: what it does, no season shows. Without any mistake they must pass.
+A mistake with "tests" is looked for by these tests: what it does, no season shows. A mistake with "property" is looked
+for by these random or exhaustive tests as well, and both must find it. Without any mistake all of them must pass.
 A rare mistake has "first", the season with which the hunt begins.
 
 Prints a table of what was found, after how many seconds and seasons. Ends with 1 where one was not found within the
@@ -101,7 +102,7 @@ def test(name, environment):
 
 def pass_without_mistakes(chosen):
     """Runs the tests of these mistakes with none of them on. A test that fails then shows nothing."""
-    names = sorted({mistake["tests"] for mistake in chosen if "tests" in mistake})
+    names = sorted({mistake[how] for mistake in chosen for how in ("tests", "property") if how in mistake})
     if not names:
         return
     tests = copy.parent / "build/release/satchelPackageTests.xctest"
@@ -123,6 +124,9 @@ def look_for(mistake):
         found, words = test(mistake["tests"], environment)
     else:
         found, words = hunt(environment, mistake.get("first", 0))
+    if found and "property" in mistake:
+        found, more = test(mistake["property"], environment)
+        words += f", {more}"
     return found, words, time.monotonic() - began
 
 
@@ -136,7 +140,8 @@ def main():
     chosen = [mistake for mistake in every if mistake["name"] in names]
     if len(chosen) < len(names):
         sys.exit(f"There are no such mistakes: {set(names) - {mistake['name'] for mistake in chosen}}")
-    what = ["--build-tests"] if any("tests" in mistake for mistake in chosen) else ["--product", "simulate"]
+    needs_tests = any("tests" in mistake or "property" in mistake for mistake in chosen)
+    what = ["--build-tests"] if needs_tests else ["--product", "simulate"]
     build(*what, "-c", "release", "-Xswiftc", "-enable-testing", "--scratch-path", copy.parent / "build")
     pass_without_mistakes(chosen)
     missed = 0

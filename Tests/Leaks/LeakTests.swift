@@ -5,12 +5,7 @@ import Testing
 
 /// Promise 5 of docs/DESIGN.md: a user receives exactly what the user may see.
 @Suite struct LeakTests {
-  private static let seeds: [UInt64] = {
-    let environment = ProcessInfo.processInfo.environment
-    let first = environment["SATCHEL_SEED"].flatMap { UInt64($0) }
-    let count = environment["SATCHEL_HISTORIES"].flatMap { Int($0) } ?? (first == nil ? 75 : 1)
-    return (0..<UInt64(max(1, count))).map { (first ?? 0) + $0 }
-  }()
+  private static let seeds = historySeeds(usually: 75)
 
   private static let lanes = min(2, seeds.count)
   /// This many pairs begin with the same dataset and rows: creating a hub takes as long as a history.

@@ -1,5 +1,6 @@
 import Foundation
 import SatchelPlatform
+import TestSupport
 import Testing
 
 /// Random histories on the real code: databases, bundle files, signatures and all. docs/DESIGN.md describes the model
@@ -8,12 +9,7 @@ import Testing
   /// The default number of histories. The seasons of `Tests/Simulation` are many, and these check more closely.
   private static let usual = 12
 
-  private static let seeds: [UInt64] = {
-    let environment = ProcessInfo.processInfo.environment
-    let first = environment["SATCHEL_SEED"].flatMap { UInt64($0) }
-    let count = environment["SATCHEL_HISTORIES"].flatMap { Int($0) } ?? (first == nil ? usual : 1)
-    return (0..<UInt64(max(1, count))).map { (first ?? 0) + $0 }
-  }()
+  private static let seeds = historySeeds(usually: usual)
 
   private static let lanes = min(2, seeds.count)
 

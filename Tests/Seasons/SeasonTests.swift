@@ -59,6 +59,7 @@ import Testing
     let edits: [Edit]
     let with: String?
     let tests: String?
+    let property: String?
   }
 
   @Test("each planted mistake has its place in the code")
@@ -87,7 +88,7 @@ import Testing
       let code = try String(contentsOf: file, encoding: .utf8)
       names.formUnion(code.matches(of: /(?:func|struct|class) ([A-Za-z]+)/).map { String($0.1) })
     }
-    for test in all.compactMap(\.tests).flatMap({ $0.split(separator: "|") }) {
+    for test in (all.compactMap(\.tests) + all.compactMap(\.property)).flatMap({ $0.split(separator: "|") }) {
       let name = test.split(separator: ".").last.map { String($0) } ?? ""
       #expect(names.contains(name), "\(test)")
     }

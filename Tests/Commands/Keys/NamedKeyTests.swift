@@ -351,11 +351,11 @@ struct NamedKeyTests {
 
   @Test(
     "random edits never stop an import, all ends alike, and no local key moves",
-    arguments: ["manual", "device", "hub", "newest"], 0..<6)
-  func random(policy: String, lane: UInt64) throws {
-    var random = SplitMix64(seed: lane &* 65_537 &+ UInt64(policy.utf8.count))
+    arguments: ["manual", "device", "hub", "newest"], historySeeds(usually: 6, share: 20))
+  func random(policy: String, seed: UInt64) throws {
+    var random = SplitMix64(seed: seed &* 65_537 &+ UInt64(policy.utf8.count))
     let rule = #", "conflict": "\#(policy)""#
-    try open(plots: rule, trees: rule + (lane % 3 == 0 ? #", "unique": "fold""# : ""), counting: lane % 2 == 0)
+    try open(plots: rule, trees: rule + (seed % 3 == 0 ? #", "unique": "fold""# : ""), counting: seed % 2 == 0)
     var story: [String] = []
     let databases = ["tablet/data.sqlite", "office.sqlite"]
     func exchange(_ body: () throws -> Void) throws {

@@ -186,6 +186,36 @@ final class SmallHistoryFixture {
 
   // MARK: checks
 
+  /// How one row ended at the hub.
+  struct Outcome: Equatable, CustomStringConvertible {
+    let row: String
+    /// The kind and state of each conflict, in alphabetical order.
+    let conflicts: [String]
+
+    /// Whether the row stays, and its column `gone` says that it is deleted. Its other values are of no use then.
+    var isMarkedDeleted: Bool { row.hasSuffix("| 1") }
+    var isOpen: Bool { conflicts.contains { $0.hasSuffix(" open") } }
+    var description: String { "\(row) \(conflicts)" }
+  }
+
+  /// The outcomes of the schedule that was played last, by table and words.
+  func outcomes() throws -> [String: Outcome] {
+    func name(_ table: String, _ id: String) -> String { "\(table) \(id.split(separator: " ").last ?? "")" }
+    var kinds: [String: [String]] = [:]
+    try office.database.each(
+      "SELECT table_name, json_extract(key, '$[0]'), kind || ' ' || state FROM satchel_conflicts"
+    ) {
+      if $0.text(1).hasPrefix("\(played) ") { kinds[name($0.text(0), $0.text(1)), default: []].append($0.text(2)) }
+    }
+    let rows = try Dictionary(grouping: rows(of: office.database)) { String($0.prefix { $0 != "|" }.dropLast()) }
+    return Dictionary(
+      uniqueKeysWithValues: items.map { item in
+        let row = rows["\(item.table) \(item.id)"]?.first?.drop { $0 != "|" } ?? "nothing"
+        let place = name(item.table, item.id)
+        return (place, Outcome(row: String(row), conflicts: kinds[place, default: []].sorted()))
+      })
+  }
+
   /// The rows of the present schedule, as "table id | a | b | gone".
   private func rows(of database: borrowing Database) throws -> [String] {
     var found: [String] = []

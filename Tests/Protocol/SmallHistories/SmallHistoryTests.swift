@@ -33,4 +33,43 @@ struct SmallHistoryTests {
     }
     #expect(wrong.isEmpty, "\(wrong.prefix(20).joined(separator: "\n"))")
   }
+
+  /// Plays two orders of the same writes. Returns the outcomes that differ, but for those that `isEqual` accepts.
+  private func differences(
+    _ orders: [String], in world: SmallHistoryFixture,
+    butFor isEqual: (SmallHistoryFixture.Outcome, SmallHistoryFixture.Outcome) -> Bool = { _, _ in false }
+  ) throws -> [String] {
+    let outcomes = try orders.map { order in
+      let wrong = try world.play(SmallSchedule("order", words: order))
+      #expect(wrong.isEmpty, "\(wrong.prefix(5).joined(separator: "\n"))")
+      return try world.outcomes()
+    }
+    #expect(outcomes[0].count > 100 && outcomes[0].keys == outcomes[1].keys)
+    return outcomes[0].sorted { $0.key < $1.key }.compactMap { name, first in
+      guard let second = outcomes[1][name], first != second, !isEqual(first, second) else { return nil }
+      return "\(orders[0]), \(name): \(first); \(orders[1]): \(second)"
+    }
+  }
+
+  @Test("a device that imports before it delivers ends with the same row and the same conflicts")
+  func importedFirst() throws {
+    let folder = try HistoryFixture()
+    let world = try SmallHistoryFixture(in: folder.path(of: 0))
+    let wrong = try ["b UB a", "b b UB a", "b UB a a", "b b UB a a"].flatMap { writes in
+      try differences(["\(writes) UA DA", "\(writes) DA UA"], in: world)
+    }
+    #expect(wrong.isEmpty, "\(wrong.count): \(wrong.prefix(20).joined(separator: "\n"))")
+  }
+
+  @Test("under newest both orders of arrival end with the same row, or a person decides in both")
+  func arrival() throws {
+    let folder = try HistoryFixture()
+    let world = try SmallHistoryFixture(in: folder.path(of: 0))
+    let wrong = try ["a b", "a a b", "a b b", "a b a b"].flatMap { writes in
+      try differences(["\(writes) UA UB DA DB", "\(writes) UB UA DA DB"], in: world) { first, second in
+        first.row == second.row || first.isMarkedDeleted && second.isMarkedDeleted || first.isOpen && second.isOpen
+      }.filter { $0.contains(", newest_") }
+    }
+    #expect(wrong.isEmpty, "\(wrong.count): \(wrong.prefix(20).joined(separator: "\n"))")
+  }
 }

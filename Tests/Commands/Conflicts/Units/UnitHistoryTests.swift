@@ -192,17 +192,17 @@ struct UnitHistoryTests {
 
   @Test(
     "no import, whatever comes when, takes a part of a transaction",
-    arguments: ["manual", "hub", "newest", "device"], 0..<2)
-  func transactions(policy: String, lane: UInt64) throws {
-    var random = SplitMix64(seed: lane &* 7_919 &+ UInt64(policy.utf8.count))
-    try play(Self.stock(policy), &random, marked: lane % 2 == 0)
+    arguments: ["manual", "hub", "newest", "device"], historySeeds(usually: 2, share: 20))
+  func transactions(policy: String, seed: UInt64) throws {
+    var random = SplitMix64(seed: seed &* 7_919 &+ UInt64(policy.utf8.count))
+    try play(Self.stock(policy), &random, marked: seed % 2 == 0)
   }
 
   @Test(
     "no import, whatever comes when, takes a part of what belongs to an order",
-    arguments: ["manual", "hub", "newest", "device"], 0..<2)
-  func families(policy: String, lane: UInt64) throws {
-    var random = SplitMix64(seed: lane &* 7_927 &+ UInt64(policy.utf8.count))
+    arguments: ["manual", "hub", "newest", "device"], historySeeds(usually: 2, share: 20))
+  func families(policy: String, seed: UInt64) throws {
+    var random = SplitMix64(seed: seed &* 7_927 &+ UInt64(policy.utf8.count))
     try play(Self.orders(policy), &random, marked: false)
   }
 }

@@ -1,15 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Histories of which each writer knew all, at a hub that was set back")
 struct KnownHistoryTests {
   /// The seeds of the histories: a few, or those that SATCHEL_SEED and SATCHEL_HISTORIES say.
-  static let seeds: [UInt64] = {
-    let environment = ProcessInfo.processInfo.environment
-    let first = environment["SATCHEL_SEED"].flatMap { UInt64($0) }
-    let count = environment["SATCHEL_HISTORIES"].flatMap { UInt64($0) } ?? (first == nil ? 6 : 1)
-    return (0..<count).map { (first ?? 0) + $0 }
-  }()
+  static let seeds = historySeeds(usually: 6)
 
   @Test("all devices and the hub end with the rows that the last writer left, in every order", arguments: seeds)
   func anyOrder(seed: UInt64) throws {
