@@ -6,15 +6,27 @@ import SatchelWorkspace
 ///
 /// All devices follow the hub's stamps. One wrong stamp, once sent, would decide for years which write counts as the
 /// newest. So a person is asked before anything is imported or sent.
-public enum ClockFault: Sendable, Equatable {
-  /// The clock shows less than it did before.
-  case behind(now: Int64, last: Int64)
-  /// The clock shows far more than it did before.
-  case leapt(now: Int64, last: Int64)
-  /// Rows were written at the hub while its clock showed far more than it does now. No device has their stamps.
-  case writes(now: Int64, newest: Int64)
-  /// The hub gave stamps while its clock showed far more than it does now.
-  case stamps(now: Int64, newest: Int64, holders: Holders)
+public struct ClockFault: Sendable {
+  /// The times are in milliseconds since 1970.
+  public enum Kind: Sendable, Equatable {
+    /// The clock shows less than it did before.
+    case behind(now: Int64, last: Int64)
+    /// The clock shows far more than it did before.
+    case leapt(now: Int64, last: Int64)
+    /// Rows were written at the hub while its clock showed far more than it does now. No device has their stamps.
+    case writes(now: Int64, newest: Int64)
+    /// The hub gave stamps while its clock showed far more than it does now.
+    case stamps(now: Int64, newest: Int64, holders: Holders)
+  }
+
+  public let kind: Kind
+  /// People compare the times with `date`, so they read local times.
+  private let clock: any WallClock
+
+  init(_ kind: Kind, by clock: any WallClock) {
+    self.kind = kind
+    self.clock = clock
+  }
 
   /// The devices with stamps that are far ahead, by name.
   public struct Holders: Sendable, Equatable {
@@ -34,12 +46,12 @@ public enum ClockFault: Sendable, Equatable {
 
   /// Compares two readings of the hub's clock. nil if nothing is wrong.
   /// - Parameter last: zero if there was no reading.
-  init?(now: Int64, last: Int64) {
+  init?(now: Int64, last: Int64, by clock: any WallClock) {
     if last == 0 { return nil }
     if now < last - Self.tolerance {
-      self = .behind(now: now, last: last)
+      self.init(.behind(now: now, last: last), by: clock)
     } else if now > last + Self.longestRest {
-      self = .leapt(now: now, last: last)
+      self.init(.leapt(now: now, last: last), by: clock)
     } else {
       return nil
     }
@@ -50,7 +62,7 @@ extension ClockFault {
   /// The operator's next steps.
   public var wayOut: String {
     let look = "Look at this computer's clock (date), and set it if it is wrong. If it is right:"
-    guard case .stamps(_, _, let holders) = self, !holders.isNone else { return "\(look) satchel-hub doctor --repair" }
+    guard case .stamps(_, _, let holders) = kind, !holders.isNone else { return "\(look) satchel-hub doctor --repair" }
     if holders.shown.isEmpty {
       return """
         \(look) import a new bundle of \(holders.possible.joined(separator: ", ")) (satchel export --prove makes one \
@@ -65,12 +77,12 @@ extension ClockFault {
 
   /// Whether `doctor --repair` can correct what this fault has caused.
   var isRepairable: Bool {
-    if case .stamps(_, _, let holders) = self { holders.isNone } else { true }
+    if case .stamps(_, _, let holders) = kind { holders.isNone } else { true }
   }
 
   func refusal() -> Refusal {
     let rest =
-      if case .stamps = self { "no bundle is made for a device that lacks them" } else {
+      if case .stamps = kind { "no bundle is made for a device that lacks them" } else {
         "nothing is imported or made"
       }
     return Refusal(.clock, "\(words) Until you decide, \(rest).", hint: wayOut)
@@ -78,26 +90,26 @@ extension ClockFault {
 
   /// The fault, in one or two sentences.
   public var words: String {
-    switch self {
+    switch kind {
     case .behind(let now, let last):
       """
-      This hub's own clock was set back: it shows \(UTCTime.text(milliseconds: now)), and showed \
-      \(UTCTime.text(milliseconds: last)) when the hub worked last.
+      This hub's own clock was set back: it shows \(clock.localText(milliseconds: now)), and showed \
+      \(clock.localText(milliseconds: last)) when the hub worked last.
       """
     case .leapt(let now, let last):
       """
-      This hub's own clock went far ahead: it shows \(UTCTime.text(milliseconds: now)), and showed \
-      \(UTCTime.text(milliseconds: last)) when the hub worked last.
+      This hub's own clock went far ahead: it shows \(clock.localText(milliseconds: now)), and showed \
+      \(clock.localText(milliseconds: last)) when the hub worked last.
       """
     case .writes(let now, let newest):
       """
-      Rows were written at this hub while its own clock showed \(UTCTime.text(milliseconds: newest)); now it shows \
-      \(UTCTime.text(milliseconds: now)). They would count as newer than all that devices write until then.
+      Rows were written at this hub while its own clock showed \(clock.localText(milliseconds: newest)); now it shows \
+      \(clock.localText(milliseconds: now)). They would count as newer than all that devices write until then.
       """
     case .stamps(let now, let newest, let holders):
       """
-      This hub has given times until \(UTCTime.text(milliseconds: newest)), and its own clock shows \
-      \(UTCTime.text(milliseconds: now)): its times are \((newest - now) / 86_400_000) days ahead. \
+      This hub has given times until \(clock.localText(milliseconds: newest)), and its own clock shows \
+      \(clock.localText(milliseconds: now)): its times are \((newest - now) / 86_400_000) days ahead. \
       A device whose clock is right refuses its bundles.\(Self.words(of: holders))
       """
     }
@@ -133,7 +145,7 @@ extension HubWorkspace {
   /// Throws a `Refusal` if the hub's stamps are so far ahead of its clock that a device refuses them. A device that may
   /// have such stamps already is not refused.
   func refuseStampsAhead(for device: EnrolledDevice, _ store: HubStore) throws {
-    guard let fault = try clockFaultOfStamps(store), case .stamps(_, _, let holders) = fault,
+    guard let fault = try clockFaultOfStamps(store), case .stamps(_, _, let holders) = fault.kind,
       !holders.contains(device.name)
     else { return }
     throw fault.refusal()
@@ -161,12 +173,13 @@ public struct ClockDoubt: Sendable {
   let newest: Int64
   /// The names of the devices that have shown times later than the present one.
   let devices: [String]
+  let clock: any WallClock
 
   public var words: String {
     """
-    This hub's clock shows \(UTCTime.text(milliseconds: now)). But \(devices.joined(separator: ", ")) brought changes \
-    with times up to \(UTCTime.text(milliseconds: newest)). So this clock may be behind. A repair takes it as right, \
-    and later times in the hub's records become the present time.
+    This hub's clock shows \(clock.localText(milliseconds: now)). But \(devices.joined(separator: ", ")) brought \
+    changes with times up to \(clock.localText(milliseconds: newest)). So this clock may be behind. A repair takes it \
+    as right, and later times in the hub's records become the present time.
     """
   }
 }
@@ -177,11 +190,11 @@ extension HubWorkspace {
     // A repair names the damage that prevents it from opening the database.
     guard let store = try? examined() else { return nil }
     let now = platform.clock.milliseconds()
-    guard case .behind? = try store.clockFault(at: now) else { return nil }
+    guard case .behind? = try store.clockFault(at: now)?.kind else { return nil }
     let later = try store.devices().filter {
       $0.state != .revoked && $0.newestStamp.milliseconds > now + ClockFault.tolerance
     }
     guard let newest = later.map(\.newestStamp.milliseconds).max() else { return nil }
-    return ClockDoubt(now: now, newest: newest, devices: later.map(\.name))
+    return ClockDoubt(now: now, newest: newest, devices: later.map(\.name), clock: platform.clock)
   }
 }

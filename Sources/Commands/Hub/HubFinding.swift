@@ -41,7 +41,7 @@ struct HubFinding {
   private static func critical(_ status: HubStatus) -> [HubFinding] {
     var words: [String] = []
     if status.setBack != nil { words.append("the hub was set back: satchel-hub status") }
-    switch status.clockFault {
+    switch status.clockFault?.kind {
     case nil: break
     case .stamps: words.append("the hub's times are far ahead of its clock: satchel-hub status")
     case .behind, .leapt, .writes: words.append("the hub's clock is wrong: satchel-hub status")

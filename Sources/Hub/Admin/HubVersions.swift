@@ -100,7 +100,8 @@ extension HubWorkspace {
           columns: step.kept.compactMap { table in step.mappings[table.name]?.words.map { (table.name, $0) } },
           tally: tally,
           devices: try store.devices().filter { $0.state == .active }.map(\.name),
-          warnings: try ReferenceWarnings(given, step.tables).findings(in: store.database),
+          warnings: try ReferenceWarnings(given, step.tables).findings(in: store.database)
+            + PolicyWarnings(step.tables).findings(in: store.database),
           rules: try RuleSummary.all(of: step.tables, definition, in: store.database),
           preview: try before?.preview(store))
       }

@@ -77,7 +77,7 @@ public struct HubRestore {
   ) throws -> RestoreReport {
     try folder.makeFolders(platform.files)
     if case .folder(let keys) = source { try copyKeys(from: keys, to: folder) }
-    let keys = WorkspaceKeys(folder, platform: platform, passwords: passwords)
+    let keys = WorkspaceKeys(folder, of: .hub, platform: platform, passwords: passwords)
     let bundle = try read(path, source, keys, fingerprint, staging: Paths.parent(of: made.path))
     let report = try build(folder, keys, source, clock, bundle)
     if runMode == .commit { try made.publish() }
@@ -182,11 +182,12 @@ public struct HubRestore {
 
   /// Refuses a clock that is behind the backup, because the time distinguishes bundles of the two histories.
   private func refuseClockBehind(_ manifest: Manifest) throws {
-    guard platform.clock.milliseconds() >= manifest.stamp.milliseconds else {
-      throw WorkspaceError(
-        .clock, "By this machine's clock the backup was made in the future, on \(manifest.created).",
-        hint: Self.lookAtClock)
-    }
+    let (now, made) = (platform.clock.milliseconds(), manifest.stamp.milliseconds)
+    if now >= made { return }
+    let text = platform.clock.localText
+    throw WorkspaceError(
+      .clock, "This machine's clock shows \(text(now)), and the backup has a later time, \(text(made)).",
+      hint: Self.lookAtClock)
   }
 
   /// Makes this machine's clock the hub's clock. If no person has checked it, throws a `WorkspaceError` if the hub's

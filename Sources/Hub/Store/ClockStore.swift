@@ -25,7 +25,7 @@ extension HubStore {
   }
 
   /// The fault of the hub's clock. nil if no fault is known.
-  func clockFault(at now: Int64) throws -> ClockFault? { try ClockFault(now: now, last: clockReading()) }
+  func clockFault(at now: Int64) throws -> ClockFault? { try ClockFault(now: now, last: clockReading(), by: clock) }
 
   /// The fault of the clock, if changes in the log have stamps that are far ahead, and no device can have these stamps.
   /// Otherwise nil.
@@ -34,7 +34,7 @@ extension HubStore {
     guard newest > now + ClockFault.tolerance,
       try newest > newestHeldStamp(at: now).milliseconds + ClockFault.tolerance
     else { return nil }
-    return .writes(now: now, newest: newest)
+    return ClockFault(.writes(now: now, newest: newest), by: clock)
   }
 
   /// The newest stamp that is accepted at this time. A stamp that was already sent to devices is accepted, whatever the
@@ -43,9 +43,10 @@ extension HubStore {
   func newestBelievedStamp(at now: Int64, slack: Int64) throws -> Stamp {
     let known = try Capture.newestStamp(in: database)
     let limit = Stamp(milliseconds: now + slack)
-    // A writer that has seen the stamp `known` writes just above it. A minute has room for four thousand million
-    // writes.
-    return known < limit ? limit : Stamp(milliseconds: known.milliseconds + 60_000)
+    // A writer that has seen the stamp `known` writes just above it. A second has room for sixty-five million writes. A
+    // device that claims more in each of its bundles would need millions of bundles to bring the hub's stamps to where
+    // other devices refuse them.
+    return known < limit ? limit : Stamp(milliseconds: known.milliseconds + 1_000)
   }
 
   /// The fault of the clock, if rows were written at the hub while its clock was far ahead, and were not sent yet.
@@ -54,7 +55,7 @@ extension HubStore {
     let newest = try max(
       PreImageStore.newestStamp(tables, in: database), Capture.newestUnsettledWrite(tables, in: database))
     let isBelieved = try newest <= newestBelievedStamp(at: now, slack: ClockFault.tolerance)
-    return isBelieved ? nil : .writes(now: now, newest: newest.milliseconds)
+    return isBelieved ? nil : ClockFault(.writes(now: now, newest: newest.milliseconds), by: clock)
   }
 
   /// Gives the present time to rows that were written while the hub's clock was far ahead. Their order stays. The
@@ -83,7 +84,7 @@ extension HubStore {
         holders.possible.append(device.name)
       }
     }
-    return .stamps(now: now, newest: newest, holders: holders)
+    return ClockFault(.stamps(now: now, newest: newest, holders: holders), by: clock)
   }
 
   /// The newest stamp that a device may have: of its own bundles, of the bundles that were made for it and that it may

@@ -7,10 +7,15 @@ import Testing
 struct LocalTimeOutputTests {
   /// The machine's clock, five and a half hours east of UTC.
   private struct EasternClock: WallClock {
-    func milliseconds() -> Int64 { SystemClock().milliseconds() }
+    /// In milliseconds; below zero the clock is behind.
+    var ahead: Int64 = 0
+
+    func milliseconds() -> Int64 { SystemClock().milliseconds() + ahead }
     func pause(milliseconds: Int64) { SystemClock().pause(milliseconds: milliseconds) }
     func secondsEast(at milliseconds: Int64) -> Int64 { 19_800 }
   }
+
+  private static let day: Int64 = 86_400_000
 
   let camp: CommandLineFixture
 
@@ -43,5 +48,41 @@ struct LocalTimeOutputTests {
     let outcome = camp.hub("revert", "--device", "tablet", "--since", "2090-01-01")
     #expect(outcome.code != 0 && outcome.error.contains("2090-01-01T00:00:00+05:30"), "\(outcome.error)")
     #expect(camp.hub("revert", "--device", "tablet", "--since", "2090-01-01T00:00:00+0530").code == 2)
+  }
+
+  /// Expects these words, and that each time in the output is a local time.
+  private func expect(_ words: String, in outcome: CommandLineFixture.Outcome) {
+    let parts = (outcome.out + outcome.error).split(whereSeparator: \.isWhitespace)
+    #expect(parts.joined(separator: " ").contains(words), "\(outcome)")
+    let times = parts.filter { $0.hasPrefix("20") && $0.contains(":") }
+    #expect(!times.isEmpty && times.allSatisfy { $0.contains("+05:30") }, "\(times)")
+  }
+
+  @Test("texts that send the operator to date show local times, as date does")
+  func clockFaults() throws {
+    #expect(camp.hub("backup", camp.path("hub.satchel"), "--with-keys").code == 0)
+    for (ahead, words) in [(-30 * Self.day, "clock was set back"), (400 * Self.day, "clock went far ahead")] {
+      camp.by(EasternClock(ahead: ahead)) {
+        expect(words, in: camp.hub("emit", "--device", "tablet"))
+        expect(words, in: camp.hub("status"))
+        expect(words, in: camp.hub("doctor"))
+      }
+    }
+    camp.by(EasternClock(ahead: -30 * Self.day)) {
+      expect("But tablet brought changes with times up to", in: camp.hub("doctor", "--repair"))
+      let restored = camp.hubAnywhere(
+        "restore", camp.path("hub.satchel"), camp.path("new"), "--keys", camp.path("hub/keys"))
+      expect("and the backup has a later time", in: restored)
+    }
+  }
+
+  @Test("the hub's status shows local times in warnings about its clock, and for the work of a former user")
+  func status() throws {
+    camp.hub("user", "add", "ben", "tier=1")
+    #expect(camp.hub("device", "set", "tablet", "--user", "ben").code == 0)
+    expect("what it says that ann wrote before counts until", in: camp.hub("status"))
+    camp.by(EasternClock(ahead: -1_800_000)) {
+      expect("and devices were sent times up to", in: camp.hub("status"))
+    }
   }
 }

@@ -48,7 +48,7 @@ extension ConsoleSite {
   /// The facts and steps of `status`.
   func steps(_ hub: HubWorkspace) throws -> WebResponse {
     let status = try hub.status()
-    let rows = HubTool.facts(status, now).map { [$0.name, $0.words] }
+    let rows = HubTool.facts(status, now, by: context.platform.clock).map { [$0.name, $0.words] }
     let facts = StatusSheet.Table(titles: ["Subject", "State"], rows: rows)
     let steps = HubTool.steps(status).map { "<li>\($0)</li>\n" as Markup }
     return Self.frame(

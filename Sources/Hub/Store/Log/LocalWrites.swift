@@ -28,7 +28,7 @@ extension HubStore {
           rest -= 1
           if limit < .max { done.append(key) }
           newest = max(newest, images.last?.stamp ?? .zero)
-          if newest > latest { throw ClockFault.writes(now: now, newest: newest.milliseconds).refusal() }
+          if newest > latest { throw ClockFault(.writes(now: now, newest: newest.milliseconds), by: clock).refusal() }
           for (image, change) in SatchelValues.changes(from: images, to: current) {
             try log(
               change, of: key, in: place,
