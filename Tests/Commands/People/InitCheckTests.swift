@@ -1,5 +1,6 @@
 import Foundation
 import SatchelJSON
+import TestSupport
 import Testing
 
 /// The findings of `init` about databases and definitions that would cause trouble later.
@@ -63,7 +64,20 @@ struct InitCheckTests {
       #expect(hint.contains(isNone ? "that your app writes" : ".recover") && !hint.contains("doctor"))
       #expect(!FileManager.default.fileExists(atPath: camp.path("hub")))
       #expect(try camp.read("office.sqlite") == bytes)
+      if !isNone { try mend(hint, camp) }
     }
+  }
+
+  /// Makes a database from the parts that can be read, as the hint says.
+  private func mend(_ hint: String, _ camp: CommandLineFixture) throws {
+    let way = "sqlite3 OLD .dump | sed 's/^ROLLBACK.*/COMMIT;/' | sqlite3 NEW"
+    #expect(hint.contains(way), "\(hint)")
+    let command = way.replacing("OLD", with: "office.sqlite").replacing("NEW", with: "mended.sqlite")
+    try StockTool.bash("-euc", command, in: camp.root)
+    #expect(try Int(camp.rows("mended.sqlite", "SELECT count(*) FROM other")) ?? 0 > 100)
+    let begun = camp.hubAnywhere(
+      "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("mended.sqlite"))
+    #expect(begun.code == 0, "\(begun.error)")
   }
 
   @Test("a trigger that cannot run is named at init, and by status and doctor if it comes later")
@@ -168,6 +182,46 @@ struct InitCheckTests {
     #expect(try start(schema, tables, "--json").outcome.json["warnings"] == [])
     let outward = try start(schema, #""b": {}"#, "--dry-run", "--json").outcome
     #expect(try outward.json["warnings"]?.arrayValue?.first?["reason"] == "reference-out")
+  }
+
+  private static let typedColumns = """
+    CREATE TABLE t (
+      id TEXT PRIMARY KEY, tags INTEGER, seen REAL, photo BLOB, hits BLOB, words TEXT, list JSON, plain, n INTEGER,
+      day TEXT);
+    """
+  private static let policies = """
+    { "columns": {
+        "tags": "union", "seen": "union", "photo": "max", "hits": "sum", "words": "union", "list": "union",
+        "plain": "union", "n": "sum", "day": "max" } }
+    """
+
+  @Test("a policy that cannot combine the values of its column's type is named, and a policy that can is not")
+  func policiesOfTypes() throws {
+    let (camp, rehearsed) = try start(Self.typedColumns, "\"t\": \(Self.policies)", "--dry-run", "--json")
+    let warnings = try #require(try rehearsed.json["warnings"])
+    let found = try #require(warnings.arrayValue)
+    let reasons = found.compactMap { $0["reason"]?.stringValue }
+    #expect(reasons == ["policy-type", "policy-type", "policy-type", "policy-type"], "\(found)")
+    for (warning, words) in zip(
+      found,
+      [
+        #""union" of t.tags needs texts with JSON arrays, and the type of the column is INTEGER."#,
+        #""union" of t.seen needs texts with JSON arrays, and the type of the column is REAL."#,
+        #""max" of t.photo needs numbers or texts, and the type of the column is BLOB."#,
+        #""sum" of t.hits needs numbers, and the type of the column is BLOB."#,
+      ])
+    { #expect(warning["message"]?.stringValue?.contains(words) == true, "\(warning)") }
+    let checked = camp.hubAnywhere("dataset", "check", camp.path("camp.json"), camp.path("office.sqlite"), "--json")
+    #expect(try checked.json["warnings"] == warnings)
+  }
+
+  @Test("a new version whose policy cannot combine the values of its column's type says so")
+  func policiesOfNewVersion() throws {
+    let (camp, made) = try start(Self.typedColumns, #""t": {}"#)
+    #expect(made.code == 0 && !made.out.contains("The policy"), "\(made)")
+    try camp.write("two.json", "{ \"dataset\": \"camp\", \"version\": 2, \"tables\": { \"t\": \(Self.policies) } }")
+    let applied = camp.hub("dataset", "apply", camp.path("two.json"))
+    #expect(applied.code == 0 && applied.out.contains(#"Note: The policy "union" of t.tags needs texts"#), "\(applied)")
   }
 
   @Test("what only the app knows, in a table of the dataset, is named with its table")

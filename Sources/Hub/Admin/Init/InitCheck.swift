@@ -92,8 +92,9 @@ public struct InitCheck {
       .corrupt, "The database \(path) is damaged: \(words).",
       hint:
         """
-        Keep the file. Make a new database from the parts that can be read (sqlite3 OLD .recover | sqlite3 NEW, or \
-        .dump). Check its rows, and begin with it.
+        Keep the file. Make a new database from the parts that can be read: sqlite3 OLD .dump | sed \
+        's/^ROLLBACK.*/COMMIT;/' | sqlite3 NEW (newer releases of sqlite3 also have .recover). Check its rows, and \
+        begin with it.
         """
     )
   }
@@ -107,6 +108,7 @@ extension InitCheck {
     let faults = try database.triggerFaults(of: tables.map(\.name)).filter { !$0.isFatal }
     return try faults.map { Finding(.trigger, $0.message, hint: $0.hint) } + outwardReferences(tables)
       + countedKeys(tables) + ReferenceWarnings(definition, tables).findings(in: database)
+      + PolicyWarnings(tables).findings(in: database)
   }
 
   /// References to tables that no device gets.

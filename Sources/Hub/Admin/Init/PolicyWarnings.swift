@@ -1,0 +1,44 @@
+import SatchelCapture
+import SatchelDataset
+import SatchelSQLite
+import SatchelValues
+import SatchelWorkspace
+
+/// The findings of `init` and `dataset apply` about policies that cannot combine the values of their columns. Then each
+/// change on both sides is a conflict. A sum of texts is no finding: it is refused.
+struct PolicyWarnings {
+  private let tables: [TrackedTable]
+
+  init(_ tables: [TrackedTable]) { self.tables = tables }
+
+  func findings(in database: borrowing Database) throws -> [Finding] {
+    var findings: [Finding] = []
+    for table in tables {
+      findings += try database.columnDeclarations(of: table.name).compactMap { Self.finding($0, of: table) }
+    }
+    return findings
+  }
+
+  private static func finding(_ column: ColumnDeclaration, of table: TrackedTable) -> Finding? {
+    guard case .combination(let how) = table.rules.policy(of: column.name), let needed = values(for: how, column) else {
+      return nil
+    }
+    return Finding(
+      .policyType,
+      """
+      The policy "\(how.rawValue)" of \(table.name).\(column.name) needs \(needed), and the type of the column is \
+      \(column.type). Other values are a conflict if both sides change them.
+      """, hint: "Use another policy, or give the column a type for such values.")
+  }
+
+  /// The values that a policy needs, if a column usually holds others; nil: the column may hold such values. SQLite
+  /// treats a type such as JSON as a type of numbers, and the column holds texts. So that type is no sure sign.
+  private static func values(for how: Combination, _ column: ColumnDeclaration) -> String? {
+    let holdsBytes = column.affinity == .none && !["", "ANY"].contains(column.type.uppercased())
+    switch how {
+    case .union: return holdsBytes || [.integer, .real].contains(column.affinity) ? "texts with JSON arrays" : nil
+    case .sum: return holdsBytes ? "numbers" : nil
+    case .max, .min: return holdsBytes ? "numbers or texts" : nil
+    }
+  }
+}
