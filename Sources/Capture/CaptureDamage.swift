@@ -30,6 +30,9 @@ public struct CaptureDamage: Sendable {
 
   public var isRepairable: Bool { hint == nil }
 
+  /// Whether a migration by the app's own tool may be the cause. Such tools change columns, and create tables again.
+  public var mayBeMigration: Bool { isRepairable && [.columns, .remade].contains(kind) }
+
   /// A stable word for machines.
   public var code: Reason { [.columns, .table, .key, .encoding].contains(kind) ? .schemaDrift : .damaged }
 }

@@ -39,7 +39,7 @@ public struct DeviceWorkspace: Sendable {
     let platform = try folder.guarded(platform, database: configuration.databasePath(folder), runMode)
     return DeviceWorkspace(
       folder: folder, configuration: configuration, platform: platform,
-      keys: WorkspaceKeys(folder, platform: platform, passwords: passwords), runMode: runMode)
+      keys: WorkspaceKeys(folder, of: .device, platform: platform, passwords: passwords), runMode: runMode)
   }
 
   /// Creates a workspace with its own keys in `root`. The workspace has no database yet: the hub's first bundle brings
@@ -60,7 +60,7 @@ public struct DeviceWorkspace: Sendable {
       role: .device, dataset: dataset, id: ReplicaID(random: platform.random.bytes(16)), name: name, database: database,
       incarnation: Incarnation(random: platform.random.bytes(16)))
     let platform = try folder.guarded(platform, database: configuration.databasePath(folder), runMode)
-    let keys = WorkspaceKeys(folder, platform: platform)
+    let keys = WorkspaceKeys(folder, of: .device, platform: platform)
     let workspace = DeviceWorkspace(
       folder: folder, configuration: configuration, platform: platform, keys: keys, runMode: runMode)
     if runMode == .dryRun { return workspace }

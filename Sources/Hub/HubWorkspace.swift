@@ -42,7 +42,7 @@ public struct HubWorkspace: Sendable {
     let platform = try folder.guarded(platform, database: configuration.databasePath(folder), runMode)
     return HubWorkspace(
       folder: folder, configuration: configuration,
-      keys: WorkspaceKeys(folder, platform: platform, passwords: passwords),
+      keys: WorkspaceKeys(folder, of: .hub, platform: platform, passwords: passwords),
       platform: platform, runMode: runMode)
   }
 
@@ -77,7 +77,8 @@ public struct HubWorkspace: Sendable {
     )
     let guarded = try folder.guarded(platform, database: database, runMode)
     let workspace = HubWorkspace(
-      folder: folder, configuration: configuration, keys: WorkspaceKeys(folder, platform: guarded), platform: guarded,
+      folder: folder, configuration: configuration, keys: WorkspaceKeys(folder, of: .hub, platform: guarded),
+      platform: guarded,
       runMode: runMode)
     let check = InitCheck(definition, database: database, defaults: defaults)
     let tables = try check.tables()
@@ -152,7 +153,7 @@ public struct HubWorkspace: Sendable {
   /// overwrite these changes.
   func store() throws -> HubStore {
     let store = try examined()
-    if let damage = store.damage.first { throw WorkspaceError.damaged(damage, tool: "satchel-hub") }
+    if let error = WorkspaceError.damagedHub(store.damage) { throw error }
     return store
   }
 

@@ -42,6 +42,17 @@ extension PlatformError: ExplainedError, CustomStringConvertible {
 
   public var description: String { message }
 
+  /// The hint about a path that leads nowhere because a name in it is not UTF-8; nil: all its names are.
+  ///
+  /// Swift puts U+FFFD in the place of each byte that is not UTF-8.
+  public static func hintOfName(in path: String) -> String? {
+    guard path.unicodeScalars.contains("\u{FFFD}") else { return nil }
+    return """
+      A name in this path is not UTF-8, and Satchel cannot use it. Give the file or the stick another name, or mount \
+      the stick at another path.
+      """
+  }
+
   private static func hint(for errno: Int32) -> String? {
     switch errno {
     case EIO: "The medium or its reader may be failing: try again, then try another one."

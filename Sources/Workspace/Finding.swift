@@ -58,6 +58,8 @@ public struct DoctorReport: Sendable {
   public var restored: [(table: Name, count: Int)] = []
   /// Whether everything that can be repaired was repaired.
   public var isRepaired = false
+  /// Whether a migration of the app may have changed this hub's tables. It is then recorded, and not repaired.
+  public var mayBeMigrated = false
 
   public init() {}
 
@@ -105,8 +107,8 @@ extension DoctorReport {
   }
 
   /// Adds the faults that SQLite's own check of the file finds.
-  public mutating func checkFile(_ database: borrowing Database, at path: String) throws {
-    for fault in try database.integrityFaults() { add(Self.broken(path, fault)) }
+  public mutating func checkFile(_ database: borrowing Database, at path: String, of role: Role) throws {
+    for fault in try database.integrityFaults() { add(Self.broken(path, fault, of: role)) }
   }
 
   /// Checks for a trigger of the app that makes every import into these tables fail.
@@ -129,22 +131,26 @@ extension DoctorReport {
   }
 
   /// The finding for a file that SQLite cannot read to its end.
-  public static func broken(_ path: String, _ words: String) -> Finding {
-    Finding(
+  public static func broken(_ path: String, _ words: String, of role: Role) -> Finding {
+    let backup = role == .hub ? " Bring the hub back from its last backup: satchel-hub restore." : ""
+    // The sqlite3 of Debian 12 has no .recover that works.
+    let rest = "sqlite3 can often read most of it (.dump, or .recover)."
+    return Finding(
       .corrupt, "The database \(path) is damaged: \(words).",
-      hint:
-        "Close the app, and keep the file: sqlite3 can often read most of it (.recover or .dump). Never write over it.")
+      hint: "Close the app, and keep the file: never write over it.\(backup) \(rest)")
   }
 }
 
 extension DoctorReport {
   /// Checks a database before a repair. Throws a `WorkspaceError` if a person must mend something first.
   public mutating func admit(
-    _ database: borrowing Database, at path: String, _ damage: [CaptureDamage], tool: String
+    _ database: borrowing Database, at path: String, _ damage: [CaptureDamage], of role: Role
   ) throws {
     add(damage)
-    if let lasting = damage.first(where: { !$0.isRepairable }) { throw WorkspaceError.damaged(lasting, tool: tool) }
-    try checkFile(database, at: path)
+    if let lasting = damage.first(where: { !$0.isRepairable }) {
+      throw WorkspaceError.damaged(lasting, tool: role.tool)
+    }
+    try checkFile(database, at: path, of: role)
     if let broken = findings.first(where: { $0.reason == "corrupt" }) {
       throw WorkspaceError(broken.code, broken.message, hint: broken.hint)
     }

@@ -95,4 +95,7 @@ public struct WorkspaceFolder: Sendable {
 /// The side of a workspace: hub or device.
 public enum Role: String, Sendable {
   case device, hub
+
+  /// The name of the side's command-line tool.
+  public var tool: String { self == .hub ? "satchel-hub" : "satchel" }
 }

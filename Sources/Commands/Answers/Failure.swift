@@ -31,10 +31,9 @@ struct Failure {
           reason: .busy, message: "Another command works on this workspace at the moment.",
           hint: "Try again when it is done.",
           code: .busy)
-      case .missing:
-        self.init(
-          reason: error.code, message: error.message, hint: "Check the path. After -C DIR, paths are seen from DIR.",
-          code: .failed)
+      case .missing(let path):
+        let hint = PlatformError.hintOfName(in: path) ?? "Check the path. After -C DIR, paths are seen from DIR."
+        self.init(reason: error.code, message: error.message, hint: hint, code: .failed)
       default: self.init(error, .failed)
       }
     case let error as SQLiteError: self.init(error)
@@ -54,7 +53,12 @@ struct Failure {
     case .busy:
       self.init(
         reason: .busy, message: "Another program is writing to the database, and did not finish in time.",
-        hint: "Try again when it is done.", code: .busy)
+        hint:
+          """
+          Try again when it is done. An open edit session in QGIS or another GIS can hold the database: save or end \
+          it first.
+          """,
+        code: .busy)
     case .notADatabase:
       self.init(
         reason: .notADatabase, message: "The file is not an SQLite database, or it is encrypted.",

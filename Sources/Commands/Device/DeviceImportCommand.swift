@@ -196,8 +196,8 @@ extension DeviceTool {
     if !report.rekeyed.isEmpty {
       text +=
         """
-        \(Words.count(report.rekeyed.count, "row")) of yours got new keys, because others had theirs or are the same: \
-        satchel_rekeyed\n
+        \(Words.count(report.rekeyed.count, "row")) of yours got new keys: another row has the old key, or an equal \
+        row was there already. The table satchel_rekeyed has the old and the new keys.\n
         """
     }
     if report.conflicts > 0 {
@@ -264,7 +264,7 @@ extension DeviceTool {
       text +=
         """
         What was written since the last export could not be read (\(unread)): sqlite3 can often read most of the file \
-        that was kept (.recover or .dump).\n
+        that was kept (.dump, or .recover).\n
         """
     }
     return text

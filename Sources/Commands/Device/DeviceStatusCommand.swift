@@ -49,7 +49,7 @@ extension DeviceTool {
     switch trouble {
     case .replaced:
       """
-      Warning: another program put a new file in the place of its database, and nothing of Satchel's is in that.
+      Warning: another program put a new file in the place of its database. The new file has no tables of Satchel.
       Next: put the right file back; or, if this is the one to go on with: satchel doctor
 
       """

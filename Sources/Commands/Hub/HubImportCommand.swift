@@ -204,7 +204,11 @@ extension HubTool {
     }
     if report.refusedKey != nil { text += "Warning: \(refusedKeyWords(report.manifest.from.name))\n" }
     if !report.rekeyed.isEmpty {
-      text += "\(Words.count(report.rekeyed.count, "row")) got new keys, because others had theirs: satchel_rekeyed\n"
+      text +=
+        """
+        \(Words.count(report.rekeyed.count, "row")) got new keys, because other rows have the old ones. The table \
+        satchel_rekeyed has both.\n
+        """
     }
     if !report.folded.isEmpty {
       text += "\(Words.count(report.folded.count, "row")) became one with a row that was here: satchel_rekeyed\n"

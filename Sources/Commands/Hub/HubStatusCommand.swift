@@ -2,6 +2,7 @@ import SatchelHub
 import SatchelJSON
 import SatchelPlatform
 import SatchelValues
+import SatchelWorkspace
 
 extension HubTool {
   static var status: Command {
@@ -11,8 +12,9 @@ extension HubTool {
       examples: [Example("satchel-hub status", "Shows the state of the hub.")]
     ) { command, context in
       let status = try open(command, context).status()
-      let now = context.platform.clock.milliseconds()
-      var sheet = StatusSheet(facts: facts(status, now), steps: steps(status))
+      let clock = context.platform.clock
+      let now = clock.milliseconds()
+      var sheet = StatusSheet(facts: facts(status, now, by: clock), steps: steps(status))
       if !status.devices.isEmpty { sheet.table = devices(status, now) }
       return Answer(sheet.text, members(status))
     }
@@ -21,7 +23,8 @@ extension HubTool {
   /// How many waiting bundles `status` names.
   private static let shownWaiting = 5
 
-  static func facts(_ status: HubStatus, _ now: Int64) -> [StatusSheet.Fact] {
+  /// - Parameter clock: shows times as local times.
+  static func facts(_ status: HubStatus, _ now: Int64, by clock: any WallClock) -> [StatusSheet.Fact] {
     var facts = StatusSheet.Facts()
     if let found = status.setBack { facts.add("Set back", found.words) }
     if let fault = status.clockFault { facts.add("Clock", fault.words) }
@@ -68,17 +71,7 @@ extension HubTool {
       guard let proof = entry.proof, proof.result == .differs else { continue }
       facts.add("Differs", proof.differenceWords(of: entry.device.name))
     }
-    for entry in status.devices {
-      for former in entry.formerUsers where former.until > now && entry.device.state != .revoked {
-        facts.add(
-          "Handed over",
-          """
-          \(entry.device.name) works for \(entry.device.user); what it says that \(former.user) wrote before counts \
-          until \(UTCTime.text(milliseconds: former.until))
-          """
-        )
-      }
-    }
+    for words in handovers(status, now, by: clock) { facts.add("Handed over", words) }
     for entry in status.devices where entry.isHeldFull {
       facts.add(
         "Warning",
@@ -87,7 +80,7 @@ extension HubTool {
     for device in status.devices.map(\.device) where device.refusedKey != nil && device.state != .revoked {
       facts.add("Warning", refusedKeyWords(device.name))
     }
-    for words in clockWarnings(status, now) { facts.add("Warning", words) }
+    for words in clockWarnings(status, now, by: clock) { facts.add("Warning", words) }
     for entry in status.devices {
       guard let health = entry.presentHealth else { continue }
       let text = DeviceHealthText(health: health, now: now)
@@ -108,21 +101,33 @@ extension HubTool {
     return facts.all
   }
 
+  /// The devices with a former user whose work still counts.
+  private static func handovers(_ status: HubStatus, _ now: Int64, by clock: any WallClock) -> [String] {
+    status.devices.filter { $0.device.state != .revoked }.flatMap { entry in
+      entry.formerUsers.filter { $0.until > now }.map { former in
+        """
+        \(entry.device.name) works for \(entry.device.user); what it says that \(former.user) wrote before counts \
+        until \(clock.localText(milliseconds: former.until))
+        """
+      }
+    }
+  }
+
   /// Warnings about clocks, each with the clock's owner. A difference between two clocks does not show which of them is
   /// wrong.
-  private static func clockWarnings(_ status: HubStatus, _ now: Int64) -> [String] {
+  private static func clockWarnings(_ status: HubStatus, _ now: Int64, by clock: any WallClock) -> [String] {
     let skewed = status.devices.map(\.device).filter { $0.state != .revoked && Words.skew($0.skew) != nil }
     var words = skewed.compactMap { device in
       Words.skew(device.skew).map {
         "the clock of \(device.name) was \($0), against this hub's, when it reported last: set it right there"
       }
     }
-    let shown = "this hub's clock shows \(UTCTime.text(milliseconds: now))"
+    let shown = "this hub's clock shows \(clock.localText(milliseconds: now))"
     if skewed.count(where: { $0.skew > 0 }) > 1 {
       words.append("\(shown), and several devices are ahead of it: this clock may be behind")
     }
     if status.newestStamp > now + 60_000 {
-      let until = UTCTime.text(milliseconds: status.newestStamp)
+      let until = clock.localText(milliseconds: status.newestStamp)
       words.append(
         """
         \(shown), and devices were sent times up to \(until): until then \"newest\" may prefer the older of two \
@@ -204,7 +209,9 @@ extension HubTool {
     // Nothing else can be done until the damage is repaired.
     if let hint = status.damage.compactMap(\.hint).first { return [hint] }
     if !status.damage.isEmpty {
-      return ["satchel-hub doctor, which says what went by unseen; then satchel-hub doctor --repair"]
+      let repair = "satchel-hub doctor, which says what went by unseen; then satchel-hub doctor --repair"
+      let isMigration = status.damage.contains(where: \.mayBeMigration)
+      return isMigration ? [WorkspaceError.migrationStep, "If not: \(repair)"] : [repair]
     }
     if let found = status.setBack { return [found.wayOut] }
     if let fault = status.clockFault { return [fault.wayOut] }
@@ -316,7 +323,7 @@ extension HubTool {
       return Report(
         title: "Hub \(status.configuration.name) of the dataset \(status.configuration.dataset)",
         made: clock.localText(milliseconds: now),
-        sheet: StatusSheet(facts: facts(status, now), steps: steps(status)),
+        sheet: StatusSheet(facts: facts(status, now, by: clock), steps: steps(status)),
         sections: [
           .init(heading: "Devices", table: devices(status, now), ifEmpty: "There is no device yet."),
           .conflicts(status.damage.isEmpty ? try hub.conflicts([.open, .held]) : [], now: now),

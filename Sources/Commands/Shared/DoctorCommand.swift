@@ -1,5 +1,6 @@
 import SatchelJSON
 import SatchelPlatform
+import SatchelValues
 import SatchelWorkspace
 
 /// The command `doctor` of both tools.
@@ -60,7 +61,8 @@ enum DoctorCommand {
     if lines.isEmpty { return "All is well.\n" }
     let isToRepair = report.findings.contains { $0.hint == nil } || !report.unseen.isEmpty
     if !report.isRepaired, isToRepair, !report.findings.contains(where: preventsRepair) {
-      lines.append("Next: \(tool) doctor --repair")
+      if report.mayBeMigrated { lines.append("Next: \(WorkspaceError.migrationStep)") }
+      lines.append("\(report.mayBeMigrated ? "If not" : "Next"): \(tool) doctor --repair")
     }
     return lines.map { "\($0)\n" as TerminalText }.joined()
   }

@@ -35,7 +35,7 @@ public enum SignatureError: Error, Equatable, Sendable {
     case .legacy: "the signature is of minisign's old kind: sign again without `-l`"
     case .otherKey(let signed, let expected):
       "signed with the key \(signed), not with \(expected): check whose file this is"
-    case .wrongMessage: "the signature does not fit: the content was changed or damaged after it was signed"
+    case .wrongMessage: "the content was changed or damaged after it was signed"
     case .wrongComment: "the signature's trusted comment was changed after it was signed"
     case .unfitComment: "a comment must be one line without control characters, short enough for the file"
     }

@@ -174,7 +174,7 @@ private struct Dock {
       .corrupt, "The database \(tablet.path) is damaged (\(fault)). Nothing was changed.",
       hint:
         """
-        Copy it to a safe place and keep it: sqlite3 can often read most of it (.recover or .dump). Then delete it on \
+        Copy it to a safe place and keep it: sqlite3 can often read most of it (.dump, or .recover). Then delete it on \
         the tablet, and run this command again with --rebuild. That builds the database from bundles and exports, \
         without the changes since the last dock.
         """)

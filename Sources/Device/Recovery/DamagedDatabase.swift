@@ -30,7 +30,7 @@ extension SavedDatabase {
       sentences.append(
         """
         The writes since the last export could not be read (\(unread)): sqlite3 can often read most of the kept file \
-        (.recover or .dump).
+        (.dump, or .recover).
         """)
     }
     return sentences.joined(separator: " ")

@@ -30,7 +30,7 @@ extension DeviceWorkspace {
         report.add(session.damage)
         for finding in try session.lostCounts() { report.add(finding) }
         var file = DoctorReport()
-        try file.checkFile(session.database, at: databasePath)
+        try file.checkFile(session.database, at: databasePath, of: .device)
         if !file.findings.isEmpty, let damaged = try DamagedDatabase.find(self) {
           report.add(try damaged.finding())
           return report
@@ -95,7 +95,7 @@ extension DeviceWorkspace {
       }
       session = try examined()
     }
-    try report.admit(session.database, at: databasePath, session.damage, tool: "satchel")
+    try report.admit(session.database, at: databasePath, session.damage, of: .device)
     if let newest = try session.unknownExport() {
       if !session.damage.isEmpty {
         // The writes that the triggers missed in the old copy itself are made pending first.

@@ -95,8 +95,9 @@ struct LostTables {
       \(session.dataset.version): its tables may be others.
       """,
       hint: """
-        Have the app make the table again. If it cannot, keep this database aside and have the device provisioned \
-        again.
+        Have the app make the table again. If it cannot, move the database to another folder, with its -wal file if \
+        there is one. Then satchel doctor --repair builds it again from bundles and exports. Changes that no export \
+        carries are then only in the file that you moved.
         """)
   }
 }

@@ -76,8 +76,9 @@ extension HubStore {
       "The device's table \(schema.name) has the column \(other.name.shortened), and the hub's table has not.",
       hint:
         """
-        Add the column to the hub's database (ALTER TABLE), run satchel-hub doctor --repair, then import the file \
-        again. Nothing in it is lost.
+        If a migration of the app adds the column, run it here too, and record it for all devices (satchel-hub dataset \
+        apply NEW.json --migration SQL --migrated). If not, add the column to the hub's database (ALTER TABLE), and \
+        run satchel-hub doctor --repair. Then import the file again. Nothing in it is lost.
         """
     )
   }

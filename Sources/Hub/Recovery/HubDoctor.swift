@@ -16,9 +16,10 @@ extension HubWorkspace {
       do {
         let store = try examined()
         report.add(store.damage)
+        report.mayBeMigrated = store.damage.contains(where: \.mayBeMigration)
         for finding in try histories(store) { report.add(finding) }
         if let fault = try clockFault(store) { report.add(Finding(.clock, fault.words, hint: fault.wayOut)) }
-        try report.checkFile(store.database, at: databasePath)
+        try report.checkFile(store.database, at: databasePath, of: .hub)
         try report.checkReferences(among: store.tables, in: store.database)
         try report.checkTriggers(of: store.tables, in: store.database)
         try report.checkSpatialIndexes(of: store.tables, in: store.database)
@@ -32,7 +33,7 @@ extension HubWorkspace {
         for finding in try differences(store) + wrongRevocations(store) { report.add(finding) }
       } catch let error as WorkspaceError { report.add(Finding(error)) } catch let error as SQLiteError
         where error.isDamage
-      { report.add(DoctorReport.broken(databasePath, error.message)) } catch let error as TriggerError {
+      { report.add(DoctorReport.broken(databasePath, error.message, of: .hub)) } catch let error as TriggerError {
         report.add(Finding(error))
       }
       return report
@@ -88,7 +89,7 @@ extension HubWorkspace {
       try report.check(folder, keys, platform: platform)
       if runMode == .commit { try folder.makeFolders(platform.files) }
       let store = try examined()
-      try report.admit(store.database, at: databasePath, store.damage, tool: "satchel-hub")
+      try report.admit(store.database, at: databasePath, store.damage, of: .hub)
       try report.acceptClock(clockFault(store), stamps: clockFaultOfStamps(store))
       let remade = try missing == .putBack ? store.tables.madeAgain(in: store.database) : []
       let changes = try transaction(store, runMode, puttingBack: remade) {
@@ -203,7 +204,7 @@ extension DoctorReport {
   /// - Parameter stamps: the fault of the stamps that the hub has given, beside the first fault.
   fileprivate mutating func acceptClock(_ fault: ClockFault?, stamps: ClockFault?) {
     for fault in [fault, stamps].compactMap(\.self) {
-      switch fault {
+      switch fault.kind {
       case .stamps where fault.isRepairable:
         add(Finding(.clock, "\(fault.words) They now have the present time, in their order."))
       case .stamps: add(Finding(.clock, fault.words, hint: fault.wayOut))

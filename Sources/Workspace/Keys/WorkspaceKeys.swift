@@ -12,6 +12,7 @@ import SatchelValues
 public struct WorkspaceKeys: Sendable {
   let folder: WorkspaceFolder
   let platform: Platform
+  private let role: Role
   private let passwords: any PasswordSource
 
   /// The name of this workspace's own key files.
@@ -21,8 +22,11 @@ public struct WorkspaceKeys: Sendable {
 
   var files: any FileSystem { platform.files }
 
-  public init(_ folder: WorkspaceFolder, platform: Platform, passwords: any PasswordSource = NoPassword()) {
+  public init(
+    _ folder: WorkspaceFolder, of role: Role, platform: Platform, passwords: any PasswordSource = NoPassword()
+  ) {
     self.folder = folder
+    self.role = role
     self.platform = platform
     self.passwords = passwords
   }
@@ -76,7 +80,7 @@ public struct WorkspaceKeys: Sendable {
   /// - Parameter other: a second password to try if the usual one is wrong.
   private func identities(orBehind other: Password?) throws -> [AgeIdentity] {
     let path = folder.key(Self.own, "identity")
-    let bytes = try secret(path, "identity")
+    let bytes = try secret(path, .identity)
     func opened(_ password: Password) throws(AgeError) -> [UInt8] {
       var opener = AgeOpener(.password(password))
       return try opener.open(bytes) + opener.finish()
@@ -96,7 +100,7 @@ public struct WorkspaceKeys: Sendable {
 
   private func signing(_ name: String, orBehind other: Password? = nil) throws -> SigningKey {
     let path = folder.key(name, "key")
-    let bytes = try secret(path, "secret key")
+    let bytes = try secret(path, .signingKey)
     do {
       guard SigningKey.isProtected(fileBytes: bytes) else { return try SigningKey(fileBytes: bytes) }
       do { return try SigningKey(fileBytes: bytes, password: password(for: path)) } catch KeyError.wrongPassword {
@@ -115,15 +119,32 @@ public struct WorkspaceKeys: Sendable {
     return isMemoryShort ? "Close other programs, and try again." : "Bring it back from a backup."
   }
 
+  private enum Secret: String {
+    case signingKey = "secret key"
+    case identity
+
+    /// The command that replaces the secret if it is lost for good. The signing key vouches for a new identity, so no
+    /// person compares a fingerprint then.
+    func replacement(at role: Role) -> String {
+      switch (self, role) {
+      case (.signingKey, .hub): "satchel-hub keys rotate --lost"
+      case (.signingKey, .device): "satchel renew --name NEW --request FILE"
+      case (.identity, _): "\(role.tool) keys rotate"
+      }
+    }
+  }
+
   /// The content of a file that no other user may read.
-  private func secret(_ path: String, _ what: String) throws -> [UInt8] {
+  private func secret(_ path: String, _ what: Secret) throws -> [UInt8] {
     guard try files.kind(path) != nil else {
       throw WorkspaceError(
-        .noKey, "The \(what) \(path) is missing.", hint: "Bring it back from a backup, or enrol this device again.")
+        .noKey, "The \(what.rawValue) \(path) is missing.",
+        hint: "Bring it back from a backup. If there is none: \(what.replacement(at: role))")
     }
     try checkFolder(of: path)
     guard try files.permissions(path) & 0o077 == 0 else {
-      throw WorkspaceError(.openKey, "The \(what) \(path) can be read by others.", hint: "Run: chmod 600 \(path)")
+      throw WorkspaceError(
+        .openKey, "The \(what.rawValue) \(path) can be read by others.", hint: "Run: chmod 600 \(path)")
     }
     return try files.read(path, limit: Self.maximumBytes)
   }
@@ -151,7 +172,8 @@ public struct WorkspaceKeys: Sendable {
       _ = try ownKey()
       return
     }
-    for path in [folder.key(Self.own, "key"), folder.key(Self.own, "identity")] { _ = try secret(path, "secret key") }
+    _ = try secret(folder.key(Self.own, "key"), .signingKey)
+    _ = try secret(folder.key(Self.own, "identity"), .identity)
     _ = try (ownKey(), recipient())
     if try isProtected() { return }
     let isPair = try signing().publicKey == ownKey() && identities().contains { try $0.recipient == recipient() }

@@ -39,6 +39,11 @@ struct RowLabelTests {
     let lines = camp.hub("conflicts", "export").out.split(whereSeparator: \.isNewline)
     #expect(lines.first?.hasSuffix(",label") == true)
     #expect(lines.last?.hasSuffix(",New mill") == true)
+    #expect(camp.hub("report", camp.path("r.html"), camp.path("r.csv")).code == 0)
+    for report in ["r.html", "r.csv"] {
+      let text = String(decoding: try camp.read(report), as: UTF8.self)
+      #expect(text.contains("wells [7] New mill"), "\(report)")
+    }
     try world.answer("tablet")
     #expect(camp.device("tablet", "conflicts", "--all").out.contains("wells [7] New mill"))
   }

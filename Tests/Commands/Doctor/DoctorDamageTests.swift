@@ -136,6 +136,19 @@ struct DoctorDamageTests {
     #expect(doctor().out == "All is well.\n", "\(damage.what)")
   }
 
+  @Test("the doctor of a hub with a damaged database names its backup, and what sqlite3 can read of it")
+  func damagedHub() throws {
+    let camp = try CommandLineFixture()
+    try camp.open()
+    try StockTool.bash("-c", "truncate -s 20000 office.sqlite", in: camp.root)
+    let looked = camp.hub("doctor")
+    #expect(looked.code == 1 && looked.out.contains("last backup: satchel-hub restore."), "\(looked)")
+    let first = try #require(looked.out.range(of: ".dump"))
+    let second = try #require(looked.out.range(of: ".recover"))
+    #expect(first.upperBound < second.lowerBound, "\(looked)")
+    #expect(camp.hub("doctor", "--repair").code == 1)
+  }
+
   @Test("where another command works just now, the doctor says so and waits for nothing", arguments: ["tablet", "hub"])
   func held(place: String) throws {
     let camp = try CommandLineFixture()

@@ -173,7 +173,8 @@ struct DoctorFileTests {
     try camp.replaceFile(CommandLineFixture.writeUnseen)
     let before = try camp.read("tablet/data.sqlite")
 
-    #expect(camp.device("tablet", "status").out.contains("put a new file in the place of its database"))
+    let status = camp.device("tablet", "status").out
+    #expect(status.contains("in the place of its database. The new file has no tables of Satchel."), "\(status)")
     #expect(try camp.device("tablet", "status", "--json").json["state"] == "replaced")
     #expect(camp.device("tablet", "export").code == 1)
     let looked = camp.device("tablet", "doctor")
@@ -293,6 +294,26 @@ struct DoctorFileTests {
     camp.device("tablet", "export")
     #expect(camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-3.satchel")).code == 0)
     #expect(try camp.reviews() == "r0|cold\nr1|later\nr6|on its way")
+  }
+
+  @Test("a file that lacks the dataset's tables is moved aside, and a repair builds the database again")
+  func otherFileMovedAside() throws {
+    let camp = try CommandLineFixture.watched()
+    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('r6', 'lake', 'ann', 2, 'on its way')")
+    camp.device("tablet", "export")
+    let before = try camp.reviews("tablet/data.sqlite")
+    try camp.loseDatabase(of: "tablet")
+    try camp.sql("tablet/data.sqlite", "CREATE TABLE reviews (id TEXT PRIMARY KEY); INSERT INTO reviews VALUES ('r7')")
+    let refused = camp.device("tablet", "doctor", "--repair")
+    let words = "move the file to another folder, then satchel doctor --repair"
+    #expect(refused.code == 1 && refused.error.contains(words), "\(refused)")
+    try camp.loseDatabase(of: "tablet")
+    let repaired = camp.device("tablet", "doctor", "--repair")
+    #expect(repaired.code == 0, "\(repaired)")
+    #expect(try camp.reviews("tablet/data.sqlite") == before)
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+    try camp.carry("tablet", rounds: 2)
+    #expect(try camp.reviews() == before)
   }
 
   @Test("without the bundles that contain the rows nothing is repaired, and with them everything is")

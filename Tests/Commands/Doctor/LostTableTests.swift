@@ -1,3 +1,4 @@
+import Foundation
 import SatchelJSON
 import Testing
 
@@ -70,6 +71,57 @@ struct LostTableTests {
     #expect(repaired.code == 0 && repaired.out.contains("it is kept in"), "\(repaired)")
     #expect(try rows() == before)
     #expect(camp.device("tablet", "doctor").code == 0)
+  }
+
+  @Test("a parent table that was made again without a key is named, and made as the hub has it")
+  func parentWithoutKey() throws {
+    let sites = "SELECT id, name FROM sites ORDER BY id"
+    let before = try (rows(), camp.rows("tablet/data.sqlite", sites))
+    // Without the key, the reference of the reviews is a mismatch for SQLite.
+    try camp.sql(
+      "tablet/data.sqlite",
+      """
+      PRAGMA foreign_keys = OFF; DROP TABLE sites;
+      CREATE TABLE sites (id TEXT, name TEXT, tier INTEGER); INSERT INTO sites VALUES ('only here', 'late', 1)
+      """)
+    let looked = camp.device("tablet", "doctor")
+    #expect(looked.code == 1 && looked.out.contains("the table sites cannot be kept in step any more"), "\(looked)")
+    #expect(looked.out.contains(#"It had the key ("id"). Give the table its old key back"#), "\(looked)")
+    #expect(camp.device("tablet", "doctor", "--repair", "--tables").code == 0)
+    #expect(try rows() == before.0 && camp.rows("tablet/data.sqlite", sites) == before.1)
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'later' WHERE id = 'r1'")
+    try camp.carry("tablet", rounds: 2)
+    #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "later")
+  }
+
+  @Test("after a migration the database moves aside, and a repair builds it again with all that was exported")
+  func afterMigration() throws {
+    try camp.write(
+      "two.json", CommandLineFixture.definition.replacingOccurrences(of: "\"version\": 1", with: "\"version\": 2"))
+    try camp.write("two.sql", "ALTER TABLE reviews ADD COLUMN \"more\" TEXT")
+    let applied = camp.hub("dataset", "apply", camp.path("two.json"), "--migration", camp.path("two.sql"))
+    #expect(applied.code == 0, "\(applied.error)")
+    camp.answer("tablet", 3)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET \"more\" = 'exported' WHERE id = 'r0'")
+    #expect(camp.device("tablet", "export").code == 0)
+    let query = "SELECT id, words, \"more\" FROM reviews WHERE author = 'ann' ORDER BY id"
+    let before = try camp.rows("tablet/data.sqlite", query)
+    #expect(before == "r0|cold|exported\nr1|quiet|NULL")
+    try camp.sql("tablet/data.sqlite", "DROP TABLE reviews")
+    let refused = camp.device("tablet", "doctor", "--repair", "--tables")
+    #expect(refused.code == 1 && refused.error.contains("move the database to another folder"), "\(refused)")
+    try camp.makeFolder("aside")
+    for file in ["data.sqlite", "data.sqlite-wal"]
+    where FileManager.default.fileExists(atPath: camp.path("tablet/\(file)")) {
+      try FileManager.default.moveItem(atPath: camp.path("tablet/\(file)"), toPath: camp.path("aside/\(file)"))
+    }
+    let repaired = camp.device("tablet", "doctor", "--repair")
+    #expect(repaired.code == 0, "\(repaired)")
+    #expect(try camp.rows("tablet/data.sqlite", query) == before)
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+    try camp.carry("tablet", rounds: 2)
+    #expect(try camp.rows("office.sqlite", query) == before)
   }
 
   @Test("a renamed table is not made again: its rows are there")

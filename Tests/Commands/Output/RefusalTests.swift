@@ -2,6 +2,7 @@ import Foundation
 import SatchelJSON
 import SatchelPlatform
 import SatchelWorkspace
+import TestSupport
 import Testing
 
 @Suite("Bad input gives a clear error, the right exit code, and no change")
@@ -169,6 +170,27 @@ struct RefusalTests {
     #expect(
       camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel")).code == 0,
       "the good one is still taken")
+  }
+
+  @Test("a bundle that was changed after it was signed is refused, and the message says it once")
+  func changedAfterSigning() throws {
+    let camp = try CommandLineFixture()
+    try camp.open()
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'x' WHERE id = 'r1'")
+    camp.device("tablet", "export")
+    // Only the list of digests, which the signature covers, has a name after two spaces.
+    try StockTool.bash(
+      "-euc",
+      """
+      zstd -dc tablet/bundles/outbox/camp-tablet-hub-1.satchel | LC_ALL=C sed 's/  changes.jsonl/  changes.jsonx/' |
+      zstd -q -o changed.satchel
+      """, in: camp.root)
+    let refused = camp.hub("import", camp.path("changed.satchel"), "--json")
+    let error = try refused.json["bundles"]?.arrayValue?.first?["error"]
+    #expect(refused.code == 3 && error?["reason"] == "bad-signature", "\(refused)")
+    #expect(
+      error?["message"] == "The signature does not fit: the content was changed or damaged after it was signed.",
+      "\(refused)")
   }
 
   @Test("a refused file is copied to quarantine with its reason, and noted in the ledger")

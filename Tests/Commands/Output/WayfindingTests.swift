@@ -35,6 +35,16 @@ struct WayfindingTests {
     #expect(camp.hub("import", camp.path("stick/mine.satchel")).code == 0)
   }
 
+  @Test("a path with a name that is not UTF-8 is refused in words that say so")
+  func nameThatIsNoText() throws {
+    // Swift reads a byte that is not UTF-8 as this character.
+    let path = camp.path("ST\u{FFFD}CK")
+    for outcome in [
+      camp.device("tablet", "sync", path), camp.hub("sync", path), camp.device("tablet", "export", "--to", path),
+      camp.hub("import", "\(path)/a.satchel"),
+    ] { #expect(outcome.code == 1 && outcome.error.contains("is not UTF-8, and Satchel cannot use it"), "\(outcome)") }
+  }
+
   @Test("init that was killed while it wrote its request leaves nothing once it is given again")
   func initAgain() throws {
     let words = ["init", camp.path("new"), "--dataset", "camp", "--name", "new", "--request", camp.path("new.satchel")]

@@ -184,7 +184,9 @@ struct KeyTests {
   func lostHubKey() throws {
     try FileManager.default.removeItem(atPath: camp.path("hub/keys/own.key"))
     try FileManager.default.removeItem(atPath: camp.path("hub/keys/own.identity"))
-    #expect(camp.hub("emit", "--all").error.contains("own.key is missing"))
+    let refused = camp.hub("emit", "--all").error
+    #expect(refused.contains("own.key is missing"), "\(refused)")
+    #expect(refused.contains("If there is none: satchel-hub keys rotate --lost\n"), "\(refused)")
     let made = try fingerprint(camp.hub("keys", "rotate", "--lost", "--yes", "--json"))
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
     camp.deliver("tablet", 1)
@@ -199,6 +201,45 @@ struct KeyTests {
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
     camp.hub("emit", "--device", "tablet")
     #expect(camp.device("tablet", "import", incoming("tablet", 3)).code == 0, "from then on as before")
+  }
+
+  @Test("a device whose secret key is lost goes on under another name, as the hint says")
+  func lostDeviceKey() throws {
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    try camp.remove("tablet/keys/own.key")
+    let way = "If there is none: satchel renew --name NEW --request FILE\n"
+    #expect(camp.device("tablet", "export").error.contains(way))
+    #expect(camp.device("tablet", "doctor").out.contains(way))
+    let request = camp.path("second.request")
+    let made = try fingerprint(camp.device("tablet", "renew", "--name", "second", "--request", request, "--json"))
+    let enrolled = camp.enrol(request, made, continuing: "tablet")
+    #expect(enrolled.code == 0, "\(enrolled.error)")
+    let delivered = camp.hub("import", try camp.export("tablet"))
+    #expect(delivered.code == 0, "\(delivered.error)")
+    #expect(try camp.rows("office.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "1")
+    #expect(camp.hub("emit", "--device", "second").code == 0)
+    let answer = try camp.newestBundle(in: "hub/bundles/outbox", "camp-hub-second-")
+    #expect(camp.device("tablet", "import", answer).code == 0)
+    #expect(!camp.device("tablet", "doctor").out.contains("is missing"))
+  }
+
+  @Test("an identity that is lost is replaced with ordinary new keys, as the hint says", arguments: ["hub", "tablet"])
+  func lostIdentity(place: String) throws {
+    func run(_ words: String...) -> CommandLineFixture.Outcome {
+      let words = ["-C", camp.path(place)] + words
+      return place == "hub" ? camp.hubAnywhere(words) : camp.deviceAnywhere(words)
+    }
+    try camp.remove("\(place)/keys/own.identity")
+    let looked = run("doctor")
+    let way = "If there is none: \(place == "hub" ? "satchel-hub" : "satchel") keys rotate\n"
+    #expect(looked.code == 1 && looked.out.contains(way), "\(looked)")
+    #expect(run("keys", "rotate").code == 0)
+    #expect(run("doctor").code == 0, "\(run("doctor"))")
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Pond' WHERE id = 'lake'")
+    try camp.carry("tablet", rounds: 2)
+    #expect(try camp.rows("office.sqlite", "SELECT stars FROM reviews WHERE id = 'r1'") == "1")
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT name FROM sites WHERE id = 'lake'") == "Pond")
   }
 
   @Test("a key that devices use is replaced if it is lost, also in an epoch that began after an earlier loss")

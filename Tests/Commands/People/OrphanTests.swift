@@ -193,4 +193,21 @@ struct OrphanTests {
     #expect(trees["orphans"]?.stringValue == "hidden" && trees["without_parent"]?.integerValue == 2)
     #expect(trees["everybody"]?.boolValue == false && trees["scans"]?.arrayValue?.count == 2)
   }
+
+  @Test("init and dataset apply say the same about the rules as dataset check")
+  func understoodEverywhere() throws {
+    let camp = try CommandLineFixture()
+    try camp.sql("office.sqlite", Self.schema + "DROP INDEX trees_site;")
+    let rules = #""visible": "height < (SELECT max(tier) * 9 FROM sites)", "parents": ["sites"]"#
+    try camp.writeExactly("camp.json", Self.definition(rules))
+    let (definition, database) = (camp.path("camp.json"), camp.path("office.sqlite"))
+    let checked = camp.hubAnywhere("dataset", "check", definition, database).out
+    let understood = String(checked.dropFirst("The definition fits the database.\n".count))
+    #expect(understood.hasPrefix("TABLE") && understood.contains("Note: no user sees 2 rows of trees"), "\(checked)")
+    let made = camp.hubAnywhere("init", camp.path("hub"), "--dataset", definition, "--database", database)
+    #expect(made.code == 0 && made.out.contains(understood), "\(made)")
+    try camp.writeExactly("two.json", Self.definition(rules, version: 2))
+    let applied = camp.hub("dataset", "apply", camp.path("two.json"))
+    #expect(applied.code == 0 && applied.out.contains(understood), "\(applied)")
+  }
 }

@@ -107,6 +107,7 @@ struct SyncTests {
     try app?.execute("BEGIN IMMEDIATE")
     let outcome = camp.device("tablet", "sync", stick)
     #expect(outcome.code == obstacle.code && outcome.error.contains(obstacle.words), "\(outcome.out)\(outcome.error)")
+    #expect(outcome.error.contains("QGIS") == (obstacle == .locked), "\(outcome.error)")
     #expect(outcome.out.contains("2 files that lay here."), "\(outcome.out)")
     #expect(try carried.contains("hub/tablet/camp-tablet-hub-1.satchel"))
     #expect(camp.hub("sync", stick).out.contains("Bundle 1 of tablet: 1 change taken"))

@@ -53,7 +53,7 @@ struct MigratedHubTests {
   }
 
   /// The SQL of a tool that creates a table again to change a column, as Django and Alembic do for SQLite.
-  private static let remade = """
+  private static let recreated = """
     CREATE TABLE "new__reviews" ("id" TEXT PRIMARY KEY, "site" TEXT REFERENCES "sites" ("id"), "author" TEXT,
       "stars" INTEGER, "words" TEXT, "flagged" INTEGER NOT NULL);
     INSERT INTO "new__reviews" ("id", "site", "author", "stars", "words", "flagged")
@@ -62,10 +62,19 @@ struct MigratedHubTests {
     ALTER TABLE "new__reviews" RENAME TO "reviews";
     """
 
+  /// A tool that creates a table again with the columns that it had.
+  private static let remadeAlike = """
+    CREATE TABLE "new__reviews" ("id" TEXT PRIMARY KEY, "site" TEXT REFERENCES "sites" ("id"), "author" TEXT,
+      "stars" INTEGER, "words" TEXT);
+    INSERT INTO "new__reviews" SELECT * FROM "reviews";
+    DROP TABLE "reviews";
+    ALTER TABLE "new__reviews" RENAME TO "reviews";
+    """
+
   @Test("a table that the tool created again is captured from then on, and its rows reach the devices")
   func remade() throws {
     try camp.write("tablet", "UPDATE reviews SET words = 'very quiet' WHERE id = 'r1'")
-    let applied = try migrate(Self.remade)
+    let applied = try migrate(Self.recreated)
     #expect(applied.code == 0, "\(applied.transcript)")
     try camp.write("office", "UPDATE reviews SET stars = 2 WHERE id = 'r1'")
     try camp.settle()
@@ -90,6 +99,51 @@ struct MigratedHubTests {
     #expect(applied.code == 1 && applied.error.contains("season"), "\(applied.transcript)")
     #expect(try camp.camp.hub("dataset", "show", "--json").json["version"]?.integerValue == 1)
     #expect(camp.camp.hub("doctor").code == 0)
+  }
+
+  @Test(
+    "status, doctor and refusals first name the way to record the migration, and then the repair",
+    arguments: [VersionTests.migration, Self.recreated, Self.remadeAlike])
+  func named(migration: String) throws {
+    try camp.write("office", migration)
+    let hub = camp.camp
+    for outcome in [hub.hub("status"), hub.hub("doctor"), hub.hub("emit", "--all"), hub.hub("user", "add", "eve")] {
+      let text = outcome.out + outcome.error
+      let first = try #require(text.range(of: "dataset apply NEW.json --migration SQL --migrated"), "\(text)")
+      let second = try #require(text.range(of: "satchel-hub doctor --repair"), "\(text)")
+      #expect(first.upperBound < second.lowerBound, "\(text)")
+    }
+    let next = try #require(try hub.hub("status", "--json").json["next"]?.arrayValue)
+    #expect(next.count == 2 && next[0].stringValue?.contains("--migrated") == true, "\(next)")
+  }
+
+  @Test("a column that a device has and the hub lacks: its bundle comes in after the migration ran here too")
+  func columnOfDevice() throws {
+    let script = "ALTER TABLE reviews ADD COLUMN mood TEXT DEFAULT 'calm'"
+    let (hub, tablet) = (camp.camp, "tablet")
+    try camp.write(tablet, "\(script); UPDATE reviews SET mood = 'glad' WHERE id = 'r1'")
+    #expect(hub.device(tablet, "doctor", "--repair").code == 0)
+    #expect(hub.device(tablet, "export").code == 0)
+    let bundle = hub.path("tablet/bundles/outbox/camp-tablet-hub-1.satchel")
+    let refused = hub.hub("import", bundle)
+    let hint = "apply NEW.json --migration SQL --migrated). If not, add the column to the hub's database"
+    #expect(refused.code == 3 && refused.error.contains(hint), "\(refused.error)")
+    #expect(try migrate(script).code == 0)
+    #expect(hub.hub("import", bundle).code == 0)
+    #expect(try camp.office("SELECT mood FROM reviews ORDER BY id") == "glad\ncalm")
+    #expect(hub.hub("emit", "--device", tablet).code == 0)
+    let answer = try hub.newestBundle(in: "hub/bundles/outbox", "camp-hub-tablet-")
+    #expect(hub.device(tablet, "import", "--migrated", answer).code == 0)
+    #expect(hub.device(tablet, "doctor").out == "All is well.\n")
+  }
+
+  @Test("damage that no migration makes names the repair alone")
+  func damaged() throws {
+    try camp.write("office", CommandLineFixture.dropTriggers)
+    for outcome in [camp.camp.hub("status"), camp.camp.hub("doctor"), camp.camp.hub("emit", "--all")] {
+      let text = outcome.out + outcome.error
+      #expect(text.contains("satchel-hub doctor --repair") && !text.contains("--migrated"), "\(text)")
+    }
   }
 
   @Test("a rehearsal says what would be recorded, and changes nothing")

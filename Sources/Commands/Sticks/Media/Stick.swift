@@ -63,9 +63,9 @@ struct Stick {
   }
 
   static func noFolder(_ folder: String, hint: String? = nil) -> WorkspaceError {
-    WorkspaceError(
-      .noFolder, "There is no folder \(folder).",
-      hint: ["Is the stick mounted?", hint].compactMap { $0 }.joined(separator: " "))
+    let first = PlatformError.hintOfName(in: folder) ?? "Is the stick mounted?"
+    return WorkspaceError(
+      .noFolder, "There is no folder \(folder).", hint: [first, hint].compactMap { $0 }.joined(separator: " "))
   }
 
   /// Whether a folder exists. Throws if a link has its name.

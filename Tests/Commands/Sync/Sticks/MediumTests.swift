@@ -1,5 +1,6 @@
 import Foundation
 import SatchelPlatform
+import TestSupport
 import Testing
 
 /// Sticks that are not there, that lose bytes, or that hold other bytes than they should.
@@ -96,6 +97,20 @@ struct MediumTests {
     }
   }
 
+  @Test("a stick that is mounted at a name that is not UTF-8 is named by watch")
+  func nameThatIsNoText() throws {
+    try StockTool.bash("-euc", #"mkdir -p media/$'ST\xffCK'"#, in: camp.root)
+    let (start, end) = ("20 1 8:0 / \(camp.path("media/ST"))", "CK rw - vfat /dev/sda1 rw\n")
+    let mounts = Array(start.utf8) + [0xff] + Array(end.utf8)
+    try Data(mounts).write(to: URL(filePath: camp.path("mounts")))
+    var files = TroubledFiles()
+    files.instead = ["/proc/self/mountinfo": camp.path("mounts")]
+    camp.platform = Platform(files: files, clock: SystemClock(), random: SystemRandom())
+    let outcome = camp.device("tablet", "watch", "--once", camp.path("media"))
+    #expect(outcome.code != 0 && outcome.error.contains("is not UTF-8, and Satchel cannot use it"), "\(outcome)")
+    try StockTool.bash("-euc", "rm -r media", in: camp.root)
+  }
+
   @Test("a machine whose lists of mounts cannot be read has plain folders")
   func unreadableLists() throws {
     var files = TroubledFiles()
@@ -123,6 +138,19 @@ struct MediumTests {
     let files = HostFileSystem()
     #expect(try files.resolved("\(camp.path("link"))/none/x") == "/media/none/x")
     #expect(try files.resolved("\(camp.path("stick"))/../stick/./none") == files.resolved(camp.path("stick")) + "/none")
+  }
+
+  @Test("--to puts bundles where sync looks for them if a medium is mounted, also if it was never used")
+  func toNewMedium() throws {
+    let stick = camp.path("stick")
+    try mount("/", "/media/ann/STICK", stick: "/media/ann/STICK")
+    let exported = camp.device("tablet", "export", "--to", stick, "--json")
+    #expect(try exported.json["copy"]?.stringValue == camp.path(Self.bundle), "\(exported)")
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Big lake' WHERE id = 'lake'")
+    #expect(camp.hub("emit", "--all", "--to", stick).code == 0)
+    let emitted = camp.path("stick/SATCHEL/camp/tablet/hub/camp-hub-tablet-2.satchel")
+    #expect(FileManager.default.fileExists(atPath: emitted))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: stick) == ["SATCHEL"])
   }
 
   @Test("sync takes what --to put beside the stick's folder, and only what is for this replica")
@@ -172,7 +200,7 @@ struct MediumTests {
     try camp.sql("office.sqlite", "UPDATE sites SET name = 'Big lake' WHERE id = 'lake'")
     #expect(camp.hub("sync", camp.path("stick")).code == 0)
     let outcome = camp.device("tablet", "sync", camp.path("stick"))
-    #expect(outcome.code != 0 && outcome.out.contains("Not everything is on the stick"), "\(outcome)")
+    #expect(outcome.code == 5 && outcome.out.contains("Not everything is on the stick"), "\(outcome)")
   }
 
   @Test("paths of an administrator's list are read as the system reads them")
