@@ -148,6 +148,21 @@ struct FoldTests {
     #expect(try kinds() == [])
   }
 
+  @Test("if the two rows differ in one column, a later change of another column meets nothing")
+  func laterChange() throws {
+    try book("tablet/data.sqlite", "t", beds: 2)
+    try book("phone/data.sqlite", "p", beds: 3)
+    try cycle("tablet")
+    try camp.deliver("phone")
+    // Both rows had no note. Since the numbers of beds differ, the hub does not count the tablet's row as seen by the
+    // phone.
+    try camp.sql("phone/data.sqlite", "UPDATE bookings SET note = 'late' WHERE id = 'p'")
+    try camp.deliver("phone")
+    #expect(try kinds() == ["insert/insert settled"])
+    try expectPeace("t|Blue|1|Ada|late|3|tea for p,tea for t")
+    #expect(try kinds() == ["insert/insert settled"])
+  }
+
   @Test(
     """
     a bundle on its way speaks of the old key, and the next one of the new: both are understood, in any order of \

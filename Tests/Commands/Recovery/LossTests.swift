@@ -199,6 +199,27 @@ import Testing
     #expect(try camp.rows(data, "SELECT kind FROM satchel_conflicts") == "update/update")
   }
 
+  @Test("an unseen write into a row that was written again after it lost is sent without the row's exported change")
+  func writtenUnseenAfterItLost() throws {
+    let camp = try CommandLineFixture()
+    try camp.open(
+      "CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT, b TEXT, c TEXT); INSERT INTO t VALUES ('1', '-', '-', '-');",
+      CommandLineFixture.definition(#"{"t": {"conflict": "device", "merge": "row"}}"#), devices: ["tablet"])
+    let data = "tablet/data.sqlite"
+    try camp.sql(data, "UPDATE t SET b = 'lost'")
+    try camp.sql("office.sqlite", "UPDATE t SET a = 'office'")
+    try camp.answer("tablet", full: true)
+    // This write has the generation of the change that lost. Only its stamp is later.
+    try camp.sql(data, "UPDATE t SET a = 'again'")
+    try camp.deliver("tablet")
+    try camp.sql("office.sqlite", "UPDATE t SET a = 'final'")
+    try camp.writeUnseen(data, "UPDATE t SET c = 'unseen'")
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    try camp.deliver("tablet")
+    // If the export repeated the change of `a`, the device's policy would undo the office's later change.
+    #expect(try camp.rows("office.sqlite", "SELECT a, b, c FROM t") == "final|-|unseen")
+  }
+
   @Test("a hub's bundle that comes after a later bundle is old, and takes nothing back")
   func stale() throws {
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'one' WHERE id = 'r1'")

@@ -11,10 +11,13 @@ struct KeptRowTests {
     """
   private static let queries = ["SELECT * FROM people ORDER BY id", "SELECT * FROM children ORDER BY id"]
 
-  /// - Parameter isRivalSeen: whether ben sees ann's person.
-  private func open(isRivalSeen: Bool) throws -> CommandLineFixture {
+  /// - Parameters:
+  ///   - isRivalSeen: whether ben sees ann's person.
+  ///   - policy: the conflict policy for people.
+  private func open(isRivalSeen: Bool, policy: String = "manual") throws -> CommandLineFixture {
     let rule = isRivalSeen ? "1" : "tier = :tier"
-    let quarrel = try TwoDeviceFixture(Self.schema, #""people": { "visible": "\#(rule)" }, "children": {}"#)
+    let quarrel = try TwoDeviceFixture(
+      Self.schema, #""people": { "visible": "\#(rule)", "conflict": "\#(policy)" }, "children": {}"#)
     quarrel.camp.hub("user", "set", "ben", "tier=2")
     try quarrel.camp.answer("phone")
     try quarrel.sql("tablet", "INSERT INTO people VALUES ('ua', 1, '7', 'Ada')")
@@ -153,16 +156,24 @@ struct KeptRowTests {
     #expect(try camp.rows("office.sqlite", Self.queries[1]) == end.then[1])
   }
 
+  /// Whether the hub's row comes in a full bundle, and whether an earlier bundle had left ben's person waiting.
+  static let arrivals: [(full: Bool, waited: Bool)] = [(false, false), (false, true), (true, false), (true, true)]
+
+  /// The policy has no part in this. Under `manual` the hub's row would stand anyway until a person decides. Under
+  /// `device` the policy would prefer the phone's row, and hub and phone would differ.
   @Test(
-    "a row that the hub has under the same key replaces the row here, whose values are in the conflict",
-    arguments: [false, true], [false, true])
-  func sameKey(full: Bool, waited: Bool) throws {
-    let camp = try open(isRivalSeen: false)
+    """
+    a row that the hub has under the same key replaces the row here, whose values are in the conflict, also if the \
+    policy prefers the device
+    """,
+    arguments: arrivals, ["manual", "device"])
+  func sameKey(arrival: (full: Bool, waited: Bool), policy: String) throws {
+    let camp = try open(isRivalSeen: false, policy: policy)
     try camp.deliver("tablet")
     try camp.deliver("phone")
-    if waited { try camp.answer("phone") }
+    if arrival.waited { try camp.answer("phone") }
     try camp.sql("office.sqlite", "INSERT INTO people VALUES ('ub', 2, '9', 'Ben')")
-    try camp.answer("phone", full: full)
+    try camp.answer("phone", full: arrival.full)
     #expect(try phone(camp) == ["ub|2|9|Ben", "cb|ub|Bo"])
     try expectPeace(camp)
     let conflict = try camp.device("phone", "conflicts", "show", id(camp), "--json").json["conflict"]

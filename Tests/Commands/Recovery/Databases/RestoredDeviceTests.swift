@@ -217,6 +217,19 @@ struct RestoredDeviceTests {
     try expectPeace("1|1|one 2|0|two")
   }
 
+  @Test("the answer to the former history is replaced by a new bundle, even if the hub has no other news")
+  func answerToFormer() throws {
+    #expect(try deliver().code == 0)
+    try camp.copy("tablet", to: "backup")
+    // The office's value stays, so the hub merges no change of the former history. The first answer already has
+    // everything that the hub has for the device.
+    try camp.sql("office.sqlite", "UPDATE counts SET words = 'of the office' WHERE id = 2")
+    try bring("UPDATE counts SET words = 'of the tablet' WHERE id = 2")
+    try putBack()
+    try settleAfterAnswer()
+    try expectPeace("1|0|one 2|0|of the office")
+  }
+
   @Test(
     "a folder that was put back and lacks a bundle of the hub exports, so that the hub sees its history",
     arguments: [false, true])

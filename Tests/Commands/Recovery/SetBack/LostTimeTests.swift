@@ -84,6 +84,33 @@ struct LostTimeTests {
     #expect(try sites(tablet) == "hill lake new-1 new-2 office-1")
   }
 
+  @Test("a hub that is put back during a recovery gets also the emissions from before the recovery")
+  func putBackWhileRecovering() throws {
+    try open(["tablet", "phone"])
+    try camp.keepHub()
+    for number in 1...2 {
+      try camp.sql(office, "INSERT INTO sites VALUES ('office-\(number)', 'of the lost time')")
+      try camp.carry("tablet", rounds: 2)
+    }
+    try putBack()
+    try learnOfIt(by: "INSERT INTO sites VALUES ('new-1', 'of the other time')")
+    // The stick has the newest emission of the lost time, as the proof. The hub emits before the older one comes.
+    camp.hub("sync", camp.path("stick"))
+    for copy in ["kept", "kept.sqlite"] { try camp.remove(copy) }
+    try camp.keepHub()
+    // The older emission comes, and the tablet gets to know that. The phone stays away, so the hub does not merge it.
+    try camp.carry("tablet", rounds: 3)
+    #expect(try camp.rows(tablet, "SELECT count(*) FROM satchel_brought_emissions") == "0")
+    #expect(try sites(office) == "hill lake new-1")
+    try putBack()
+    try learnOfIt(by: "INSERT INTO sites VALUES ('new-2', 'of the third time')")
+    for _ in 1...3 { for device in ["tablet", "phone"] { try camp.carry(device) } }
+    for database in [office, tablet] {
+      #expect(try sites(database) == "hill lake new-1 new-2 office-1 office-2")
+    }
+    #expect(camp.hub("status").out.contains("Recovers") == false)
+  }
+
   @Test("a row that was deleted in the lost time is asked about, also after the hub is put back a second time")
   func deletedBefore() throws {
     try open(["tablet", "phone"])
