@@ -159,7 +159,7 @@ struct KeptRowTests {
   /// Whether the hub's row comes in a full bundle, and whether an earlier bundle had left ben's person waiting.
   static let arrivals: [(full: Bool, waited: Bool)] = [(false, false), (false, true), (true, false), (true, true)]
 
-  /// The policy has no part in this. Under `manual` the hub's row would stand anyway until a person decides. Under
+  /// The policy has no part in this. Under `manual` the hub's row would stay anyway until a person decides. Under
   /// `device` the policy would prefer the phone's row, and hub and phone would differ.
   @Test(
     """
