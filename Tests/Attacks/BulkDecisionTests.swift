@@ -430,4 +430,33 @@ struct BulkDecisionTests {
     lab.tool("conflicts", "resolve", "--all", "--policy", "device")
     #expect(try lab.atHub("SELECT words FROM walks WHERE id = 1") == ["first"])
   }
+
+  @Test("a right to change a row makes no row of another owner under its key, after the row was deleted")
+  func ownerOfMissingRow() throws {
+    // The first unit changes this trip too, so it is not taken.
+    try lab.write("DELETE FROM trips WHERE id = 't1'", in: lab.hub.folder)
+    lab.tick()
+    let forger = try lab.forger
+    func inUnit(_ line: JSONValue, of generation: Int64) -> JSONValue {
+      var members = line.objectValue ?? []
+      members.set("unit", 1)
+      members.set("generation", .integer(generation))
+      return .object(members)
+    }
+    let bundle = try forger.bundle(later: 2) { content in
+      content.changes = [
+        inUnit(forger.update("trees", "u1", set: ["kind": nil], was: ["kind": 1]), of: forger.sequence),
+        inUnit(forger.update("trips", "t1", set: ["km": 2], was: ["km": 1]), of: forger.sequence),
+        inUnit(
+          forger.insert("trees", "u1", ["uuid": "u1", "owner": "boss", "kind": 1]), of: forger.sequence + 1),
+      ]
+    }
+    #expect(try lab.refusal(of: bundle) == nil)
+    let found = try lab.atHub("SELECT kind, state FROM satchel_conflicts WHERE operation = 'insert'")
+    #expect(found == ["unit|open"], "\(found)")
+    try lab.write("DELETE FROM trees WHERE uuid = 'u1'", in: lab.hub.folder)
+    lab.tick()
+    lab.decideAll()
+    #expect(try lab.atHub("SELECT owner FROM trees WHERE uuid = 'u1'") == [])
+  }
 }

@@ -50,7 +50,8 @@ struct MutatedBundles {
     try #require(try lab.takesTheVictim(), "seed \(seed)")
     let undecided = try Protected(lab, withOwn: !mayWrite)
     lab.decideAll()
-    try #require(try undecided.changedRows(in: Protected(lab, withOwn: !mayWrite)) == [], "seed \(seed), decided")
+    let decided = try undecided.changedRows(in: Protected(lab, withOwn: !mayWrite))
+    try #require(decided == [], "seed \(seed), decided")
     try #require(try !lab.tellsSecrets(to: "evil"), "seed \(seed)")
   }
 

@@ -43,11 +43,16 @@ final class LostRights {
       guard let record = try ConflictTable.conflict(id, in: store.database)?.record,
         let place = store.place(of: record.table)
       else { continue }
-      let isThere = try store.rows[place].contains(record.key)
-      if try isThere ? couldChange(record.key, in: place) : couldMake(record, in: place) {
-        try store.addFormerRight(id)
-      }
+      if try could(record, in: place) { try store.addFormerRight(id) }
     }
+  }
+
+  /// Whether the user could make the change. A new row under the key of a row that is there needs both rights: the row
+  /// may be deleted before a person decides.
+  private func could(_ record: ConflictRecord, in place: Int) throws -> Bool {
+    let isThere = try store.rows[place].contains(record.key)
+    if isThere, try !couldChange(record.key, in: place) { return false }
+    return try isThere && record.operation != .insert || couldMake(record, in: place)
   }
 
   private func couldChange(_ key: RowKey, in place: Int) throws -> Bool {
