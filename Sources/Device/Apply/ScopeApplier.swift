@@ -207,7 +207,9 @@ final class ScopeApplier {
   func keep(_ record: ConflictRecord) throws {
     let addition = try ConflictTable.addMeeting(
       record, bundle: nil, noted: session.platform.clock.milliseconds(), in: session.database)
-    if case .known(let known) = addition, record.unit != nil, known.state != .resolved {
+    if case .known(let known) = addition, known.state != .resolved,
+      record.unit != nil || !known.isNotTaken && record.isNotTaken
+    {
       // The change of this known conflict was undone after all.
       var corrected = record
       corrected.id = known.id

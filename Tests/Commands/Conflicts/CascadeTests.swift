@@ -40,6 +40,27 @@ struct CascadeTests {
     }
   }
 
+  @Test(
+    "a delete that wins over an update, and that a new child undoes, is an open conflict in either order",
+    arguments: ["newest", "device"], [false, true])
+  func undoneAfterWinning(policy: String, importedFirst: Bool) throws {
+    let camp = try open(#""conflict": "\#(policy)""#)
+    try camp.sql("office.sqlite", "INSERT INTO homes VALUES ('k', 'Empty')")
+    try camp.answer("tablet")
+    try camp.sql(
+      "office.sqlite", "UPDATE homes SET name = 'New' WHERE id = 'k'; INSERT INTO people VALUES ('s', 'k', 'Sam')")
+    camp.awaitLaterTime()
+    try delete(camp, "DELETE FROM homes WHERE id = 'k'")
+    if importedFirst { try camp.answer("tablet") }
+    try camp.deliver("tablet")
+    try camp.answer("tablet")
+    for database in ["office.sqlite", "tablet/data.sqlite"] {
+      #expect(try camp.rows(database, "SELECT name FROM homes WHERE id = 'k'") == "New", "\(database)")
+      let conflicts = try camp.rows(database, "SELECT kind, state, winner FROM satchel_conflicts")
+      #expect(conflicts == "foreign key|open|hub", "\(database)")
+    }
+  }
+
   @Test("a row that is never deleted: it comes back with its children and theirs, in one bundle")
   func never() throws {
     let camp = try open(#""delete": "never""#)
