@@ -102,6 +102,52 @@ struct UniqueChainTests {
     #expect(lost.isEmpty, "\(lost), SATCHEL_SEED=\(seed)\n\(story.joined(separator: "\n"))")
   }
 
+  @Test(
+    "a row that goes back because its parent left finds its UNIQUE value free, and the row that had it is kept",
+    arguments: policies, [false, true])
+  private func orphan(policy: String, full: Bool) throws {
+    let rule = #"{ "conflict": "\#(policy)" }"#
+    try camp.open(
+      """
+      CREATE TABLE p (id TEXT PRIMARY KEY);
+      CREATE TABLE seats (id TEXT PRIMARY KEY, p TEXT REFERENCES p (id), name TEXT UNIQUE, note TEXT);
+      INSERT INTO p VALUES ('p1'), ('p2'); INSERT INTO seats VALUES ('c1', 'p1', 'n1', 'a')
+      """, CommandLineFixture.definition(#"{ "p": \#(rule), "seats": \#(rule) }"#), devices: ["tablet"])
+    try camp.sql(
+      "tablet/data.sqlite",
+      """
+      UPDATE seats SET p = 'p2', name = 'n2' WHERE id = 'c1';
+      INSERT INTO seats VALUES ('c9', 'p1', 'n1', 'new')
+      """)
+    try camp.sql("office.sqlite", "DELETE FROM p WHERE id = 'p2'")
+    try answer(full: full)
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT p, name FROM seats WHERE id = 'c1'") == "p1|n1")
+    let kept = try camp.rows("tablet/data.sqlite", "SELECT key FROM satchel_conflicts ORDER BY key")
+    #expect(kept == #"["c1"]"# + "\n" + #"["c9"]"#)
+    try settle(policy)
+  }
+
+  @Test("a chain comes apart in a bundle of a new version too", arguments: policies)
+  private func newVersion(policy: String) throws {
+    try open(policy, "INSERT INTO seats (id, name, note) VALUES ('k1', 'n1', 'a'), ('k2', 'n2', 'b');")
+    try camp.sql(
+      "tablet/data.sqlite",
+      """
+      DELETE FROM seats WHERE id = 'k2'; UPDATE seats SET name = 'n2' WHERE id = 'k1';
+      INSERT INTO seats (id, name, note) VALUES ('k4', 'n1', 'c')
+      """)
+    try camp.sql("office.sqlite", "UPDATE seats SET note = 'office' WHERE id = 'k2'")
+    try camp.write(
+      "next.json",
+      CommandLineFixture.definition(#"{ "seats": { "conflict": "\#(policy)" } }"#)
+        .replacingOccurrences(of: #""version": 1"#, with: #""version": 2"#))
+    try camp.write("next.sql", "ALTER TABLE seats ADD COLUMN size INTEGER DEFAULT 1")
+    let applied = camp.hub("dataset", "apply", camp.path("next.json"), "--migration", camp.path("next.sql"))
+    #expect(applied.code == 0, "\(applied.error)")
+    try answer()
+    try settle(policy)
+  }
+
   /// Lets the tablet's database alone demand that values of a column differ, and has the office write equal ones.
   private func demandMore(_ sql: String) throws {
     try camp.open(
