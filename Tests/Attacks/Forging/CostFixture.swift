@@ -29,7 +29,7 @@ final class CostFixture: Story {
         "bags": { "columns": { "tags": "union" } }, "links": {}, "codes": {},
         "numbers": { "keys": "rekey" }, "parts": { "keys": "rekey" }, "trails": { "keys": "rekey" },
         "stores": { "conflict": "manual" }, "loose": {}, "homes": {}, "people": {}, "visits": {},
-        "tags": {}, "nodes": {}, "seats": {} } }
+        "tags": {}, "nodes": { "parents": [] }, "seats": {} } }
     """
 
   private static let schema = """
