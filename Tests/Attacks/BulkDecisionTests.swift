@@ -454,6 +454,11 @@ struct BulkDecisionTests {
     #expect(try lab.refusal(of: bundle) == nil)
     let found = try lab.atHub("SELECT kind, state FROM satchel_conflicts WHERE operation = 'insert'")
     #expect(found == ["unit|open"], "\(found)")
+    let rights = """
+      SELECT operation FROM satchel_conflicts JOIN satchel_former_rights ON conflict = id
+      WHERE table_name = 'trees' ORDER BY operation
+      """
+    #expect(try lab.atHub(rights) == ["update"])
     try lab.write("DELETE FROM trees WHERE uuid = 'u1'", in: lab.hub.folder)
     lab.tick()
     lab.decideAll()
