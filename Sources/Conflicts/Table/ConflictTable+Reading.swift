@@ -184,11 +184,16 @@ extension ConflictTable {
     try countHeld(key, of: table, device: device, in: database) > 0
   }
 
+  /// The keys that name the same row of a table. nil: there are too many to look for each of them.
+  private static func spellings(of key: RowKey, in table: TrackedTable) -> [RowKey]? {
+    table.keepsSpellings ? key.spellings : [key]
+  }
+
   /// The number of changes of this row by this device that wait.
   public static func countHeld(
     _ key: RowKey, of table: TrackedTable, device: ReplicaID, in database: borrowing Database
   ) throws -> Int64 {
-    guard let spellings = table.keepsSpellings ? key.spellings : [key] else {
+    guard let spellings = spellings(of: key, in: table) else {
       return try countHeld(spelled: key, of: table.name, device: device, in: database)
     }
     return try spellings.reduce(0) { count, key in
@@ -295,7 +300,7 @@ extension ConflictTable {
   ) throws -> Bool {
     let isWaiting = "state = 'held' AND device = :device AND table_name = :table AND unit IS NOT NULL"
     let (device, name) = (Value.string(device.text), Value.string(table.name.text))
-    if let spellings = table.keepsSpellings ? key.spellings : [key] {
+    if let spellings = spellings(of: key, in: table) {
       return try spellings.contains { key in
         try database.first(
           "SELECT 1 FROM satchel_conflicts WHERE \(isWaiting) AND key = :key",

@@ -40,7 +40,7 @@ final class LostUnits {
 
   /// Returns nil if the dataset has no units.
   /// - Parameter stranded: pending rows that cannot be in their tables any more.
-  init?(_ tables: [TrackedTable], beside stranded: [PrimaryKeyCollisions.Stranded], in database: borrowing Database)
+  init?(_ tables: [TrackedTable], beside stranded: [StrandedRow], in database: borrowing Database)
     throws
   {
     let places = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.name, $0) })

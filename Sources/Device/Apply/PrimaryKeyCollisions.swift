@@ -32,22 +32,9 @@ struct PrimaryKeyCollisions {
     tables = try session.tables.map { try RowTable($0, in: session.database) }
   }
 
-  /// A pending row that cannot stay after its references got new keys: another row has its natural key. Or the tables
-  /// of a new version do not allow the row.
-  struct Stranded {
-    enum Reason { case unique, constraint }
-
-    let rows: RowTable
-    let key: RowKey
-    let row: Row
-    let images: [PreImage]
-    var reason = Reason.unique
-  }
-
   struct Outcome {
     var rekeyed: [RenumberedRow] = []
-    /// Rows that left the table and have no pre-images any more.
-    var stranded: [Stranded] = []
+    var stranded: [StrandedRow] = []
     /// Rows without pending changes that gave way to other rows.
     var overwritten: [OverwrittenRow] = []
     /// The keys of the rows that moved, before they did, by their new keys.
@@ -99,7 +86,7 @@ struct PrimaryKeyCollisions {
 
   /// Joins a stranded new row with the row that has its natural key. nil: several rows have the natural key, or the
   /// rows must not be joined.
-  private mutating func join(_ stranded: Stranded) throws -> PrimaryKeyMap.Entry? {
+  private mutating func join(_ stranded: StrandedRow) throws -> PrimaryKeyMap.Entry? {
     let rows = stranded.rows
     let rivals = try rows.rivals(of: stranded.row, in: session.database)
     guard rows.table.folds, rows.table.rules.write != .none, stranded.images.first?.row == nil, rivals.count == 1,
@@ -140,7 +127,7 @@ struct PrimaryKeyCollisions {
   }
 
   /// Replaces the old keys by the new keys in all changes of this device. Returns the rows that cannot stay.
-  private mutating func move(_ told: [PrimaryKeyMap.Entry], _ yielding: [PrimaryKeyMap.Entry]) throws -> [Stranded] {
+  private mutating func move(_ told: [PrimaryKeyMap.Entry], _ yielding: [PrimaryKeyMap.Entry]) throws -> [StrandedRow] {
     let byHub = PrimaryKeyMap(references, session.tables, told)
     let all = PrimaryKeyMap(references, session.tables, told + yielding)
     var moves: [Move] = []
@@ -163,13 +150,13 @@ struct PrimaryKeyCollisions {
       }
     }
     try addRows(naming: told.filter { try gave($0) }, by: byHub, to: &moves)
-    var stranded: [Stranded] = []
+    var stranded: [StrandedRow] = []
     let leaving = Set(moves.filter { $0.new.key != $0.old.key }.map(\.place))
     let free = try moves.filter { move in
       if try isFree(move, besides: leaving) { return true }
       // A new row without a free key is stranded. Changes to a row that the hub knew find that row deleted.
       if let row = move.new.row, move.new.images.first?.row == nil, !move.new.images.isEmpty {
-        stranded.append(Stranded(rows: move.rows, key: move.new.key, row: row, images: move.new.images))
+        stranded.append(StrandedRow(rows: move.rows, key: move.new.key, row: row, images: move.new.images))
         outcome.left.insert(move.place)
         try PreImageStore.replace([], of: move.old.key, in: move.rows.table, database: session.database)
         try move.rows.write(nil, over: move.old.row, key: move.old.key)
@@ -231,7 +218,7 @@ struct PrimaryKeyCollisions {
 
   /// Moves the rows, and returns the rows that cannot stay. All rows are deleted before any row is written, because a
   /// row may get the former key of another row.
-  private mutating func carryOut(_ moves: [Move]) throws -> [Stranded] {
+  private mutating func carryOut(_ moves: [Move]) throws -> [StrandedRow] {
     var localKeys: [Int64?] = []
     var formerKeys: [RowKey] = []
     for move in moves {
@@ -240,7 +227,7 @@ struct PrimaryKeyCollisions {
       try PreImageStore.replace([], of: move.old.key, in: move.rows.table, database: session.database)
       try move.rows.write(nil, over: move.old.row, key: move.old.key)
     }
-    var stranded: [Stranded] = []
+    var stranded: [StrandedRow] = []
     for ((move, localKey), former) in zip(zip(moves, localKeys), formerKeys) {
       try move.rows.keepLocalKey(localKey, for: move.new.key)
       let victim = try move.rows.row(move.new.key)
@@ -253,7 +240,7 @@ struct PrimaryKeyCollisions {
           }
           continue
         }
-        stranded.append(Stranded(rows: move.rows, key: move.new.key, row: row, images: move.new.images))
+        stranded.append(StrandedRow(rows: move.rows, key: move.new.key, row: row, images: move.new.images))
         continue
       }
       noteOverwritten(victim, at: move.new.key, in: move.rows)

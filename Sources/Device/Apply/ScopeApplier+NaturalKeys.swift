@@ -132,21 +132,18 @@ extension ScopeApplier {
 
   /// Keeps the pending changes of a stranded row as conflicts. The row cannot stay: another row has its natural key, or
   /// its table does not allow it.
-  func giveUp(_ stranded: PrimaryKeyCollisions.Stranded) throws {
+  func giveUp(_ stranded: StrandedRow) throws {
     let (rows, key) = (stranded.rows, stranded.key)
-    let rivals = try stranded.reason == .unique ? rows.rivals(of: stranded.row, in: session.database) : []
+    let isUnique = stranded.kind == .unique
+    let rivals = try isUnique ? rows.rivals(of: stranded.row, in: session.database) : []
     let met = try rivals.count == 1 ? rows.row(rivals[0]) : rows.row(key)
-    // The hub's policy decides about natural keys alone.
-    let loss =
-      switch stranded.reason {
-      case .unique: Disagreement(kind: .unique, state: rows.rules.table.stateOfUncompared)
-      case .constraint: Disagreement(kind: .constraint, state: .open)
-      }
+    // The policy decides about natural keys alone.
+    let loss = Disagreement(kind: stranded.kind, state: isUnique ? rows.rules.table.stateOfUncompared : .open)
     for (image, change) in changes(from: stranded.images, to: stranded.row) {
       try note(loss, of: change, image: image, key: key, met: met, in: rows)
     }
     if stranded.images.first?.hubRow == nil {
-      orphans.note(stranded.row, of: rows.schema, loss.kind == .unique && loss.state == .open ? .kept : .gone)
+      orphans.note(stranded.row, of: rows.schema, isUnique && loss.state == .open ? .kept : .gone)
     }
   }
 }

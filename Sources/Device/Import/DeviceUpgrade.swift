@@ -112,18 +112,18 @@ final class DeviceUpgrade {
   /// wrote. So its changes stay the same. A new row that no export carries yet keeps the migrations' values in new
   /// columns. For rows of others, the hub sends the values.
   /// - Returns: the rows that the new tables do not allow. They have no pre-images any more.
-  func bringOwnRows() throws -> [PrimaryKeyCollisions.Stranded] {
+  func bringOwnRows() throws -> [StrandedRow] {
     guard let step else { return [] }
     for (table, existed) in step.added { try take(table, existed: existed) }
     // A row that breaks a CHECK does not fit either.
     try database.execute("PRAGMA ignore_check_constraints = OFF")
-    var stranded: [PrimaryKeyCollisions.Stranded] = []
+    var stranded: [StrandedRow] = []
     for table in step.kept { stranded += try bringOwnRows(of: table, step) }
     try database.execute("PRAGMA ignore_check_constraints = ON")
     return stranded
   }
 
-  private func bringOwnRows(of table: TrackedTable, _ step: VersionStep) throws -> [PrimaryKeyCollisions.Stranded] {
+  private func bringOwnRows(of table: TrackedTable, _ step: VersionStep) throws -> [StrandedRow] {
     guard let pending = step.pending?.table(table.name) else { return [] }
     let rows = try RowTable(table, in: database)
     let new = (step.mappings[table.name]?.new ?? []).compactMap { table.schema.position(of: $0) }
@@ -134,17 +134,15 @@ final class DeviceUpgrade {
       if isUnsent, let current { for column in new { own?[column] = current[column] } }
       if own != current { moves.append((key, images, current, own)) }
     }
-    var stranded: [PrimaryKeyCollisions.Stranded] = []
+    var stranded: [StrandedRow] = []
     for move in moves {
       do { try rows.write(move.to, over: move.from, key: move.key) } catch let error as SQLiteError
         where error.kind == .unique || error.kind == .constraint
       {
         // If a migration changed the former row, the migrated row stays, as this device's own change.
         guard let row = move.to, pendingRows == .setAside || move.from == nil else { continue }
-        stranded.append(
-          .init(
-            rows: rows, key: move.key, row: row, images: move.images,
-            reason: error.kind == .unique ? .unique : .constraint))
+        let kind = error.kind == .unique ? ConflictKind.unique : .constraint
+        stranded.append(.init(rows: rows, key: move.key, row: row, images: move.images, kind: kind))
       }
     }
     for row in stranded { try PreImageStore.replace([], of: row.key, in: table, database: database) }

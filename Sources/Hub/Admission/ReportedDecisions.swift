@@ -46,7 +46,8 @@ struct ReportedDecisions {
         try ConflictTable.retell(known.record.id, in: store.database)
       }
     }
-    for records in Dictionary(grouping: accepted, by: \.device).values {
+    for history in histories {
+      let records = accepted.filter { $0.device == history }
       let below = try records.waitingBelow(store.tables, in: store.database).filter { try !store.isReport($0.id) }
       try LostParents(store).waitAgain(below, most: mostHeld)
     }

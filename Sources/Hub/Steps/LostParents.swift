@@ -29,12 +29,12 @@ struct LostParents {
     guard let device = below.first?.device else { return }
     var held = try ConflictTable.countHeld(of: device, in: store.database)
     for record in below where record.state == .open && held < most {
-      let isReport = try store.isReport(record.id)
-      if !isReport, record.unit != nil { continue }
-      if isReport {
+      if try store.isReport(record.id) {
         try store.holdReport(of: record)
-      } else {
+      } else if record.unit == nil {
         try ConflictTable.setState(.held, of: record.id, in: store.database)
+      } else {
+        continue
       }
       held += 1
     }

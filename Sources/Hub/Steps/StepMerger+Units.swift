@@ -27,10 +27,14 @@ struct Diagnosis {
     let hidden: HiddenPart?
   }
 
+  /// The rows of the unit.
+  let rows: Set<StepMerger.RowReference>
   /// The number of the step that is being tried.
   var current = 0
   /// The first reason for each step, by the step's number.
   private(set) var reasons: [Int: Reason] = [:]
+
+  init(rows: Set<StepMerger.RowReference>) { self.rows = rows }
 
   mutating func note(_ disagreement: Disagreement, met: Row?, note: String?, hidden: HiddenPart?) {
     if disagreement.isWonByDevice || reasons[current] != nil { return }
@@ -152,9 +156,8 @@ extension StepMerger {
   /// be accepted: it may wait for those steps.
   private func reasons(of unit: StepGroup) throws -> [Int: Diagnosis.Reason] {
     var (found, obstacles): ([Int: Diagnosis.Reason], [Int: Diagnosis.Reason]) = ([:], [:])
-    diagnosis = Diagnosis()
-    diagnosed = Set(unit.rows)
-    defer { (diagnosis, diagnosed) = (nil, []) }
+    diagnosis = Diagnosis(rows: Set(unit.rows))
+    defer { diagnosis = nil }
     var trades: Set<Int> = []
     _ = try takeWhole {
       for (item, obstacle) in try obstaclesLeft(in: unit) {
@@ -172,9 +175,9 @@ extension StepMerger {
 
   /// Whether all rows that have a UNIQUE value of this row belong to the unit that is being diagnosed.
   func meetsOwnUnit(_ row: Row, in place: Int) throws -> Bool {
-    if diagnosed.isEmpty { return false }
+    guard let unit = diagnosis?.rows else { return false }
     return try store.rows[place].rivals(of: row, in: store.database).allSatisfy {
-      diagnosed.contains(RowReference(place: place, key: $0))
+      unit.contains(RowReference(place: place, key: $0))
     }
   }
 

@@ -43,8 +43,6 @@ final class StepMerger {
   var grouped: Set<Int> = []
   /// The unit whose steps are being merged.
   var presentUnit: StepGroup?
-  /// The rows of the unit that is being diagnosed.
-  var diagnosed: Set<RowReference> = []
   /// The reasons why steps of a unit are not accepted. nil unless the merger is looking for them.
   var diagnosis: Diagnosis?
   private var lastNumber = 0
