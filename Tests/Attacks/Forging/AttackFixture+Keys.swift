@@ -47,6 +47,17 @@ extension AttackFixture {
     #expect(try hub.device("evil").key == key.publicKey)
   }
 
+  /// The attacker's device changes its key by itself, and the hub learns of it.
+  func rotateKey() throws {
+    _ = try evil.rotateKeys()
+    for _ in 0..<3 {
+      try write("UPDATE notes SET likes = likes + 1 WHERE id = 'n1'", in: evil.folder)
+      tick()
+      _ = try hub.importBundle(evil.export().file)
+      _ = try evil.importBundle(hub.emit(to: "evil").file)
+    }
+  }
+
   /// The attacker makes a key with the id of another one, announces it with its proof, and then signs with it.
   func useTwin(of key: PublicKey) throws {
     let twin = twin(of: key)

@@ -78,15 +78,7 @@ private struct Way {
 struct DamageWayTests {
   @Test("a person who does what the doctor prints is out of the damage", arguments: ["tablet", "hub"])
   func walked(place: String) throws {
-    let camp = try CommandLineFixture()
-    try camp.open()
-    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'first' WHERE id = 'r1'")
-    camp.deliver("tablet", 1)
-    camp.answer("tablet", 2)
-    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'second' WHERE id = 'r1'")
-    camp.device("tablet", "export")
-    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Great lake' WHERE id = 'lake'")
-    camp.hub("emit", "--device", "tablet")
+    let camp = try CommandLineFixture.onTheWay()
     try camp.copy("\(place)/keys", to: "safe-\(place)")
     for way in Way.all where way.place == place { try walk(way, in: CommandLineFixture(copyOf: camp)) }
   }

@@ -100,15 +100,7 @@ struct DoctorDamageTests {
     "whatever happens to a workspace, the doctor names it and the way back, and changes nothing else",
     arguments: ["tablet", "hub"])
   func named(place: String) throws {
-    let camp = try CommandLineFixture()
-    try camp.open()
-    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'first' WHERE id = 'r1'")
-    camp.deliver("tablet", 1)
-    camp.answer("tablet", 2)
-    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'second' WHERE id = 'r1'")
-    camp.device("tablet", "export")
-    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Great lake' WHERE id = 'lake'")
-    camp.hub("emit", "--device", "tablet")
+    let camp = try CommandLineFixture.onTheWay()
     #expect(camp.hub("doctor").out == "All is well.\n")
     #expect(camp.device("tablet", "doctor").out == "All is well.\n")
     for damage in Damage.all where damage.place == place { try expect(damage, in: CommandLineFixture(copyOf: camp)) }

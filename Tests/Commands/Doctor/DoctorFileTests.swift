@@ -66,14 +66,7 @@ struct DoctorFileTests {
     let copy = try camp.read("tablet/data.sqlite")
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'delivered' WHERE id = 'r1'")
     camp.deliver("tablet", 2)
-    try camp.write(
-      "two.json", CommandLineFixture.definition.replacingOccurrences(of: "\"version\": 1", with: "\"version\": 2"))
-    try camp.write("two.sql", "ALTER TABLE reviews ADD COLUMN \"more\" TEXT")
-    let applied = camp.hub("dataset", "apply", camp.path("two.json"), "--migration", camp.path("two.sql"))
-    #expect(applied.code == 0, "\(applied.error)")
-    camp.answer("tablet", 3)
-    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET \"more\" = 'exported' WHERE id = 'r0'")
-    camp.device("tablet", "export")
+    try camp.exportAfterMigration()
 
     try Data(copy).write(to: URL(fileURLWithPath: camp.path("tablet/data.sqlite")))
     let refused = camp.device("tablet", "doctor", "--repair")

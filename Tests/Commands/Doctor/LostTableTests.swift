@@ -97,14 +97,7 @@ struct LostTableTests {
 
   @Test("after a migration the database moves aside, and a repair builds it again with all that was exported")
   func afterMigration() throws {
-    try camp.write(
-      "two.json", CommandLineFixture.definition.replacingOccurrences(of: "\"version\": 1", with: "\"version\": 2"))
-    try camp.write("two.sql", "ALTER TABLE reviews ADD COLUMN \"more\" TEXT")
-    let applied = camp.hub("dataset", "apply", camp.path("two.json"), "--migration", camp.path("two.sql"))
-    #expect(applied.code == 0, "\(applied.error)")
-    camp.answer("tablet", 3)
-    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET \"more\" = 'exported' WHERE id = 'r0'")
-    #expect(camp.device("tablet", "export").code == 0)
+    try camp.exportAfterMigration()
     let query = "SELECT id, words, \"more\" FROM reviews WHERE author = 'ann' ORDER BY id"
     let before = try camp.rows("tablet/data.sqlite", query)
     #expect(before == "r0|cold|exported\nr1|quiet|NULL")

@@ -34,10 +34,8 @@ struct UniqueChainTests {
     #expect(try camp.rows("tablet/data.sqlite", rows) == camp.rows("office.sqlite", rows), "\(story)")
   }
 
-  private static let policies = ["manual", "device", "hub", "newest"]
-
-  @Test("a chain through a deleted row and a new one comes apart", arguments: policies, [false, true])
-  private func chain(policy: String, full: Bool) throws {
+  /// The tablet's changes make a chain through a deleted row and a new one, and the office changes the deleted row.
+  private func openChain(_ policy: String) throws {
     try open(policy, "INSERT INTO seats (id, name, note) VALUES ('k1', 'n1', 'a'), ('k2', 'n2', 'b');")
     try camp.sql(
       "tablet/data.sqlite",
@@ -46,6 +44,13 @@ struct UniqueChainTests {
       INSERT INTO seats (id, name, note) VALUES ('k4', 'n1', 'c')
       """)
     try camp.sql("office.sqlite", "UPDATE seats SET note = 'office' WHERE id = 'k2'")
+  }
+
+  private static let policies = ["manual", "device", "hub", "newest"]
+
+  @Test("a chain through a deleted row and a new one comes apart", arguments: policies, [false, true])
+  private func chain(policy: String, full: Bool) throws {
+    try openChain(policy)
     try answer(full: full)
     try settle(policy)
   }
@@ -129,14 +134,7 @@ struct UniqueChainTests {
 
   @Test("a chain comes apart in a bundle of a new version too", arguments: policies)
   private func newVersion(policy: String) throws {
-    try open(policy, "INSERT INTO seats (id, name, note) VALUES ('k1', 'n1', 'a'), ('k2', 'n2', 'b');")
-    try camp.sql(
-      "tablet/data.sqlite",
-      """
-      DELETE FROM seats WHERE id = 'k2'; UPDATE seats SET name = 'n2' WHERE id = 'k1';
-      INSERT INTO seats (id, name, note) VALUES ('k4', 'n1', 'c')
-      """)
-    try camp.sql("office.sqlite", "UPDATE seats SET note = 'office' WHERE id = 'k2'")
+    try openChain(policy)
     try camp.write(
       "next.json",
       CommandLineFixture.definition(#"{ "seats": { "conflict": "\#(policy)" } }"#)

@@ -181,17 +181,23 @@ import Testing
     #expect(try !reviews("office.sqlite").contains("r1"))
   }
 
-  @Test("a row that was written again after it lost is not an unseen change in a rebuilt database")
-  func writtenAgainAfterItLost() throws {
+  /// The tablet changed a row, its change lost, and it wrote the row again. That write has the generation of the change
+  /// that lost. Only its stamp is later.
+  private func writtenAgain(_ policy: String) throws -> CommandLineFixture {
     let camp = try CommandLineFixture()
     try camp.open(
-      "CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT, b TEXT); INSERT INTO t VALUES ('1', '-', '-');",
-      CommandLineFixture.definition(#"{"t": {"conflict": "manual", "merge": "row"}}"#), devices: ["tablet"])
-    let data = "tablet/data.sqlite"
-    try camp.sql(data, "UPDATE t SET b = 'lost'")
+      "CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT, b TEXT, c TEXT); INSERT INTO t VALUES ('1', '-', '-', '-');",
+      CommandLineFixture.definition(#"{"t": {"conflict": "\#(policy)", "merge": "row"}}"#), devices: ["tablet"])
+    try camp.sql("tablet/data.sqlite", "UPDATE t SET b = 'lost'")
     try camp.sql("office.sqlite", "UPDATE t SET a = 'office'")
     try camp.answer("tablet", full: true)
-    try camp.sql(data, "UPDATE t SET a = 'again'")
+    try camp.sql("tablet/data.sqlite", "UPDATE t SET a = 'again'")
+    return camp
+  }
+
+  @Test("a row that was written again after it lost is not an unseen change in a rebuilt database")
+  func writtenAgainAfterItLost() throws {
+    let (camp, data) = (try writtenAgain("manual"), "tablet/data.sqlite")
     _ = try camp.export("tablet")
     try camp.remove(data)
     try camp.answer("tablet", full: true)
@@ -201,16 +207,7 @@ import Testing
 
   @Test("an unseen write into a row that was written again after it lost is sent without the row's exported change")
   func writtenUnseenAfterItLost() throws {
-    let camp = try CommandLineFixture()
-    try camp.open(
-      "CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT, b TEXT, c TEXT); INSERT INTO t VALUES ('1', '-', '-', '-');",
-      CommandLineFixture.definition(#"{"t": {"conflict": "device", "merge": "row"}}"#), devices: ["tablet"])
-    let data = "tablet/data.sqlite"
-    try camp.sql(data, "UPDATE t SET b = 'lost'")
-    try camp.sql("office.sqlite", "UPDATE t SET a = 'office'")
-    try camp.answer("tablet", full: true)
-    // This write has the generation of the change that lost. Only its stamp is later.
-    try camp.sql(data, "UPDATE t SET a = 'again'")
+    let (camp, data) = (try writtenAgain("device"), "tablet/data.sqlite")
     try camp.deliver("tablet")
     try camp.sql("office.sqlite", "UPDATE t SET a = 'final'")
     try camp.writeUnseen(data, "UPDATE t SET c = 'unseen'")

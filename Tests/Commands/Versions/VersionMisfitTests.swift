@@ -7,14 +7,18 @@ struct VersionMisfitTests {
 
   init() throws { camp = try VersionFixture() }
 
-  private static let bounded = """
+  /// Makes the reviews again, with less than ten stars.
+  /// - Parameter stars: the stars of a former row, in SQL.
+  private static func bounded(stars: String = "stars") -> String {
+    """
     CREATE TABLE new (
       id TEXT PRIMARY KEY, site TEXT REFERENCES sites (id), author TEXT, words TEXT,
       stars INTEGER CHECK (stars < 10));
-    INSERT INTO new (id, site, author, words, stars) SELECT id, site, author, words, stars FROM reviews;
+    INSERT INTO new (id, site, author, words, stars) SELECT id, site, author, words, \(stars) FROM reviews;
     DROP TABLE reviews;
     ALTER TABLE new RENAME TO reviews;
     """
+  }
 
   /// Imports the new version on the tablet, and expects that nothing waits and the app can write each row.
   private func bring(_ migration: String, full: Bool = false) throws {
@@ -39,7 +43,7 @@ struct VersionMisfitTests {
       UPDATE reviews SET stars = 50, words = 'far too many' WHERE id = 'r1';
       INSERT INTO reviews VALUES ('r3', 'hill', 'ann', 60, 'too many'), ('r4', 'hill', 'ann', 6, 'fits');
       """)
-    try bring(Self.bounded, full: full)
+    try bring(Self.bounded(), full: full)
     #expect(try conflicts() == #"constraint|open|["r1"]"# + "\n" + #"constraint|open|["r3"]"#)
     #expect(try camp.tablet("SELECT id, stars, words FROM reviews ORDER BY id") == "r1|4|quiet\nr4|6|fits")
     try camp.settle()
@@ -49,7 +53,7 @@ struct VersionMisfitTests {
   @Test("a row that a migration brings into the bounds of a new CHECK stays as the migration left it")
   func mendedByMigration() throws {
     try camp.write("tablet", "UPDATE reviews SET stars = 50, words = 'far too many' WHERE id = 'r1'")
-    try bring(Self.bounded.replacingStars(by: "min(stars, 9)"))
+    try bring(Self.bounded(stars: "min(stars, 9)"))
     #expect(try conflicts() == "")
     #expect(try camp.tablet("SELECT stars, words FROM reviews WHERE id = 'r1'") == "9|far too many")
     try camp.settle()
@@ -121,12 +125,5 @@ struct VersionMisfitTests {
     #expect(decided.code == 0, "\(decided.error)")
     try camp.settle()
     #expect(try camp.office("SELECT count(*) FROM satchel_conflicts WHERE state = 'open'") == "0")
-  }
-}
-
-extension String {
-  fileprivate func replacingStars(by expression: String) -> String {
-    split(separator: "SELECT id, site, author, words, stars").joined(
-      separator: "SELECT id, site, author, words, \(expression)")
   }
 }

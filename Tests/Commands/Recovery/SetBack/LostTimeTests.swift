@@ -55,14 +55,19 @@ struct LostTimeTests {
     for device in devices { try camp.carry(device, rounds: 2) }
   }
 
-  @Test("all emissions of the lost time come back, also those older than the proof of the loss")
-  func severalEmissions() throws {
-    try open(["tablet"])
+  /// Opens the camp, keeps a copy of the hub, and gives the tablet so many emissions in the time that will be lost.
+  private func open(_ devices: [String], emissions: Int) throws {
+    try open(devices)
     try camp.keepHub()
-    for number in 1...3 {
+    for number in 1...emissions {
       try camp.sql(office, "INSERT INTO sites VALUES ('office-\(number)', 'of the lost time')")
       try camp.carry("tablet", rounds: 2)
     }
+  }
+
+  @Test("all emissions of the lost time come back, also those older than the proof of the loss")
+  func severalEmissions() throws {
+    try open(["tablet"], emissions: 3)
     try putBack()
     try learnOfIt(by: "INSERT INTO sites VALUES ('new', 'of the other time')")
     try camp.carry("tablet", rounds: 4)
@@ -75,10 +80,7 @@ struct LostTimeTests {
 
   @Test("emissions of a lost time come back also after the hub is put back a second time")
   func twice() throws {
-    try open(["tablet", "phone"])
-    try camp.keepHub()
-    try camp.sql(office, "INSERT INTO sites VALUES ('office-1', 'of the lost time')")
-    try camp.carry("tablet", rounds: 2)
+    try open(["tablet", "phone"], emissions: 1)
     try putBackTwice()
     #expect(try sites(office) == "hill lake new-1 new-2 office-1")
     #expect(try sites(tablet) == "hill lake new-1 new-2 office-1")
@@ -86,12 +88,7 @@ struct LostTimeTests {
 
   @Test("a hub that is put back during a recovery gets also the emissions from before the recovery")
   func putBackWhileRecovering() throws {
-    try open(["tablet", "phone"])
-    try camp.keepHub()
-    for number in 1...2 {
-      try camp.sql(office, "INSERT INTO sites VALUES ('office-\(number)', 'of the lost time')")
-      try camp.carry("tablet", rounds: 2)
-    }
+    try open(["tablet", "phone"], emissions: 2)
     try putBack()
     try learnOfIt(by: "INSERT INTO sites VALUES ('new-1', 'of the other time')")
     // The stick has the newest emission of the lost time, as the proof. The hub emits before the older one comes.
@@ -301,10 +298,7 @@ struct LostTimeTests {
 
   @Test("an emission that comes after the lost time was merged is merged too")
   func late() throws {
-    try open(["tablet", "phone"])
-    try camp.keepHub()
-    try camp.sql(office, "INSERT INTO sites VALUES ('office-1', 'of the lost time')")
-    try camp.carry("tablet", rounds: 2)
+    try open(["tablet", "phone"], emissions: 1)
     try putBack()
     try learnOfIt(by: "INSERT INTO sites VALUES ('new', 'of the other time')")
     // The tablet is away, and the operator does not wait for it.

@@ -1,0 +1,30 @@
+import Foundation
+import Testing
+
+/// Camps in the midst of their work, for the doctor.
+extension CommandLineFixture {
+  /// A camp with an export of the tablet and an emission for it that did not come yet, after one round of both.
+  static func onTheWay() throws -> CommandLineFixture {
+    let camp = try CommandLineFixture()
+    try camp.open()
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'first' WHERE id = 'r1'")
+    camp.deliver("tablet", 1)
+    camp.answer("tablet", 2)
+    try camp.sql("tablet/data.sqlite", "UPDATE reviews SET words = 'second' WHERE id = 'r1'")
+    camp.device("tablet", "export")
+    try camp.sql("office.sqlite", "UPDATE sites SET name = 'Great lake' WHERE id = 'lake'")
+    camp.hub("emit", "--device", "tablet")
+    return camp
+  }
+
+  /// The hub's next version adds a column to the reviews. The tablet has it, and has exported a write into it.
+  func exportAfterMigration() throws {
+    try write("two.json", Self.definition.replacingOccurrences(of: "\"version\": 1", with: "\"version\": 2"))
+    try write("two.sql", "ALTER TABLE reviews ADD COLUMN \"more\" TEXT")
+    let applied = hub("dataset", "apply", path("two.json"), "--migration", path("two.sql"))
+    #expect(applied.code == 0, "\(applied.error)")
+    answer("tablet", 3)
+    try sql("tablet/data.sqlite", "UPDATE reviews SET \"more\" = 'exported' WHERE id = 'r0'")
+    #expect(device("tablet", "export").code == 0)
+  }
+}
