@@ -43,8 +43,11 @@ import Testing
 
   /// A collected bundle that a backup lacked; an archived bundle whose name was lost in a power cut; a device that was
   /// given to another user by a wrong clock; a device that knows as acknowledged what a restored hub lacks; a device
-  /// that was put back and has a hidden row of its common work; a device that was put back after a copy was left.
-  private static let wrongOnce: [UInt64] = [922_752, 924_529, 3984, 5_005_280, 62_001_712, 62_005_456]
+  /// that was put back and has a hidden row of its common work; a device that was put back after a copy was left; a
+  /// thief's acknowledgement of a former user's export; an update that waits while bundles in one order begin an epoch.
+  private static let wrongOnce: [UInt64] = [
+    922_752, 924_529, 3984, 5_005_280, 62_001_712, 62_005_456, 981_081, 981_291,
+  ]
 
   @Test("seasons that once failed, and that no other season here resembles, succeed", arguments: wrongOnce)
   func onceWrong(seed: UInt64) {

@@ -32,14 +32,16 @@ private struct OutcomeOfOrder {
 /// The devices' bundles in two orders.
 extension Season {
   /// The row of a disagreement. If a parent is missing or cannot be deleted, that is the parent. nil if the change only
-  /// waits behind another change of the same row.
-  private static func issue(of record: ConflictRecord) -> RowName? {
+  /// waits behind another change of the same row. While a hub takes a lost time again, a change may wait for its own
+  /// row, although its parent is there.
+  private static func issue(of record: ConflictRecord, at rows: Set<RowName>) -> RowName? {
     switch record.kind {
     case .foreignKey where record.table.text == "visits":
       guard case .text(let bytes)? = record.deviceValues?.first(where: { $0.name.text == "site" })?.value else {
         return nil
       }
-      return RowName(table: "sites", id: ExactText(String(decoding: bytes, as: UTF8.self)))
+      let site = RowName(table: "sites", id: ExactText(String(decoding: bytes, as: UTF8.self)))
+      return rows.contains(site) && !rows.contains(row(of: record)) ? row(of: record) : site
     default: return row(of: record)
     }
   }
@@ -67,13 +69,15 @@ extension Season {
     for order in [parcels, parcels.reversed()] {
       for parcel in order.joined() { try deliver(parcel) }
       let records = try hub.conflicts(ConflictState.allCases).map(\.record)
+      let rows = try Set(admin().rows().keys)
       outcomes.append(
         OutcomeOfOrder(
           disagreements: Dictionary(
-            records.compactMap { record in Self.issue(of: record).map { ($0, [record]) } }, uniquingKeysWith: +),
+            records.compactMap { record in Self.issue(of: record, at: rows).map { ($0, [record]) } },
+            uniquingKeysWith: +),
           withoutParent: Set(records.filter { $0.kind == .foreignKey }.map(Self.row(of:))),
           aboutRights: Set(records.filter { Self.isAboutRights($0.kind) }.map(\.id.text)),
-          rows: try Set(admin().rows().keys), epoch: try hub.status().epoch))
+          rows: rows, epoch: try hub.status().epoch))
       closeAll()
       world.bringBack(start)
       (presence, deleters) = before

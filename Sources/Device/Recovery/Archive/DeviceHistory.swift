@@ -28,6 +28,8 @@ final class DeviceHistory {
   /// Whether the replayed emission is of the same epoch as the emission or the export before it.
   private var isOfSameEpoch = false
   private var isRemembered = false
+  /// The user of the emission that is replayed now.
+  private var user = ""
   /// The last export, and the emission that the database then held; nil: the rows hold no changes of an export.
   private let lastExport: (sequence: SequenceNumber, received: EmissionNumber)?
 
@@ -89,6 +91,7 @@ final class DeviceHistory {
   // MARK: their contents
 
   private func take(_ bundle: borrowing VerifiedBundle, _ scope: Manifest.Scope) throws {
+    user = bundle.manifest.user
     known.expect(version: bundle.manifest.version, former)
     if scope.extent == .full { return try fill(from: bundle, scope) }
     if scope.acknowledged > acknowledged {
@@ -147,9 +150,10 @@ final class DeviceHistory {
   }
 
   /// Applies an acknowledged export to the known rows. The hub merged its changes as they were sent, or reports what
-  /// happened to them.
+  /// happened to them. The rows hold no changes of a former user.
   private func overlay(_ sequence: SequenceNumber) throws {
     let export = try bundles.export(sequence)
+    if Name(export.manifest.user) != Name(user) { return }
     known.expect(version: export.manifest.version, former)
     try export.eachChange { line in
       if line.content.isAboutKeys { return }
@@ -224,7 +228,9 @@ final class DeviceHistory {
   ///   - newKeys: the keys that rows got after the export.
   private func remember(_ sequence: SequenceNumber, onto: Bool, newKeys: [PrimaryKeyMap] = []) throws {
     var rows: [Name: [RowKey: SentRow]] = [:]
+    defer { isRemembered = true }
     let export = try bundles.export(sequence)
+    if Name(export.manifest.user) != Name(user) { return }
     known.expect(version: export.manifest.version, former)
     try export.eachChange { sentLine in
       if sentLine.content.isAboutKeys { return }
@@ -244,7 +250,6 @@ final class DeviceHistory {
         images: (before?.images ?? []) + (isBegun ? [] : [image]), row: after(line, from: row, in: table))
     }
     sent = rows
-    isRemembered = true
   }
 
   /// The row before the export's first change to it.
