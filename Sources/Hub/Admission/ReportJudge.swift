@@ -37,8 +37,19 @@ final class ReportJudge {
     {
       try judgeBelow(parent, &record)
       return .parent
+    } else if found == nil, try isDeletedLater(record, in: place) {
+      record.state = .settled
     }
     return .nothing
+  }
+
+  /// Whether the row was deleted after a change of it, so that the change loses under `newest`. A device never
+  /// learns when a row was deleted.
+  private func isDeletedLater(_ record: ConflictRecord, in place: Int) throws -> Bool {
+    guard record.kind == .updateDelete, record.state == .open, store.tables[place].rules.conflict == .newest,
+      let past = try store.past(of: record.key, in: place)
+    else { return false }
+    return record.stamp <= past.stamp
   }
 
   /// Changes the kind of the conflict to "forbidden", if a person must decide the conflict. A settled conflict stays as

@@ -1,4 +1,5 @@
 import SatchelJSON
+import TestSupport
 import Testing
 
 @Suite("Rows that a refused delete removed by ON DELETE CASCADE come back with their row")
@@ -95,6 +96,54 @@ struct CascadeTests {
     #expect(try camp.rows("office.sqlite", "SELECT count(*) > 0 FROM satchel_conflicts") == "1")
     try camp.round(["tablet", "phone"])
     try expectWhole(camp, office.hasPrefix("INSERT") ? "2|3|4" : "2|3|3")
+  }
+
+  /// The homes with the number of their first people who are away, and of the first visits to people who are away.
+  private static let torn = """
+    WITH first (home, person, visit) AS (VALUES ('h', 'p', 'v'), ('h', 'q', 'w'), ('g', 'r', 'x'))
+    SELECT home, person, visit FROM first
+    WHERE home IN (SELECT id FROM homes)
+      AND (person NOT IN (SELECT id FROM people) OR visit NOT IN (SELECT id FROM visits))
+    """
+
+  @Test(
+    "a home that is there in the end has all its people and visits, whoever changed what while it was deleted",
+    arguments: ["manual", "device", "hub", "newest"], historySeeds(usually: 4, share: 20))
+  func random(policy: String, seed: UInt64) throws {
+    var random = SplitMix64(seed: seed &* 7_907 &+ UInt64(policy.utf8.count))
+    let rule = #""conflict": "\#(policy)""#
+    let camp = try open(rule, people: rule)
+    var story: [String] = []
+    func write(_ place: String, _ sql: String) throws {
+      story.append("\(place): \(sql)")
+      try camp.sql(place, "PRAGMA foreign_keys = ON; \(sql)")
+    }
+    for step in 0..<5 {
+      let home = ["h", "g"][random.below(2)]
+      if random.once(in: 2) { try write("tablet/data.sqlite", "DELETE FROM homes WHERE id = '\(home)'") }
+      let other = [
+        "UPDATE homes SET name = 'o\(step)' WHERE id = '\(home)'",
+        "UPDATE people SET name = 'o\(step)' WHERE id = '\(["p", "q", "r"][random.below(3)])'",
+        "UPDATE visits SET words = 'o\(step)' WHERE id = '\(["v", "w", "x"][random.below(3)])'",
+        "INSERT INTO visits SELECT 'n\(step)', id, 'new' FROM people WHERE home = '\(home)' LIMIT 1",
+      ]
+      if random.once(in: 2) { try write("office.sqlite", other[random.below(other.count)]) }
+      if random.once(in: 2) { try camp.deliver("tablet") }
+      if random.once(in: 2) { try camp.answer("tablet", full: random.once(in: 4)) }
+    }
+    for _ in 0..<4 {
+      try camp.deliver("tablet")
+      try camp.answer("tablet")
+    }
+    let words = "\(policy), SATCHEL_SEED=\(seed)\n" + story.joined(separator: "\n")
+    for database in ["office.sqlite", "tablet/data.sqlite"] {
+      #expect(try camp.rows(database, Self.torn).isEmpty, "\(database), \(words)")
+      #expect(try camp.rows(database, "SELECT count(*) FROM pragma_foreign_key_check") == "0", "\(words)")
+    }
+    for table in ["homes", "people", "visits"] {
+      let rows = "SELECT * FROM \(table) ORDER BY id"
+      #expect(try camp.rows("office.sqlite", rows) == camp.rows("tablet/data.sqlite", rows), "\(words)")
+    }
   }
 
   @Test("a delete that is taken takes all of it, and another home's is not touched by a refused one")

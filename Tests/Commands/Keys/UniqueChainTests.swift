@@ -65,6 +65,20 @@ struct UniqueChainTests {
     try settle(policy)
   }
 
+  /// Gives a row the first name that no row has, so both sides are likely to choose the same one. The row `next` gets
+  /// the name that became free.
+  private static func move(_ id: Int, mark: String, followedBy next: Int? = nil) -> String {
+    let step = """
+      CREATE TEMP TABLE former AS SELECT name FROM seats WHERE id = '\(id)';
+      UPDATE seats SET mark = '\(mark)', name = (
+        SELECT column1 FROM (VALUES ('a'), ('b'), ('c'), ('d'), ('e'), ('f'))
+        WHERE column1 NOT IN (SELECT name FROM seats) ORDER BY 1)
+      WHERE id = '\(id)'
+      """
+    guard let next else { return step }
+    return "\(step); UPDATE OR IGNORE seats SET name = former.name FROM former WHERE id = '\(next)'"
+  }
+
   @Test(
     "random edits of few rows and few names on both sides never stop an import, and no write is lost",
     arguments: policies, historySeeds(usually: 8, share: 20))
@@ -81,7 +95,9 @@ struct UniqueChainTests {
           let (id, name) = (random.below(5), ["a", "b", "c", "d", "e", "f"][random.below(6)])
           let mark = marks.next()
           let sql =
-            switch random.below(5) {
+            switch random.below(8) {
+            case 5: Self.move(id, mark: mark)
+            case 6: Self.move(id, mark: mark, followedBy: random.below(5))
             case 0: "DELETE FROM seats WHERE id = '\(id)'"
             case 1:
               """

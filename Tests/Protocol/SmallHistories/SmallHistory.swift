@@ -4,6 +4,8 @@ import Testing
 enum SmallEvent: Hashable {
   /// A device makes its next write.
   case write(Int)
+  /// A device gives column `a` the value that it had in the beginning.
+  case setBack(Int)
   case export(Int)
   /// The hub imports a device's newest export, or the one before it.
   case deliver(Int, isOlder: Bool)
@@ -27,9 +29,10 @@ struct SmallSchedule: Sendable, CustomTestStringConvertible {
     var words: [(writes: [SmallWrite], isGone: Bool)] = [([], false)]
     for event in events {
       if event == .answer(device) { words = words.map { ($0.writes, false) } }
+      if event == .setBack(device) { words = words.map { ($0.writes + [.setBack], $0.isGone) } }
       guard event == .write(device) else { continue }
       words = words.flatMap { word in
-        (word.isGone ? [.make] : SmallWrite.allCases).map { (word.writes + [$0], $0 == .delete) }
+        (word.isGone ? [.make] : SmallWrite.free).map { (word.writes + [$0], $0 == .delete) }
       }
     }
     return words.map(\.writes)
@@ -40,10 +43,9 @@ struct SmallSchedule: Sendable, CustomTestStringConvertible {
     self.events = events
   }
 
-  /// - Parameter text: words such as `a` (the device A writes), `EA` (it exports), `IA` (the hub imports the newest
-  ///   export), `IA-` (the one before it), `MA` (the hub emits for it), `RA` (it imports that), `UA` and `DA` (both
-  ///   steps
-  ///   of one way).
+  /// - Parameter text: words such as `a` (the device A writes), `a-` (it sets column `a` back), `EA` (it exports), `IA`
+  ///   (the hub imports the newest export), `IA-` (the one before it), `MA` (the hub emits for it), `RA` (it imports
+  ///   that), `UA` and `DA` (both steps of one way).
   init(_ name: String, words text: String) {
     self.init("\(name): \(text)", text.split(separator: " ").flatMap { Self.events(String($0)) })
   }
@@ -57,7 +59,7 @@ struct SmallSchedule: Sendable, CustomTestStringConvertible {
     case "R": return [.answer(device)]
     case "U": return SmallEvent.up(device)
     case "D": return SmallEvent.down(device)
-    default: return [.write(device)]
+    default: return [word.hasSuffix("-") ? .setBack(device) : .write(device)]
     }
   }
 
@@ -71,6 +73,7 @@ struct SmallSchedule: Sendable, CustomTestStringConvertible {
     SmallSchedule("gap", words: "a EA IA MA a b EB IB b EA IA MA MB RA RB"),
     SmallSchedule("old emission", words: "b EB IB MA a EA IA MB b RA a RB EB IB EA IA"),
     SmallSchedule("twice", words: "a EA IA IA b EB IB MA MA RA a RA EA b EB IB IA IB"),
+    SmallSchedule("meets two", words: "b UB b EB a DA IB UA"),
   ]
 
   /// All orders with this many writes and ways of a stick. Orders that differ only by exchanging the devices count
@@ -110,9 +113,14 @@ struct SmallSchedule: Sendable, CustomTestStringConvertible {
 }
 
 /// A device's write to a row.
-enum SmallWrite: String, CaseIterable {
+enum SmallWrite: String {
   case a, b
   case delete = "X"
   /// It inserts the row, for the first time or again.
   case make = "I"
+  /// It gives column `a` the value that it had in the beginning.
+  case setBack = "0"
+
+  /// The writes of which all words are played.
+  static let free: [SmallWrite] = [.a, .b, .delete, .make]
 }

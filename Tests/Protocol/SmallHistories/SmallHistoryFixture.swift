@@ -103,7 +103,7 @@ final class SmallHistoryFixture {
 
   private func play(_ event: SmallEvent) throws {
     switch event {
-    case .write(let device): try write(on: device)
+    case .write(let device), .setBack(let device): try write(on: device)
     case .export(let device):
       exports[device].append(try copy(devices[device].export().file))
     case .deliver(let device, let isOlder):
@@ -164,13 +164,13 @@ final class SmallHistoryFixture {
     let table = item.table
     let old = try app.first("SELECT a, b FROM \(table) WHERE id = :id", id) { ["a": $0.text(0), "b": $0.text(1)] }
     switch write {
-    case .a, .b:
+    case .a, .b, .setBack:
       guard let old else { return }
-      let column = write.rawValue
-      let new = "\(value)\(column)"
+      let column = write == .setBack ? "a" : write.rawValue
+      let new = write == .setBack ? "a0" : "\(value)\(column)"
       try app.run(
         "UPDATE \(table) SET \(column) = :value WHERE id = :id", ["value": .string(new), "id": .string(item.id)])
-      item.written.append((column, new))
+      if write != .setBack { item.written.append((column, new)) }
       item.ended.insert("\(column) \(old[column] ?? "")")
     case .delete:
       try app.run("DELETE FROM \(table) WHERE id = :id", id)

@@ -55,7 +55,7 @@ struct SmallHistoryTests {
   func importedFirst() throws {
     let folder = try HistoryFixture()
     let world = try SmallHistoryFixture(in: folder.path(of: 0))
-    let wrong = try ["b UB a", "b b UB a", "b UB a a", "b b UB a a"].flatMap { writes in
+    let wrong = try ["b UB a", "b b UB a", "b UB a a", "b b UB a a", "b UB a b UB", "a b UB b- UB"].flatMap { writes in
       try differences(["\(writes) UA DA", "\(writes) DA UA"], in: world)
     }
     #expect(wrong.isEmpty, "\(wrong.count): \(wrong.prefix(20).joined(separator: "\n"))")

@@ -49,7 +49,8 @@ extension Season {
   private static func isAboutRights(_ kind: ConflictKind) -> Bool { kind == .forbidden || kind == .revoked }
 
   /// In any order of several devices' bundles, the same rows are in disagreement. Whether a person has to decide may
-  /// depend on the order: an update that the policy prefers to a delete cannot restore the row.
+  /// depend on the order: an update that the policy prefers to a delete cannot restore the row. A row that was written
+  /// unseen is not compared: a device's change of it may carry a start value that no other replica ever had.
   func checkOrder() throws {
     // While a hub imports a lost time again, an update waits for its row, which another device may deliver.
     if try hub.status().recovery != nil { return }
@@ -85,7 +86,8 @@ extension Season {
     // A right changed between the two: then dependent changes depend on the order, too.
     if outcomes[0].aboutRights != outcomes[1].aboutRights { return }
     let differing = Set(outcomes[0].disagreements.keys).symmetricDifference(outcomes[1].disagreements.keys)
-      .subtracting(uncompared).filter { row in !outcomes.allSatisfy { $0.hasNothingButDeletes(of: row) } }
+      .subtracting(uncompared).subtracting(unseen)
+      .filter { row in !outcomes.allSatisfy { $0.hasNothingButDeletes(of: row) } }
       .filter { row in !mayBeMadeOnAnother(row, outcomes, since: epoch) }
       .filter { row in !outcomes.contains { $0.withoutParent.contains(row) } }
     if differing.isEmpty { return }
