@@ -95,9 +95,9 @@ struct UniqueChainTests {
           let (id, name) = (random.below(5), ["a", "b", "c", "d", "e", "f"][random.below(6)])
           let mark = marks.next()
           let sql =
-            switch random.below(8) {
+            switch random.below(10) {
             case 5: Self.move(id, mark: mark)
-            case 6: Self.move(id, mark: mark, followedBy: random.below(5))
+            case 6...8: Self.move(id, mark: mark, followedBy: (id + 1 + random.below(4)) % 5)
             case 0: "DELETE FROM seats WHERE id = '\(id)'"
             case 1:
               """

@@ -73,7 +73,7 @@ struct SmallSchedule: Sendable, CustomTestStringConvertible {
     SmallSchedule("gap", words: "a EA IA MA a b EB IB b EA IA MA MB RA RB"),
     SmallSchedule("old emission", words: "b EB IB MA a EA IA MB b RA a RB EB IB EA IA"),
     SmallSchedule("twice", words: "a EA IA IA b EB IB MA MA RA a RA EA b EB IB IA IB"),
-    SmallSchedule("meets two", words: "b UB b EB a DA IB UA"),
+    SmallSchedule("meets two", words: "b UB b EB a a DA IB UA"),
   ]
 
   /// All orders with this many writes and ways of a stick. Orders that differ only by exchanging the devices count
