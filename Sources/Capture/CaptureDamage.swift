@@ -140,9 +140,16 @@ extension Capture {
   private static let oldKey =
     """
     Give the table its old key back: make a table with that key, copy the rows into it, drop this table, and give the \
-    new one its name. Then run doctor --repair. If that is not possible, on a device: satchel doctor --repair --tables \
-    makes the table as the hub has it, and keeps a copy of the database.
+    new one its name. Then run doctor --repair. \(asTheHubHasIt)
     """
+
+  private static let asTheHubHasIt =
+    """
+    If that is not possible, on a device: satchel doctor --repair --tables makes the table as the hub has it, and \
+    keeps a copy of the database.
+    """
+
+  private static let oldForm = "Bring the table back to what it was, then run doctor --repair. \(asTheHubHasIt)"
 
   /// Whether rows of this table had changes that the hub is not known to have. The table itself may be gone.
   public static func hasSavedRows(of name: Name, in database: borrowing Database) throws -> Bool {
@@ -171,7 +178,13 @@ extension Capture {
     if let renamed = try newName(of: name, in: database) {
       return CaptureDamage(
         kind: .table, table: name, words: "the table \(name) was renamed to \(renamed)",
-        hint: "Rename it back: ALTER TABLE \(quoted(renamed)) RENAME TO \(quoted(name)); then run doctor again.")
+        hint:
+          """
+          Rename it back: ALTER TABLE \(quoted(renamed)) RENAME TO \(quoted(name)); then run doctor again. If a \
+          migration of the app renamed it, the hub then runs that migration: satchel-hub dataset apply NEW.json \
+          --migration SQL
+          """
+      )
     }
     if try database.tableInfo(name) == nil {
       return CaptureDamage(
@@ -179,14 +192,17 @@ extension Capture {
         hint:
           """
           Have the app create it again, then run doctor. Before a repair, doctor counts the rows that are missing in \
-          it. If the app cannot create it, on a device: satchel doctor --repair --tables
+          it. If the app cannot create it, on a device: satchel doctor --repair --tables. If a migration of the app \
+          dropped it at the hub, create it again, empty, and record the migration: satchel-hub dataset apply NEW.json \
+          --migration SQL --migrated
           """
       )
     }
     do { _ = try TrackedTable.find(dataset, in: database) } catch let error as DatasetError {
       return CaptureDamage(
         kind: .table, table: name, words: "the table \(name) cannot be kept in step any more: \(error.problem)",
-        hint: try hasLostKey(name, dataset, in: database) ? wayBack(of: name, in: database) : error.hint ?? oldKey)
+        hint: try hasLostKey(name, dataset, in: database)
+          ? wayBack(of: name, in: database) : [error.hint, oldForm].compactMap(\.self).joined(separator: " "))
     }
     return CaptureDamage(
       kind: .table, table: name, words: "the table \(name) cannot be read", hint: "Run doctor again.")

@@ -60,6 +60,8 @@ public struct DoctorReport: Sendable {
   public var isRepaired = false
   /// Whether a migration of the app may have changed this hub's tables. It is then recorded, and not repaired.
   public var mayBeMigrated = false
+  /// Whether tables of this device have other columns than before. They can be made again as the hub has them.
+  public var hasOtherColumns = false
 
   public init() {}
 
@@ -130,14 +132,20 @@ extension DoctorReport {
     }
   }
 
-  /// The finding for a file that SQLite cannot read to its end.
+  /// The finding for a file in which SQLite's check finds a fault.
   public static func broken(_ path: String, _ words: String, of role: Role) -> Finding {
-    let backup = role == .hub ? " Bring the hub back from its last backup: satchel-hub restore." : ""
+    // If only an index is damaged, SQLite's words name the index, and all rows are whole.
+    let indexes =
+      words.hasPart("index") ? " Try this first: sqlite3 \(path) REINDEX. It makes damaged indexes again." : ""
+    let whole =
+      role == .hub
+      ? "Bring the hub back from its last backup: satchel-hub restore."
+      : "Run satchel export, and move the file away. Then satchel doctor --repair builds it again."
     // The sqlite3 of Debian 12 has no .recover that works.
-    let rest = "sqlite3 can often read most of it (.dump, or .recover)."
+    let rest = "sqlite3 can often read most of a damaged file (.dump, or .recover if your sqlite3 has it)."
     return Finding(
       .corrupt, "The database \(path) is damaged: \(words).",
-      hint: "Close the app, and keep the file: never write over it.\(backup) \(rest)")
+      hint: "Close the app, and keep a copy of the file.\(indexes) \(whole) \(rest)")
   }
 }
 

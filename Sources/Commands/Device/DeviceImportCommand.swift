@@ -264,7 +264,7 @@ extension DeviceTool {
       text +=
         """
         What was written since the last export could not be read (\(unread)): sqlite3 can often read most of the file \
-        that was kept (.dump, or .recover).\n
+        that was kept (.dump, or .recover if your sqlite3 has it).\n
         """
     }
     return text

@@ -18,6 +18,9 @@ enum DeviceTool {
           DoctorCommand.doctor(tool: name, options: [lostTables]) { command, context in
             let workspace = try open(command, context)
             if command.flag("tables"), !command.flag("repair") { throw UsageError("--tables goes with --repair") }
+            if command.flag("tables"), command.flag("deleted") {
+              throw UsageError("--tables puts rows back, and --deleted deletes them at the hub: give one of the two")
+            }
             let report =
               try command.flag("repair")
               ? workspace.repair(
@@ -43,7 +46,7 @@ enum DeviceTool {
   }
 
   private static let lostTables = OptionSpec(
-    "tables", help: "with --repair: make tables that are gone, or have other keys, as the hub has them")
+    "tables", help: "with --repair: make tables that are gone, or have other keys or columns, as the hub has them")
 
   private static var quarantine: QuarantineCommands {
     QuarantineCommands(

@@ -51,7 +51,7 @@ enum DoctorCommand {
     for table in report.restored {
       lines.append(
         report.isRepaired
-          ? "\(table.table): \(Words.count(table.count, "row")) that were missing are put back."
+          ? "\(table.table): put back \(Words.count(table.count, "row")) that the table lacked."
           : """
           \(table.table): \(Words.count(table.count, "row")) known but missing, because the table was recreated: a \
           repair puts them back. If they were deleted, add --deleted.
@@ -63,6 +63,9 @@ enum DoctorCommand {
     if !report.isRepaired, isToRepair, !report.findings.contains(where: preventsRepair) {
       if report.mayBeMigrated { lines.append("Next: \(WorkspaceError.migrationStep)") }
       lines.append("\(report.mayBeMigrated ? "If not" : "Next"): \(tool) doctor --repair")
+      if report.hasOtherColumns {
+        lines.append("Or, to have the columns of the hub's tables again: \(tool) doctor --repair --tables")
+      }
     }
     return lines.map { "\($0)\n" as TerminalText }.joined()
   }

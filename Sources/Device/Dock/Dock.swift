@@ -174,9 +174,9 @@ private struct Dock {
       .corrupt, "The database \(tablet.path) is damaged (\(fault)). Nothing was changed.",
       hint:
         """
-        Copy it to a safe place and keep it: sqlite3 can often read most of it (.dump, or .recover). Then delete it on \
-        the tablet, and run this command again with --rebuild. That builds the database from bundles and exports, \
-        without the changes since the last dock.
+        Copy it to a safe place and keep it. Then delete it on the tablet, and run this command again with --rebuild. \
+        That builds the database from bundles and exports, without the changes since the last dock. For these changes, \
+        sqlite3 can often read most of the copy (.dump, or .recover if your sqlite3 has it).
         """)
   }
 

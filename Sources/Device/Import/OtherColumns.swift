@@ -10,6 +10,12 @@ extension TableSchema {
     return try row(fields)
   }
 
+  private var asAtHub: String {
+    """
+    satchel doctor --repair --tables makes the table as the hub has it, and keeps a copy of the database.
+    """
+  }
+
   /// Refuses a bundle whose rows of this table have other columns than the database here. The order of the columns does
   /// not matter.
   ///
@@ -26,7 +32,13 @@ extension TableSchema {
         ? "The table \(name) has the column \(list(surplus)) here, and not at the hub."
         : "The table \(name) has the column \(list(missing)) at the hub, and not in the database here.",
       hint: missing.isEmpty
-        ? "Have the hub's operator add the column there; then ask for a full bundle."
-        : "Update the app to the version that has it, run satchel doctor --repair, then import the file again.")
+        ? """
+        Have the hub's operator add the column there; then ask for a full bundle. If the hub does not need the column: \
+        \(asAtHub)
+        """
+        : """
+        Update the app to the version that has it, run satchel doctor --repair, then import the file again. If another \
+        program removed the column here: \(asAtHub)
+        """)
   }
 }

@@ -30,7 +30,7 @@ extension SavedDatabase {
       sentences.append(
         """
         The writes since the last export could not be read (\(unread)): sqlite3 can often read most of the kept file \
-        (.dump, or .recover).
+        (.dump, or .recover if your sqlite3 has it).
         """)
     }
     return sentences.joined(separator: " ")

@@ -27,7 +27,7 @@ extension DeviceWorkspace {
           return report
         }
         let session = try examined()
-        report.add(session.damage)
+        report.addDamage(to: session)
         for finding in try session.lostCounts() { report.add(finding) }
         var file = DoctorReport()
         try file.checkFile(session.database, at: databasePath, of: .device)
@@ -51,7 +51,7 @@ extension DeviceWorkspace {
   /// changed.
   /// - Parameters:
   ///   - missing: how to treat rows that are missing from a recreated file or table.
-  ///   - tables: how to treat tables that are gone or have other keys than before.
+  ///   - tables: how to treat tables that are gone or that differ from the hub's.
   public func repair(missing: MissingRows = .putBack, tables: LostTableHandling = .left) throws -> DoctorReport {
     try locked {
       do { return try repairFile(missing, tables) } catch  where Self.isDamage(error) {
@@ -270,9 +270,9 @@ extension DeviceSession {
         ))
       return
     }
-    do {
-      try lookForUnseen(&report)
-    } catch let error as WorkspaceError where error.code == .noHistory { report.add(Finding(error)) }
+    do { try lookForUnseen(&report) } catch let error as WorkspaceError where error.code == .noHistory {
+      report.add(Finding(damage.isEmpty ? error.orFullBundle(for: state.name) : error))
+    }
   }
 
   /// Reinstalls damaged capture, logs the local writes and compares all rows, then rolls everything back.

@@ -48,10 +48,15 @@ extension DeviceSession {
     if damage.isEmpty {
       try Capture.settle(tables, in: database)
     } else {
-      let mappings = try Capture.reinstall(
-        in: database, tables: tables, generation: Generation(state.sequence.rawValue))
-      for (table, mapping) in mappings { try RenamedColumns.followInConflicts(mapping, of: table, database: database) }
+      try reinstall(tables)
     }
+  }
+
+  /// Reinstalls capture on these tables. Their pending changes stay. The caller holds the transaction.
+  func reinstall(_ tables: [TrackedTable]) throws {
+    let mappings = try Capture.reinstall(
+      in: database, tables: tables, generation: Generation(state.sequence.rawValue))
+    for (table, mapping) in mappings { try RenamedColumns.followInConflicts(mapping, of: table, database: database) }
   }
 
   private func compare(with history: DeviceHistory) throws -> [UnseenChange] {

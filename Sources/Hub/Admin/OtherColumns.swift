@@ -68,7 +68,7 @@ extension HubStore {
           TO \(quoted(renamed.to)); into a file, give the dataset its next version, and run \
           satchel-hub dataset apply NEW.json --migration FILE; then import the file again. \
           The next bundle then waits on that device, until someone runs there: satchel apply --migrated. Or have the \
-          app there give the column its old name.
+          app there give the column its old name, or run there: satchel doctor --repair --tables.
           """)
     }
     throw Refusal(
@@ -78,7 +78,9 @@ extension HubStore {
         """
         If a migration of the app adds the column, run it here too, and record it for all devices (satchel-hub dataset \
         apply NEW.json --migration SQL --migrated). If not, add the column to the hub's database (ALTER TABLE), and \
-        run satchel-hub doctor --repair. Then import the file again. Nothing in it is lost.
+        run satchel-hub doctor --repair. Then import the file again. Nothing in it is lost. If the hub does not need \
+        the column, on the device: satchel doctor --repair --tables makes its table as the hub has it. Its next export \
+        carries all changes again.
         """
     )
   }

@@ -85,7 +85,13 @@ extension HubStore {
   /// lacks later bundles. nil for such a bundle after a new epoch began, because the device brings the bundle again.
   private func unknown(_ manifest: Manifest, _ changes: Manifest.Changes) throws -> Contradiction? {
     guard let device = try device(manifest.from.id), changes.sequence > device.merged else {
-      return Contradiction("the ledger does not contain it.")
+      return Contradiction(
+        "the ledger does not contain it.",
+        hint:
+          """
+          satchel-hub import FILE records it again, with a copy of this file. If the ledger lacks more than that, \
+          bring the hub back from its last backup: satchel-hub restore
+          """)
     }
     if try isFormer(changes.epoch) { return nil }
     return Contradiction(
@@ -113,7 +119,11 @@ extension HubStore {
           """
           \(unknown.changes) changes of the log came with a bundle \(unknown.bundle) that the ledger does not contain.
           """,
-          hint: "A person or program has written into satchel_ tables. Keep a copy, and find out who did it."))
+          hint:
+            """
+            A person or program has written into satchel_ tables. Keep a copy, and find out who did it. The bundle may \
+            be in bundles/archive, or in the device's bundles/sent: satchel-hub import FILE records it again.
+            """))
     }
     return findings
   }

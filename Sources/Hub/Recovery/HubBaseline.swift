@@ -98,7 +98,12 @@ extension HubWorkspace {
   static func noBase(_ why: String) -> WorkspaceError {
     WorkspaceError(
       .noHistory, "The hub's base in bundles/archive cannot be used: \(why).",
-      hint: "Bring it back from a backup of the workspace; without it, unseen changes cannot be found.")
+      hint:
+        """
+        Bring it back from a backup of the workspace; without it, unseen changes cannot be found. If there is no \
+        backup, and no trigger is missing: move a damaged base to another folder, then run satchel-hub doctor \
+        --repair. It makes a base of the present rows. Devices do not get changes that no trigger recorded before that.
+        """)
   }
 }
 

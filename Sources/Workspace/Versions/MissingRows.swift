@@ -80,7 +80,11 @@ public struct LackingRows {
         throw WorkspaceError(
           .schemaDrift,
           "A row of \(table.name) that is to be put back does not fit the table as it is now: \(error.message).",
-          hint: "Change the table back, or confirm that the missing rows were deleted: doctor --repair --deleted")
+          hint:
+            """
+            Change the table back; on a device, satchel doctor --repair --tables makes it as the hub has it. Or \
+            confirm that the missing rows were deleted: doctor --repair --deleted
+            """)
       }
     }
     return count

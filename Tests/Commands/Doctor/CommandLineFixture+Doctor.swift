@@ -17,6 +17,10 @@ extension CommandLineFixture {
     return camp
   }
 
+  func move(_ name: String, to target: String) throws {
+    try FileManager.default.moveItem(atPath: path(name), toPath: path(target))
+  }
+
   /// The hub's next version adds a column to the reviews. The tablet has it, and has exported a write into it.
   func exportAfterMigration() throws {
     try write("two.json", Self.definition.replacingOccurrences(of: "\"version\": 1", with: "\"version\": 2"))

@@ -199,7 +199,7 @@ struct DoctorFileTests {
     let camp = try CommandLineFixture.watched()
     let rows = try camp.rows("tablet/data.sqlite", "SELECT * FROM reviews ORDER BY id")
     try camp.replaceFile("DELETE FROM reviews; DELETE FROM sites;")
-    #expect(camp.device("tablet", "doctor", "--repair").out.contains("sites: 2 rows that were missing are put back."))
+    #expect(camp.device("tablet", "doctor", "--repair").out.contains("sites: put back 2 rows that the table lacked."))
     #expect(try camp.rows("tablet/data.sqlite", "SELECT * FROM reviews ORDER BY id") == rows)
     // It carries digests of all rows, and nothing else.
     #expect(camp.device("tablet", "export").out.hasPrefix("Export 2: 0 changes."))

@@ -95,26 +95,39 @@ struct LostTableTests {
     #expect(try camp.rows("office.sqlite", "SELECT words FROM reviews WHERE id = 'r1'") == "later")
   }
 
-  @Test("after a migration the database moves aside, and a repair builds it again with all that was exported")
+  private static let afterMigration = "SELECT id, words, \"more\" FROM reviews WHERE author = 'ann' ORDER BY id"
+
+  @Test("after a migration a dropped table comes back with its new columns and all that was exported")
   func afterMigration() throws {
     try camp.exportAfterMigration()
-    let query = "SELECT id, words, \"more\" FROM reviews WHERE author = 'ann' ORDER BY id"
-    let before = try camp.rows("tablet/data.sqlite", query)
+    let before = try camp.rows("tablet/data.sqlite", Self.afterMigration)
     #expect(before == "r0|cold|exported\nr1|quiet|NULL")
     try camp.sql("tablet/data.sqlite", "DROP TABLE reviews")
+    // Only this bundle of the hub shows the new columns.
+    try camp.move("tablet/bundles/archive/camp-hub-tablet-3.satchel", to: "aside.satchel")
     let refused = camp.device("tablet", "doctor", "--repair", "--tables")
-    #expect(refused.code == 1 && refused.error.contains("move the database to another folder"), "\(refused)")
-    try camp.makeFolder("aside")
-    for file in ["data.sqlite", "data.sqlite-wal"]
-    where FileManager.default.fileExists(atPath: camp.path("tablet/\(file)")) {
-      try FileManager.default.moveItem(atPath: camp.path("tablet/\(file)"), toPath: camp.path("aside/\(file)"))
-    }
-    let repaired = camp.device("tablet", "doctor", "--repair")
+    #expect(refused.code == 1 && refused.error.contains("with version 2 of the dataset is missing"), "\(refused)")
+    #expect(refused.error.contains("Bring the file back to bundles/archive"), "\(refused)")
+    try camp.move("aside.satchel", to: "tablet/bundles/archive/camp-hub-tablet-3.satchel")
+    let repaired = camp.device("tablet", "doctor", "--repair", "--tables")
     #expect(repaired.code == 0, "\(repaired)")
-    #expect(try camp.rows("tablet/data.sqlite", query) == before)
+    #expect(try camp.rows("tablet/data.sqlite", Self.afterMigration) == before)
     #expect(camp.device("tablet", "doctor").out == "All is well.\n")
     try camp.carry("tablet", rounds: 2)
-    #expect(try camp.rows("office.sqlite", query) == before)
+    #expect(try camp.rows("office.sqlite", Self.afterMigration) == before)
+  }
+
+  @Test("after a migration a repair builds a lost database again with all that was exported")
+  func rebuiltAfterMigration() throws {
+    try camp.exportAfterMigration()
+    let before = try camp.rows("tablet/data.sqlite", Self.afterMigration)
+    try camp.loseDatabase(of: "tablet")
+    let repaired = camp.device("tablet", "doctor", "--repair")
+    #expect(repaired.code == 0, "\(repaired)")
+    #expect(try camp.rows("tablet/data.sqlite", Self.afterMigration) == before)
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+    try camp.carry("tablet", rounds: 2)
+    #expect(try camp.rows("office.sqlite", Self.afterMigration) == before)
   }
 
   @Test("a renamed table is not made again: its rows are there")
@@ -122,6 +135,13 @@ struct LostTableTests {
     try camp.sql("tablet/data.sqlite", "ALTER TABLE reviews RENAME TO opinions")
     let repaired = camp.device("tablet", "doctor", "--repair", "--tables")
     #expect(repaired.code == 1 && (repaired.out + repaired.error).contains("was renamed to opinions"), "\(repaired)")
+  }
+
+  @Test("--tables with --deleted is a mistake: every row of a dropped table would be deleted at the hub")
+  func asDeleted() throws {
+    try camp.sql("tablet/data.sqlite", "DROP TABLE reviews")
+    #expect(camp.device("tablet", "doctor", "--repair", "--tables", "--deleted").code == 2)
+    #expect(camp.device("tablet", "doctor").out.contains("the table reviews is gone"))
   }
 
   @Test("--tables alone is a mistake")

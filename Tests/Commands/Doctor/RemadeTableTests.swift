@@ -54,7 +54,7 @@ struct RemadeTableTests {
     #expect(try looked.json["unseen"] == .object([]))
     let repaired = deleted ? run("doctor", "--repair", "--deleted") : run("doctor", "--repair")
     #expect(repaired.code == 0, "\(repaired.out)\(repaired.error)")
-    #expect(repaired.out.contains(deleted ? "2 deleted unseen. Taken up." : "2 rows that were missing are put back."))
+    #expect(repaired.out.contains(deleted ? "2 deleted unseen. Taken up." : "put back 2 rows that the table lacked."))
     #expect(run("doctor").out == "All is well.\n")
     try camp.carry("tablet", rounds: 2)
     for database in ["office.sqlite", "tablet/data.sqlite"] {

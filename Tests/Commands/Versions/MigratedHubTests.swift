@@ -117,6 +117,38 @@ struct MigratedHubTests {
     #expect(next.count == 2 && next[0].stringValue?.contains("--migrated") == true, "\(next)")
   }
 
+  @Test("a migration that renamed a table: the way that all commands name brings hub and devices to the new version")
+  func renamedTable() throws {
+    let (there, back) = ("ALTER TABLE reviews RENAME TO notes", "ALTER TABLE \"notes\" RENAME TO \"reviews\"")
+    try camp.write("office", there)
+    for outcome in [camp.camp.hub("status"), camp.camp.hub("doctor"), camp.camp.hub("emit", "--all")] {
+      let text = outcome.out + outcome.error
+      #expect(text.contains("\(back); then") && text.contains("dataset apply NEW.json --migration SQL\n"), "\(text)")
+    }
+    try camp.write("office", back)
+    let notes = VersionTests.reviews.replacingOccurrences(of: "reviews", with: "notes")
+    try camp.apply(VersionTests.definition(2, "\(VersionTests.sites), \(notes)"), there)
+    #expect(camp.camp.hub("doctor").out == "All is well.\n")
+    #expect(camp.camp.device("tablet", "import", try camp.camp.emit("tablet")).code == 0)
+    #expect(try camp.tablet("SELECT words FROM notes") == "quiet")
+  }
+
+  @Test("a migration that dropped a table: the way that all commands name brings hub and devices to the new version")
+  func droppedTable() throws {
+    let table = try camp.office("SELECT sql FROM sqlite_schema WHERE name = 'reviews'")
+    try camp.write("office", "DROP TABLE reviews")
+    for outcome in [camp.camp.hub("status"), camp.camp.hub("doctor"), camp.camp.hub("emit", "--all")] {
+      let text = outcome.out + outcome.error
+      #expect(text.contains("record the migration: satchel-hub dataset apply NEW.json --migration SQL"), "\(text)")
+    }
+    try camp.write("office", table)
+    let without = VersionTests.definition(2, VersionTests.sites)
+    #expect(try camp.tryToApply(without, "DROP TABLE reviews", "--migrated").code == 0)
+    #expect(camp.camp.hub("doctor").out == "All is well.\n")
+    #expect(camp.camp.device("tablet", "import", try camp.camp.emit("tablet")).code == 0)
+    #expect(camp.camp.device("tablet", "doctor").out == "All is well.\n")
+  }
+
   @Test("a column that a device has and the hub lacks: its bundle comes in after the migration ran here too")
   func columnOfDevice() throws {
     let script = "ALTER TABLE reviews ADD COLUMN mood TEXT DEFAULT 'calm'"

@@ -33,15 +33,52 @@ struct ArchivedVersions {
     if session.dataset.version == definition.version { return }
     let folder = try StagingFolder(in: session.folder.inbox, platform: session.platform)
     let copy = try emptyCopy(of: first, in: folder)
+    _ = try migrate(copy, from: definition, through: deltas, then: record)
+  }
+
+  /// Makes a database in `folder` with the hub's tables in the present version of the dataset, without rows.
+  ///
+  /// The parameters are as above. Throws a `WorkspaceError` if a bundle is missing, or if a migration fails.
+  func presentTables(
+    from full: Int64, through deltas: [Int64], in folder: borrowing StagingFolder
+  ) throws -> Database {
+    let first = try bundles.emission(full)
+    let definition = try definition(in: first)
+    let copy = try emptyCopy(of: first, in: folder)
+    let present = session.dataset.version
+    var reached = definition.version
+    if reached < present { reached = try migrate(copy, from: definition, through: deltas) }
+    guard reached == present else {
+      throw ArchivedBundles.incomplete("the hub's bundle with version \(present) of the dataset is missing")
+    }
+    return copy
+  }
+
+  /// Brings the tables of a copy to the present version of the dataset, as far as these bundles reach. Returns the
+  /// version that they reach.
+  /// - Parameter then: called after each step with its definition and its migrations.
+  private func migrate(
+    _ copy: borrowing Database, from definition: DatasetDefinition, through deltas: [Int64],
+    then: (DatasetDefinition, [Migration], VersionStep) throws -> Void = { _, _, _ in }
+  ) throws -> Int64 {
     var tables = try TrackedTable.find(definition, in: copy)
     try copy.writeTransaction { try session.workspace.install(tables, in: copy) }
     var version = definition.version
     for number in deltas where version < session.dataset.version {
       let bundle = try bundles.emission(number)
       if bundle.manifest.version == version { continue }
-      tables = try step(from: tables, version, by: bundle, in: copy)
+      tables = try step(from: tables, version, by: bundle, in: copy, then: then)
       version = bundle.manifest.version
     }
+    return version
+  }
+
+  private func record(_ definition: DatasetDefinition, _ migrations: [Migration], _ step: VersionStep) throws {
+    let whole = Migration(version: definition.version, sql: migrations.map(\.sql).joined(separator: "\n"))
+    try VersionTable.add(
+      definition.version, definition.source, migrations.isEmpty ? nil : whole, step.mappings, at: now,
+      in: session.database)
+    try NewValueTable.add(step.newValues, with: definition.version, in: session.database)
   }
 
   private var now: Int64 { session.platform.clock.milliseconds() }
@@ -69,7 +106,8 @@ struct ArchivedVersions {
 
   /// Migrates to a bundle's version. Returns the tables of that version.
   private func step(
-    from tables: [TrackedTable], _ version: Int64, by bundle: borrowing VerifiedBundle, in copy: borrowing Database
+    from tables: [TrackedTable], _ version: Int64, by bundle: borrowing VerifiedBundle, in copy: borrowing Database,
+    then: (DatasetDefinition, [Migration], VersionStep) throws -> Void
   ) throws -> [TrackedTable] {
     let definition = try definition(in: bundle)
     let migrations = try bundle.migrations().filter { $0.version > version }
@@ -81,11 +119,7 @@ struct ArchivedVersions {
           within: TimeLimit(milliseconds: Migration.longestAtDevice, by: session.platform.clock),
           in: copy, keeping: folder)
       }
-      let whole = Migration(version: definition.version, sql: migrations.map(\.sql).joined(separator: "\n"))
-      try VersionTable.add(
-        definition.version, definition.source, migrations.isEmpty ? nil : whole, step.mappings, at: now,
-        in: session.database)
-      try NewValueTable.add(step.newValues, with: definition.version, in: session.database)
+      try then(definition, migrations, step)
       return step.tables
     } catch let error as any ExplainedError where error is VersionError || error is DatasetError {
       throw WorkspaceError(

@@ -92,9 +92,9 @@ public struct InitCheck {
       .corrupt, "The database \(path) is damaged: \(words).",
       hint:
         """
-        Keep the file. Make a new database from the parts that can be read: sqlite3 OLD .dump | sed \
-        's/^ROLLBACK.*/COMMIT;/' | sqlite3 NEW (newer releases of sqlite3 also have .recover). Check its rows, and \
-        begin with it.
+        Keep the file. If there is a sound backup of it, begin with that. If not, make a new database from the parts \
+        that can be read: sqlite3 OLD .dump | sed 's/^ROLLBACK.*/COMMIT;/' | sqlite3 NEW (or use .recover, if your \
+        sqlite3 has it). Check its rows, and begin with it.
         """
     )
   }
