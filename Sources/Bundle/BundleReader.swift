@@ -156,6 +156,15 @@ public struct BundleReader {
     return AgeOpener.isAge(try PeekedSource(FileSource(fd, files: platform.files), count: 64).beginning)
   }
 
+  /// Whether a file may be a bundle, according to its first bytes: it is encrypted, or compressed as bundles are. A
+  /// film or a picture is neither.
+  public static func mayBeBundle(_ path: String, _ files: any FileSystem) throws -> Bool {
+    let fd = try files.open(path)
+    defer { files.close(fd) }
+    let beginning = try PeekedSource(FileSource(fd, files: files), count: 64).beginning
+    return AgeOpener.isAge(beginning) || beginning.starts(with: ZstdSource.magic)
+  }
+
   private func verify(_ signatureBytes: [UInt8], _ sums: [UInt8], _ trust: Trust) throws(BundleError) -> (
     PublicKey, Signature, comment: String
   ) {

@@ -1,5 +1,6 @@
 import SatchelDevice
 import SatchelHub
+import SatchelPlatform
 import TestSupport
 import Testing
 
@@ -32,5 +33,22 @@ struct QuarantineShareTests {
     #expect(try kept == 200)
     try send(by: Forger(lab.victim, lab.platform))
     #expect(try kept == 201)
+  }
+}
+
+/// The text beside a refused file, which a person may read with `cat`.
+@Suite("Texts of the quarantine")
+struct QuarantineTextTests {
+  @Test("the text beside a refused file commands no terminal, and stays in its lines")
+  func besideRefused() throws {
+    let lab = try AttackFixture()
+    let forger = try lab.forger
+    let line = forger.insert("\u{1b}[2J\u{202e}\r\nzoo", "z1", ["id": "z1"])
+    #expect(try lab.refusal(of: forger.bundle { $0.changes = [line] }) == "bad-line")
+    let (folder, files) = (lab.hub.folder.quarantine, lab.platform.files)
+    let name = try #require(try files.list(folder).first { $0.hasSuffix(".reason.txt") })
+    let text = String(decoding: try files.read(Paths.join(folder, name), limit: 1 << 16), as: UTF8.self)
+    let end = "the dataset has no table \u{fffd}[2J\u{fffd}\u{fffd}\u{fffd}zoo.\n"
+    #expect(text.hasPrefix("bad-line\nLine 1 of changes.jsonl") && text.hasSuffix(end), "\(text)")
   }
 }

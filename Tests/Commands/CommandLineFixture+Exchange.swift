@@ -43,6 +43,11 @@ extension CommandLineFixture {
     return outcome
   }
 
+  /// Writes a file that is refused and kept in the quarantine: by its first bytes it may be an encrypted bundle.
+  func writeDamagedBundle(_ name: String, _ text: String = "junk") throws {
+    try writeExactly(name, "age-encryption.org/v1\n\(text)")
+  }
+
   /// The file of the device's new export.
   func export(_ device: String) throws -> String {
     try #require(try self.device(device, "export", "--json").json["file"]?.stringValue)

@@ -13,7 +13,8 @@ final class ZstdSource: ByteSource {
 
   /// The base-2 logarithm of a frame's largest window, which bounds the memory: 2^23 bytes. Level 3 refers back 2 MiB.
   static let windowLog: Int32 = 23
-  private static let magic: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd]
+  /// The first bytes of each frame.
+  static let magic: [UInt8] = [0x28, 0xb5, 0x2f, 0xfd]
 
   init(limits: BundleLimits, _ source: any ByteSource) throws {
     let peeked = try PeekedSource(source, count: Self.magic.count)

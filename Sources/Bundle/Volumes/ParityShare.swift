@@ -7,7 +7,7 @@ public enum ParityShare: Hashable, Sendable {
   case volumes(Int64)
 
   /// The number of parity volumes for so many volumes.
-  func count(for parts: Int64) -> Int64 {
+  public func count(for parts: Int64) -> Int64 {
     switch self {
     case .none: 0
     case .percent(let percent): (parts * percent + 99) / 100

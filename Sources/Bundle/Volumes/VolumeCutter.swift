@@ -71,11 +71,11 @@ public struct VolumeCutter {
       }
       return false
     }
-    if isStopped || parity.count(for: parts) == 0 { return parts }
+    let end = parts + parity.count(for: parts)
+    guard !isStopped, let first = (parts..<end).first(where: { isWanted($0 + 1) }) else { return parts }
     let staging = try StagingFolder(in: folder, platform: platform)
     let content = try plain(path, in: staging)
-    let rows = parts..<(parts + parity.count(for: parts))
-    for (row, made) in try parityPieces(rows, of: content, piece, bytes, in: staging) {
+    for (row, made) in try parityPieces(first..<end, of: content, piece, bytes, in: staging) where isWanted(row + 1) {
       let fd = try platform.files.open(made)
       defer { platform.files.close(fd) }
       if try add(row + 1, of: FileSource(fd, files: platform.files)) == .stop { break }
@@ -126,7 +126,7 @@ public struct VolumeCutter {
   private func parityPieces(
     _ rows: Range<Int64>, of path: String, _ piece: Int64, _ bytes: Int64, in staging: borrowing StagingFolder
   ) throws -> [(row: Int64, path: String)] {
-    let places = (0..<rows.lowerBound).map {
+    let places = (0..<((bytes + piece - 1) / piece)).map {
       PieceComputation.Place(path: path, start: $0 * piece, bytes: min(piece, bytes - $0 * piece))
     }
     let tables = ReedSolomon(count: places.count).parity(Int(rows.lowerBound)..<Int(rows.upperBound))
@@ -149,7 +149,7 @@ public struct VolumeCutter {
   private static func pieceBytes(of size: Int64) -> Int64 { size - size / 2048 - 16 << 10 }
 
   /// The least volume size with which the number of volumes stays within its limit.
-  public static func size(of bytes: Int64) -> Int64 { size(of: bytes, in: Manifest.Volume.most) }
+  public static func size(of bytes: Int64, with parity: ParityShare) -> Int64 { size(of: bytes, in: parity.mostParts) }
 
   /// A volume size with which there are at most `parts` volumes.
   private static func size(of bytes: Int64, in parts: Int64) -> Int64 { bytes / parts / 2047 * 2048 + 32 << 10 }

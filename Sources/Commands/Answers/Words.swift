@@ -95,6 +95,20 @@ enum Words {
     fields.map { "\($0.name)=\(value($0.value))" }.joined(separator: " ")
   }
 
+  /// A path as a person types it in a shell. A label of a stick may have spaces.
+  static func typed(_ path: String) -> String {
+    if path.utf8.allSatisfy(isPlainInShell) { return path }
+    return "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#) + "'"
+  }
+
+  /// Whether a byte is a letter, a digit, or one of `-./_`.
+  private static func isPlainInShell(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 45...57, 65...90, 95, 97...122: true
+    default: false
+    }
+  }
+
   /// Missing numbers as ranges, such as `2, 5-7`.
   static func ranges(_ ranges: [ClosedRange<Int64>]) -> String {
     ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ", ")

@@ -34,7 +34,8 @@ extension DeviceTool {
         OptionSpec("stick", kind: .value("DIR"), help: "exchange bundles with this stick too"),
         OptionSpec("repair", help: "first repair capture in the copy, as doctor --repair does"),
         OptionSpec("rebuild", help: "the tablet was lost or reset: give it a database built from bundles and exports"),
-        fingerprint, migrated, accept, Encrypting.option, BundleSize.option, Medium.plainFolder, Medium.trustSize,
+        fingerprint, migrated, accept, Encrypting.option, BundleSize.option, Volumes.parityOnSticks,
+        Medium.plainFolder, Medium.trustSize,
       ],
       examples: [
         Example("satchel -C tablet-1 dock /media/card/survey --database survey.gpkg", "The first time."),
@@ -43,6 +44,9 @@ extension DeviceTool {
     ) { command, context in
       let workspace = try open(command, context)
       guard let stick = command.value("stick").map({ command.path($0) }) else {
+        guard try command.parityShare() == .none else {
+          throw UsageError("--parity makes more volumes on sticks: it needs --stick")
+        }
         let answer = try dock(workspace, command, context)
         return Hooks.run(after: answer, command, context)
       }
@@ -66,7 +70,9 @@ extension DeviceTool {
         docked = answer
         return try outgoing(open(command, context))
       },
-      cut: { _, file, medium in try open(command, context).putVolumes(of: file, on: medium) },
+      cut: { _, file, medium in
+        try open(command, context).putVolumes(of: file, on: medium, parity: command.parityShare())
+      },
       made: { failure in
         ((try? outgoing(workspace)) ?? []).filter { $0.file != nil }.map { finished in
           var finished = finished

@@ -17,12 +17,16 @@ extension DeviceTool {
           return try syncing.run(
             take: { _, files in try stage(stick: files, in: workspace, command) },
             make: { _ in try outgoing(workspace) },
-            cut: { _, file, medium in try workspace.putVolumes(of: file, on: medium) })
+            cut: { _, file, medium in
+              try workspace.putVolumes(of: file, on: medium, parity: command.parityShare())
+            })
         }
         return try syncing.run(
           take: { _, files in try take(stick: files, into: workspace, command) },
           make: { try due(workspace, command, for: $0, unknown: syncing.stick.unknown) },
-          cut: { _, file, medium in try workspace.putVolumes(of: file, on: medium) },
+          cut: { _, file, medium in
+            try workspace.putVolumes(of: file, on: medium, parity: command.parityShare())
+          },
           made: { made(workspace, before: $0) })
       })
   }

@@ -1,3 +1,5 @@
+import SatchelValues
+
 /// A piece of HTML. A value inserted by `\(...)` is text, and cannot become markup:
 ///
 ///     Markup("<td>\(name)</td>")

@@ -10,8 +10,8 @@ extension HubTool {
       ["import"], summary: "merge bundles from devices",
       discussion: """
         Verifies each file and merges it in one transaction. A bundle that was imported before changes nothing. A \
-        change that cannot be accepted as it is becomes a conflict, and holds back only its own row. A refused file is \
-        copied to bundles/quarantine, with the reason beside it. A bundle for a newer version of the dataset waits in \
+        change that cannot be accepted as it is becomes a conflict, and holds back only its own row. A refused bundle \
+        is copied to bundles/quarantine, with the reason beside it. A bundle for a newer dataset version waits in \
         bundles/inbox/waiting, and the first import after `dataset apply` merges it. A bundle that deletes or changes \
         more rows than the dataset's "brake" lets pass waits there too, until you accept or reject it.
         """,
@@ -119,8 +119,8 @@ extension HubTool {
         ).run(
           waiting: hub.dueByNow(), take: { try take($0, stick: $1, into: hub, command) },
           make: { try due(hub, command, $0) },
-          cut: { outgoing, file, medium in
-            try hub.emitting { try $0.putVolumes(of: file, for: outgoing.to, on: medium) }
+          cut: { bundle, file, medium in
+            try hub.emitting { try $0.putVolumes(of: file, for: bundle.to, on: medium, parity: command.parityShare()) }
           })
       })
   }

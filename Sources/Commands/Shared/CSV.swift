@@ -1,3 +1,5 @@
+import SatchelValues
+
 /// Comma-separated values (RFC 4180), as spreadsheets write and read them.
 enum CSV {
   /// The fields of each line. Empty lines are skipped. nil if a quote is not closed.

@@ -97,7 +97,7 @@ extension StatusSheet {
 
     mutating func add(onSticks volumes: [CarriedVolumes]) {
       for bundle in volumes {
-        add("On sticks", "\(bundle.whole): \(Volumes.missing(bundle.missing, of: bundle.parts, "on no stick yet"))")
+        add("On sticks", "\(bundle.whole): \(Volumes.missing(bundle))")
       }
     }
 

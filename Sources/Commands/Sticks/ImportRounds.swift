@@ -26,6 +26,10 @@ struct ImportRounds {
   private(set) var stopped: Failure?
   /// Files that were not imported, because too many files of the same sender were refused.
   private(set) var leftAlone = 0
+  /// The senders of files that were refused earlier with the same bytes, for a reason that stays.
+  private var refusedEarlier: Set<ReplicaID?> = []
+  /// Whether a file was left alone only because of files that were refused earlier.
+  private var isAnyUnread = false
 
   /// Whether a person named just one file: its refusal is then the answer of the command.
   private let isAlone: Bool
@@ -88,25 +92,25 @@ struct ImportRounds {
     }
     guard isWelcome(file) else {
       leftAlone += 1
+      if refusedEarlier.contains(file.sender) { isAnyUnread = true }
       return nil
     }
     if file.isForOtherRecipient {
-      let words: TerminalText = """
-        \(file.path): left alone. It is encrypted for another recipient, such as an office with the same names. If it \
-        is for this office, its sender must make it again.
-
+      leave(
+        file,
         """
-      note(file, Told(text: words, json: ["verdict": "left"], isTaken: false))
-      refused[file.sender, default: 0] += 1
+        It is encrypted for another recipient, such as an office with the same names. If it is for this office, its \
+        sender must make it again.
+        """)
       return nil
     }
     do { note(file, try body(file.path)) } catch let error as Refusal where error.code == .gap && !isAlone {
       return Failure(error)
     } catch let error as Refusal where error.isForElsewhere && !isAlone {
       // A courier's stick also holds bundles for other replicas.
-      let words: TerminalText = "\(file.path): left alone. \(error.message)\n"
-      note(file, Told(text: words, json: ["verdict": "left"], isTaken: false))
-      refused[file.sender, default: 0] += 1
+      leave(file, error.message)
+    } catch let error as Quarantine.RefusedEarlier {
+      refuse(file, error)
     } catch {
       let failure = Failure(Self.helped(error))
       let isOfFile = !isAlone && failure.code == .failed && !(error is WorkspaceError)
@@ -122,6 +126,24 @@ struct ImportRounds {
   }
 
   private func isWelcome(_ file: InspectedFile) -> Bool { refused[file.sender, default: 0] < mostRefused }
+
+  /// Leaves a file in its place. This is no failure.
+  private mutating func leave(_ file: InspectedFile, _ why: String) {
+    note(file, Told(text: "\(file.path): left alone. \(why)\n", json: ["verdict": "left"], isTaken: false))
+    refused[file.sender, default: 0] += 1
+  }
+
+  /// Reports a file that was refused earlier. This is no failure, so a sync with such a stick can end well. Another
+  /// file with the same bundle may be sound, so it is imported.
+  private mutating func refuse(_ file: InspectedFile, _ earlier: Quarantine.RefusedEarlier) {
+    let told = Told(
+      text: "Refused earlier (\(earlier.day)): \(Paths.name(of: file.path)). \(earlier.message)\n",
+      json: ["verdict": "refused-earlier", "refused_at": .time(earlier.at), "error": Failure(earlier).json],
+      isTaken: false)
+    results.append((file.path, .told(told)))
+    refused[file.sender, default: 0] += 1
+    refusedEarlier.insert(file.sender)
+  }
 
   private mutating func refuse(_ file: InspectedFile, _ failure: Failure) {
     results.append((file.path, .failed(failure)))
@@ -159,6 +181,8 @@ struct ImportRounds {
       }
     }
     answer.members = [.init(name: "bundles", value: .array(documents))]
+    // A person may wait for the file that was left alone.
+    if isAnyUnread, answer.code == .done { answer.code = .refused }
     if let stopped {
       answer.warnings += stopped.text
       answer.members.append(.init(name: "error", value: stopped.json))

@@ -1,3 +1,4 @@
+import SatchelJSON
 import SatchelPlatform
 
 /// The commands `sync` and `watch` of both tools.
@@ -14,16 +15,27 @@ struct SyncCommands: Sendable {
   private var syncWithHooks: Sync {
     let sync = sync
     return { stick, command, context in
+      var answer = try sync(stick, command, context)
+      answer.members.insert(JSONValue.Member(name: "stick", value: .string(stick)), at: 0)
       // A hook follows the links of its own machine, not the rules for sticks.
-      Hooks.run(after: try sync(stick, command, context), isSync: true, command, context)
+      return Hooks.run(after: answer, isSync: true, command, context)
     }
+  }
+
+  /// The path of the only stick that is plugged in. Says which stick it is, before `sync` works on it.
+  private func pluggedIn(_ command: ParsedCommand, _ context: CommandContext) throws -> String {
+    try check(command, context)
+    let choice = try StickChoice(tool: tool, for: command, context.platform)
+    let stick = try choice.path()
+    if !command.json, !command.quiet { context.console.show(choice.words(for: stick)) }
+    return stick
   }
 
   var all: [Command] { [once, watch] }
 
   private static let options = [
     OptionSpec("fingerprint", kind: .value("WORDS"), help: "of the hub's key; for a device's first bundle only"),
-    Encrypting.option, BundleSize.option, Medium.plainFolder, Medium.trustSize,
+    Encrypting.option, BundleSize.option, Volumes.parityOnSticks, Medium.plainFolder, Medium.trustSize,
   ]
 
   private var once: Command {
@@ -39,9 +51,14 @@ struct SyncCommands: Sendable {
 
         The bundle is made for the free space of the stick: all rows, then as many attached files as fit. The other \
         files go with later bundles. If the rows alone do not fit, sync cuts the bundle into volumes and puts as many \
-        on this stick as fit. Put the next stick in and run sync again: it goes on with the missing volumes.
+        on this stick as fit. Put the next stick in and run sync again: it goes on with the missing volumes. \
+        If a stick may get lost, add --parity: a stick takes about eight volumes, and so many extra ones replace them.
 
         One failure does not stop the rest. If a part was done and a part failed, the exit code is 5.
+
+        Without DIR, sync uses the only stick that is plugged in, and says which. These are the media that are mounted \
+        in /media, /run/media or /mnt. If there are several, sync uses the only one with a folder SATCHEL. If sync \
+        cannot choose, it does nothing, and names the commands.
 
         A folder in /media, /run/media or /mnt, or a folder in /etc/fstab, is refused if nothing is mounted there.
 
@@ -50,12 +67,16 @@ struct SyncCommands: Sendable {
 
         No link on the stick is followed, and only regular files are opened. Files without the name of a bundle stay \
         as they are. After \(ImportRounds.mostRefusedOfStick) refused files of one sender, or as many that prove no \
-        sender, the others like them are left alone.
+        sender, the others like them are left alone. A damaged file, or a file of a revoked device, is refused once. \
+        Later it is only named, as "Refused earlier", and does not make the sync fail.
         """,
-      arguments: [ArgumentSpec("DIR", help: "where the stick is")], options: Self.options,
-      examples: [Example("\(tool) sync /media/stick", "Exchanges bundles with the stick.")], changesData: true
+      arguments: [ArgumentSpec("DIR", .optional, help: "where the stick is")], options: Self.options,
+      examples: [
+        Example("\(tool) sync /media/stick", "Exchanges bundles with the stick."),
+        Example("\(tool) sync", "With the only stick that is plugged in."),
+      ], changesData: true
     ) { command, context in
-      let stick = command.path(command.argument("DIR"))
+      let stick = try command.optionalArgument("DIR").map { command.path($0) } ?? pluggedIn(command, context)
       return try sync(stick, command, context.confined(below: stick))
     }
   }

@@ -56,6 +56,7 @@ struct Syncing {
     isRehearsal = command.dryRun
     self.command = command
     size = try command.bundleSize()
+    _ = try command.parityShare()
     medium = try Medium(of: folder, context.platform.files)
     try medium.check(for: command)
     mustProveSize = medium.mustProveSize(for: command)
@@ -231,7 +232,7 @@ struct Syncing {
     guard let volumes else { return .object(members) }
     return .object(
       members + [
-        .init(name: "parts", value: .integer(volumes.parts)),
+        .init(name: "parts", value: .integer(volumes.parts)), .init(name: "parity", value: .integer(volumes.parity)),
         .init(name: "volumes", value: .array(volumes.put.map { .integer($0) })),
         .init(name: "missing", value: .array(volumes.missing.map { .integer($0) })),
       ])
@@ -269,10 +270,7 @@ struct Syncing {
     let medium = try StickVolumes(of: file, on: stick, to: outgoing.to)
     if isRehearsal { return .put }
     try stick.put(before: outgoing.before, to: outgoing.to)
-    let known = try carriedVolumes.list().first { $0.whole == Paths.name(of: file) }
-    let carried = try cut(outgoing, file, medium)
-    let isAgain = known?.missing.isEmpty == true && carried.put != known?.put
-    let put = PutVolumes(carried, before: isAgain ? [] : known?.put ?? [])
+    let put = PutVolumes(try cut(outgoing, file, medium))
     // No volume fits, and the stick holds none: other files fill the stick.
     if put.put.isEmpty, !put.missing.isEmpty, try !medium.holdsVolumes(of: Paths.name(of: file)) {
       try stick.checkRoom(for: file, to: outgoing.to)

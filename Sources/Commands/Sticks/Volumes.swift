@@ -13,6 +13,11 @@ enum Volumes {
       help: "so many extra volumes, such as 20% or 2: each can replace any lost volume"),
   ]
 
+  /// The option of the commands that cut a bundle only if it is larger than a stick.
+  static let parityOnSticks = OptionSpec(
+    "parity", kind: .value("SHARE"),
+    help: "on several sticks, so many extra volumes, such as 20% or 2: each can replace any lost volume")
+
   /// The words about a volume that was kept.
   static func text(_ part: Int64, _ waiting: BundleParts.Waiting) -> TerminalText {
     let volume =
@@ -33,8 +38,9 @@ enum Volumes {
   }
 
   /// The words about volumes of a bundle that are on no stick yet.
-  static func missing(_ missing: [Int64], of parts: Int64, _ state: String) -> String {
-    Self.missing(missing.map(String.init), of: parts, state)
+  static func missing(_ carried: CarriedVolumes) -> String {
+    let missing = carried.missing.map { $0 > carried.parts ? "p\($0 - carried.parts)" : String($0) }
+    return Self.missing(missing, of: carried.parts + carried.parity, "on no stick yet")
   }
 
   private static func missing(_ missing: [String], of parts: Int64, _ state: String) -> String {
@@ -59,7 +65,8 @@ enum Volumes {
     .array(
       carried.map {
         [
-          "name": .string($0.whole), "parts": .integer($0.parts), "missing": .array($0.missing.map { .integer($0) }),
+          "name": .string($0.whole), "parts": .integer($0.parts), "parity": .integer($0.parity),
+          "missing": .array($0.missing.map { .integer($0) }),
         ]
       })
   }
@@ -87,7 +94,8 @@ extension ParsedCommand {
     return VolumePlan(size: bytes, parity: parity)
   }
 
-  private func parityShare() throws -> ParityShare {
+  /// The parity volumes that the option `--parity` requests.
+  func parityShare() throws -> ParityShare {
     guard let text = value("parity") else { return .none }
     let isPercent = text.hasSuffix("%")
     let digits = isPercent ? text.dropLast() : text[...]

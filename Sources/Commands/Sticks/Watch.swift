@@ -76,19 +76,22 @@ struct Watch {
   private mutating func visit(_ stick: String) -> ExitCode {
     say("\n\(context.platform.clock.localText(milliseconds: context.platform.clock.milliseconds())) \(stick)\n")
     count += 1
-    let head = JSONValue.Member(name: "stick", value: .string(stick))
     do {
       let answer = try sync(stick, command, context)
       say(answer.text)
       if !answer.warnings.isEmpty { context.console.warn(answer.warnings) }
       say(answer.closing)
-      keep([head, .init(name: "ok", value: .bool(answer.code == .done))] + answer.members, answer.code)
+      keep([.init(name: "ok", value: .bool(answer.code == .done))] + answer.members, answer.code)
       lastTrouble[stick] = nil
       return answer.code
     } catch {
       let failure = Failure(error)
       complain(failure, about: stick)
-      keep([head, .init(name: "ok", value: false), .init(name: "error", value: failure.json)], failure.code)
+      keep(
+        [
+          .init(name: "ok", value: false), .init(name: "stick", value: .string(stick)),
+          .init(name: "error", value: failure.json),
+        ], failure.code)
       return failure.code
     }
   }

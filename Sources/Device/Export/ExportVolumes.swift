@@ -22,11 +22,15 @@ extension DeviceWorkspace {
   }
 
   /// Puts volumes of an export on a medium, as many as fit. Goes on with the volumes that no medium has yet.
-  /// - Parameter file: the path of the export.
-  public func putVolumes(of file: String, on medium: some VolumeMedium) throws -> CarriedVolumes {
+  /// - Parameters:
+  ///   - file: the path of the export.
+  ///   - parity: the number of parity volumes, which come last.
+  public func putVolumes(
+    of file: String, on medium: some VolumeMedium, parity: ParityShare
+  ) throws -> CarriedVolumes {
     try lockedWithoutDatabase {
       try BundleVolumes(folder, reader: reader, platform: platform).put(
-        file, on: medium, trust: ownKeys(), key: keys.signing()
+        file, on: medium, parity: parity, trust: ownKeys(), key: keys.signing()
       ) {
         if isDocked {
           throw WorkspaceError(

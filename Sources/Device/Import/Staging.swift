@@ -82,8 +82,11 @@ extension DeviceWorkspace {
     }
   }
 
-  /// The text in one line.
-  private static func paragraph(_ text: String) -> String { text.split(separator: "\n").joined(separator: " ") }
+  /// The text in one line that no character turns around or uses to command a terminal. A person may read it with
+  /// `cat`, and names in it may come from anyone.
+  private static func paragraph(_ text: String) -> String {
+    visible(text.split(separator: "\n").joined(separator: " "))
+  }
 
   private static func reason(of path: String) -> String { path + ".reason.txt" }
 }

@@ -233,11 +233,11 @@ extension HubWorkspace {
 
   /// Puts volumes of a finished bundle for a device on a medium. The caller holds the workspace's lock.
   func putVolumes(
-    of file: String, for name: String, on medium: some VolumeMedium, _ store: HubStore
+    of file: String, for name: String, on medium: some VolumeMedium, _ parity: ParityShare, _ store: HubStore
   ) throws -> CarriedVolumes {
     guard let device = try store.device(named: name) else { throw Self.noDevice(name) }
     return try BundleVolumes(folder, reader: reader, platform: platform).put(
-      file, on: medium, trust: ownKeys(), key: signing(for: device)
+      file, on: medium, parity: parity, trust: ownKeys(), key: signing(for: device)
     ) { try Encryption.always.recipients(device.recipient, name: device.name, store.dataset, keys) }
   }
 

@@ -44,9 +44,13 @@ public final class Emitter {
   }
 
   /// Puts volumes of a finished bundle on a medium, as many as fit. Goes on with the volumes that no medium has yet.
-  /// - Parameter file: the path of the bundle.
-  public func putVolumes(of file: String, for device: String, on medium: some VolumeMedium) throws -> CarriedVolumes {
-    try withStore { try hub.putVolumes(of: file, for: device, on: medium, $0) }
+  /// - Parameters:
+  ///   - file: the path of the bundle.
+  ///   - parity: the number of parity volumes, which come last.
+  public func putVolumes(
+    of file: String, for device: String, on medium: some VolumeMedium, parity: ParityShare
+  ) throws -> CarriedVolumes {
+    try withStore { try hub.putVolumes(of: file, for: device, on: medium, parity, $0) }
   }
 
   /// Runs `body` with the store that was used for the previous device. If tables or triggers were changed meanwhile, or

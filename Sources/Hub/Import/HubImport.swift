@@ -286,11 +286,10 @@ extension HubWorkspace {
   private func quarantine(
     _ path: String, because error: any ExplainedError, _ store: HubStore, _ source: BundleSource
   ) throws {
-    if runMode == .dryRun { return }
     let trusted = try trustedKeys(store)
     let refused = Quarantine.Refusing(
       path, because: error, from: source, keys: { try keys(withOwnerOf: $0, store) },
       signer: { try reader.identityIfSound(of: $0, trust: .keys(trusted))?.signer })
-    try Quarantine.keep(refused, folder: folder, platform: platform, database: store.database)
+    try Quarantine.keep(refused, folder: folder, platform: platform, database: store.database, runMode)
   }
 }

@@ -136,7 +136,8 @@ public struct BundleParts {
       return result
     } catch {
       let refusal = error as? Refusal
-      if error is BundleError || refusal?.keeping == .quarantine || refusal?.keeping == .waiting {
+      let isForEver = error is BundleError || error is Quarantine.RefusedEarlier
+      if isForEver || refusal?.keeping == .quarantine || refusal?.keeping == .waiting {
         try platform.files.removeTree(waiting.path)
       } else if let refusal {
         try record.note(refusal)

@@ -59,32 +59,40 @@ public struct BundleVolumes {
   /// another round begins: a stick may be lost.
   /// - Parameters:
   ///   - medium: the medium and its room.
+  ///   - parity: the number of parity volumes, which come last. If media carry volumes of the bundle already, the
+  ///     number may only grow.
   ///   - trust: all keys with which the bundle may be signed.
   ///   - recipients: returns the recipients of the volumes. It is called only if the bundle is encrypted.
   public func put(
-    _ file: String, on medium: some VolumeMedium, trust: [PublicKey], key: borrowing SigningKey,
+    _ file: String, on medium: some VolumeMedium, parity: ParityShare, trust: [PublicKey], key: borrowing SigningKey,
     recipients: () throws -> [AgeRecipient]
   ) throws -> CarriedVolumes {
     let (name, record) = (Paths.name(of: file), CarriedVolumesFile(folder, platform.files))
-    let known = try record.list().first { $0.whole == name }
+    let known = try record.list().first { $0.whole == name }?.adding(parity)
     if let known, known.missing.isEmpty, try medium.holdsVolumes(of: name) { return known }
-    let least = try VolumeCutter.size(of: platform.files.size(file))
-    let size = known?.size ?? max(min(medium.room / Self.mostOnOne, Self.mostBytes), Self.leastBytes, least)
+    let share = known.map { ParityShare.volumes($0.parity) } ?? parity
+    let size = try known?.size ?? volumeSize(for: medium, of: file, share)
     let before = known.map { $0.missing.isEmpty ? [] : $0.put } ?? []
-    var put = before
+    var now: Set<Int64> = []
     func isWanted(_ part: Int64) -> Bool { !before.contains(part) }
     let parts = try VolumeCutter(reader: reader, platform: platform).cut(
-      file, size: size, in: folder.outbox, trust: trust, key: key, for: reader.isEncrypted(file) ? recipients() : [],
-      isWanted: isWanted
+      file, size: size, parity: share, in: folder.outbox, trust: trust, key: key,
+      for: reader.isEncrypted(file) ? recipients() : [], isWanted: isWanted
     ) { volume in
       guard try medium.put(volume.file, named: volume.name) else { return .stop }
-      put.insert(volume.part)
+      now.insert(volume.part)
       return .goOn
     }
-    var carried = CarriedVolumes(whole: name, size: size, parts: parts)
-    carried.put = put
-    if put != before || known != nil { try record.save(carried) }
+    let carried = CarriedVolumes(
+      whole: name, size: size, parts: parts, parity: share.count(for: parts), put: before.union(now), now: now)
+    if !now.isEmpty || known != nil { try record.save(carried) }
     return carried
+  }
+
+  /// The size of each volume, if `medium` is the first medium for the bundle.
+  private func volumeSize(for medium: some VolumeMedium, of file: String, _ parity: ParityShare) throws -> Int64 {
+    let least = try VolumeCutter.size(of: platform.files.size(file), with: parity)
+    return max(min(medium.room / Self.mostOnOne, Self.mostBytes), Self.leastBytes, least)
   }
 
   /// So many volumes go on a stick of the first stick's size. If they were larger, smaller sticks could not help.

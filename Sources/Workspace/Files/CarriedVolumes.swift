@@ -1,5 +1,7 @@
+import SatchelBundle
 import SatchelJSON
 import SatchelPlatform
+import SatchelValues
 
 /// A bundle that is larger than one stick, and which of its volumes were put on sticks.
 public struct CarriedVolumes: Sendable {
@@ -7,14 +9,33 @@ public struct CarriedVolumes: Sendable {
   public let whole: String
   /// The largest size of a volume's file, in bytes. Volumes of one size fit together, whenever they are cut.
   let size: Int64
+  /// The number of volumes, without parity volumes.
   public let parts: Int64
+  /// The number of parity volumes. Their numbers follow `parts`.
+  public internal(set) var parity: Int64
   /// The numbers of the volumes that were put on a stick.
-  public internal(set) var put: Set<Int64> = []
-
-  init(whole: String, size: Int64, parts: Int64) { (self.whole, self.size, self.parts) = (whole, size, parts) }
+  let put: Set<Int64>
+  /// The numbers of the volumes that this command put on a stick. They are not stored.
+  public internal(set) var now: Set<Int64> = []
 
   /// The numbers of the volumes that no stick has yet.
-  public var missing: [Int64] { (1...parts).filter { !put.contains($0) } }
+  public var missing: [Int64] { (1...(parts + parity)).filter { !put.contains($0) } }
+
+  /// The same state, with parity volumes that are requested now. There are never fewer than before, because sticks may
+  /// carry them.
+  func adding(_ requested: ParityShare) throws -> CarriedVolumes {
+    var volumes = self
+    volumes.parity = max(parity, requested.count(for: parts))
+    guard volumes.parity == parity || parts + volumes.parity <= Manifest.Volume.mostWithParity else {
+      throw WorkspaceError(
+        .tooManyVolumes,
+        """
+        Sticks carry \(whole) in \(parts) volumes already. Together with its parity volumes, a bundle has at most \
+        \(Manifest.Volume.mostWithParity).
+        """, hint: "Leave --parity out, or request fewer parity volumes.")
+    }
+    return volumes
+  }
 
   /// Whether this is an incomplete bundle with the name `prefix` and a number above `number`, which the receiver has.
   public func isAwaited(_ prefix: String, above number: Int64) -> Bool {
@@ -28,13 +49,17 @@ extension CarriedVolumes {
     guard let whole = document["whole"]?.stringValue, let size = document["size"]?.integerValue,
       let parts = document["parts"]?.integerValue, let put = document["put"]?.arrayValue, parts > 0
     else { return nil }
-    self.init(whole: whole, size: size, parts: parts)
-    self.put = Set(put.compactMap(\.integerValue).filter { (1...parts).contains($0) })
+    // A file of an earlier release has no parity.
+    let parity = max(0, document["parity"]?.integerValue ?? 0)
+    guard parity == 0 || parts <= Manifest.Volume.mostWithParity - parity else { return nil }
+    self.init(
+      whole: whole, size: size, parts: parts, parity: parity,
+      put: Set(put.compactMap(\.integerValue).filter { (1...(parts + parity)).contains($0) }))
   }
 
   fileprivate var json: JSONValue {
     [
-      "whole": .string(whole), "size": .integer(size), "parts": .integer(parts),
+      "whole": .string(whole), "size": .integer(size), "parts": .integer(parts), "parity": .integer(parity),
       "put": .array(put.sorted().map { .integer($0) }),
     ]
   }

@@ -67,7 +67,8 @@ public struct FailedImports {
   private static func wordsToKeep(of error: any Error) -> (any ExplainedError)? {
     if let refusal = error as? Refusal { return refusal.keeping == .inPlace ? refusal : nil }
     if let error = error as? SQLiteError, error.isOfTheMachine { return nil }
-    if error is BundleError || error is PlatformError || error is WorkspaceError { return nil }
+    if error is BundleError || error is Quarantine.RefusedEarlier { return nil }
+    if error is PlatformError || error is WorkspaceError { return nil }
     return error as? any ExplainedError
   }
 

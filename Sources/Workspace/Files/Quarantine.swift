@@ -18,6 +18,12 @@ public enum Quarantine {
   /// The most bytes of the sender's name for a file in the file's name here.
   private static let mostNameBytes = 150
   private static let reasonEnding = ".reason.txt"
+  /// The reasons that stay: the bytes of the file have the fault, or its signer was revoked, which is for ever. After
+  /// any other refusal a person can do something, such as an enrolment.
+  private static let lasting: Set<Reason> = [
+    .notABundle, .truncated, .trailingData, .badEntry, .tooLarge, .badSignature, .badDigest, .badManifest, .badLine,
+    .revoked, .revokedKey,
+  ]
 
   /// The record of a file that was refused.
   public struct Refusing {
@@ -38,26 +44,80 @@ public enum Quarantine {
     }
   }
 
+  /// The refusal of a file on a stick that was refused before, for the same lasting reason.
+  public struct RefusedEarlier: ExplainedError {
+    private let error: any ExplainedError
+    /// When the file was refused first, in milliseconds since 1970.
+    public let at: Int64
+    /// The local day of `at`, such as `2026-01-31`.
+    public let day: String
+
+    fileprivate init(_ error: any ExplainedError, at time: Int64, by clock: any WallClock) {
+      (self.error, at, day) = (error, time, clock.localDay(milliseconds: time))
+    }
+
+    public var code: Reason { error.code }
+    public var message: String { error.message }
+    public var hint: String? { error.hint }
+  }
+
   /// Keeps a copy of a refused file, with a text beside it that gives the reason, and records it in the ledger. Files
   /// with the same bytes are kept once. A file on a stick that proves no sender is only recorded: anyone can make any
   /// number of such files.
   ///
-  /// A file in the inbox, or waiting there, is moved; any other file stays where the person has it.
+  /// A file in the inbox, or waiting there, is moved; any other file stays where the person has it. Such a file is only
+  /// recorded if it is no bundle by its first bytes.
+  ///
+  /// Throws a `RefusedEarlier` if a file on a stick was refused before for the same lasting reason, and nothing is left
+  /// to record or to keep.
   public static func keep(
-    _ refused: Refusing, folder: WorkspaceFolder, platform: Platform, database: borrowing Database
+    _ refused: Refusing, folder: WorkspaceFolder, platform: Platform, database: borrowing Database, _ runMode: RunMode
   ) throws {
     let (file, files) = (refused.file, platform.files)
     let time = platform.clock.milliseconds()
     let isFile = try files.kind(file) == .file
-    let digest = refused.source == .stick && isFile ? try firstDigest(of: file, files) : nil
+    let digest = refused.source == .stick && isFile ? try self.digest(ofFirst: 1 << 20, of: file, files) : nil
+    if let digest,
+      let earlier = try timeOfEarlier(refused, beginning: digest, folder, files: files, database: database)
+    {
+      throw RefusedEarlier(refused.error, at: earlier, by: platform.clock)
+    }
+    if runMode == .dryRun { return }
     try Ledger.addRefusal(file: Paths.name(of: file), digest, reason: refused.error.reason, at: time, in: database)
     // A file that is not a plain file, or that would fill the disk, is recorded and left in place. The same holds for a
     // file that is in the quarantine already.
     guard isFile, Paths.parent(of: file) != folder.quarantine, try files.size(file) <= maximumBytes,
-      try refused.source == .named || refused.signer(file) != nil
+      try isEvidence(refused, folder, files)
     else { return }
     guard try copy(refused, at: time, folder, files) else { return }
     if folder.isForUs(file) { try files.remove(file) }
+  }
+
+  /// Whether a refused file may hold a signature. A file in the inbox counts, too: it must not stay there.
+  private static func isEvidence(
+    _ refused: Refusing, _ folder: WorkspaceFolder, _ files: any FileSystem
+  ) throws -> Bool {
+    if refused.source == .stick { return try refused.signer(refused.file) != nil }
+    return try folder.isForUs(refused.file) || BundleReader.mayBeBundle(refused.file, files)
+  }
+
+  /// When a file on a stick was refused first, in milliseconds since 1970. nil: it was not refused before, or a person
+  /// may have to act.
+  ///
+  /// If a known key signed the file, a copy with all its bytes must be in the quarantine. Another file may have the
+  /// same beginning, for example a damaged bundle that was copied again.
+  /// - Parameter beginning: the digest of the file's beginning.
+  private static func timeOfEarlier(
+    _ refused: Refusing, beginning: Digest, _ folder: WorkspaceFolder, files: any FileSystem,
+    database: borrowing Database
+  ) throws -> Int64? {
+    let (file, error) = (refused.file, refused.error)
+    guard lasting.contains(error.code),
+      let time = try Ledger.refusal(of: Paths.name(of: file), beginning, reason: error.reason, in: database)
+    else { return nil }
+    if try refused.signer(file) == nil { return time }
+    guard try files.size(file) <= maximumBytes else { return nil }
+    return try isKept(digest(of: file, files), among: names(folder, files: files)) ? time : nil
   }
 
   /// Returns whether the file is kept now, or was kept before. False: there is no room, or the file has changed since
@@ -70,12 +130,8 @@ public enum Quarantine {
     defer { try? files.remove(made.path) }
     let (bytes, digest) = try fill(made.fd, from: refused.file, files)
     let time = UTCTime.fileName(milliseconds: time)
-    let mark = "-\(digest.hexadecimal.prefix(24))-"
     let kept = try names(folder, files: files)
-    // The sender's name for the file follows the marks. That name may look like a mark, so the comparison begins at the
-    // mark's own place.
-    let count = time.utf8.count
-    if kept.contains(where: { $0.utf8.dropFirst(count).starts(with: mark.utf8) }) { return true }
+    if isKept(digest, among: kept) { return true }
     let signer = try refused.signer(made.path)
     // A stick may have returned other bytes than before.
     if refused.source == .stick, signer == nil { return false }
@@ -84,13 +140,26 @@ public enum Quarantine {
     if kept.count(where: { name in marks.contains { hasMark(name, $0) } }) >= mostFilesOfOne { return false }
     let sizes = try kept.map { try files.size(Paths.join(folder.quarantine, $0)) }
     if isFull(sizes, for: bytes) { return false }
-    let name = time + mark + own + safe(Paths.name(of: refused.file))
+    let name = time + mark(ofBytes: digest) + own + safe(Paths.name(of: refused.file))
     let target = Paths.join(folder.quarantine, name)
     try files.rename(made.path, to: target)
     let error = refused.error
-    let words = "\(error.message)\n" + (error.hint.map { "\($0)\n" } ?? "")
-    try files.replace(target + reasonEnding, mode: 0o644, contents: Array("\(error.reason)\n\(words)".utf8))
+    // A person may read this text with `cat`, and names in it may come from anyone.
+    let lines = [error.reason, error.message] + [error.hint].compactMap(\.self)
+    let text = lines.map { "\(visible($0))\n" }.joined()
+    try files.replace(target + reasonEnding, mode: 0o644, contents: Array(text.utf8))
     return true
+  }
+
+  /// The mark of a file's bytes in its name. It follows the time.
+  private static func mark(ofBytes digest: Digest) -> String { "-\(digest.hexadecimal.prefix(24))-" }
+
+  /// Whether a file with these bytes is among the kept files.
+  private static func isKept(_ digest: Digest, among names: [String]) -> Bool {
+    // The sender's name for the file follows the marks. That name may look like a mark, so the comparison begins at the
+    // mark's own place.
+    let (mark, count) = (self.mark(ofBytes: digest), UTCTime.fileName(milliseconds: 0).utf8.count)
+    return names.contains { $0.utf8.dropFirst(count).starts(with: mark.utf8) }
   }
 
   /// The sender's name for a file, without characters that command a terminal, break lines or turn text around.
@@ -132,19 +201,17 @@ public enum Quarantine {
     return (bytes, hash.finish())
   }
 
-  /// The digest of a file's first MiB, which identifies the file for people. Reading all of a large file would take
-  /// long.
-  private static func firstDigest(of file: String, _ files: any FileSystem) throws -> Digest {
+  /// The digest of a file.
+  /// - Parameter count: only the first bytes count. They identify a large file for people, and all of it takes long.
+  private static func digest(ofFirst count: Int = .max, of file: String, _ files: any FileSystem) throws -> Digest {
     let fd = try files.open(file)
     defer { files.close(fd) }
-    var buffer = [UInt8](repeating: 0, count: 1 << 20)
     var hash = BLAKE2b512()
-    var left = buffer.count
-    while left > 0 {
-      let count = try files.read(fd, into: &buffer)
-      if count == 0 { break }
-      hash.update(Array(buffer[..<min(count, left)]))
-      left -= count
+    var left = count
+    var pieces = files.pieces(of: fd)
+    while left > 0, let piece = try pieces.next() {
+      hash.update(Array(piece.prefix(left)))
+      left -= min(piece.count, left)
     }
     return hash.finish()
   }

@@ -136,6 +136,20 @@ public enum Ledger {
       """, values)
   }
 
+  /// When a file was refused first, in milliseconds since 1970. nil: no refusal for this reason is recorded.
+  /// - Parameter digest: the digest of the file's beginning.
+  static func refusal(
+    of file: String, _ digest: Digest, reason: String, in database: borrowing Database
+  ) throws -> Int64? {
+    try database.first(
+      """
+      SELECT min(at)
+      FROM satchel_ledger
+      WHERE bundle IS NULL AND digest = :digest AND detail = :detail AND verdict = 'refused'
+      """, ["digest": .string(digest.hexadecimal), "detail": .string("\(reason): \(file)")]
+    ) { $0.optionalInteger(0) } ?? nil
+  }
+
   /// The ledger's knowledge about a bundle's id.
   public enum Knowledge: Sendable {
     case nothing

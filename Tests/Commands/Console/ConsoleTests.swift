@@ -155,7 +155,7 @@ struct ConsoleTests {
   @Test("every page has its content, forbids foreign scripts and frames, and keeps nothing")
   func pages() throws {
     try quarrel("<b>mine</b>")
-    try camp.write("broken.satchel", "no bundle")
+    try camp.writeDamagedBundle("broken.satchel")
     camp.hub("import", camp.path("broken.satchel"))
     try inBrowser { browser throws in
       let id = try #require(

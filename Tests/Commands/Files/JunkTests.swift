@@ -32,7 +32,7 @@ struct JunkTests {
   @Test("a file without a known signature is recorded once, by name, digest and reason, and never copied")
   func unsigned() throws {
     try camp.write("\(folder)/camp-tablet-hub-7.satchel", "junk")
-    for _ in 1...3 { #expect(camp.hub("sync", stick).code == 3) }
+    for round in 1...3 { #expect(camp.hub("sync", stick).code == (round == 1 ? 3 : 0)) }
     #expect(try quarantined() == [])
     let noted = try camp.rows("office.sqlite", "SELECT detail, digest FROM satchel_ledger WHERE verdict = 'refused'")
     let digest = try StockTool.b2sum(camp.path("\(folder)/camp-tablet-hub-7.satchel"), in: camp.root).text.prefix(128)
@@ -61,8 +61,72 @@ struct JunkTests {
     var bytes = try Data(contentsOf: URL(filePath: path))
     bytes[bytes.count - 100_000] ^= 1
     try bytes.write(to: URL(filePath: path))
-    for _ in 1...2 { #expect(camp.hub("sync", stick).code == 3) }
+    for round in 1...2 { #expect(camp.hub("sync", stick).code == (round == 1 ? 3 : 0)) }
     #expect(try quarantined().count == 2)
+  }
+
+  @Test("a file that was refused earlier is named with the day, and the sync ends well", arguments: [false, true])
+  func earlier(isRehearsal: Bool) throws {
+    try camp.write("\(folder)/camp-tablet-hub-7.satchel", "junk")
+    let first = camp.hub("sync", stick)
+    #expect(first.code == 3 && first.error.contains("This is not a Satchel bundle"), "\(first)")
+    let more = isRehearsal ? ["--dry-run"] : []
+    let words = ["-C", camp.path("hub"), "sync", stick] + more
+    let outcome = camp.hubAnywhere(words)
+    #expect(outcome.code == 0, "\(outcome)")
+    let day = camp.platform.clock.localDay(milliseconds: camp.platform.clock.milliseconds())
+    #expect(outcome.out.contains("Refused earlier (\(day)): camp-tablet-hub-7.satchel. This is not"), "\(outcome.out)")
+    let document = try #require(try camp.hubAnywhere(words + ["--json"]).json["bundles"]?.arrayValue?.first)
+    #expect(document["verdict"] == "refused-earlier" && document["error"]?["reason"] == "not-a-bundle", "\(document)")
+    #expect(document["refused_at"]?.stringValue?.hasSuffix("Z") == true, "\(document)")
+  }
+
+  @Test("a device refuses a file once, too")
+  func earlierAtDevice() throws {
+    try camp.makeFolder("stick/SATCHEL/camp/tablet/hub")
+    try camp.write("stick/SATCHEL/camp/tablet/hub/camp-hub-tablet-9.satchel", "junk")
+    #expect(camp.device("tablet", "sync", stick).code == 3)
+    let outcome = camp.device("tablet", "sync", stick)
+    #expect(outcome.code == 0 && outcome.out.contains("Refused earlier ("), "\(outcome)")
+  }
+
+  @Test("a bundle of a stranger is refused in each sync, because its device can be enrolled")
+  func curable() throws {
+    let stranger = try CommandLineFixture(copyOf: camp)
+    stranger.hub("device", "provision", "radio", "--user", "ann", "--into", stranger.path("radio"))
+    try stranger.sql("radio/data.sqlite", "UPDATE reviews SET stars = 1")
+    try HostFileSystem().copy(
+      try stranger.export("radio"), to: camp.path("\(folder)/camp-tablet-hub-9.satchel"), mode: 0o644)
+    for _ in 1...2 { #expect(camp.hub("sync", stick).code == 3) }
+  }
+
+  @Test("a bundle with the damage of another copy is refused as a new file, and a sound copy is imported")
+  func copiedAgain() throws {
+    let row = "INSERT INTO reviews VALUES ('big', 'lake', 'ann', 1, hex(randomblob(2500000)))"
+    try camp.sql("tablet/data.sqlite", row)
+    try export("tablet")
+    let path = camp.path("\(folder)/camp-tablet-hub-1.satchel")
+    let sound = try Data(contentsOf: URL(filePath: path))
+    // Both damaged copies have the same first MiB.
+    for offset in [100_000, 200_000] {
+      var bytes = sound
+      bytes[bytes.count - offset] ^= 1
+      try bytes.write(to: URL(filePath: path))
+      #expect(camp.hub("sync", stick).code == 3)
+      #expect(camp.hub("sync", stick).code == 0)
+    }
+    try sound.write(to: URL(filePath: path))
+    let outcome = camp.hub("sync", stick)
+    #expect(outcome.code == 0 && outcome.out.contains("Bundle 1 of tablet: 2 changes taken."), "\(outcome)")
+  }
+
+  @Test("while files were left alone, files that were refused earlier do not end a sync well")
+  func leftAlone() throws {
+    for number in 1...101 { try camp.write("\(folder)/camp-tablet-hub-\(number).satchel", "junk \(number)") }
+    for _ in 1...2 {
+      let outcome = camp.hub("sync", stick)
+      #expect(outcome.code == 3 && outcome.error.contains("1 more file on the stick was left alone"), "\(outcome)")
+    }
   }
 
   @Test("the good ones come first, 100 of one kind are refused in a sync, and it says how many more were left alone")
@@ -126,6 +190,12 @@ struct JunkTests {
     let outcome = camp.hub("sync", stick)
     #expect(outcome.code == 3 && outcome.out.contains("Bundle 1 of phone: 1 change taken."), "\(outcome)")
     // Its signature is known: a person may look at it.
+    #expect(try quarantined().count == 2)
+    let again = camp.hub("sync", stick)
+    #expect(again.code == 0 && again.out.contains("): camp-tablet-hub-1.satchel. The device tablet was"), "\(again)")
+    // Without the copy in the quarantine, the file is refused as a new one.
+    #expect(camp.hub("quarantine", "drop", "--all").code == 0)
+    #expect(camp.hub("sync", stick).code == 3)
     #expect(try quarantined().count == 2)
   }
 }

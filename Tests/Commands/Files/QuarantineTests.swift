@@ -1,5 +1,6 @@
 import Foundation
 import SatchelPlatform
+import SatchelWorkspace
 import TestSupport
 import Testing
 
@@ -31,7 +32,7 @@ struct QuarantineTests {
   @Test("the refused files of one signer leave room for those of another")
   func room() throws {
     for number in 1...205 {
-      try camp.write("junk.satchel", "junk \(number)")
+      try camp.writeDamagedBundle("junk.satchel", "\(number)")
       #expect(camp.hub("import", camp.path("junk.satchel")).code == 3)
     }
     #expect(try kept().count == 200)
@@ -39,6 +40,42 @@ struct QuarantineTests {
     #expect(try kept().count == 201)
     #expect(camp.hub("import", camp.path("junk.satchel")).code == 3)
     #expect(try kept().count == 201)
+  }
+
+  @Test("the quarantine keeps a file that fills its last bytes, and no more files after that")
+  func bytes() throws {
+    let large = camp.path("hub/bundles/quarantine/large.satchel")
+    #expect(FileManager.default.createFile(atPath: large, contents: nil))
+    let file = try #require(FileHandle(forWritingAtPath: large))
+    // A file that is only a hole takes no room on the disk.
+    try file.truncate(atOffset: UInt64(Quarantine.mostBytes) - 4)
+    for (junk, isKept) in [("junk", true), ("more", false)] {
+      let place = camp.path("hub/bundles/inbox/\(junk).satchel")
+      try camp.write("hub/bundles/inbox/\(junk).satchel", junk)
+      #expect(camp.hub("import", place).code == 3)
+      #expect(FileManager.default.fileExists(atPath: place) != isKept)
+    }
+    #expect(try kept().count == 2)
+    #expect(camp.hub("status").out.contains("bundles/quarantine is full"))
+  }
+
+  @Test("a file that is no bundle by its first bytes stays where the person has it, and is not copied")
+  func film() throws {
+    try camp.write("film.mp4", "ftypisom: a film")
+    let outcome = camp.hub("import", camp.path("film.mp4"))
+    #expect(outcome.code == 3 && outcome.error.contains("This is not a Satchel bundle"), "\(outcome)")
+    #expect(FileManager.default.fileExists(atPath: camp.path("film.mp4")))
+    #expect(try HostFileSystem().list(camp.path("hub/bundles/quarantine")).isEmpty)
+    #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_ledger WHERE verdict = 'refused'") == "1")
+    // A damaged bundle is evidence, also if no signature in it can be read.
+    try camp.writeDamagedBundle("damaged.satchel")
+    #expect(camp.hub("import", camp.path("damaged.satchel")).code == 3)
+    #expect(try kept().count == 1)
+    // A file in the inbox leaves it.
+    try camp.write("hub/bundles/inbox/film.satchel", "ftypisom: a film")
+    #expect(camp.hub("import", camp.path("hub/bundles/inbox/film.satchel")).code == 3)
+    #expect(try kept().count == 2)
+    #expect(try HostFileSystem().list(camp.path("hub/bundles/inbox")).isEmpty)
   }
 
   enum End: CaseIterable { case revoke, revokeFromLater, revokeOfCopies, age, ageOfCopies }
@@ -96,7 +133,7 @@ struct QuarantineTests {
   func safeNames() throws {
     let long = String(repeating: "x", count: 240)
     for (number, name) in ["a\u{1b}[2J\n\u{202e}b", long].enumerated() {
-      try camp.write("\(name).satchel", "junk \(number)")
+      try camp.writeDamagedBundle("\(name).satchel", "\(number)")
       #expect(camp.hub("import", camp.path("\(name).satchel")).code == 3)
     }
     let names = try kept()

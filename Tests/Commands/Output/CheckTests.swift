@@ -65,7 +65,7 @@ struct CheckTests {
 
   @Test("a refused file is a WARNING until a person has seen to it")
   func refused() throws {
-    try camp.write("junk.satchel", "no bundle")
+    try camp.writeDamagedBundle("junk.satchel")
     #expect(camp.hub("import", camp.path("junk.satchel")).code == 3)
     let outcome = camp.hub("check")
     #expect(outcome.code == 1 && outcome.out.contains("1 file refused"), "\(outcome)")

@@ -29,7 +29,7 @@ struct DeviceHealthTests {
   func shown() throws {
     #expect(try health() == .null)
     #expect(camp.hub("device", "show", "tablet").out.contains("not known"))
-    try camp.write("broken.satchel", "no bundle")
+    try camp.writeDamagedBundle("broken.satchel")
     camp.device("tablet", "import", camp.path("broken.satchel"))
     try deliver(1, stars: 1)
     let health = try #require(try health())
@@ -49,7 +49,7 @@ struct DeviceHealthTests {
 
   @Test("the device's own status shows what its next bundle will say")
   func own() throws {
-    try camp.write("broken.satchel", "no bundle")
+    try camp.writeDamagedBundle("broken.satchel")
     camp.device("tablet", "import", camp.path("broken.satchel"))
     #expect(camp.device("tablet", "doctor").code == 0)
     let own = try #require(try camp.device("tablet", "status", "--json").json["health"])
@@ -138,7 +138,7 @@ struct DeviceHealthTests {
   @Test("a change of the health alone makes no new bundle")
   func nothingNew() throws {
     try deliver(1, stars: 1)
-    try camp.write("broken.satchel", "no bundle")
+    try camp.writeDamagedBundle("broken.satchel")
     camp.device("tablet", "import", camp.path("broken.satchel"))
     try camp.write("tablet/doctor.json", #"{ "at": "2026-01-31T08:05:09Z", "result": "faults" }"#)
     let export = try camp.device("tablet", "export", "--json").json

@@ -19,9 +19,10 @@ struct HostileWordsTests {
       CREATE TABLE notes (id TEXT PRIMARY KEY, "\(word)" TEXT, photo TEXT);
       INSERT INTO notes VALUES ('\(word)', '\(word)', NULL), ('n2', 'two', '\(word)');
       """,
-      CommandLineFixture.definition(
-        #"{ "notes": { "conflict": "manual", "attachments": ["photo"] } }"#), devices: ["tablet"])
+      CommandLineFixture.definition(Self.tables), devices: ["tablet"])
   }
+
+  private static let tables = #"{ "notes": { "conflict": "manual", "attachments": ["photo"] } }"#
 
   /// Expects that every line of a command's output is the command's own.
   private func expectHarmless(_ outcome: CommandLineFixture.Outcome, _ command: [String]) {
@@ -127,7 +128,7 @@ struct HostileWordsTests {
     try camp.makeFolder("stick/SATCHEL/camp/hub/tablet")
     try camp.makeFolder("stick/SATCHEL/camp/tablet/hub")
     for place in ["hub/tablet", "tablet/hub"] {
-      try camp.write("stick/SATCHEL/camp/\(place)/\(name).satchel", "no bundle")
+      try camp.writeDamagedBundle("stick/SATCHEL/camp/\(place)/\(name).satchel")
     }
     _ = try disagree()
     let stick = camp.path("stick")
@@ -142,6 +143,22 @@ struct HostileWordsTests {
     tablet("quarantine", "list")
     tablet("import", camp.path("stick/SATCHEL/camp/tablet/hub/\(name).satchel"), camp.path("stick/nothing"))
     tablet("import", "--stage", camp.path("stick/SATCHEL/camp/tablet/hub/\(name).satchel"))
+  }
+
+  @Test("the text beside a waiting bundle commands no terminal, and stays in its lines")
+  func besideWaiting() throws {
+    // The app on the device has already added the column that the migration adds.
+    let column = "ALTER TABLE notes ADD COLUMN \"new \(Self.words)\" TEXT"
+    try camp.sql("tablet/data.sqlite", column)
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    try camp.write("next.json", #"{ "dataset": "camp", "version": 2, "tables": \#(Self.tables) }"#)
+    try camp.write("next.sql", column)
+    #expect(camp.hub("dataset", "apply", camp.path("next.json"), "--migration", camp.path("next.sql")).code == 0)
+    #expect(camp.device("tablet", "import", try camp.emit("tablet")).code == 3)
+    let names = try HostFileSystem().list(camp.path("tablet/bundles/staged")).filter { $0.hasSuffix(".reason.txt") }
+    let text = String(decoding: try camp.read("tablet/bundles/staged/\(try #require(names.first))"), as: UTF8.self)
+    #expect(names.count == 1 && text.contains("FAKE: all is well"), "\(text)")
+    expectHarmless(CommandLineFixture.Outcome(code: 0, out: text, error: ""), names)
   }
 
   @Test("a report's tables hold no commands and no formulas, and a browser shows its text as text")

@@ -112,7 +112,7 @@ struct JSONDocumentTests {
     try season.hub("inspect", "--rows", file)
     try season.hub("import", "--dry-run", file)
     try season.hub("import", file)
-    try camp.write("broken.satchel", "no bundle")
+    try camp.writeDamagedBundle("broken.satchel")
     try season.hub("import", camp.path("broken.satchel"), file)
     try camp.sql("office.sqlite", "UPDATE reviews SET words = hex(randomblob(9000)) WHERE id = 'r2'")
     try season.hub("emit", "--all", "--dry-run", "--size", "4K")

@@ -197,7 +197,7 @@ struct RefusalTests {
   func quarantine() throws {
     let camp = try CommandLineFixture()
     try camp.open()
-    try camp.write("junk.satchel", "junk")
+    try camp.writeDamagedBundle("junk.satchel")
     #expect(camp.hub("import", camp.path("junk.satchel")).code == 3)
     let files = try FileManager.default.contentsOfDirectory(atPath: camp.path("hub/bundles/quarantine")).sorted()
     #expect(files.count == 2)
@@ -215,13 +215,13 @@ struct RefusalTests {
       try camp.hub("quarantine", "list", "--json").json["refused"]?.arrayValue?.compactMap { $0["file"]?.stringValue }
         ?? []
     }
-    try camp.write("v.satchel", "junk")
+    try camp.writeDamagedBundle("v.satchel")
     camp.hub("import", camp.path("v.satchel"))
     let mark = try #require(try kept().first?.split(separator: "-").dropFirst().first)
     camp.hub("quarantine", "drop", "--all")
-    try camp.write("x-\(mark)-.satchel", "other junk")
+    try camp.writeDamagedBundle("x-\(mark)-.satchel", "other junk")
     camp.hub("import", camp.path("x-\(mark)-.satchel"))
-    try camp.write("hub/bundles/inbox/v.satchel", "junk")
+    try camp.writeDamagedBundle("hub/bundles/inbox/v.satchel")
     camp.hub("import", camp.path("hub/bundles/inbox/v.satchel"))
     let names = try kept()
     #expect(names.count == 2 && names.contains { $0.hasSuffix("v.satchel") }, "\(names)")
@@ -231,15 +231,15 @@ struct RefusalTests {
   func quarantinedOnce() throws {
     let camp = try CommandLineFixture()
     try camp.open()
-    try camp.write("junk.satchel", "junk")
+    try camp.writeDamagedBundle("junk.satchel")
     try camp.makeFolder("other")
-    try camp.write("other/junk.satchel", "other junk")
-    try camp.write("again.satchel", "junk")
+    try camp.writeDamagedBundle("other/junk.satchel", "other junk")
+    try camp.writeDamagedBundle("again.satchel")
     for file in ["junk.satchel", "junk.satchel", "again.satchel", "other/junk.satchel"] {
       camp.hub("import", camp.path(file))
     }
     let refused = try #require(try camp.hub("quarantine", "list", "--json").json["refused"]?.arrayValue)
-    #expect(refused.map { $0["bytes"] } == [4, 10] || refused.map { $0["bytes"] } == [10, 4])
+    #expect(refused.map { $0["bytes"] } == [26, 32] || refused.map { $0["bytes"] } == [32, 26])
     let first = try #require(refused[0]["file"]?.stringValue)
     #expect(camp.hub("quarantine", "drop", "../\(first)").code == 1)
     #expect(camp.hub("quarantine", "drop").code == 2)
@@ -411,7 +411,7 @@ struct RefusalTests {
     camp.hub("emit", "--all")
     let id = try #require(try camp.hub("conflicts", "--json").json["conflicts"]?.arrayValue?.first?["id"]?.stringValue)
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1 WHERE id = 'r1'")
-    try camp.write("junk.satchel", "junk")
+    try camp.writeDamagedBundle("junk.satchel")
     let before = try camp.everything()
     let outcomes = [
       camp.device("tablet", "export", "--dry-run"),

@@ -28,7 +28,7 @@ struct ReportTests {
       camp.device("tablet", "export")
     }
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'loud' WHERE id = 'r1'")
-    try camp.write("broken.satchel", "no bundle")
+    try camp.writeDamagedBundle("broken.satchel")
     camp.hub("import", camp.path("broken.satchel"))
     camp.hub("import", camp.path("tablet/bundles/sent/camp-tablet-hub-1.satchel"))
     camp.hub("import", camp.path("tablet/bundles/outbox/camp-tablet-hub-4.satchel"))

@@ -23,7 +23,7 @@ struct PrivacyTests {
     try camp.sql("tablet/data.sqlite", "UPDATE reviews SET stars = 1, words = 'mine' WHERE id = 'r1'")
     try camp.sql("office.sqlite", "UPDATE reviews SET words = 'theirs' WHERE id = 'r1'")
     try camp.carry("tablet", rounds: 2)
-    try camp.write("junk.satchel", "junk")
+    try camp.writeDamagedBundle("junk.satchel")
     camp.hub("import", camp.path("junk.satchel"))
     #expect(camp.hub("emit", "--device", "phone", "--full", "--volume-size", "64K").code == 0)
     #expect(camp.hub("compact").code == 0)

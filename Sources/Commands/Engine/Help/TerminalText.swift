@@ -1,4 +1,5 @@
 import SatchelJSON
+import SatchelValues
 
 /// Text for a terminal. A value inserted by `\(...)` stays in its line and cannot control the terminal:
 ///
@@ -29,7 +30,7 @@ public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation
   public init(document: JSONValue) {
     string = ""
     for scalar in String(decoding: document.prettyBytes, as: UTF8.self).unicodeScalars {
-      if scalar != "\n", misleads(scalar) {
+      if scalar != "\n", scalar.isMisleading {
         let digits = String(scalar.value, radix: 16)
         string += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
       } else {
@@ -58,20 +59,4 @@ public struct TerminalText: Hashable, Sendable, ExpressibleByStringInterpolation
 
 extension Sequence where Element == TerminalText {
   func joined() -> TerminalText { reduce(into: "") { $0 += $1 } }
-}
-
-/// Words that are safe to show. A character that moves the cursor, controls the terminal or turns the text becomes
-/// U+FFFD.
-func visible(_ words: String) -> String {
-  if !words.unicodeScalars.contains(where: misleads) { return words }
-  return String(String.UnicodeScalarView(words.unicodeScalars.map { misleads($0) ? "\u{FFFD}" : $0 }))
-}
-
-/// Whether a character is a control character (escape sequences begin with one), a line separator, or a mark that turns
-/// the direction of text.
-private func misleads(_ scalar: Unicode.Scalar) -> Bool {
-  switch scalar.value {
-  case 0..<0x20, 0x7f..<0xa0, 0x61c, 0x2028, 0x2029, 0x200e, 0x200f, 0x202a...0x202e, 0x2066...0x2069: true
-  default: false
-  }
 }

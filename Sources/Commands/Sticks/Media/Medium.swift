@@ -44,6 +44,9 @@ struct Medium {
     folder == "/" || path == folder || path.utf8.starts(with: "\(folder)/".utf8)
   }
 
+  /// Whether a resolved path is the folder, or is in it.
+  func contains(_ path: String) -> Bool { Self.holds(folder, path) }
+
   /// Throws a `WorkspaceError` if the medium is missing, unless the command says that the plain folder is meant.
   func check(for command: ParsedCommand) throws {
     if !command.flag(Self.plainFolder.long) { try refuseMissing() }

@@ -29,30 +29,35 @@ struct StickVolumes: VolumeMedium {
 /// The volumes of one bundle that a sync put on a stick.
 struct PutVolumes {
   let parts: Int64
+  /// The number of parity volumes. Their numbers follow `parts`.
+  let parity: Int64
   /// The numbers of the volumes that were put on this stick now.
   let put: [Int64]
   /// The numbers of the volumes that no stick has yet.
   let missing: [Int64]
 
-  /// - Parameter before: the numbers of the volumes that sticks had before; empty if a new round began.
-  init(_ carried: CarriedVolumes, before: Set<Int64>) {
-    (parts, missing) = (carried.parts, carried.missing)
-    put = carried.put.subtracting(before).sorted()
+  init(_ carried: CarriedVolumes) {
+    (parts, parity, missing) = (carried.parts, carried.parity, carried.missing)
+    put = carried.now.sorted()
   }
 
   var words: String {
-    let now = put.isEmpty ? "" : " \(Self.volumes(put)) of \(parts) \(put.count == 1 ? "is" : "are") on it now."
-    if missing.isEmpty { return " It is larger than a stick.\(now) Sticks have all its volumes: carry all of them." }
-    return " It is larger than this stick.\(now) Still to come: \(Self.volumes(missing).lowercased())."
+    let now = put.isEmpty ? "" : " \(list(put)) of \(parts + parity) \(put.count == 1 ? "is" : "are") on it now."
+    let enough = parity > 0 ? " Any \(parts) of the \(parts + parity) are enough." : ""
+    if missing.isEmpty {
+      return " It is larger than a stick.\(now) Sticks have all its volumes: carry all of them.\(enough)"
+    }
+    return " It is larger than this stick.\(now)\(enough) Still to come: \(list(missing).lowercased())."
   }
 
-  /// The numbers in words: `Volumes 2 to 5`.
-  private static func volumes(_ numbers: [Int64]) -> String {
+  /// The numbers in words: `Volumes 2 to 5`. A parity volume has the number that its file name has: `p1`.
+  private func list(_ numbers: [Int64]) -> String {
+    let names = numbers.map { $0 > parts ? "p\($0 - parts)" : String($0) }
     guard let first = numbers.first, let last = numbers.last, first != last else {
-      return "Volume \(numbers.first ?? 0)"
+      return "Volume \(names.first ?? "0")"
     }
-    if last - first + 1 == Int64(numbers.count) { return "Volumes \(first) to \(last)" }
-    let more = numbers.count > 10 ? " and \(numbers.count - 10) more" : ""
-    return "Volumes \(numbers.prefix(10).map(String.init).joined(separator: ", "))\(more)"
+    if last - first + 1 == Int64(numbers.count) { return "Volumes \(names[0]) to \(names[names.count - 1])" }
+    let more = names.count > 10 ? " and \(names.count - 10) more" : ""
+    return "Volumes \(names.prefix(10).joined(separator: ", "))\(more)"
   }
 }

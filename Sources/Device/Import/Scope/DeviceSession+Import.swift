@@ -10,12 +10,11 @@ extension DeviceSession {
   func isRevoked(_ key: PublicKey) throws -> Bool { try RevokedKeyTable.contains(key, in: database) }
 
   func quarantine(_ path: String, because error: any ExplainedError) throws {
-    if workspace.runMode == .dryRun { return }
     let trusted = try workspace.ownKeys() + workspace.hubKeys()
     let refused = Quarantine.Refusing(path, because: error, from: source) { [workspace] in
       try workspace.reader.identityIfSound(of: $0, trust: .keys(trusted))?.signer
     }
-    try Quarantine.keep(refused, folder: folder, platform: platform, database: database)
+    try Quarantine.keep(refused, folder: folder, platform: platform, database: database, workspace.runMode)
   }
 
   func importScope(

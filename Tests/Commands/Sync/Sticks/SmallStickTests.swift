@@ -130,6 +130,62 @@ struct SmallStickTests {
     #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM reviews") == "100")
   }
 
+  @Test("with --parity, one lost stick of several is no loss, and the words say how many volumes are enough")
+  func lostStickWithParity() throws {
+    try camp.sql("tablet/data.sqlite", Self.manyRows)
+    let sticks = try fill { camp.device("tablet", "sync", "--parity", "2", "--json", $0) }
+    let held = camp.device("tablet", "sync", sticks[sticks.count - 1])
+    #expect(held.out.contains("carry all of them. Any"), "\(held)")
+    camp.platform = .real
+    for stick in sticks.dropFirst() { #expect(camp.hub("sync", stick).code == 0) }
+    #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM reviews") == "100")
+  }
+
+  @Test("the hub adds parity volumes to an emission, and a device joins it without one of the sticks")
+  func emissionWithParity() throws {
+    try camp.sql("office.sqlite", Self.manyRows)
+    let sticks = try fill { camp.hub("sync", "--parity=40%", "--json", $0) }
+    camp.platform = .real
+    for stick in sticks.dropFirst() { #expect(camp.device("tablet", "sync", stick).code == 0) }
+    #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM reviews") == "100")
+  }
+
+  @Test("parity may be requested when a stick carries volumes already, and later sticks go on with it")
+  func parityLater() throws {
+    try camp.sql("tablet/data.sqlite", Self.manyRows)
+    let first = try outgoing(camp.device("tablet", "sync", "--json", smallStick("stick-0")))
+    let parts = try #require(first["parts"]?.integerValue)
+    #expect(first["parity"] == 0)
+    var last = try outgoing(camp.device("tablet", "sync", "--parity", "2", "--json", smallStick("stick-1")))
+    #expect(last["parity"] == 2 && numbers(last["missing"]).last == parts + 2, "\(last)")
+    let status = try camp.device("tablet", "status", "--json").json["on_sticks"]?.arrayValue?.first
+    #expect(status?["parity"] == 2 && status?["missing"] == last["missing"])
+    #expect(camp.device("tablet", "status").out.contains("p1, p2"))
+    var sticks = 2
+    while !numbers(last["missing"]).isEmpty, sticks < 12 {
+      last = try outgoing(camp.device("tablet", "sync", "--json", smallStick("stick-\(sticks)")))
+      sticks += 1
+    }
+    #expect(numbers(last["volumes"]).last == parts + 2, "\(last)")
+    camp.platform = .real
+    for number in 1..<sticks { #expect(camp.hub("sync", camp.path("stick-\(number)")).code == 0) }
+    #expect(try camp.rows("office.sqlite", "SELECT count(*) FROM reviews") == "100")
+  }
+
+  @Test("a parity that means nothing, or that does not fit the volumes on sticks, is refused, and the reason is named")
+  func wrongParity() throws {
+    try camp.sql("tablet/data.sqlite", Self.manyRows)
+    let stick = try smallStick("stick-0")
+    let before = try camp.everything()
+    #expect(camp.device("tablet", "sync", "--parity", "0", stick).code == 2)
+    #expect(camp.device("tablet", "dock", stick, "--parity", "2").error.contains("it needs --stick"))
+    #expect(try camp.everything() == before)
+    #expect(camp.device("tablet", "sync", stick).code == 0)
+    let many = camp.device("tablet", "sync", "--parity", "255", "--json", try smallStick("stick-1"))
+    #expect(try many.code == 1 && many.json["error"]?["reason"] == "too-many-volumes", "\(many)")
+    #expect(camp.device("tablet", "sync", "--json", camp.path("stick-1")).code == 0)
+  }
+
   @Test("an emission that is larger than a stick goes on several sticks, and is whole on the device")
   func emission() throws {
     try camp.sql("office.sqlite", Self.manyRows)
