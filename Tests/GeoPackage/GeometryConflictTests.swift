@@ -22,7 +22,7 @@ struct GeometryConflictTests {
     #expect(list.contains("trees [1]: 6 points instead of 5"), "\(list)")
     let shown = expedition.hub("conflicts", "show", id).out
     for words in [
-      "Polygon, 5 points  Polygon, 5 points  Polygon, 6 points",
+      "geom\n  BEFORE   Polygon, 5 points\n  HUB      Polygon, 5 points\n  DEVICE   Polygon, 6 points\n",
       "geom before: Polygon, 5 points, x 0 to 10, y 0 to 10\n",
       "geom at the hub: Polygon, 5 points, x 0 to 10, y 0 to 17; 1 of 5 points moved, 7.0 m\n",
       "geom on the device: Polygon, 6 points, x 0 to 13, y 0 to 20; 6 points instead of 5\n",

@@ -117,9 +117,9 @@ struct ConflictCommands: Sendable {
       ["conflicts", "show"], summary: "show one conflict side by side",
       discussion:
         """
-        Shows the column's former value, the hub's value, the device's value, the value that is kept, and the row as \
-        it is now. For a geometry, it shows how far it moved. For a unit it shows all rows, because they are decided \
-        as one.
+        Shows the column's former value, the hub's value, the device's value, the side whose value is kept, and the \
+        row as it is now. If the values are too long for a table, each column has a line for each side. For a \
+        geometry, it shows how far it moved. For a unit it shows all rows, because they are decided as one.
         """,
       arguments: [ArgumentSpec("ID", help: "the conflict's id, or the beginning of it")],
       examples: [Example("\(tool) conflicts show 3f9a", "The conflict whose id begins with 3f9a.")]
@@ -136,32 +136,29 @@ struct ConflictCommands: Sendable {
   }
 
   private var resolution: Command {
-    let (resolve, resolveAll, layers) = (resolve, resolveAll, layers)
+    let (find, resolve, resolveAll, layers) = (find, resolve, resolveAll, layers)
     return Command(
       ["conflicts", "resolve"], summary: "decide one conflict, or all of them",
       discussion: """
         Decides which values are kept. The decision is an ordinary change of the row and travels as such. If there are \
         two decisions about one conflict, the first to reach the hub counts. A row that was changed since the conflict \
         was found is not overwritten. The answer then shows both, and the mark that you give with --row after you have \
-        seen it.
+        seen it. A column that you do not name stays as it is, if you decide single columns.
 
         A layer's geometry is given as well-known text, or as a file with well-known text, WKB or a stored geometry. \
         Columns of bytes accept a file or x'0A0B'.
         """,
       arguments: [ArgumentSpec("ID", .optional, help: "the conflict's id, or the beginning of it")],
-      options: [
+      options: ConflictDecisionOptions.all + [
         OptionSpec("all", short: "a", help: "decide all open ones by a policy, except if the row was changed since"),
         OptionSpec("policy", kind: .value("POLICY"), help: "with --all: hub, device or newest"),
         OptionSpec("table", kind: .value("TABLE"), help: "with --all: only those of this table"),
         OptionSpec("row", kind: .value("MARK"), help: "the row's mark, as conflicts show prints it"),
-        OptionSpec("keep", kind: .value("hub|device"), help: "whose values are kept"),
-        OptionSpec(
-          "set", kind: .value("COLUMN=VALUE"), help: "a value of your own; NULL for none, @FILE for a file's bytes",
-          repeatable: true),
         OptionSpec("note", kind: .value("TEXT"), help: "the reason, for later readers"),
       ],
       examples: [
         Example("\(tool) conflicts resolve 3f9a --keep device", "Keeps the device's values."),
+        Example("\(tool) conflicts resolve 3f9a --keep name=hub --keep rating=device", "Decides column by column."),
         Example("\(tool) conflicts resolve 3f9a --set rating=4 --note \"asked them\"", "Keeps a third value."),
         Example("\(tool) conflicts resolve 3f9a --set 'geom=POINT (7 7)'", "Enters another position."),
         Example("\(tool) conflicts resolve --all --policy newest --table reviews", "Keeps the later change each time."),
@@ -174,7 +171,7 @@ struct ConflictCommands: Sendable {
       guard command.value("policy") == nil, command.value("table") == nil else {
         throw UsageError("--policy and --table go with --all")
       }
-      let decision = try Self.decision(command)
+      let decision = try ConflictDecisionOptions.decision(command) { try find(id, command, context).conflict.record }
       let seen = command.value("row").map { RowSeen.mark($0) } ?? .asFound
       let conflict = try resolve(id, decision, command.value("note"), seen, command, context)
       let record = conflict.record
@@ -188,7 +185,7 @@ struct ConflictCommands: Sendable {
     _ command: ParsedCommand, _ context: CommandContext,
     _ resolveAll: (Policy, Name?, String?, ParsedCommand, CommandContext) throws -> ResolvedAll
   ) throws -> Answer {
-    guard command.optionalArgument("ID") == nil, command.value("keep") == nil, command.values("set").isEmpty,
+    guard command.optionalArgument("ID") == nil, command.values("keep").isEmpty, command.values("set").isEmpty,
       command.value("row") == nil
     else { throw UsageError("--all decides only by --policy") }
     guard let policy = command.value("policy").flatMap({ Policy(rawValue: $0) }), policy != .manual else {
@@ -208,23 +205,5 @@ struct ConflictCommands: Sendable {
         "resolved": .strings(result.resolved.map(\.id.text)),
         "left": .array(result.left.map { ["id": .string($0.record.id.text), "reason": .string($0.why.reason)] }),
       ])
-  }
-
-  private static func decision(_ command: ParsedCommand) throws -> ConflictDecision {
-    let set = command.values("set")
-    switch command.value("keep") {
-    case "hub" where set.isEmpty: return .hub
-    case "device" where set.isEmpty: return .device
-    case nil where !set.isEmpty:
-      return .set(
-        try set.map { word in
-          guard let assignment = Assignment(word) else { throw UsageError("--set takes COLUMN=VALUE, not \"\(word)\"") }
-          let (name, words) = (Name(assignment.name), assignment.value)
-          if words == "NULL" { return EnteredField(name, .known(.null)) }
-          let file = words.hasPrefix("@") ? command.path(String(words.dropFirst())) : nil
-          return EnteredField(name, .words(words, file: file))
-        })
-    default: throw UsageError("say either --keep hub, or --keep device, or --set COLUMN=VALUE")
-    }
   }
 }

@@ -60,20 +60,30 @@ struct ConflictView {
     text += "\n"
     if conflict.isReported { text += "\(Self.reported(by: device))\n" }
     if let note = record.note { text += "Note: \(note)\n" }
-    var table = TextTable(["COLUMN", "BEFORE", "HUB", "DEVICE", "STANDS", "ROW NOW"])
-    for name in columns(row) {
-      table.add(
-        [name.text] + [record.baseValues, record.hubValues, record.deviceValues].map { Self.cell(name, $0) } + [
-          stands(name), Self.cell(name, row),
-        ])
-    }
-    text += "\n" + table.text(width: context.console.traits.width)
+    text += "\n" + sides(row: row, width: context.console.traits.width)
     for geometries in geometries(row) { text += geometries.text(row: row) }
     if record.hubValues == nil, record.kind != .insertInsert {
       text += "The hub has no such row, or this user may not see it.\n"
     }
     if record.deviceValues == nil { text += "The device deleted the row.\n" }
     return text
+  }
+
+  /// All sides of each column: a table, or lines below each column's name if the table is too wide.
+  private func sides(row: [Field]?, width: Int) -> TerminalText {
+    let titles = ["BEFORE", "HUB", "DEVICE", "STANDS", "ROW NOW"]
+    let lines = columns(row).map { name in
+      let found = [record.baseValues, record.hubValues, record.deviceValues].map { Self.cell(name, $0) }
+      return (name: name, cells: found + [stands(name), Self.cell(name, row)])
+    }
+    var table = TextTable((["COLUMN"] + titles).map { .left($0) })
+    for line in lines { table.add([line.name.text] + line.cells) }
+    if table.fits(in: width) { return table.text(width: width) }
+    return lines.map { line -> TerminalText in
+      var block = TextTable(["", ""])
+      for (title, cell) in zip(titles, line.cells) { block.add([title, cell]) }
+      return "\(line.name)\n" + block.text(width: width, indent: 2, overflow: .wrap)
+    }.joined()
   }
 
   static func reported(by device: String) -> TerminalText {

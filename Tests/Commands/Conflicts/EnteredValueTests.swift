@@ -53,4 +53,61 @@ struct EnteredValueTests {
     #expect(quarrel.camp.hub("conflicts", "resolve", id, "--set", "words=x'00'", "--set", "photo=NULL").code == 0)
     #expect(try quarrel.rows("office", Self.now) == "NULL|'b'|'x''00'''")
   }
+
+  @Test("each column can get the value of another side, and a column that is not named stays as it is")
+  func sides() throws {
+    let (quarrel, id) = try quarrel()
+    let done = quarrel.camp.hub("conflicts", "resolve", id, "--keep", "photo=device", "--keep", "WORDS=before")
+    #expect(done.code == 0, "\(done.error)")
+    #expect(try quarrel.rows("office", Self.now) == "X'0B'|'b'|'w'")
+  }
+
+  @Test("a value of a side and a value of one's own decide one conflict together")
+  func sideAndOwn() throws {
+    let (quarrel, id) = try quarrel()
+    let done = quarrel.camp.hub(
+      "conflicts", "resolve", id, "--keep", "photo=hub", "--keep", "words=device", "--set", "anything=x'0d'")
+    #expect(done.code == 0, "\(done.error)")
+    #expect(try quarrel.rows("office", Self.now) == "X'0A'|X'0D'|'u'")
+  }
+
+  @Test("a column with two values, an unknown column and a mixture of whole and single sides are refused")
+  func confused() throws {
+    let (quarrel, id) = try quarrel()
+    for (words, message) in [
+      (["--keep", "photo=device", "--set", "Photo=x'00'"], "has two values"),
+      (["--keep", "photo=device", "--keep", "photo=hub"], "has two values"),
+      (["--keep", "colour=hub"], "no value for colour=hub"),
+      (["--keep", "photo=office"], "--keep COLUMN=device"),
+      (["--keep", "hub", "--keep", "photo=device"], "--keep COLUMN=device"),
+      (["--keep", "device", "--set", "words=x"], "--keep COLUMN=device"), ([], "--keep COLUMN=device"),
+    ] {
+      let resolve = ["-C", quarrel.camp.path("hub"), "conflicts", "resolve", id]
+      let refused = quarrel.camp.hubAnywhere(resolve + words)
+      #expect(refused.code == 2 && refused.error.contains(message), "\(words): \(refused.error)")
+    }
+    #expect(try quarrel.rows("office", Self.now) == "X'0A'|'b'|'v'")
+    #expect(quarrel.camp.hub("conflicts").out.contains("open"))
+  }
+
+  @Test("long values of a conflict are shown below each other, in lines that fit")
+  func longValues() throws {
+    let (quarrel, id) = try quarrel()
+    #expect(quarrel.camp.hub("conflicts", "show", id).out.contains("\nwords     w"))
+    let long = "the pump house by the lake has a new roof, and its door was painted in a bright red this spring"
+    try quarrel.sql("office", "UPDATE notes SET words = '\(long)'")
+    let shown = quarrel.camp.hub("conflicts", "show", id).out
+    let block = """
+      words
+        BEFORE   w
+        HUB      v
+        DEVICE   u
+        STANDS   hub
+        ROW NOW  the pump house by the lake has a new roof, and its door was painted
+                 in a bright red this spring
+
+      """
+    #expect(shown.contains(block), "\(shown)")
+    #expect(shown.split(separator: "\n").allSatisfy { $0.count <= 80 }, "\(shown)")
+  }
 }

@@ -1,3 +1,5 @@
+import SatchelValues
+
 /// Rows of text in aligned columns, for people.
 ///
 ///     var table = TextTable(["NAME", .right("BUNDLES")])
@@ -49,9 +51,7 @@ public struct TextTable: Sendable {
   /// The table in lines that end with a newline, without trailing spaces. Only the last column shrinks to `width`, to
   /// ten columns at least. If `width` is nil, the table is as wide as needed.
   public func text(width: Int?, indent: Int = 0, overflow: Overflow = .clip) -> TerminalText {
-    let heading = columns.allSatisfy(\.title.isEmpty) ? [] : [columns.map { visible($0.title) }]
-    let all = heading + rows
-    let widths = columns.indices.map { i in all.map { $0[i].displayWidth }.max() ?? 0 }
+    let (all, widths) = (lines, widths)
     let start = widths.dropLast().reduce(indent) { $0 + $1 + Self.gap }
     let room = width.map { max(10, $0 - start) } ?? Int.max
     var text = ""
@@ -66,6 +66,19 @@ public struct TextTable: Sendable {
     }
     // Cells and titles were made safe by `visible` already.
     return TerminalText(ofOwnMaking: text)
+  }
+
+  /// Whether the whole table fits into this width.
+  public func fits(in width: Int) -> Bool { widths.reduce(0, +) + Self.gap * (columns.count - 1) <= width }
+
+  /// The heading, if there is one, and the rows.
+  private var lines: [[String]] {
+    (columns.allSatisfy(\.title.isEmpty) ? [] : [columns.map { visible($0.title) }]) + rows
+  }
+
+  private var widths: [Int] {
+    let lines = lines
+    return columns.indices.map { i in lines.map { $0[i].displayWidth }.max() ?? 0 }
   }
 
   private var lastColumn: Int { columns.count - 1 }
