@@ -19,16 +19,19 @@ public func runHubTool(
 }
 
 /// The device's tool as a process, with its command line and terminal.
-public func deviceToolMain() -> Never { onTerminal { runDeviceTool($0, console: $1) } }
+public func deviceToolMain() -> Never { onTerminal(DeviceTool.name) { runDeviceTool($0, console: $1) } }
 
 /// The hub's tool as a process, with its command line and terminal.
 public func hubToolMain(webServer: any WebServer) -> Never {
-  onTerminal { runHubTool($0, console: $1, webServer: webServer) }
+  onTerminal(HubTool.name) { runHubTool($0, console: $1, webServer: webServer) }
 }
 
-private func onTerminal(_ body: ([String], Terminal) -> Int32) -> Never {
+private func onTerminal(_ tool: String, _ body: ([String], Terminal) -> Int32) -> Never {
+  Interruption.explain()
   let terminal = Terminal()
-  let code = body(Array(CommandLine.arguments.dropFirst()), terminal)
+  let words = CommandWords()
+  if let word = words.notText { endProcess(refuse(word, of: words.texts, tool, terminal).rawValue) }
+  let code = body(words.texts, terminal)
   guard code == ExitCode.done.rawValue, let failure = terminal.failure else { endProcess(code) }
   // The work is done, but the answer about it could not be written.
   terminal.error(
@@ -38,6 +41,15 @@ private func onTerminal(_ body: ([String], Terminal) -> Int32) -> Never {
 
     """)
   endProcess(ExitCode.failed.rawValue)
+}
+
+/// Refuses a command line with a word that is not UTF-8: a new file would get another name than the word says.
+private func refuse(_ word: String, of words: [String], _ tool: String, _ terminal: Terminal) -> ExitCode {
+  let error = UsageError(
+    "\"\(word)\" is not UTF-8, and Satchel cannot use it",
+    hint: "If it is a path, give the file or the stick another name, or mount the stick at another path.")
+  let json = words.beforeEndOfOptions.contains("--json")
+  return report(CommandFailure(tool: tool, command: [], error: error, json: json), to: terminal)
 }
 
 private func run(_ tool: ToolSpec<CommandContext>, _ words: [String], _ context: CommandContext) -> Int32 {

@@ -181,7 +181,7 @@ extension HubWorkspace {
     return HubStatus.Device(
       device: device, isExpired: try store.isExpired(device, now: now),
       emitted: try store.emissions(of: device.id).last?.number ?? .zero,
-      missing: try store.missing(of: device.name), proof: try store.proof(of: device.id),
+      missing: try store.missing(of: device), proof: try store.proof(of: device.id),
       health: try store.health(of: device.id), held: held,
       isHeldFull: held >= mostHeld,
       formerUsers: try store.formerUsers(of: device).map {

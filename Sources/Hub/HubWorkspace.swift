@@ -107,8 +107,12 @@ public struct HubWorkspace: Sendable {
 
   /// Checks that the definition's rules can be evaluated over these tables, and that all rows can be kept in step.
   /// Throws a `DatasetError` with the place of the fault.
-  static func check(_ tables: [TrackedTable], of definition: DatasetDefinition, in database: borrowing Database) throws
-  {
+  /// - Parameter former: the tables of the version before. A counter of texts that they have stays, because a hub may
+  ///   have it from release 0.1.
+  static func check(
+    _ tables: [TrackedTable], of definition: DatasetDefinition, after former: [TrackedTable] = [],
+    in database: borrowing Database
+  ) throws {
     try ScopeRules(dataset: definition, tables: tables).check(in: database)
     for table in tables {
       let count = try table.namelessRows(in: database)
@@ -118,14 +122,8 @@ public struct HubWorkspace: Sendable {
           "\(count) of its rows have NULL in their key, so two databases cannot name them alike",
           hint: "Give them keys, or delete them.")
       }
-      try checkSums(of: table, in: database)
-    }
-  }
-
-  /// Refuses a counter in a column of texts: its values could never be added.
-  private static func checkSums(of table: TrackedTable, in database: borrowing Database) throws {
-    let texts = try database.columnDeclarations(of: table.name).filter { $0.affinity == .text }.map(\.name)
-    for column in texts where table.rules.policy(of: column) == .combination(.sum) {
+      let known = former.first { $0.name == table.name }?.countersOfTexts ?? []
+      guard let column = table.countersOfTexts.first(where: { !known.contains($0) }) else { continue }
       throw DatasetError(
         "tables.\(table.name).columns.\(column)", "a sum needs numbers, and this column holds texts",
         hint: "Use another policy, or give the column a type for numbers.")

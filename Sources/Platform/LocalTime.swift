@@ -18,6 +18,11 @@ extension WallClock {
     return "\(text.dropLast())\(minutes < 0 ? "-" : "+")\(padded(hours)):\(padded(rest))"
   }
 
+  /// A moment in UTC, as bundles have it, in local time. A text that is no such moment stays.
+  public func localText(ofUTC text: String) -> String {
+    UTCTime.milliseconds(of: text).map { localText(milliseconds: $0) } ?? text
+  }
+
   /// The local day of a moment: `2026-01-31`.
   public func localDay(milliseconds: Int64) -> String { String(localText(milliseconds: milliseconds).prefix(10)) }
 

@@ -24,6 +24,12 @@ struct CostTests {
     case caselessValues, caselessChain, caselessDeletes, heldCaseless, expressions, untrueValues
 
     var testDescription: String { rawValue }
+
+    /// The fillings that this run measures: all of them, or the one that SATCHEL_FILLING names.
+    static let chosen: [Filling] = {
+      guard let name = getenv("SATCHEL_FILLING").map({ String(cString: $0) }) else { return allCases }
+      return allCases.filter { $0.rawValue == name }
+    }()
   }
 
   /// Without optimisation a line takes several times as long.
@@ -34,7 +40,7 @@ struct CostTests {
   #endif
 
   @Test(
-    "of each kind of line, eight times as many take no more than sixteen times as long", arguments: Filling.allCases)
+    "of each kind of line, eight times as many take no more than sixteen times as long", arguments: Filling.chosen)
   func lines(_ filling: Filling) throws {
     var measured: [String] = []
     // Another process may disturb a measurement, but not each of them.

@@ -56,18 +56,14 @@ struct InstallTests {
   func sticks() throws {
     let folder = try TemporaryFolder()
     try install(into: folder)
-    func lines(of file: String) throws -> [String] {
-      try String(contentsOfFile: "\(folder.path)/opt/satchel/lib/\(file)", encoding: .utf8).split(separator: "\n")
-        .map { String($0) }
-    }
-    let unit = try lines(of: "systemd/system/satchel-stick@.service")
+    let unit = try lines(of: "systemd/system/satchel-stick@.service", in: folder)
     for line in [
       "NoNewPrivileges=yes", "CapabilityBoundingSet=CAP_SYS_ADMIN CAP_DAC_OVERRIDE", "RestrictAddressFamilies=AF_UNIX",
       "RestrictNamespaces=yes", "MemoryDenyWriteExecute=yes", "SystemCallFilter=@system-service @mount",
     ] {
       #expect(unit.contains(line), "\(line)")
     }
-    let rules = try lines(of: "udev/rules.d/90-satchel.rules").filter { !$0.hasPrefix("#") }
+    let rules = try lines(of: "udev/rules.d/90-satchel.rules", in: folder).filter { !$0.hasPrefix("#") }
     // USB sticks, and cards.
     #expect(rules.count == 2)
     for rule in rules {
@@ -78,6 +74,26 @@ struct InstallTests {
         #expect(rule.components(separatedBy: ", ").contains(part), "\(part) in \(rule)")
       }
     }
+  }
+
+  @Test("a user's own service has no network, gets no new rights, and makes only the usual system calls")
+  func userService() throws {
+    let folder = try TemporaryFolder()
+    try install(into: folder)
+    for tool in ["satchel", "satchel-hub"] {
+      let unit = try lines(of: "systemd/user/\(tool)-watch@.service", in: folder)
+      for line in [
+        "NoNewPrivileges=yes", "RestrictAddressFamilies=none", "RestrictRealtime=yes", "LockPersonality=yes",
+        "MemoryDenyWriteExecute=yes", "SystemCallArchitectures=native", "SystemCallFilter=@system-service",
+      ] {
+        #expect(unit.contains(line), "\(tool): \(line)")
+      }
+    }
+  }
+
+  private func lines(of file: String, in folder: TemporaryFolder) throws -> [String] {
+    try String(contentsOfFile: "\(folder.path)/opt/satchel/lib/\(file)", encoding: .utf8).split(separator: "\n")
+      .map { String($0) }
   }
 
   private func check(_ folder: TemporaryFolder, path: String? = nil) throws -> ToolResult {

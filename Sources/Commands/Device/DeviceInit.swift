@@ -52,6 +52,7 @@ extension DeviceTool {
         if !isThere { try workspace.folder.undoCreation(context.platform.files) }
         throw error
       }
+      let database = workspace.configuration.databasePath(workspace.folder)
       let begun: TerminalText =
         isThere
         ? "The workspace \(root) waits for the hub's first bundle; its request is written once more."
@@ -59,6 +60,7 @@ extension DeviceTool {
       let text: TerminalText = """
         \(begun)
         The request is in \(isStreamed ? "standard output" : request): carry it to the hub.
+        The app must open the file \(database).
 
         The fingerprint of this device's key is
 
@@ -73,7 +75,7 @@ extension DeviceTool {
         text + picture,
         [
           "workspace": .string(root), "device": .string(name), "id": .string(workspace.configuration.id.text),
-          "request": .string(request), "fingerprint": .string(key.fingerprint),
+          "request": .string(request), "fingerprint": .string(key.fingerprint), "database": .string(database),
         ])
       if isStreamed { answer.output = request }
       return answer

@@ -28,18 +28,18 @@ extension HubTool {
         Example("satchel-hub backup --verify /media/safe/hub-monday.satchel", "Checks that it can be restored."),
       ], changesData: true
     ) { command, context in
-      let hub = try open(command, context)
+      let (hub, clock) = (try open(command, context), context.platform.clock)
       let path = command.path(command.argument("FILE"))
       if command.flag("verify") {
         if command.flag("with-keys") { throw UsageError("--verify writes nothing, so it takes no --with-keys") }
         let report = try BackupUse.verification.explaining { try hub.verifyBackup(path) }
-        return Answer("\(path) is complete, and this hub made it.\n\(text(report))", members(report, path))
+        return Answer("\(path) is complete, and this hub made it.\n\(text(report, by: clock))", members(report, path))
       }
       try command.checkMedium(of: path, context)
       let secrets: SecretKeys = command.flag("with-keys") ? .included : .leftOut
       let report = try hub.backup(to: path, keys: secrets, encryption: command.encryption)
       var answer = Answer(
-        "\(command.dryRun ? "Would write" : "Wrote") \(path).\n\(text(report))", members(report, path))
+        "\(command.dryRun ? "Would write" : "Wrote") \(path).\n\(text(report, by: clock))", members(report, path))
       if report.hasSecretKeys, try !hub.keys.isProtected() {
         answer.warnings +=
           """
@@ -52,9 +52,9 @@ extension HubTool {
     }
   }
 
-  private static func text(_ report: BackupReport) -> TerminalText {
+  private static func text(_ report: BackupReport, by clock: any WallClock) -> TerminalText {
     """
-    The hub after its change \(report.cursor), made \(report.created): \
+    The hub after its change \(report.cursor), made \(clock.localText(ofUTC: report.created)): \
     \(Words.count(report.bundles, "bundle")) in the archive, \
     \(report.hasSecretKeys ? "with" : "without") the secret keys, \(report.bytes >> 10) KiB.
 
@@ -118,7 +118,7 @@ extension HubTool {
           fingerprint: command.value("fingerprint"), clock: command.flag("clock-is-right") ? .right : .unchecked,
           runMode: command.runMode)
       }
-      return Answer(text(report, root, command), members(report, root))
+      return Answer(text(report, root, command, by: context.platform.clock), members(report, root))
     }
   }
 
@@ -203,10 +203,12 @@ extension HubTool {
     }
   }
 
-  private static func text(_ report: RestoreReport, _ root: String, _ command: ParsedCommand) -> TerminalText {
+  private static func text(
+    _ report: RestoreReport, _ root: String, _ command: ParsedCommand, by clock: any WallClock
+  ) -> TerminalText {
     var text: TerminalText = """
       \(command.dryRun ? "Would make" : "Made") \(root): the hub \(report.name) of the dataset \(report.dataset), \
-      as it was on \(report.created), after its change \(report.cursor).
+      as it was on \(clock.localText(ofUTC: report.created)), after its change \(report.cursor).
       The fingerprint of its key is \(report.fingerprint).
 
       """

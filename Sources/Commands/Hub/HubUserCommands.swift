@@ -108,7 +108,8 @@ extension HubTool {
       let users = try open(command, context).users()
       var table = TextTable(["USER", "ATTRIBUTES", "UNTIL"])
       for user in users {
-        table.add([user.name, Words.fields(user.attributes), user.expires.map(context.platform.clock.localText) ?? ""])
+        let until = user.expires.map { context.platform.clock.localText(milliseconds: $0) }
+        table.add([user.name, Words.fields(user.attributes), until ?? ""])
       }
       let text: TerminalText =
         users.isEmpty ? "There is no user yet: satchel-hub user add NAME\n" : table.text(width: nil)

@@ -24,7 +24,9 @@ enum BundleCommands {
       let file = command.argument("FILE")
       return try verify(file, command, context) { bundle in
         let view = BundleView(bundle)
-        return Answer("\(file) is whole, and signed by a key that is trusted here.\n" + view.text, view.members)
+        return Answer(
+          "\(file) is whole, and signed by a key that is trusted here.\n" + view.text(by: context.platform.clock),
+          view.members)
       }
     }
   }
@@ -41,7 +43,7 @@ enum BundleCommands {
       try verify(command.argument("FILE"), command, context) { bundle in
         let view = BundleView(bundle)
         let content = try BundleContent(bundle, withRows: command.flag("rows"))
-        var answer = Answer(view.text + content.text, view.members)
+        var answer = Answer(view.text(by: context.platform.clock) + content.text, view.members)
         answer.members.append(.init(name: "tables", value: content.json))
         answer.members.append(
           .init(

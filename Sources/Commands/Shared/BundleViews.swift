@@ -14,7 +14,7 @@ struct BundleView {
     signer = bundle.signer.fingerprint
   }
 
-  var lines: [(String, String)] {
+  func lines(by clock: any WallClock) -> [(String, String)] {
     var lines = [
       ("Kind", manifest.kind.rawValue), ("Dataset", "\(manifest.dataset), version \(manifest.version)"),
       ("From", "\(manifest.from.name) (\(manifest.from.id))"), ("To", "\(manifest.to.name) (\(manifest.to.id))"),
@@ -44,14 +44,14 @@ struct BundleView {
     if let revoked = manifest.revoked {
       lines.append(("Revoked keys", "list \(revoked.number): \(Words.count(revoked.keys.count, "key"))"))
     }
-    lines.append(("Made", manifest.created))
+    lines.append(("Made", clock.localText(ofUTC: manifest.created)))
     lines.append(("Signed by", signer))
     return lines
   }
 
-  var text: TerminalText {
+  func text(by clock: any WallClock) -> TerminalText {
     var table = TextTable(["", ""])
-    for line in lines { table.add([line.0, line.1]) }
+    for line in lines(by: clock) { table.add([line.0, line.1]) }
     return table.text(width: nil)
   }
 

@@ -11,7 +11,8 @@ extension DeviceWorkspace {
   /// Copies `template` to the place of this device's database. The hub's first bundle then fills the copy. Rows that
   /// were deleted in the template do not reach the copy: this device's user may not be allowed to see them.
   ///
-  /// Throws a `WorkspaceError` if the file is missing, or if it belongs to a workspace. A dry run only checks.
+  /// Throws a `WorkspaceError` if the file is missing, belongs to a workspace, or is not in UTF-8. A dry run only
+  /// checks.
   public func begin(from template: String) throws {
     guard try platform.files.kind(template) == .file else {
       throw WorkspaceError(
@@ -21,6 +22,12 @@ extension DeviceWorkspace {
     // From a file that it may write, SQLite copies indexes as they are.
     let database = try Database(path: template, mode: .readWrite)
     if try database.hasTable("satchel_capture") { throw captured(template) }
+    if let encoding = try database.otherTextEncoding() {
+      throw WorkspaceError(
+        .datasetDefinition,
+        "The template \(template) holds its texts in \(encoding), which changes some of them when they are read.",
+        hint: "Make a template in UTF-8 of it: sqlite3 OLD .dump | sqlite3 NEW")
+    }
     if runMode == .commit { try database.copy(to: databasePath) }
   }
 

@@ -87,7 +87,7 @@ extension HubWorkspace {
           within: TimeLimit(milliseconds: Migration.longestAtHub, by: platform.clock),
           in: store.database, keeping: staging, observed: observed)
         let definition = step.definition
-        try Self.check(step.tables, of: definition, in: store.database)
+        try Self.check(step.tables, of: definition, after: store.tables, in: store.database)
         try store.take(step, definition, migration, at: now)
         try saveWritten(by: step, store, &tally)
         try store.logLocalWrites(user: Self.hubUser, at: now)

@@ -184,7 +184,7 @@ public struct HubRestore {
   private func refuseClockBehind(_ manifest: Manifest) throws {
     let (now, made) = (platform.clock.milliseconds(), manifest.stamp.milliseconds)
     if now >= made { return }
-    let text = platform.clock.localText
+    let text = platform.clock.localText(milliseconds:)
     throw WorkspaceError(
       .clock, "This machine's clock shows \(text(now)), and the backup has a later time, \(text(made)).",
       hint: Self.lookAtClock)

@@ -1,3 +1,4 @@
+import Foundation
 import SatchelJSON
 import TestSupport
 import Testing
@@ -37,6 +38,26 @@ struct EncodingTests {
     let taken = camp.device("tablet", "import", try camp.emit("tablet"), "--fingerprint", hub)
     #expect(taken.code != 0 && taken.error.contains("UTF-16le"), "\(taken)")
     #expect(try camp.rows("tablet/data.sqlite", "SELECT count(*) FROM t") == "0")
+  }
+
+  @Test("a template in UTF-16 is refused by its name, and no device is made of it")
+  func template() throws {
+    try camp.sql("office.sqlite", Self.table)
+    camp.makeHub("hub", over: "office.sqlite")
+    camp.hub("user", "add", "ann")
+    let template = camp.path("empty.sqlite")
+    try camp.sql("empty.sqlite", "PRAGMA encoding = 'UTF-16le'; CREATE TABLE t (id TEXT PRIMARY KEY, a TEXT)")
+    func provision(_ more: String...) -> CommandLineFixture.Outcome {
+      let words = ["device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet")]
+      return camp.hubAnywhere(["-C", camp.path("hub")] + words + ["--template", template] + more)
+    }
+    for refused in [provision("--dry-run"), provision()] {
+      #expect(refused.code == 1 && refused.error.contains("The template \(template) holds its texts in UTF-16le"))
+    }
+    #expect(!FileManager.default.fileExists(atPath: camp.path("tablet")))
+    #expect(try camp.hub("device", "list", "--json").json["devices"] == [])
+    try convert("empty.sqlite", to: "UTF-8")
+    #expect(provision().code == 0)
   }
 
   /// Puts a copy of a database in its place that holds its texts in another encoding.

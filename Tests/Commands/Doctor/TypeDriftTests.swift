@@ -73,11 +73,16 @@ struct TypeDriftTests {
     #expect(run(camp, place, "doctor").out == "All is well.\n")
   }
 
-  @Test("of another column: it is named with both types, and capture follows", arguments: ["tablet", "hub"])
-  func column(place: String) throws {
+  @Test(
+    "of another column: it is named as it is and as it was, and capture follows", arguments: ["tablet", "hub"],
+    [
+      ("code INTEGER", "code is INTEGER now, was TEXT"),
+      ("code TEXT COLLATE NOCASE", "code is compared by NOCASE now, was by BINARY"),
+    ])
+  func column(place: String, column: (declared: String, words: String)) throws {
     let camp = try camp()
-    try remake(camp, file(place), "id TEXT PRIMARY KEY, code INTEGER, size REAL")
-    let words = "the table t was created again and changed a column: code is INTEGER now, was TEXT"
+    try remake(camp, file(place), "id TEXT PRIMARY KEY, \(column.declared), size REAL")
+    let words = "the table t was created again and changed a column: \(column.words)"
     #expect(run(camp, place, "status").out.contains(words))
     #expect(try run(camp, place, "status", "--json").json["damage"]?.arrayValue == [.string(words)])
     #expect(run(camp, place, "doctor").out.contains(words))

@@ -85,4 +85,30 @@ struct LocalTimeOutputTests {
       expect("and devices were sent times up to", in: camp.hub("status"))
     }
   }
+
+  @Test("people read in local time when a bundle or a backup was made, and programs in UTC")
+  func made() throws {
+    try camp.sql("tablet/data.sqlite", "INSERT INTO trees VALUES (1, 'oak')")
+    let (bundle, backup) = (try camp.export("tablet"), camp.path("hub.satchel"))
+    expect("is whole, and signed by a key", in: camp.hub("verify", bundle))
+    expect("Made 20", in: camp.hub("inspect", bundle))
+    expect("made 20", in: camp.hub("backup", backup))
+    expect("made 20", in: camp.hub("backup", "--verify", backup))
+    expect(
+      "as it was on 20",
+      in: camp.hubAnywhere("restore", backup, camp.path("new"), "--keys", camp.path("hub/keys"), "--dry-run"))
+    for outcome in [camp.hub("inspect", bundle, "--json"), camp.hub("backup", "--verify", backup, "--json")] {
+      #expect(try outcome.json["created"]?.stringValue?.hasSuffix("Z") == true)
+    }
+  }
+
+  @Test("the exports of two copies are shown with the local times at which they were made")
+  func copies() throws {
+    try camp.copy("tablet", to: "copy")
+    for (number, folder) in ["tablet", "copy"].enumerated() {
+      try camp.sql("\(folder)/data.sqlite", "INSERT INTO trees VALUES (\(number), 'oak')")
+      camp.hub("import", try camp.export(folder))
+    }
+    expect("EXPORT MADE CHANGES", in: camp.hub("device", "fork", "tablet"))
+  }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import SatchelJSON
 import SatchelPlatform
+import SatchelSQLite
 import TestSupport
 import Testing
 
@@ -47,6 +48,33 @@ struct MannersTests {
         #expect(console.errorText.isEmpty)
       }
     }
+  }
+
+  @Test("the hint about a busy database names an edit session in a GIS")
+  func busyDatabase() {
+    // 5 is SQLITE_BUSY.
+    let failure = Failure(SQLiteError(code: 5, message: "database is locked"))
+    #expect(failure.code == .busy)
+    let words = "An open edit session in QGIS or another GIS can hold the database: save or end it first."
+    #expect(failure.hint?.hasSuffix(words) == true)
+  }
+
+  @Test("Ctrl-C ends a command with the exit code 130, and says what that means for its work")
+  func interrupted() throws {
+    let camp = try CommandLineFixture()
+    try camp.open()
+    // A background job of a script ignores Ctrl-C, and so would the tool.
+    let process = try ChildProcess(
+      "/usr/bin/env", ["--default-signal=INT", builtProgram("satchel"), "-C", camp.path("tablet"), "import", "-"],
+      takesInput: true)
+    // More than a pipe holds: after this the tool is reading.
+    process.write([UInt8](repeating: 0, count: 1 << 20))
+    #expect(kill(process.identifier, SIGINT) == 0)
+    process.endInput()
+    #expect(process.complaint().hasSuffix("Stopped. Nothing is half done: run the same command again.\n"))
+    #expect(process.wait() == 130 && !process.wasKilled)
+    #expect(camp.device("tablet", "export").code == 0)
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
   }
 
   @Test("the README's tour works as it is printed")

@@ -1,4 +1,6 @@
 import Foundation
+import SatchelJSON
+import TestSupport
 import Testing
 
 @Suite("Words for who took a wrong turn")
@@ -43,6 +45,23 @@ struct WayfindingTests {
       camp.device("tablet", "sync", path), camp.hub("sync", path), camp.device("tablet", "export", "--to", path),
       camp.hub("import", "\(path)/a.satchel"),
     ] { #expect(outcome.code == 1 && outcome.error.contains("is not UTF-8, and Satchel cannot use it"), "\(outcome)") }
+  }
+
+  @Test("a word of the command line that is not UTF-8 is refused, and nothing is made by another name")
+  func wordThatIsNoText() throws {
+    let script = """
+      cd "$1"; stick=$'ST\\xffCK'; mkdir "$stick"
+      "$2" init "$stick/new" --dataset camp --name new --request request --json; code=$?
+      rmdir "$stick"; exit $code
+      """
+    for tool in ["satchel", "satchel-hub"] {
+      let process = try ChildProcess("/bin/bash", ["-c", script, "bash", camp.root, builtProgram(tool)])
+      let answer = try JSONValue.parse(process.readToEnd())
+      #expect(process.wait() == 2)
+      let words = #""ST\#u{FFFD}CK/new" is not UTF-8, and Satchel cannot use it"#
+      #expect(answer["error"]?["message"] == .string(words), "\(answer)")
+    }
+    #expect(!FileManager.default.fileExists(atPath: camp.path("ST\u{FFFD}CK")))
   }
 
   @Test("init that was killed while it wrote its request leaves nothing once it is given again")

@@ -224,6 +224,28 @@ struct InitCheckTests {
     #expect(applied.code == 0 && applied.out.contains(#"Note: The policy "union" of t.tags needs texts"#), "\(applied)")
   }
 
+  @Test("a new version does not begin to sum texts, and a hub that already does works on")
+  func sumOfTexts() throws {
+    let (camp, made) = try start(
+      "CREATE TABLE t (id TEXT PRIMARY KEY, words TEXT, n INTEGER)", #""t": { "columns": { "words": "max" } }"#)
+    #expect(made.code == 0, "\(made.error)")
+    func apply(_ policies: String) throws -> CommandLineFixture.Outcome {
+      try camp.write(
+        "two.json", "{ \"dataset\": \"camp\", \"version\": 2, \"tables\": { \"t\": { \"columns\": \(policies) } } }")
+      return camp.hub("dataset", "apply", camp.path("two.json"))
+    }
+    let refused = try apply(#"{ "words": "sum" }"#)
+    #expect(refused.code == 1 && refused.error.contains("at tables.t.columns.words: a sum needs numbers"), "\(refused)")
+    // Release 0.1 made such hubs.
+    for table in ["satchel_hub", "satchel_versions"] {
+      try camp.sql("office.sqlite", #"UPDATE \#(table) SET definition = replace(definition, '"max"', '"sum"')"#)
+    }
+    #expect(camp.hub("status").code == 0)
+    let applied = try apply(#"{ "words": "sum", "n": "sum" }"#)
+    #expect(applied.code == 0, "\(applied.error)")
+    #expect(applied.out.contains(#"The policy "sum" of t.words needs numbers, and the type of the column is TEXT."#))
+  }
+
   @Test("what only the app knows, in a table of the dataset, is named with its table")
   func appsOwn() throws {
     for (schema, words) in [

@@ -47,4 +47,35 @@ struct ProvisioningPlaceTests {
     }
     for place in ["beside", "also", "elsewhere/third"] { #expect(camp.device(place, "status").code == 0) }
   }
+
+  @Test("provision names the file that the app must open, in words and in JSON", arguments: [nil, "template.db"])
+  func appsFile(template: String?) throws {
+    var words = ["device", "provision", "second", "--user", "ann", "--into", camp.path("second")]
+    if let template {
+      try camp.makeOffice(template)
+      try camp.sql(template, "DELETE FROM reviews; DELETE FROM sites")
+      words += ["--template", camp.path(template)]
+    }
+    let file = template == nil ? "data.sqlite" : "data.db"
+    func run(_ more: String...) -> CommandLineFixture.Outcome {
+      camp.hubAnywhere(["-C", camp.path("hub")] + words + more)
+    }
+    #expect(try run("--json", "--dry-run").json["database"]?.stringValue == camp.path("second/\(file)"))
+    let made = run()
+    #expect(made.code == 0 && made.out.contains("the app must open the file \(file) in this folder."), "\(made)")
+    #expect(FileManager.default.fileExists(atPath: camp.path("second/\(file)")))
+  }
+
+  @Test("init names the file that the app must open, in words and in JSON", arguments: [nil, "../apps/field.sqlite"])
+  func appsFileOfInit(database: String?) throws {
+    func run(_ more: String...) -> CommandLineFixture.Outcome {
+      camp.deviceAnywhere(
+        ["init", camp.path("new"), "--dataset", "camp", "--name", "new", "--request", camp.path("new.satchel")]
+          + (database.map { ["--database", $0] } ?? []) + more)
+    }
+    let file = camp.path("new/\(database ?? "data.sqlite")")
+    let made = run()
+    #expect(made.code == 0 && made.out.contains("The app must open the file \(file)."), "\(made)")
+    #expect(try run("--json").json["database"]?.stringValue == file)
+  }
 }

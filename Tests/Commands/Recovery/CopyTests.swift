@@ -244,4 +244,24 @@ struct CopyTests {
     #expect(try counts() == #"1|15|one|["a"] 2|0|after the backup|[] 3|0|made once|[]"#)
     #expect(try conflicts == "")
   }
+
+  @Test("a bundle that came under a device's former name did come, and a bundle of the other copy did not")
+  func formerName() throws {
+    func export(_ numbers: ClosedRange<Int>, of folder: String, lost: Int? = nil) throws {
+      for number in numbers {
+        try write(folder, "UPDATE counts SET words = '\(folder) \(number)' WHERE id = 1")
+        if number == lost { _ = try camp.export(folder) } else { #expect(try deliver(folder).code == 0) }
+      }
+    }
+    func missing(_ name: String) throws -> JSONValue? {
+      try camp.hub("device", "show", name, "--json").json["device"]?["missing"]
+    }
+    try export(1...3, of: "tablet", lost: 2)
+    try camp.copy("tablet", to: "copy")
+    try export(4...6, of: "tablet")
+    try rename()
+    try export(4...6, of: "copy", lost: 5)
+    #expect(try missing("tablet") == [[2, 2]])
+    #expect(try missing("copy") == [[5, 5], [2, 2]])
+  }
 }

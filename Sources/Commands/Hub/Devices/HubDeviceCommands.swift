@@ -103,7 +103,10 @@ extension HubTool {
           runMode: command.runMode)
       return Answer(
         text(of: made, in: into),
-        ["device": json(made.device), "workspace": .string(into), "rows": .optional(made.rows.map { Int64($0) })],
+        [
+          "device": json(made.device), "workspace": .string(into), "rows": .optional(made.rows.map { Int64($0) }),
+          "database": .string(Paths.join(into, made.database)),
+        ],
         warnings: try command.value("template") == nil && hub.isGeoPackage() ? bareGeoPackage : "")
     }
   }
@@ -111,7 +114,8 @@ extension HubTool {
   static func text(of made: Provisioning.Made, in folder: String) -> TerminalText {
     """
     Made the device \(made.name) for the user \(made.user) in \
-    \(folder)\(made.rows.map { ", with \(Words.count($0, "row"))" } ?? "").\n
+    \(folder)\(made.rows.map { ", with \(Words.count($0, "row"))" } ?? "").
+    On the device, the app must open the file \(made.database) in this folder.\n
     """
   }
 

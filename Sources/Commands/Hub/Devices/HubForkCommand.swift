@@ -43,12 +43,12 @@ extension HubTool {
           "satchel-hub device fork tablet-1 --restored", "It was not copied: it was put back from its own backup."),
       ], changesData: true
     ) { command, context in
-      let (hub, name) = (try open(command, context), command.argument("NAME"))
-      if command.flag("restored") { return try goOn(name, hub, command) }
+      let (hub, name, clock) = (try open(command, context), command.argument("NAME"), context.platform.clock)
+      if command.flag("restored") { return try goOn(name, hub, command, by: clock) }
       for option in ["accept", "reject"] where command.flag(option) {
         throw UsageError("--\(option) goes with --restored")
       }
-      guard let typed = command.value("keep") else { return shown(try hub.fork(of: name)) }
+      guard let typed = command.value("keep") else { return shown(try hub.fork(of: name), by: clock) }
       let number = try history(typed)
       let (fork, imports) = try hub.keep(history: number, of: name)
       let waiting = fork.histories[number - 1].waiting
@@ -67,7 +67,9 @@ extension HubTool {
 
   /// Lets a device that was put back from its own backup continue with its present history. Everything that it
   /// delivered before stays.
-  private static func goOn(_ name: String, _ hub: HubWorkspace, _ command: ParsedCommand) throws -> Answer {
+  private static func goOn(
+    _ name: String, _ hub: HubWorkspace, _ command: ParsedCommand, by clock: any WallClock
+  ) throws -> Answer {
     let number = try command.value("keep").map { try history($0) }
     let (accepts, rejects) = (command.flag("accept"), command.flag("reject"))
     if accepts, rejects { throw UsageError("--accept and --reject exclude each other") }
@@ -78,7 +80,7 @@ extension HubTool {
         hint:
           "Have it export once, and import that here: satchel sync. If this hub takes it, nothing has to be settled.")
     }
-    let made: TerminalText = restored.made.map { " Its newest bundle is from \($0)." } ?? ""
+    let made: TerminalText = restored.made.map { " Its newest bundle is from \(clock.localText(ofUTC: $0))." } ?? ""
     if command.dryRun {
       return Answer("\(name) would continue from the restored state.\(made)\n", members(restored.fork))
     }
@@ -123,7 +125,7 @@ extension HubTool {
     """
   }
 
-  private static func shown(_ fork: Fork) -> Answer {
+  private static func shown(_ fork: Fork, by clock: any WallClock) -> Answer {
     let name = fork.device.name
     guard fork.histories.count > 1 || !fork.histories[0].waiting.isEmpty else {
       return Answer("One history came from the device \(name).\n", members(fork))
@@ -133,7 +135,8 @@ extension HubTool {
       for export in history.exports {
         let tables = export.changes(after: history.parted)
         table.add([
-          "\(place + 1)", "\(export.sequence)", export.manifest.created, "\(tables.reduce(0) { $0 + $1.count })",
+          "\(place + 1)", "\(export.sequence)", clock.localText(ofUTC: export.manifest.created),
+          "\(tables.reduce(0) { $0 + $1.count })",
           tables.map { "\($0.table) \($0.count)" }.joined(separator: ", "), export.isMerged ? "merged" : "waits",
         ])
       }

@@ -14,6 +14,8 @@ struct Provisioning {
     let device: EnrolledDevice
     /// The number of rows in the device's database. nil in a rehearsal.
     let rows: Int?
+    /// The name of the file, in the device's folder, that the app must open.
+    let database: String
     var name: String { device.name }
     var user: String { device.user }
   }
@@ -46,7 +48,11 @@ struct Provisioning {
       let report = try device.importBundle(emitted.file, fingerprint: hubKey.fingerprint)
       try Self.refuseRows(of: template, report)
       try new.publish()
-      do { return Made(device: try hub.markDelivered(emitted, secrets: secrets), rows: report.written) } catch {
+      do {
+        return Made(
+          device: try hub.markDelivered(emitted, secrets: secrets), rows: report.written,
+          database: device.configuration.database)
+      } catch {
         try? platform.files.removeTree(folder)
         throw error
       }
@@ -104,7 +110,7 @@ struct Provisioning {
       device: try hub.enrol(
         device.configuration.id, name: name, user: user, key: unusedKey(), recipient: nil,
         incarnation: platform.random.identifier()),
-      rows: nil)
+      rows: nil, database: device.configuration.database)
   }
 
   private func unusedKey() throws -> PublicKey {

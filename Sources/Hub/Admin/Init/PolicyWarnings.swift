@@ -5,7 +5,7 @@ import SatchelValues
 import SatchelWorkspace
 
 /// The findings of `init` and `dataset apply` about policies that cannot combine the values of their columns. Then each
-/// change on both sides is a conflict. A sum of texts is no finding: it is refused.
+/// change on both sides is a conflict. A sum of texts is a finding only if the hub had it before: a new one is refused.
 struct PolicyWarnings {
   private let tables: [TrackedTable]
 
@@ -37,8 +37,17 @@ struct PolicyWarnings {
     let holdsBytes = column.affinity == .none && !["", "ANY"].contains(column.type.uppercased())
     switch how {
     case .union: return holdsBytes || [.integer, .real].contains(column.affinity) ? "texts with JSON arrays" : nil
-    case .sum: return holdsBytes ? "numbers" : nil
+    case .sum: return holdsBytes || column.affinity == .text ? "numbers" : nil
     case .max, .min: return holdsBytes ? "numbers or texts" : nil
     }
+  }
+}
+
+extension TrackedTable {
+  /// The columns of texts whose policy is a sum. Their values can never be added.
+  var countersOfTexts: [Name] {
+    zip(schema.columns, info.types).filter { column, type in
+      rules.policy(of: column) == .combination(.sum) && Comparison.Affinity(ofDeclared: type) == .text
+    }.map(\.0)
   }
 }

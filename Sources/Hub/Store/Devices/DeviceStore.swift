@@ -191,20 +191,31 @@ extension HubStore {
 
 extension HubStore {
   /// The numbers that are missing between the bundles that came from a device. The newest ranges come first.
-  func missing(of name: String) throws -> [ClosedRange<Int64>] {
+  ///
+  /// A device that continues another one continues its numbers. So the exports that both have in common count, too.
+  /// They came under a former name. Under that name, a copy may have used the later numbers again. The digest shows
+  /// which exports are in common.
+  func missing(of device: EnrolledDevice) throws -> [ClosedRange<Int64>] {
     try database.all(
       """
+      WITH RECURSIVE histories (name, continues) AS (
+        SELECT name, continues FROM satchel_devices WHERE id = :device
+        UNION
+        SELECT former.name, former.continues
+        FROM histories JOIN satchel_devices AS former ON former.id = histories.continues)
       SELECT previous + 1, number - 1
       FROM (
         SELECT number, lag(number, 1, 0) OVER (ORDER BY number) AS previous
         FROM (
           SELECT DISTINCT number
           FROM satchel_ledger
-          WHERE peer = :peer AND kind = 'changes' AND direction = 'in' AND verdict IN ('imported', 'stale')))
+          WHERE peer IN (SELECT name FROM histories) AND kind = 'changes' AND direction = 'in'
+            AND verdict IN ('imported', 'stale')
+            AND (peer = :peer OR digest IN (SELECT digest FROM satchel_chain WHERE device = :device))))
       WHERE number > previous + 1
       ORDER BY number DESC
       LIMIT 20
-      """, ["peer": .string(name)]
+      """, ["device": .string(device.id.text), "peer": .string(device.name)]
     ) { $0.integer(0)...$0.integer(1) }
   }
 }
