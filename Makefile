@@ -31,7 +31,8 @@ ONLY      ?=
 
 # The Debian packages that building, testing and the demonstration need.
 PACKAGES := libsqlite3-dev libarchive-dev libsodium-dev pkg-config sqlite3 zstd minisign jq python3 gdal-bin \
-  age python3-jsonschema python3-nacl python3-zstandard libzstd-dev libisal-dev libqrcodegen-dev mtools zbar-tools groff-base strace libmicrohttpd-dev
+  age python3-jsonschema python3-nacl python3-zstandard libzstd-dev libisal-dev libqrcodegen-dev mtools zbar-tools \
+  groff-base strace libmicrohttpd-dev rsync
 
 # What a static build needs besides.
 STATIC_PACKAGES := libacl1-dev liblz4-dev libbz2-dev libxml2-dev nettle-dev liblzma-dev zlib1g-dev libicu-dev file dpkg
@@ -46,7 +47,7 @@ export SWIFT_DETERMINISTIC_HASHING := 1
 
 # The tests that play random histories. Each reads SATCHEL_HISTORIES and SATCHEL_SEED.
 HISTORY_TESTS = ProtocolTests|SmallHistoryTests|KnownHistoryTests|UnitHistoryTests|LeakTests|ScopeChangeTests|$\
-  CaptureTests.randomPrograms|UniqueChainTests.random|TangledRowTests.random|NamedKeyTests.random
+  CaptureTests.randomPrograms|UniqueChainTests.random|TangledRowTests.random|NamedKeyTests.random|CascadeTests.random
 
 .PHONY: docs static deb shots install crash build test demo lint format soak histories sanitize fuzz bench clean deps
 

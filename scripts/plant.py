@@ -6,8 +6,9 @@ simulator there, and lets it hunt for each of them.
     scripts/plant.py --check           looks whether each mistake has its place in the code, and plants nothing
 
 A mistake with "tests" is looked for by these tests: what it does, no season shows. A mistake with "property" is looked
-for by these random or exhaustive tests as well, and both must find it. Without any mistake all of them must pass.
-A rare mistake has "first", the season with which the hunt begins.
+for by these random or exhaustive tests as well, and both must find it. Without any mistake all of them must pass. The
+variables in "environment" choose a part of a long test. A rare mistake has "first", the season with which the hunt
+begins.
 
 Prints a table of what was found, after how many seconds and seasons. Ends with 1 where one was not found within the
 seasons that SEASONS says (1000). JOBS mistakes are looked for at once (1). The package itself stays as it is: no switch
@@ -119,6 +120,7 @@ def pass_without_mistakes(chosen):
 def look_for(mistake):
     """Returns whether a mistake was found, in words, and after how many seconds."""
     environment = dict(os.environ, SATCHEL_PLANTED=mistake["name"], SWIFT_DETERMINISTIC_HASHING="1")
+    environment |= mistake.get("environment", {})
     began = time.monotonic()
     if "tests" in mistake:
         found, words = test(mistake["tests"], environment)

@@ -12,12 +12,26 @@ func namedTests() throws {
     #expect(rows.count > 5)
     return rows.map { $0.split(separator: "|").last.map { $0.trimmingCharacters(in: .whitespaces) } ?? "" }
   }
-  let tests = try #require(FileManager.default.enumerator(atPath: PackageFolder.file("Tests").path)).compactMap {
-    $0 as? String
-  }
-  let sources = try tests.filter { $0.hasSuffix(".swift") }
-    .map { try withWholeTexts(String(contentsOf: PackageFolder.file("Tests/\($0)"), encoding: .utf8)) }
+  let sources = try testSources().map { withWholeTexts($0.text) }
   for name in names { #expect(sources.contains { $0.contains("\"\(name)\"") }, "\(name)") }
+}
+
+/// The path of each Swift file below `Tests`, and its text.
+private func testSources() throws -> [(path: String, text: String)] {
+  let files = try #require(FileManager.default.enumerator(atPath: PackageFolder.file("Tests").path))
+  return try files.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }
+    .map { ($0, try String(contentsOf: PackageFolder.file("Tests/\($0)"), encoding: .utf8)) }
+}
+
+@Test("`make histories` plays every suite of random histories")
+func suitesOfHistories() throws {
+  let makefile = try String(contentsOf: PackageFolder.file("Makefile"), encoding: .utf8)
+  let rest = try #require(makefile.components(separatedBy: "\nHISTORY_TESTS = ").last)
+  let list = rest.components(separatedBy: "\n\n")[0]
+  let suites = try testSources().filter { $0.path.hasSuffix("Tests.swift") && $0.text.contains(#/historySeeds\(/#) }
+    .compactMap { $0.path.dropLast(".swift".count).split(separator: "/").last }
+  for suite in suites { #expect(list.contains(suite), "\(suite)") }
+  #expect(suites.count > 7)
 }
 
 /// Source code whose texts of several lines are on one line.
