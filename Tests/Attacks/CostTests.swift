@@ -25,7 +25,7 @@ struct CostTests {
 
     var testDescription: String { rawValue }
 
-    /// The fillings that this run measures: all of them, or the one that SATCHEL_FILLING names.
+    /// The fillings that this run measures: all of them, or the filling in SATCHEL_FILLING.
     static let chosen: [Filling] = {
       guard let name = getenv("SATCHEL_FILLING").map({ String(cString: $0) }) else { return allCases }
       return allCases.filter { $0.rawValue == name }
