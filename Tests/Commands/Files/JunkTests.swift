@@ -44,14 +44,18 @@ struct JunkTests {
     #expect(try refusals() == "2")
   }
 
-  @Test("a stranger's bundle on a stick is copied nowhere, and a damaged one of a known device is kept once")
-  func signed() throws {
-    // A device that a copy of the hub enrolled, and this hub did not.
+  /// Puts a bundle on the stick. Its device was enrolled by a copy of the hub, and not by this hub.
+  private func putStrangersBundle() throws {
     let stranger = try CommandLineFixture(copyOf: camp)
     stranger.hub("device", "provision", "radio", "--user", "ann", "--into", stranger.path("radio"))
     try stranger.sql("radio/data.sqlite", "UPDATE reviews SET stars = 1")
     try HostFileSystem().copy(
       try stranger.export("radio"), to: camp.path("\(folder)/camp-tablet-hub-9.satchel"), mode: 0o644)
+  }
+
+  @Test("a stranger's bundle on a stick is copied nowhere, and a damaged one of a known device is kept once")
+  func signed() throws {
+    try putStrangersBundle()
     #expect(camp.hub("sync", stick).code == 3)
     #expect(try quarantined() == [])
     try camp.remove("\(folder)/camp-tablet-hub-9.satchel")
@@ -92,11 +96,7 @@ struct JunkTests {
 
   @Test("a bundle of a stranger is refused in each sync, because its device can be enrolled")
   func curable() throws {
-    let stranger = try CommandLineFixture(copyOf: camp)
-    stranger.hub("device", "provision", "radio", "--user", "ann", "--into", stranger.path("radio"))
-    try stranger.sql("radio/data.sqlite", "UPDATE reviews SET stars = 1")
-    try HostFileSystem().copy(
-      try stranger.export("radio"), to: camp.path("\(folder)/camp-tablet-hub-9.satchel"), mode: 0o644)
+    try putStrangersBundle()
     for _ in 1...2 { #expect(camp.hub("sync", stick).code == 3) }
   }
 
