@@ -7,8 +7,8 @@ simulator there, and lets it hunt for each of them.
 
 A mistake with "tests" is looked for by these tests: what it does, no season shows. A mistake with "property" is looked
 for by these random or exhaustive tests as well, and both must find it. Without any mistake all of them must pass. The
-variables in "environment" choose a part of a long test. A rare mistake has "first", the season with which the hunt
-begins.
+variables in "environment" choose a part of a long test. "longest" is the time in seconds after which the test counts as
+one that does not end. A rare mistake has "first", the season with which the hunt begins.
 
 Prints a table of what was found, after how many seconds and seasons. Ends with 1 where one was not found within the
 seasons that SEASONS says (1000). JOBS mistakes are looked for at once (1). The package itself stays as it is: no switch
@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 root = pathlib.Path(__file__).resolve().parent.parent
 copy = root / ".build/planted/tree"
-# How many seconds tests may take with a mistake, which may let them go on for ever; and what `timeout` then ends with.
+# How many seconds tests may take with a mistake that does not say it; and what `timeout` ends with after that time.
 LONGEST = 900
 TIMED_OUT = 124
 SWITCH = """import Glibc
@@ -87,15 +87,15 @@ def hunt(environment, first):
     return run.returncode == 0, words
 
 
-def test(name, environment):
-    """Runs tests, which must fail. Returns what was found, and in words."""
+def test(name, environment, longest):
+    """Runs tests, which must fail within `longest` seconds. Returns what was found, and in words."""
     # The program of the tests itself: `swift test` looks at the whole package first, once a mistake.
     tests = copy.parent / "build/release/satchelPackageTests.xctest"
     run = subprocess.run(
-        ["timeout", str(LONGEST), tests, "--testing-library", "swift-testing", "--filter", name],
+        ["timeout", str(longest), tests, "--testing-library", "swift-testing", "--filter", name],
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=copy)
     if run.returncode == TIMED_OUT:
-        return True, f"{name} does not end"
+        return True, f"{name} does not end within {longest} s"
     if "Test run with" not in run.stdout:
         return False, f"{name} did not run"
     return run.returncode != 0, f"{name} {'fails' if run.returncode else 'passes'}"
@@ -121,13 +121,14 @@ def look_for(mistake):
     """Returns whether a mistake was found, in words, and after how many seconds."""
     environment = dict(os.environ, SATCHEL_PLANTED=mistake["name"], SWIFT_DETERMINISTIC_HASHING="1")
     environment |= mistake.get("environment", {})
+    longest = mistake.get("longest", LONGEST)
     began = time.monotonic()
     if "tests" in mistake:
-        found, words = test(mistake["tests"], environment)
+        found, words = test(mistake["tests"], environment, longest)
     else:
         found, words = hunt(environment, mistake.get("first", 0))
     if found and "property" in mistake:
-        found, more = test(mistake["property"], environment)
+        found, more = test(mistake["property"], environment, longest)
         words += f", {more}"
     return found, words, time.monotonic() - began
 
