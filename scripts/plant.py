@@ -24,7 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 root = pathlib.Path(__file__).resolve().parent.parent
 copy = root / ".build/planted/tree"
-# How many seconds tests may take with a mistake that does not say it; and what `timeout` ends with after that time.
+# The time in seconds that tests may take if the mistake has no "longest"; and the exit code of `timeout` after it.
 LONGEST = 900
 TIMED_OUT = 124
 SWITCH = """import Glibc

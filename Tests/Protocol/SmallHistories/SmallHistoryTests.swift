@@ -12,6 +12,7 @@ struct SmallHistoryTests {
 
   /// Rows stay in the database, and a world with many rows is slow.
   private static let schedulesInWorld = 8
+  /// A run ends after so many faults, and shows no more of them.
   private static let mostFaults = 20
 
   @Test("all replicas have the same row, and no value is lost", arguments: [0, 1])
@@ -19,7 +20,7 @@ struct SmallHistoryTests {
     let schedules = SmallSchedule.troubled + (2...Self.depth).flatMap { SmallSchedule.all(depth: $0) }
     let own = schedules.indices.filter { $0 % 2 == half }.map { schedules[$0] }
     let wrong = try Self.faults(of: own) { world, schedule in try world.play(schedule) }
-    #expect(wrong.isEmpty, "\(wrong.prefix(20).joined(separator: "\n"))")
+    #expect(wrong.isEmpty, "\(wrong.prefix(Self.mostFaults).joined(separator: "\n"))")
   }
 
   /// The faults that `play` returns for each item, until there are many. A few items share a world.
@@ -88,7 +89,7 @@ struct SmallHistoryTests {
       of: ["a", "a-", "b", "b-", "UB"],
       after: ["b UB a", "b b UB a", "b UB a a", "b b UB a a", "b UB a b", "a b UB b-"])
     let wrong = try differences(after: sequences.map { "\($0) UB" }, ["UA DA", "DA UA"])
-    #expect(wrong.isEmpty, "\(wrong.count): \(wrong.prefix(20).joined(separator: "\n"))")
+    #expect(wrong.isEmpty, "\(wrong.count): \(wrong.prefix(Self.mostFaults).joined(separator: "\n"))")
   }
 
   @Test("under newest both orders of arrival end with the same row, or a person decides in both")
@@ -97,6 +98,6 @@ struct SmallHistoryTests {
     let wrong = try differences(after: sequences, ["UA UB DA DB", "UB UA DA DB"], under: "newest_") { first, second in
       first.row == second.row || first.isMarkedDeleted && second.isMarkedDeleted || first.isOpen && second.isOpen
     }
-    #expect(wrong.isEmpty, "\(wrong.count): \(wrong.prefix(20).joined(separator: "\n"))")
+    #expect(wrong.isEmpty, "\(wrong.count): \(wrong.prefix(Self.mostFaults).joined(separator: "\n"))")
   }
 }
