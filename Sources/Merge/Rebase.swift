@@ -8,6 +8,10 @@ public struct Rebased: Sendable {
     public let disagreement: Disagreement
     /// The row that the change met.
     public let met: Row?
+
+    public init(image: PreImage, change: Change, disagreement: Disagreement, met: Row?) {
+      (self.image, self.change, self.disagreement, self.met) = (image, change, disagreement, met)
+    }
   }
 
   /// The row that the device is to have; nil: no row.
@@ -15,6 +19,10 @@ public struct Rebased: Sendable {
   /// Pre-images as if the changes had been made on the hub's row; each keeps its generation and stamp.
   public let images: [PreImage]
   public let conflicts: [Lost]
+
+  public init(row: Row?, images: [PreImage], conflicts: [Lost]) {
+    (self.row, self.images, self.conflicts) = (row, images, conflicts)
+  }
 }
 
 /// The hub's report of the writes that others made to a row since the device had the row.
@@ -35,6 +43,10 @@ public struct ToldWrites: Sendable {
     for write in writes where write.after.map({ number <= $0 }) ?? true {
       if let column = schema.position(of: write.column) { columns[column] = write.stamp ?? stamp }
     }
+    self.init(columns: columns, isWhole: isWhole)
+  }
+
+  public init(columns: [Int: Stamp], isWhole: Bool) {
     self.columns = columns
     self.isWhole = isWhole
   }

@@ -20,6 +20,7 @@ struct RollForward {
   private let bundles: ArchivedBundles
   private let recollection: LedgerRecovery
   private let lost = LostChanges()
+  private let writes: [Name: [RowKey: CopiedWrite]]
   /// The newest sealed export; nil: there is none.
   private let sealed: SequenceNumber?
 
@@ -43,8 +44,11 @@ struct RollForward {
     sealed = try recollection.sealed()
     try recollection.takeUpKeys()
     let stoodOn = try bundles.stood(newest)
+    try Capture.settle(session.tables, in: session.database)
+    writes = try Self.ownWrites(session, bundles, recollection.exports)
     history = try DeviceHistory(
-      session, at: .init(numbers: numbers, received: received, lastExport: (sequence: newest, received: stoodOn)))
+      session, at: .init(numbers: numbers, received: received, lastExport: (sequence: newest, received: stoodOn)),
+      since: WritesSince(session.state.received, about: writes.mapValues { Set($0.keys) }))
   }
 
   /// The error if the copy is from before an epoch of the hub began. The first bundle of an epoch brings all rows
@@ -77,8 +81,6 @@ struct RollForward {
 
   func run() throws {
     try database.execute("PRAGMA ignore_check_constraints = ON")
-    try Capture.settle(session.tables, in: database)
-    let writes = try ownWrites()
     for table in session.tables { try bring(table, writes[table.name, default: [:]]) }
     try Capture.moveUnits(to: Generation(newest.rawValue), in: database)
     try lost.keep(session)
@@ -94,34 +96,24 @@ struct RollForward {
 
   // MARK: rows
 
-  /// A row that was written in the old copy, and its former values.
-  private struct Write {
-    let image: PreImage
-    let current: Row?
-    /// Whether the write is later than the exported change of the row, or no export has such a change. False: the row
-    /// may have had this value already before the copy was made. The exported change then replaced the value.
-    let isLater: Bool
-  }
-
-  /// Writes that no export contains. They were made after the copy was put back, or were never exported.
-  private func ownWrites() throws -> [Name: [RowKey: Write]] {
+  /// The writes of the copy that no export contains: they were made after the copy was put back, or never exported.
+  private static func ownWrites(
+    _ session: DeviceSession, _ bundles: ArchivedBundles, _ exports: [SequenceNumber]
+  ) throws -> [Name: [RowKey: CopiedWrite]] {
     let generation = Generation(session.state.sequence.rawValue)
     var told: [Name: [RowKey: ChangeLine]] = [:]
-    for sequence in recollection.exports {
+    for sequence in exports {
       try bundles.export(sequence).eachChange { line in
         if line.generation == generation { told[line.table, default: [:]][line.key] = line }
       }
     }
-    var writes: [Name: [RowKey: Write]] = [:]
+    let exported = try exports.first.map { try bundles.manifest(ofExport: $0).stamp }
+    var writes: [Name: [RowKey: CopiedWrite]] = [:]
     for table in session.tables {
-      try PreImageStore.each(table, since: generation, in: database) { key, images, current in
-        let known = told[table.name]?[key]
-        guard let image = images.last, image.row != current else { return }
-        if let known, known.stamp == image.stamp, known.leads(to: current, in: table.schema) { return }
-        // A clock may have been set back, so a smaller stamp does not prove an earlier write. A different write with
-        // the same stamp was made after the copy: two writes of a row in one database never have the same stamp.
-        let isLater = known.map { image.stamp >= $0.stamp } ?? true
-        writes[table.name, default: [:]][key] = Write(image: image, current: current, isLater: isLater)
+      try PreImageStore.each(table, since: generation, in: session.database) { key, images, current in
+        guard let image = images.last else { return }
+        writes[table.name, default: [:]][key] = try CopiedWrite.find(
+          image, to: current, exported: told[table.name]?[key], at: exported, in: table, session.database)
       }
     }
     return writes
@@ -129,7 +121,7 @@ struct RollForward {
 
   /// Brings the table's rows to the state that the bundles show, with the copy's own writes on top. The pre-images of
   /// the last export replace the table's pre-images.
-  private func bring(_ table: TrackedTable, _ writes: [RowKey: Write]) throws {
+  private func bring(_ table: TrackedTable, _ writes: [RowKey: CopiedWrite]) throws {
     guard let known = history.known.table(table.name) else { return }
     // The rows hold no changes of a former user any more.
     let sent = sealed == newest ? [:] : history.sent[table.name, default: [:]]
@@ -154,12 +146,11 @@ struct RollForward {
   }
 
   /// Replays a write of the copy with the ordinary merge rules. A losing write becomes a conflict.
-  private func replay(_ write: Write, of key: RowKey, onto target: Row?, in table: TrackedTable) throws -> Row? {
+  private func replay(_ write: CopiedWrite, of key: RowKey, onto target: Row?, in table: TrackedTable) throws -> Row? {
     let image = PreImage(
       generation: Generation(newest.rawValue), stamp: write.image.stamp, first: write.image.first, row: write.image.row,
       unit: write.image.unit)
-    let rules = write.isLater ? MergeRules(table.rules, schema: table.schema) : .hubWins(table.schema)
-    let rebased = rebase([image], to: write.current, onto: target, at: .zero, by: rules)
+    let rebased = rebased(write, image, of: key, onto: target, in: table)
     for conflict in rebased.conflicts {
       lost.add(
         .init(
@@ -171,19 +162,15 @@ struct RollForward {
     try PreImageStore.replace(before + rebased.images, of: key, in: table, database: database)
     return rebased.row
   }
-}
 
-extension ChangeLine {
-  /// Whether the row has the values that this change of a device gave it.
-  fileprivate func leads(to row: Row?, in schema: TableSchema) -> Bool {
-    func has(_ fields: [Field]) -> Bool {
-      guard let row else { return false }
-      return fields.allSatisfy { field in schema.position(of: field.name).map { row[$0] == field.value } ?? true }
-    }
-    return switch content {
-    case .insert(let fields), .update(let fields, _): has(fields)
-    case .delete: row == nil
-    case .row, .gone, .rekey, .block: false
-    }
+  private func rebased(
+    _ write: CopiedWrite, _ image: PreImage, of key: RowKey, onto target: Row?, in table: TrackedTable
+  ) -> Rebased {
+    if write.origin != .later { return write.kept(image, onto: target) }
+    let sent = history.sent[table.name]?[key]?.images.map(\.stamp).max() ?? .zero
+    let since = history.since?.report(of: RowInTable(table: table.name, key: key), ownAt: sent, isThere: target != nil)
+    return rebase(
+      [image], to: write.current, onto: target, at: since?.stamp ?? sent, told: since?.told,
+      by: MergeRules(table.rules, schema: table.schema))
   }
 }

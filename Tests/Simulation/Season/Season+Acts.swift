@@ -399,13 +399,14 @@ extension Season {
 
   /// Everything in the newer file is in exports.
   private func putBackOldCopy(of device: FieldDevice, _ random: inout SplitMix64) throws {
-    guard try device.app() != nil, let parcel = try export(device) else { return }
+    guard try device.app() != nil else { return }
+    // Half of the copies are made while work is pending, which the next export then has in common with the copy.
+    let (former, isPending) = (device.copy, try device.sequence().isMultiple(of: 2))
+    if former == nil, isPending { try keepCopy(of: device) }
+    guard let parcel = try export(device) else { return }
     mail.append(parcel)
-    guard let copy = device.copy else {
-      let place = world.root + "/copy-of-\(device.name)"
-      try device.app()?.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-      world.copy(device.databasePath, to: place)
-      device.copy = place
+    guard let copy = former else {
+      if !isPending { try keepCopy(of: device) }
       return
     }
     say("\(device.name) gets an old copy of its database")
@@ -425,6 +426,13 @@ extension Season {
     }
     let report = try device.workspace.repair()
     if !report.isRepairedExceptPartings { throw Wrong("\(device.name) with an old copy cannot be repaired: \(report)") }
+  }
+
+  private func keepCopy(of device: FieldDevice) throws {
+    let place = world.root + "/copy-of-\(device.name)"
+    try device.app()?.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    world.copy(device.databasePath, to: place)
+    device.copy = place
   }
 
   func removeDatabase(of device: FieldDevice) throws {

@@ -28,6 +28,8 @@ final class DeviceHistory {
   /// Whether the replayed emission is of the same epoch as the emission or the export before it.
   private var isOfSameEpoch = false
   private var isRemembered = false
+  /// The writes of others to rows that were written in an old copy of the database; nil: there is no old copy.
+  private(set) var since: WritesSince?
   /// The user of the emission that is replayed now.
   private var user = ""
   /// The last export, and the emission that the database then held; nil: the rows hold no changes of an export.
@@ -42,8 +44,9 @@ final class DeviceHistory {
   }
 
   /// Throws a `WorkspaceError` that names the bundle, if a bundle is missing or damaged.
-  init(_ session: DeviceSession, at stand: Stand) throws {
+  init(_ session: DeviceSession, at stand: Stand, since: WritesSince? = nil) throws {
     self.session = session
+    self.since = since
     bundles = try ArchivedBundles(session)
     former = try VersionTable.columns(in: session.database)
     folder = try StagingFolder(in: session.folder.inbox, platform: session.platform)
@@ -103,6 +106,9 @@ final class DeviceHistory {
     try followKeys(scope.number)
     try bundle.eachChange { line in
       guard let table = known.table(line.table) else { return }
+      if !line.content.isAboutKeys {
+        since?.note(line.key, at: line.stamp, line.others, by: scope.number, in: table.schema)
+      }
       switch line.content {
       case .row(let fields):
         table.expect(columns: fields.map(\.name))
@@ -123,6 +129,7 @@ final class DeviceHistory {
       throw ArchivedBundles.incomplete("a full bundle has no snapshot")
     }
     for table in known.tables { try table.fill(from: snapshot) }
+    try noteWrites(from: snapshot, scope.number)
     acknowledged = scope.acknowledged
     guard let lastExport, lastExport.sequence > acknowledged, lastExport.received <= scope.number else { return }
     // If the export is older than the full bundle, its changes were replayed on the bundle's rows.
@@ -140,6 +147,17 @@ final class DeviceHistory {
         let stamp = try SnapshotBuilder.stamp(of: spelled, in: table.name, database: snapshot)
         let others = try SnapshotBuilder.others(of: spelled, in: table.name, database: snapshot)
         try set(key, row, at: stamp, others: others, in: table)
+      }
+    }
+  }
+
+  private func noteWrites(from snapshot: borrowing Database, _ number: EmissionNumber) throws {
+    for table in known.tables {
+      for key in since?.keys(in: table.name) ?? [] {
+        let spelled = try table.row(key).map(table.schema.key) ?? key
+        let stamp = try SnapshotBuilder.stamp(of: spelled, in: table.name, database: snapshot)
+        let others = try SnapshotBuilder.others(of: spelled, in: table.name, database: snapshot)
+        since?.note(key, at: stamp, others, by: number, in: table.schema)
       }
     }
   }

@@ -1,0 +1,148 @@
+import SatchelBundle
+import SatchelCapture
+import SatchelConflicts
+import SatchelMerge
+import SatchelSQLite
+import SatchelValues
+
+/// A row that was written in an old copy of the database, compared with the exports of the newer database.
+///
+/// The copy and the newer database may have writes in common: those that were made before the copy. The first write of
+/// a row shows them. Two changes of one generation that begin with the same write have this write in common.
+struct CopiedWrite {
+  /// The row before the part of the write that no export contains.
+  let image: PreImage
+  let current: Row?
+  let origin: Origin
+
+  /// The order in which a row was written in the copy and in the newer database.
+  enum Origin {
+    /// The write was made after the copy, on the values that the image shows.
+    case later
+    /// The row had these values before the copy was made, and an exported change replaced them.
+    case former
+    /// A part of the write may be in the exports, or was taken back before an export, and nothing shows how much.
+    case unclear
+  }
+
+  /// Compares a row that was written in the copy with its exported change. nil: the exports contain the whole write.
+  /// - Parameters:
+  ///   - image: the row before its first write in the copy's last generation.
+  ///   - line: the exported change of the row in this generation; nil: there is none.
+  ///   - exported: when the first export after the copy was made; nil: there is none.
+  static func find(
+    _ image: PreImage, to current: Row?, exported line: ChangeLine?, at exported: Stamp?, in table: TrackedTable,
+    _ database: borrowing Database
+  ) throws -> CopiedWrite? {
+    guard image.row != current else { return nil }
+    func whole(_ origin: Origin) -> CopiedWrite { CopiedWrite(image: image, current: current, origin: origin) }
+    guard let line else {
+      // The newer database had an earlier write too, and took it back, or the hub acknowledged it.
+      return whole(exported.map { image.stamp <= $0 } ?? false ? .unclear : .later)
+    }
+    let rules = MergeRules(table.rules, schema: table.schema)
+    let end = try line.end(from: image.row, in: table.schema, by: rules, database)
+    if line.stamp == image.stamp, end == current { return nil }
+    guard let first = image.first, let exportedFirst = line.first else {
+      // A clock may have been set back, so a smaller stamp does not prove an earlier write. A different write with the
+      // same stamp was made after the copy: two writes of a row in one database never have the same stamp.
+      return whole(image.stamp >= line.stamp ? .later : .former)
+    }
+    if first.stamp != exportedFirst.stamp || first.isOnly && exportedFirst.isOnly { return whole(.later) }
+    if first.isOnly { return nil }
+    if exportedFirst.isOnly { return rest(image.with(row: end), to: current) }
+    if image.stamp <= line.stamp { return whole(.former) }
+    if rules.isUnclear(from: image.row, to: current, and: end) { return whole(.unclear) }
+    return rest(image.with(row: end), to: rules.joined(current, from: image.row, with: end))
+  }
+
+  /// The part of a write after the exported change; nil: nothing is left.
+  private static func rest(_ image: PreImage, to row: Row?) -> CopiedWrite? {
+    image.row == row ? nil : CopiedWrite(image: image, current: row, origin: .later)
+  }
+}
+
+extension MergeRules {
+  /// Whether two databases that wrote on after a common write differ in a value that both changed. Nothing shows then
+  /// which value is the common one, or how much of a counter they have in common.
+  fileprivate func isUnclear(from base: Row?, to row: Row?, and other: Row?) -> Bool {
+    guard let row, let other else { return row != other }
+    return row.values.indices.contains { column in
+      if combination(of: column) == .union || row[column] == other[column] { return false }
+      guard let base else { return true }
+      return row[column] != base[column] && other[column] != base[column]
+    }
+  }
+
+  /// The row with the values that another database wrote into other columns after the common write. A set has the
+  /// elements of both: neither database removed what only the other one added.
+  fileprivate func joined(_ row: Row?, from base: Row?, with other: Row?) -> Row? {
+    guard var row, let other else { return row }
+    for column in row.values.indices where row[column] != other[column] {
+      if combination(of: column) == .union {
+        let both = combine(.union, base: .string("[]"), hub: other[column], device: row[column])
+        row[column] = both ?? row[column]
+      } else if row[column] == base?[column] {
+        row[column] = other[column]
+      }
+    }
+    return row
+  }
+}
+
+extension ChangeLine {
+  /// The row that this change of a device makes of another row. The change may have been exported later, on other
+  /// values: counters and sets then take its difference.
+  fileprivate func end(
+    from row: Row?, in schema: TableSchema, by rules: MergeRules, _ database: borrowing Database
+  ) throws -> Row? {
+    switch content {
+    case .insert(let fields): return try schema.row(kept: fields, in: database)
+    case .update(let set, let was):
+      guard var row else { return nil }
+      for (set, was) in zip(set, was) {
+        guard let column = schema.position(of: set.name) else { continue }
+        let how = rules.countsDifferences(of: column) ? rules.combination(of: column) : nil
+        row[column] =
+          how.flatMap { combine($0, base: was.value, hub: row[column], device: set.value) } ?? set.value
+      }
+      return row
+    case .delete: return nil
+    case .row, .gone, .rekey, .block: return row
+    }
+  }
+}
+
+// MARK: writes that are not repeated
+
+extension CopiedWrite {
+  /// Keeps the row as it is. The write becomes a conflict, which is open if nothing shows which part of the write is in
+  /// the exports.
+  /// - Parameter image: the write's image in its new generation.
+  func kept(_ image: PreImage, onto target: Row?) -> Rebased {
+    var conflicts: [Rebased.Lost] = []
+    if let change = Change(from: image.row, to: current), let disagreement = disagreement(of: change, with: target) {
+      conflicts.append(.init(image: image, change: change, disagreement: disagreement, met: target))
+    }
+    return Rebased(row: target, images: [image.with(row: target)], conflicts: conflicts)
+  }
+
+  private func disagreement(of change: Change, with target: Row?) -> Disagreement? {
+    let state = origin == .unclear ? ConflictState.open : .settled
+    guard let target else {
+      if case .delete = change { return nil }
+      return Disagreement(kind: .updateDelete, state: state)
+    }
+    func differing(_ kind: ConflictKind, _ values: [(column: Int, value: Value)]) -> Disagreement? {
+      let lost = values.filter { target[$0.column] != $0.value }
+      if lost.isEmpty { return nil }
+      return Disagreement(
+        kind: kind, state: state, winners: Dictionary(uniqueKeysWithValues: lost.map { ($0.column, Winner.hub) }))
+    }
+    switch change {
+    case .insert(let row): return differing(.insertInsert, row.values.enumerated().map { ($0.offset, $0.element) })
+    case .update(let changes): return differing(.updateUpdate, changes.map { ($0.column, $0.value) })
+    case .delete: return Disagreement(kind: .deleteUpdate, state: state)
+    }
+  }
+}

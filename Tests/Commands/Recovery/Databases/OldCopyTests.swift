@@ -1,0 +1,161 @@
+import Foundation
+import Testing
+
+/// An old copy of a device's database is in the newer database's place. Work was pending when it was made.
+@Suite("An old copy and the exports of the newer database count what they have in common once")
+struct OldCopyTests {
+  private let camp: CommandLineFixture
+  private let query = "SELECT id, n, words, tags FROM counts ORDER BY id"
+
+  init() throws {
+    camp = try CommandLineFixture()
+    try camp.open(
+      """
+      CREATE TABLE counts (id INTEGER PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0, words TEXT, tags TEXT DEFAULT '[]');
+      INSERT INTO counts VALUES (1, 0, 'one', '[]'), (2, 0, 'two', '[]');
+      """,
+      CommandLineFixture.definition(
+        #"{ "counts": { "conflict": "newest", "columns": { "n": "sum", "tags": "union" } } }"#),
+      devices: ["tablet"])
+  }
+
+  private func write(_ sql: String) throws { try camp.sql("tablet/data.sqlite", sql) }
+
+  private func keepCopy() throws { try camp.copy("tablet/data.sqlite", to: "old.sqlite") }
+
+  private func putBack(_ copy: String = "old.sqlite") throws {
+    try camp.remove("tablet/data.sqlite")
+    try camp.copy(copy, to: "tablet/data.sqlite")
+    camp.awaitLaterTime()
+  }
+
+  /// The stick of the newer database's export arrives before or after the repaired copy's next one.
+  private func repair(expecting rows: String) throws {
+    let repaired = camp.device("tablet", "doctor", "--repair")
+    #expect(repaired.code == 0, "\(repaired.error)")
+    #expect(try camp.rows("tablet/data.sqlite", query) == rows)
+    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+    try camp.carry("tablet", rounds: 2)
+    for database in ["office.sqlite", "tablet/data.sqlite"] { #expect(try camp.rows(database, query) == rows) }
+    #expect(camp.hub("audit").code == 0)
+  }
+
+  private func conflicts(_ state: String) throws -> String {
+    try camp.rows("office.sqlite", "SELECT count(*) FROM satchel_conflicts WHERE state = '\(state)'")
+  }
+
+  @Test("what was exported and then counted further in the copy counts once", arguments: [false, true])
+  func further(isDelivered: Bool) throws {
+    try write("UPDATE counts SET n = n + 2 WHERE id = 1; INSERT INTO counts VALUES (3, 5, 'new', '[]')")
+    try keepCopy()
+    let file = try camp.export("tablet")
+    if isDelivered { #expect(camp.hub("import", file).code == 0) }
+    try putBack()
+    try write("UPDATE counts SET n = n + 1, words = 'of the copy'; UPDATE counts SET tags = '[\"a\"]' WHERE id = 3")
+    try repair(expecting: "1|3|of the copy|[]\n2|1|of the copy|[]\n3|6|of the copy|[\"a\"]")
+    #expect(try conflicts("open") == "0" && conflicts("settled") == "0")
+  }
+
+  @Test("what the hub changed between two exports does not count as a part of the copy's write")
+  func importedBetween() throws {
+    try write("UPDATE counts SET n = n + 2")
+    try keepCopy()
+    try camp.sql("office.sqlite", "UPDATE counts SET n = n + 10")
+    try camp.answer("tablet")
+    _ = try camp.export("tablet")
+    try putBack()
+    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
+    try repair(expecting: "1|13|one|[]\n2|12|two|[]")
+  }
+
+  @Test("what the copy wrote before it was made is in the export")
+  func contained() throws {
+    try write("UPDATE counts SET n = n + 2, words = 'early' WHERE id = 1")
+    try keepCopy()
+    try write("UPDATE counts SET n = n + 4, words = 'late' WHERE id = 1")
+    _ = try camp.export("tablet")
+    try putBack()
+    try repair(expecting: "1|6|late|[]\n2|0|two|[]")
+    #expect(try conflicts("open") == "0" && conflicts("settled") == "0")
+  }
+
+  @Test("what was written twice before the copy was made is no new write, although the export has a later one")
+  func writtenTwice() throws {
+    try write("UPDATE counts SET n = n + 2 WHERE id = 1")
+    try write("UPDATE counts SET words = 'early' WHERE id = 1")
+    try keepCopy()
+    try write("UPDATE counts SET n = n + 4, words = 'one' WHERE id = 1")
+    _ = try camp.export("tablet")
+    try putBack()
+    try repair(expecting: "1|6|one|[]\n2|0|two|[]")
+    #expect(try conflicts("open") == "0")
+  }
+
+  @Test("if both counted on, a person decides, because nothing shows how much they have in common")
+  func bothFurther() throws {
+    try write("UPDATE counts SET n = n + 2 WHERE id = 1")
+    try keepCopy()
+    try write("UPDATE counts SET n = n + 4 WHERE id = 1")
+    _ = try camp.export("tablet")
+    try putBack()
+    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
+    try repair(expecting: "1|6|one|[]\n2|0|two|[]")
+    #expect(try conflicts("open") == "1")
+  }
+
+  @Test("if both wrote on in different columns, all of it counts, and a set has the elements of both")
+  func onlyOneCounted() throws {
+    try write("UPDATE counts SET tags = '[\"a\"]'")
+    try keepCopy()
+    try write("UPDATE counts SET n = n + 4, tags = '[\"a\",\"b\"]' WHERE id = 1")
+    try write("UPDATE counts SET words = 'newer' WHERE id = 2")
+    _ = try camp.export("tablet")
+    try putBack()
+    try write("UPDATE counts SET words = 'copy', tags = '[\"a\",\"c\"]' WHERE id = 1")
+    try write("UPDATE counts SET n = 1 WHERE id = 2")
+    try repair(expecting: "1|4|copy|[\"a\",\"b\",\"c\"]\n2|1|newer|[\"a\"]")
+    #expect(try conflicts("open") == "0")
+  }
+
+  @Test("if both wrote another value after the common one, the exported value stays, and a person decides")
+  func bothWrote() throws {
+    try write("UPDATE counts SET words = 'common'")
+    try keepCopy()
+    try write("UPDATE counts SET words = 'newer' WHERE id = 1; DELETE FROM counts WHERE id = 2")
+    _ = try camp.export("tablet")
+    try putBack()
+    try write("UPDATE counts SET words = 'copy'")
+    try repair(expecting: "1|0|newer|[]")
+    #expect(try conflicts("open") == "2")
+  }
+
+  @Test("what was taken back before the export, and is still in the copy, is for a person")
+  func takenBack() throws {
+    try write("UPDATE counts SET n = n + 1 WHERE id = 1; INSERT INTO counts VALUES (3, 5, 'mistake', '[]')")
+    try keepCopy()
+    try write("UPDATE counts SET n = n - 1 WHERE id = 1; DELETE FROM counts WHERE id = 3")
+    try write("UPDATE counts SET words = 'other' WHERE id = 2")
+    _ = try camp.export("tablet")
+    try putBack()
+    try repair(expecting: "1|0|one|[]\n2|0|other|[]")
+    #expect(try conflicts("open") == "2")
+  }
+
+  @Test("by the policy newest, an old write of the copy does not replace a later value of the office")
+  func olderThanTheOffice() throws {
+    try keepCopy()
+    try write("UPDATE counts SET n = n + 1 WHERE id = 2")
+    #expect(camp.hub("import", try camp.export("tablet")).code == 0)
+    try camp.copy("tablet/data.sqlite", to: "newer.sqlite")
+    try putBack()
+    try write("UPDATE counts SET words = 'of the copy' WHERE id = 1")
+    try camp.copy("tablet/data.sqlite", to: "written.sqlite")
+    try putBack("newer.sqlite")
+    try camp.sql("office.sqlite", "UPDATE counts SET words = 'of the office' WHERE id = 1")
+    try camp.answer("tablet")
+    try putBack("written.sqlite")
+    try write("UPDATE counts SET words = 'later' WHERE id = 2")
+    try repair(expecting: "1|0|of the office|[]\n2|1|later|[]")
+    #expect(try conflicts("settled") == "1")
+  }
+}
