@@ -10,19 +10,25 @@ extension StepMerger {
     let row: RowReference
     let before: Row?
     let after: Row?
+    /// The row's log before its waiting steps.
+    let past: RowNumbers.Entry?
     let steps: [Written]
   }
 
-  /// A step with its change of the row, and the values that the row had already.
+  /// A step with its result, and the values that the row had already.
   private struct Written {
     let step: Step
-    let change: Change?
+    /// The row before the step.
+    let before: Row?
+    let result: MergeResult
     let equal: [ColumnChange]
+
+    var change: Change? { Change(from: before, to: result.row) }
   }
 
   /// Merges rows that cannot be merged one by one. Such rows trade a UNIQUE value, or a parent is deleted and a new row
-  /// gets its key. First all rows are removed, then all rows enter, and then the references are checked. If a person
-  /// must decide about any row, nothing is merged.
+  /// gets its key. First all rows are removed, then all rows enter, and then the references are checked. If any row
+  /// cannot be merged, nothing is merged. A disagreement about other values of a row is recorded, as for a single row.
   /// - Returns: whether the rows were merged.
   func takeTogether(_ rows: [RowReference]) throws -> Bool {
     var moves: [Move] = []
@@ -38,13 +44,21 @@ extension StepMerger {
       for written in move.steps {
         let past = try store.past(of: written.step.key, in: move.row.place)
         try log(written.change, written.step, with: past, in: move.row.place, besides: written.equal)
+        try noteOutcome(
+          of: written.step, written.result, over: written.before, with: move.past, in: move.row.place)
       }
       waiting[move.row] = nil
     }
     return true
   }
 
-  /// Returns the change of a row after all of its waiting steps. nil if a person must decide about the row.
+  /// Returns the change that all waiting steps of a row make, and the row after them. nil if the row cannot be merged.
+  func outcome(of row: RowReference) throws -> (change: Change?, after: Row?)? {
+    try move(row).map { (Change(from: $0.before, to: $0.after), $0.after) }
+  }
+
+  /// Returns the change of a row after all of its waiting steps. nil if the row cannot be merged, whatever other rows
+  /// do.
   private func move(_ row: RowReference) throws -> Move? {
     let before = try store.rows[row.place].row(row.key)
     if try isHeld(row.key, before == nil, in: row.place) { return nil }
@@ -52,16 +66,17 @@ extension StepMerger {
     let past = try store.past(of: row.key, in: row.place)
     var steps: [Written] = []
     for sent in waiting[row] ?? [] {
-      if try notTaken(before: sent, in: row.place) != nil { return nil }
+      if try sent.isUnclear || notTaken(before: sent, in: row.place) != nil { return nil }
       if awaitsRow(sent.step, onto: after, with: past, in: row.place) { return nil }
+      if after == nil, try keptInsert(before: sent.step, in: row.place) != nil { return nil }
       var pending = sent
       pending.step = try withoutUndone(sent.step, with: past, in: row.place)
       if after == nil, grouped.contains(pending.number), try deletesNothing(pending, with: past) { return nil }
       let result = try merged(pending, onto: after, with: past, in: row.place)
-      if result.disagreement != nil { return nil }
+      if let disagreement = result.disagreement, after == nil || isRefused(pending, for: disagreement) { return nil }
       var equal = try writtenTwice(pending, over: after, result, in: row.place)
       if !equal.isEmpty, before != nil, try !scope.mayWrite(row.key, in: row.place) { equal = [] }
-      steps.append(Written(step: pending.step, change: Change(from: after, to: result.row), equal: equal))
+      steps.append(Written(step: pending.step, before: after, result: result, equal: equal))
       after = result.row
     }
     if device.refusal != nil { return nil }
@@ -71,8 +86,14 @@ extension StepMerger {
       return nil
     }
     if before != nil, after == nil, store.tables[row.place].rules.delete == .never { return nil }
-    if before != nil, before != after, try !scope.mayWrite(row.key, in: row.place) { return nil }
-    return Move(row: row, before: before, after: after, steps: steps)
+    let isCompared = before != after || steps.contains { $0.result.disagreement != nil }
+    if before != nil, isCompared, try !scope.mayWrite(row.key, in: row.place) { return nil }
+    return Move(row: row, before: before, after: after, past: past, steps: steps)
+  }
+
+  /// Whether a step may not be merged because of a disagreement. A unit or a family is accepted only as it was sent.
+  private func isRefused(_ pending: Pending, for disagreement: Disagreement) -> Bool {
+    grouped.contains(pending.number) && !disagreement.isWonByDevice
   }
 
   /// Whether a reference still has no target when all rows are in their final place.

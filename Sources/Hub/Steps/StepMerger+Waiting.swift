@@ -16,7 +16,8 @@ extension StepMerger {
     try takeUnits()
     var groups = waitingUnits + (try takeAllFamilies())
     try drainAll(besides: &groups)
-    if try takeTogether(order) { order = [] }
+    try takeCircles(besides: &groups)
+    let isAnyGroupLeft = !groups.isEmpty
     let families = groups.filter { !$0.isUnit }
     if !order.isEmpty, !families.isEmpty {
       for family in families { try refuse(family) }
@@ -29,8 +30,8 @@ extension StepMerger {
       groups = []
       try drainAll(besides: &groups)
     }
-    // A row that cannot be merged does not hold the other rows back.
-    order = try order.filter { try !takeTogether([$0]) }
+    // The refused groups no longer hold the other rows back.
+    if isAnyGroupLeft { try takeCircles(besides: &groups) }
     referring = nil
     for row in order { try giveUp(row) }
     waiting = [:]
@@ -91,7 +92,8 @@ extension StepMerger {
   }
 
   /// Merges a row's waiting steps as far as possible. Returns whether any step was merged.
-  private func drain(_ row: RowReference) throws -> Bool {
+  @discardableResult
+  func drain(_ row: RowReference) throws -> Bool {
     var rest = (waiting[row] ?? [])[...]
     let count = rest.count
     while let next = rest.first, !grouped.contains(next.number), try attempt(next, in: row.place) == nil {

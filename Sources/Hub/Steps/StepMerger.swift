@@ -11,8 +11,8 @@ import SatchelWorkspace
 /// Merges the steps of one bundle into the hub's rows, inside the caller's transaction.
 ///
 /// The merger takes one step after another. If a row cannot be written yet, its step waits until all other steps are
-/// in. Waiting steps are tried again while that helps. Then rows that wait for one another are tried together. The
-/// remaining steps become conflicts.
+/// in. Waiting steps are tried again while that helps. Then rows that wait for one another are tried together, each
+/// circle of them by itself. The remaining steps become conflicts.
 final class StepMerger {
   let store: HubStore
   let scope: ScopeStore
@@ -258,6 +258,18 @@ final class StepMerger {
     }
     if result.disagreement?.isWonByDevice != false { try settleEarlier(pending, in: place) }
     if let hub, found?.mayWrite == true { try rememberKnown(pending, over: hub, with: past, in: place) }
+    try noteOutcome(of: step, result, over: hub, with: past, in: place)
+    return nil
+  }
+
+  /// Records the disagreement of a merged step. Without a disagreement, records whether the device must receive the
+  /// row. Called after the row was written and logged.
+  /// - Parameters:
+  ///   - hub: the row before the step.
+  ///   - past: the row's log before the step.
+  func noteOutcome(
+    of step: Step, _ result: MergeResult, over hub: Row?, with past: RowNumbers.Entry?, in place: Int
+  ) throws {
     if let disagreement = result.disagreement {
       try note(
         disagreement, step.with(step.change.counted(in: disagreement)), met: hub, in: place,
@@ -266,7 +278,6 @@ final class StepMerger {
       let equal = try equalCursor(step, onto: hub, with: past, in: place)
       try store.owe(step.key, in: place, to: device.id, equalAt: equal)
     }
-    return nil
   }
 
   /// Whether a change of the row must wait for an earlier change. If the row exists, its change waits only for units.

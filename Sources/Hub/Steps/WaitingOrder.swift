@@ -37,6 +37,12 @@ struct WaitingOrder {
     let place: Int
     let columns: [Int]
     let values: [Value]
+
+    /// For a parent that goes: the event that another row gets its values. The children then refer to that row. nil for
+    /// other events.
+    var replaced: Event? {
+      kind == .isNotReferredTo ? Event(kind: .isThere, place: place, columns: columns, values: values) : nil
+    }
   }
 
   /// Columns of a table whose values have an effect on other rows.
@@ -156,6 +162,30 @@ struct WaitingOrder {
       }
     }
     return Self.keepingOrder(of: items, result)
+  }
+
+  /// Returns a graph of the items and of the events for which they wait. The first nodes are the items, in their order.
+  /// - Parameter row: reads the present row, for a change that contains only some of the compared columns.
+  /// - Returns: for each node, the numbers of the nodes for which it waits.
+  func graph(_ items: [Item], _ row: (_ place: Int, _ key: RowKey) throws -> Row?) rethrows -> [[Int]] {
+    var awaited: [[Int]] = Array(repeating: [], count: items.count)
+    var numbers: [Event: Int] = [:]
+    func node(of event: Event) -> Int {
+      if let known = numbers[event] { return known }
+      let new = awaited.count
+      numbers[event] = new
+      awaited.append([])
+      return new
+    }
+    for (number, item) in items.enumerated() {
+      var events = Events()
+      for part in item.parts { try add(part, to: &events, row) }
+      for event in events.made.map(node(of:)) { awaited[event].append(number) }
+      for event in (events.awaited + events.awaited.compactMap(\.replaced)).map(node(of:)) {
+        awaited[number].append(event)
+      }
+    }
+    return awaited
   }
 
   /// Moves each item behind the items in its `after`. If items wait for each other in a circle, the search may have put
