@@ -50,13 +50,21 @@ extension DeviceWorkspace {
   public func resolve(
     _ prefix: String, _ decision: ConflictDecision, note: String?, seen: RowSeen = .anyway
   ) throws -> StoredConflict {
+    try resolve([prefix], decision, note: note, seen: seen)[0]
+  }
+
+  /// Decides several conflicts on this device by one decision: all of them or none. Their rows may trade UNIQUE values.
+  /// - Parameter seen: the state of the rows that the user saw; if any row was changed since, nothing is decided.
+  public func resolve(
+    _ prefixes: [String], _ decision: ConflictDecision, note: String?, seen: RowSeen = .anyway
+  ) throws -> [StoredConflict] {
     try locked {
       let session = try session()
       return try session.deciding {
-        let found = try ConflictTable.find(prefix, in: session.database)
+        let found = try prefixes.map { try ConflictTable.find($0, in: session.database) }
         try session.resolve(found, decision, note: note, seen: seen)
         if decision.word == .hub { try session.openBelowLost() }
-        return try ConflictTable.find(found.record.id.text, in: session.database)
+        return try found.map { try ConflictTable.find($0.record.id.text, in: session.database) }
       }
     }
   }
@@ -84,13 +92,16 @@ extension DeviceWorkspace {
             $0.isAbout(table) && seen.insert($0.head.record.id).inserted
           }
           if units.isEmpty { return result }
-          for unit in units {
+          for trade in try session.decidedTogether(units, policy) {
             do {
               try session.database.savepoint {
-                try session.resolve(unit.head, policy == .hub ? .hub : .device, note: note, seen: .asFound)
+                try session.resolve(
+                  trade.map(\.head), policy == .hub ? .hub : .device, note: note, seen: .asFound)
               }
-              result.resolved.append(unit.head.record)
-            } catch let error as WorkspaceError { result.left.append((unit.head.record, error)) }
+              result.resolved += trade.map(\.head.record)
+            } catch let error as WorkspaceError {
+              result.left += trade.map { (record: $0.head.record, why: error) }
+            }
           }
           if policy == .hub { try session.openBelowLost() }
         }
@@ -121,29 +132,55 @@ extension DeviceSession {
     return try RowTable(table, in: database).row(record.foundKey(in: table.schema)).map { table.schema.fields($0) }
   }
 
-  /// Decides a conflict and all conflicts of its unit.
+  /// Decides conflicts, and with each all conflicts of its unit.
   fileprivate func resolve(
-    _ conflict: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen
+    _ found: [StoredConflict], _ decision: ConflictDecision, note: String?, seen: RowSeen
   ) throws {
-    guard conflict.record.state != .resolved else { throw ConflictDecision.decidedAlready(conflict) }
-    if try isWaiting(conflict.record) {
-      throw WorkspaceError(
-        .rowWaits, "The row is in its table here, and waits for the hub's operator.",
-        hint: "You can change it or delete it in the app: the next export tells the hub.")
-    }
-    let members = try ConflictTable.whole(conflict, in: database).undecided(for: decision)
-    try shown(conflict).check(seen, for: decision.word) { conflict in
-      try table(conflict.record.table).map { try conflict.record.present(in: $0.schema, database) }
-    }
+    let members = try undecidedMembers(of: found, decision, seen)
+    let decided = members.rows
     let places = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.name, $0) })
     func place(of table: Name) -> Int { places[table] ?? places.count }
     try members.decideEach(in: database, table: place) { member in
-      do { try write(decision, for: member) } catch let error as WorkspaceError where error.code == .noParent {
-        throw try error.naming(member.record.lostParent(tables, in: database), tool: "satchel")
-      }
+      do { try write(decision, for: member, among: decided) } catch let error
+        as WorkspaceError where error.code == .noParent
+      { throw try error.naming(member.record.lostParent(tables, in: database), tool: "satchel") }
+    } together: { left in
+      try writeTogether(decision, for: left, among: decided)
     }
     try Capture.settle(tables, in: database)
     for member in members { try close(member.record, decision, note: note) }
+  }
+
+  /// Returns the conflicts that a decision is about: each conflict with all conflicts of its unit. Throws a
+  /// `WorkspaceError` if the decision cannot be made about them.
+  private func undecidedMembers(
+    of found: [StoredConflict], _ decision: ConflictDecision, _ seen: RowSeen
+  ) throws -> [StoredConflict] {
+    var members: [StoredConflict] = []
+    for conflict in found {
+      guard conflict.record.state != .resolved else { throw ConflictDecision.decidedAlready(conflict) }
+      if try isWaiting(conflict.record) {
+        throw WorkspaceError(
+          .rowWaits, "The row is in its table here, and waits for the hub's operator.",
+          hint: "You can change it or delete it in the app: the next export tells the hub.")
+      }
+      let own = try ConflictTable.whole(conflict, in: database).undecided(for: decision)
+      try shown(conflict).check(seen, for: decision.word) { part in
+        try table(part.record.table).map { try part.record.present(in: $0.schema, database) }
+      }
+      let known = Set(members.map(\.record.id))
+      members += own.filter { !known.contains($0.record.id) }
+    }
+    if decision.word == .device {
+      try members.checkTrades(in: database, tool: "satchel") { table($0)?.schema }
+    }
+    return members
+  }
+
+  /// Returns units in the groups that a policy decides together: units whose rows traded UNIQUE values.
+  fileprivate func decidedTogether(_ units: [ConflictUnit], _ policy: Policy) throws -> [[ConflictUnit]] {
+    if policy == .hub { return units.map { [$0] } }
+    return try units.inTrades(in: database) { table($0)?.schema }
   }
 
   /// Opens the conflicts of rows that left their tables together with a row that lost, by the policy or by a decision.
@@ -160,15 +197,51 @@ extension DeviceSession {
     try ConflictTable.openOwn(lost, in: database)
   }
 
-  private func write(_ decision: ConflictDecision, for conflict: StoredConflict) throws {
+  private func write(
+    _ decision: ConflictDecision, for conflict: StoredConflict, among decided: Set<RowInTable>
+  ) throws {
     guard let table = table(conflict.record.table) else { return try decision.check(forDeparted: conflict.record) }
-    let record = try conflict.record.present(in: table.schema, database)
     let rows = try RowTable(table, in: database)
-    let values = try EnteredValueReader(table.name, in: database, files: platform.files)
-    let decided = try decision.rows(
-      for: record, in: table.schema, by: rows.rules, whole: nil, values: values, row: rows.row)
+    let (_, results) = try self.rows(decision, for: conflict, among: decided, in: rows, row: rows.row)
     // These are ordinary writes: the triggers record them, and the next export carries them.
-    try rows.write(decided, References(of: table, among: tables), in: database)
+    try rows.write(results, References(of: table, among: tables), in: database)
+  }
+
+  /// Writes the rows of conflicts whose rows trade UNIQUE values: all leave their tables, then all enter.
+  private func writeTogether(
+    _ decision: ConflictDecision, for conflicts: [StoredConflict], among decided: Set<RowInTable>
+  ) throws {
+    var joint = JointDecision()
+    var tables: [Name: (rows: RowTable, references: References)] = [:]
+    for conflict in conflicts {
+      guard let table = table(conflict.record.table) else {
+        try decision.check(forDeparted: conflict.record)
+        continue
+      }
+      let known =
+        try tables[table.name]
+        ?? (rows: RowTable(table, in: database), references: References(of: table, among: self.tables))
+      tables[table.name] = known
+      let (record, results) = try rows(decision, for: conflict, among: decided, in: known.rows) { key in
+        try joint.row(key, of: table.name, present: known.rows.row)
+      }
+      for row in results { joint.add(row, of: table.name, for: record) }
+    }
+    try joint.write(in: database, tables: tables)
+  }
+
+  /// Returns a conflict in the columns that its table has now, and the rows of a decision about it.
+  /// - Parameter row: looks up a row as it is now, or as other decisions of the same command leave it.
+  private func rows(
+    _ decision: ConflictDecision, for conflict: StoredConflict, among decided: Set<RowInTable>, in rows: RowTable,
+    row: (RowKey) throws -> Row?
+  ) throws -> (record: ConflictRecord, rows: [DecidedRow]) {
+    let record = try conflict.record.present(in: rows.schema, database)
+    let values = try EnteredValueReader(rows.name, in: database, files: platform.files)
+    let results = try decision.rows(
+      for: record, in: rows.schema, by: rows.rules, whole: nil, values: values, among: decided, row: row
+    ) { try rows.rivals(of: $0, in: database) }
+    return (record, results)
   }
 
   private func close(_ record: ConflictRecord, _ decision: ConflictDecision, note: String?) throws {

@@ -392,6 +392,8 @@ public enum Reason: String, CaseIterable, Sendable {
   case trigger
   /// The file ends too early.
   case truncated
+  /// The decision would delete a row about which the same device has an undecided conflict.
+  case undecidedRow = "undecided-row"
   /// The creation of a workspace was interrupted.
   case unfinished
   /// The conflict is about a unit, and a unit is decided as a whole.

@@ -15,9 +15,10 @@ struct ConflictCommands: Sendable {
       _ states: [ConflictState], ConflictOrder, ParsedCommand, CommandContext, _ body: ([StoredConflict]) throws -> Void
     ) throws -> Void
   let find: @Sendable (_ id: String, ParsedCommand, CommandContext) throws -> ShownConflict
+  /// Decides conflicts by one decision, and returns them in the same order.
   let resolve:
-    @Sendable (_ id: String, ConflictDecision, _ note: String?, RowSeen, ParsedCommand, CommandContext) throws ->
-      StoredConflict
+    @Sendable (_ ids: [String], ConflictDecision, _ note: String?, RowSeen, ParsedCommand, CommandContext) throws ->
+      [StoredConflict]
   /// The layers of the database.
   let layers: @Sendable (ParsedCommand, CommandContext) throws -> [Layer]
   let exportPackage: @Sendable (_ path: String, ParsedCommand, CommandContext) throws -> ConflictPackageReport
@@ -138,17 +139,20 @@ struct ConflictCommands: Sendable {
   private var resolution: Command {
     let (find, resolve, resolveAll, layers) = (find, resolve, resolveAll, layers)
     return Command(
-      ["conflicts", "resolve"], summary: "decide one conflict, or all of them",
+      ["conflicts", "resolve"], summary: "decide one conflict, several by one decision, or all of them",
       discussion: """
         Decides which values are kept. The decision is an ordinary change of the row and travels as such. If there are \
         two decisions about one conflict, the first to reach the hub counts. A row that was changed since the conflict \
         was found is not overwritten. The answer then shows both, and the mark that you give with --row after you have \
         seen it. A column that you do not name stays as it is, if you decide single columns.
 
+        Several conflicts are decided together or not at all. Rows that exchange a value which only one row may have \
+        need that: for one of them alone, the other row would have to be deleted.
+
         A layer's geometry is given as well-known text, or as a file with well-known text, WKB or a stored geometry. \
         Columns of bytes accept a file or x'0A0B'.
         """,
-      arguments: [ArgumentSpec("ID", .optional, help: "the conflict's id, or the beginning of it")],
+      arguments: [ArgumentSpec("ID", .zeroOrMore, help: "the conflict's id, or the beginning of it")],
       options: ConflictDecisionOptions.all + [
         OptionSpec("all", short: "a", help: "decide all open ones by a policy, except if the row was changed since"),
         OptionSpec("policy", kind: .value("POLICY"), help: "with --all: hub, device or newest"),
@@ -158,6 +162,7 @@ struct ConflictCommands: Sendable {
       ],
       examples: [
         Example("\(tool) conflicts resolve 3f9a --keep device", "Keeps the device's values."),
+        Example("\(tool) conflicts resolve 3f9a 77b0 --keep device", "Keeps the device's values in two rows at once."),
         Example("\(tool) conflicts resolve 3f9a --keep name=hub --keep rating=device", "Decides column by column."),
         Example("\(tool) conflicts resolve 3f9a --set rating=4 --note \"asked them\"", "Keeps a third value."),
         Example("\(tool) conflicts resolve 3f9a --set 'geom=POINT (7 7)'", "Enters another position."),
@@ -171,14 +176,35 @@ struct ConflictCommands: Sendable {
       guard command.value("policy") == nil, command.value("table") == nil else {
         throw UsageError("--policy and --table go with --all")
       }
+      if command.arguments("ID").count > 1 { return try Self.decideTogether(command, context, resolve) }
       let decision = try ConflictDecisionOptions.decision(command) { try find(id, command, context).conflict.record }
       let seen = command.value("row").map { RowSeen.mark($0) } ?? .asFound
-      let conflict = try resolve(id, decision, command.value("note"), seen, command, context)
-      let record = conflict.record
+      let conflict = try resolve([id], decision, command.value("note"), seen, command, context)[0]
       return Answer(
-        "Resolved: \(record.table) [\(Words.key(record.key))], \(conflict.decision?.made.rawValue ?? "").\n",
+        Self.words(resolved: conflict),
         ["conflict": ConflictView(conflict: conflict, layers: try layers(command, context)).json()])
     }
+  }
+
+  private static func words(resolved conflict: StoredConflict) -> TerminalText {
+    let record = conflict.record
+    return "Resolved: \(record.table) [\(Words.key(record.key))], \(conflict.decision?.made.rawValue ?? "").\n"
+  }
+
+  /// Decides several conflicts by one decision.
+  private static func decideTogether(
+    _ command: ParsedCommand, _ context: CommandContext,
+    _ resolve: ([String], ConflictDecision, String?, RowSeen, ParsedCommand, CommandContext) throws -> [StoredConflict]
+  ) throws -> Answer {
+    let several = UsageError("several conflicts are decided by --keep hub or --keep device alone")
+    let decision = try ConflictDecisionOptions.decision(command) { throw several }
+    if case .set = decision { throw several }
+    if command.value("row") != nil { throw several }
+    let resolved = try resolve(
+      command.arguments("ID"), decision, command.value("note"), .asFound, command, context)
+    var text: TerminalText = ""
+    for conflict in resolved { text += words(resolved: conflict) }
+    return Answer(text, ["resolved": .strings(resolved.map(\.record.id.text))])
   }
 
   private static func decideAll(

@@ -53,8 +53,8 @@ enum HubTool {
         try open(command, context).eachBatchOfConflicts(states, order, body)
       },
       find: { id, command, context in try open(command, context).conflict(id) },
-      resolve: { id, decision, note, seen, command, context in
-        try open(command, context).resolve(id, decision, note: note, seen: seen)
+      resolve: { ids, decision, note, seen, command, context in
+        try open(command, context).resolve(ids, decision, note: note, seen: seen)
       },
       layers: { command, context in try open(command, context).layers() },
       exportPackage: { path, command, context in try open(command, context).exportConflicts(to: path) },

@@ -28,14 +28,20 @@ extension ConflictRecord {
 
 extension ConflictDecision {
   /// The rows of a decision, with their results: one row, or both rows if two rows cannot exist together.
+  ///
+  /// A decision for the device deletes the other row, unless the same decision is made about that row. Then its own
+  /// conflict says what becomes of it.
   /// - Parameters:
+  ///   - decided: the rows about whose conflicts the same decision is made.
   ///   - row: looks up a row as it is now.
+  ///   - rivals: returns the keys of the rows that have a UNIQUE value of a row. Only such a row is deleted.
   ///   - rules: how changes of the table are merged.
   ///   - whole: the conflict's row before it was deleted, if that is known.
   ///   - values: converts what a person entered.
   public func rows(
     for record: ConflictRecord, in schema: TableSchema, by rules: MergeRules, whole: Row?,
-    values: EnteredValueReader, row: (RowKey) throws -> Row?
+    values: EnteredValueReader, among decided: Set<RowInTable>, row: (RowKey) throws -> Row?,
+    rivals: (Row) throws -> [RowKey]
   ) throws -> [DecidedRow] {
     func target(_ current: Row?) throws -> Row? {
       try self.row(for: record, current: current, whole: whole, schema: schema, rules: rules, values: values)
@@ -45,6 +51,9 @@ extension ConflictDecision {
       if case .hub = self, record.kind == .unique, record.rowWinner == .device {
         throw Self.noRemovedRow(hint: "Decide it at the hub, which has kept it.")
       }
+      return [DecidedRow(key: record.key, current: current, target: try target(current))]
+    }
+    if case .device = self, decided.contains(RowInTable(table: record.table, key: rivalKey)) {
       return [DecidedRow(key: record.key, current: current, target: try target(current))]
     }
     let rival = try row(rivalKey)
@@ -57,7 +66,7 @@ extension ConflictDecision {
     switch self {
     // A row that the policy deleted comes back. A row that a user deleted since does not.
     case .hub: other = try rival ?? (record.rowWinner == .device ? removedRow(of: record, schema) : nil)
-    case .device: other = nil
+    case .device: other = try own.map { try rivals($0).contains(rivalKey) } == false ? rival : nil
     case .set: other = rival
     }
     return [
@@ -103,10 +112,15 @@ extension RowTable {
       for row in decided { try checkParents(of: row, references, in: database) }
       for row in decided where row.target != nil { try checkChildren(of: row, references, in: database) }
     } catch let error as SQLiteError where error.kind == .unique || error.kind == .constraint {
-      throw WorkspaceError(
-        .notAllowed, "The database does not allow the row as you decided it: \(error.message).",
-        hint: "Decide with other values: --set COLUMN=VALUE")
+      throw WorkspaceError(decidedRowFailed: error)
     }
+  }
+
+  /// Throws a `WorkspaceError` if the row, as it was decided, or its children refer to a missing row and did not do so
+  /// before.
+  func check(_ decided: DecidedRow, _ references: References, in database: borrowing Database) throws {
+    try checkParents(of: decided, references, in: database)
+    try checkChildren(of: decided, references, in: database)
   }
 
   private func hasChildren(_ table: Name) -> WorkspaceError {
@@ -131,5 +145,14 @@ extension RowTable {
     throw WorkspaceError(
       .noParent, "The row of \(parent) to which it refers is not there.",
       hint: "Bring that row first, or set another value.")
+  }
+}
+
+extension WorkspaceError {
+  /// The refusal if the database does not allow a row as it was decided.
+  init(decidedRowFailed error: SQLiteError) {
+    self.init(
+      .notAllowed, "The database does not allow the row as you decided it: \(error.message).",
+      hint: "Decide with other values: --set COLUMN=VALUE")
   }
 }

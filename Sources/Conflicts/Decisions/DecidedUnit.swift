@@ -18,10 +18,14 @@ extension [StoredConflict] {
   /// reason.
   ///
   /// Rows may need each other, so rows that failed are tried again as long as other rows succeed. Deletes are tried
-  /// first, children before their parents. Inserts and updates follow, parents before their children.
-  /// - Parameter table: returns the index of a change's table among all tables.
+  /// first, children before their parents. Inserts and updates follow, parents before their children. Rows that remain
+  /// may trade UNIQUE values.
+  /// - Parameters:
+  ///   - table: returns the index of a change's table among all tables.
+  ///   - together: carries out the decision about the remaining conflicts at once.
   public func decideEach(
-    in database: borrowing Database, table: (Name) -> Int, _ body: (StoredConflict) throws -> Void
+    in database: borrowing Database, table: (Name) -> Int, _ body: (StoredConflict) throws -> Void,
+    together: ([StoredConflict]) throws -> Void
   ) throws {
     if count == 1 { return try body(self[0]) }
     var left = sorted { $0.record.place(table) < $1.record.place(table) }
@@ -39,7 +43,11 @@ extension [StoredConflict] {
         }
         return false
       }
-      if left.count == before, let reason { throw reason }
+      if left.count == before, let reason {
+        if left.count == 1 { throw reason }
+        do { try database.savepoint { try together(left) } } catch is WorkspaceError { throw reason }
+        return
+      }
     }
   }
 }
@@ -53,8 +61,9 @@ extension ConflictRecord {
 
 extension WorkspaceError {
   fileprivate func about(_ record: ConflictRecord) -> WorkspaceError {
-    WorkspaceError(
-      code, "No change of the unit is taken, because of \(record.words): \(message)",
+    let outcome = record.unit == nil ? "Nothing is decided" : "No change of the unit is taken"
+    return WorkspaceError(
+      code, "\(outcome), because of \(record.words): \(message)",
       hint: hint ?? "Keep the hub's rows with --keep hub, and make the change again in another way.")
   }
 }

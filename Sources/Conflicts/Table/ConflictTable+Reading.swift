@@ -263,6 +263,23 @@ extension ConflictTable {
     ) { try stored($0).record }
   }
 
+  /// The oldest update of a row by a device that was not taken, and that a person may still decide; nil: there is none.
+  /// If a policy settled the conflict, only one about a UNIQUE value counts.
+  static func undecidedUpdate(
+    _ row: RowInTable, by device: ReplicaID, in database: borrowing Database
+  ) throws -> ConflictRecord? {
+    try database.first(
+      """
+      SELECT \(columns)
+      FROM satchel_conflicts
+      WHERE device = :device AND table_name = :table AND key = :key AND operation = 'update'
+        AND (state IN ('open', 'held') OR state = 'settled' AND kind = 'unique' AND winner IS NOT 'device')
+      ORDER BY generation
+      """,
+      ["device": .string(device.text), "table": .string(row.table.text), "key": .text(canonicalKey(row.key))]
+    ) { try stored($0).record }
+  }
+
   public static func setSince(_ cursor: Cursor?, of id: ConflictID, in database: borrowing Database) throws {
     try database.run(
       "UPDATE satchel_conflicts SET since = :since WHERE id = :id",

@@ -30,7 +30,7 @@ extension HubWorkspace {
       let found = try ConflictTable.find(unit.head.record.id.text, in: store.database)
       if found.record.state == .resolved { continue }
       try resolve(
-        found, .hub, note: "The office rejected the whole bundle.", seen: .anyway,
+        [found], .hub, note: "The office rejected the whole bundle.", seen: .anyway,
         at: platform.clock.milliseconds(), store, after: earlier)
     }
     try LostParents(store).openBelow()

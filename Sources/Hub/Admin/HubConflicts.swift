@@ -2,6 +2,7 @@ import SatchelCapture
 import SatchelConflicts
 import SatchelDataset
 import SatchelPlatform
+import SatchelRows
 import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
@@ -65,46 +66,58 @@ extension HubWorkspace {
   public func resolve(
     _ prefix: String, _ decision: ConflictDecision, note: String?, seen: RowSeen = .anyway
   ) throws -> StoredConflict {
+    try resolve([prefix], decision, note: note, seen: seen)[0]
+  }
+
+  /// Decides several conflicts at the hub by one decision: all of them or none. Their rows may trade UNIQUE values.
+  /// - Parameter seen: the rows as the person saw them. If any row was changed since, nothing is decided.
+  public func resolve(
+    _ prefixes: [String], _ decision: ConflictDecision, note: String?, seen: RowSeen = .anyway
+  ) throws -> [StoredConflict] {
     try applying { store in
-      let found = try ConflictTable.find(prefix, in: store.database)
+      let found = try prefixes.map { try ConflictTable.find($0, in: store.database) }
       try resolve(
         found, decision, note: note, seen: seen, at: platform.clock.milliseconds(), store,
         after: EarlierUnits(store))
       if decision.word == .hub { try LostParents(store).openBelow() }
-      return try ConflictTable.find(found.record.id.text, in: store.database)
+      return try found.map { try ConflictTable.find($0.record.id.text, in: store.database) }
     }
   }
 
-  /// Decides a conflict, and with it all members of its unit. The caller then opens what waits below rows that lost.
+  /// Decides conflicts, and with each all members of its unit. The caller then opens what waits below rows that lost.
   /// - Parameters:
   ///   - moment: the time of the decision, in milliseconds since 1970. No other decision about the row has the same
   ///     time: `reopen` finds the written rows by it.
   ///   - earlier: the units on which changes were made, with what the same command learned of them before.
   ///   - rights: the limits of the decision. nil if it may write any rows.
   func resolve(
-    _ found: StoredConflict, _ decision: ConflictDecision, note: String?, seen: RowSeen, at moment: Int64,
+    _ found: [StoredConflict], _ decision: ConflictDecision, note: String?, seen: RowSeen, at moment: Int64,
     _ store: HubStore, after earlier: EarlierUnits, rights: BulkDecisionRights? = nil
   ) throws {
-    guard found.record.state != .resolved else { throw ConflictDecision.decidedAlready(found) }
-    let below = decision.word == .device ? try found.record.waitingBelow(store.tables, in: store.database) : []
-    let shown = try shown(found, store)
-    let members = try ConflictTable.whole(found, in: store.database).undecided(for: decision)
-    try shown.check(seen, for: decision.word) { conflict in
-      try store.place(of: conflict.record.table).map {
-        try conflict.record.present(in: store.tables[$0].schema, store.database)
-      }
-    }
+    let below =
+      decision.word == .device
+      ? try found.flatMap { try $0.record.waitingBelow(store.tables, in: store.database) } : []
+    let members = try undecidedMembers(of: found, decision, seen, store, after: earlier)
     func place(of table: Name) -> Int { store.place(of: table) ?? store.tables.count }
-    if decision.word == .device { try earlier.check(members.map(\.record)) }
+    let decided = members.rows
     var later: [ConflictRecord] = []
     try members.decideEach(in: store.database, table: place) { member in
       let (whole, behind) = try withLaterChanges(member, store)
       later += behind
       do {
-        try write(decision, for: whole, at: moment, store) { try rights?.check($0, for: member.record) }
+        try write(decision, for: whole, among: decided, at: moment, store) {
+          try rights?.check($0, for: member.record)
+        }
       } catch let error
         as WorkspaceError where error.code == .noParent
       { throw try error.naming(whole.record.lostParent(store.tables, in: store.database), tool: "satchel-hub") }
+    } together: { left in
+      let wholes = try left.map { member -> StoredConflict in
+        let (whole, behind) = try withLaterChanges(member, store)
+        later += behind
+        return whole
+      }
+      try writeTogether(decision, for: wholes, among: decided, at: moment, store) { try rights?.check($0, for: $1) }
     }
     if decision.word != .hub { for record in later { try settle(record, store) } }
     for member in members { try close(member.record, decision, note: note, at: moment, store) }
@@ -112,6 +125,31 @@ extension HubWorkspace {
     // Later changes were based on the row that this change would have made.
     if decision.word != .device { try ConflictTable.openHeld(behind: members.map(\.record), in: store.database) }
     if decision.word != .hub { earlier.noteTaken(members.map(\.record)) }
+  }
+
+  /// Returns the conflicts that a decision is about: each conflict with all members of its unit. Throws a
+  /// `WorkspaceError` if the decision cannot be made about them.
+  private func undecidedMembers(
+    of found: [StoredConflict], _ decision: ConflictDecision, _ seen: RowSeen, _ store: HubStore,
+    after earlier: EarlierUnits
+  ) throws -> [StoredConflict] {
+    var members: [StoredConflict] = []
+    for conflict in found {
+      guard conflict.record.state != .resolved else { throw ConflictDecision.decidedAlready(conflict) }
+      let own = try ConflictTable.whole(conflict, in: store.database).undecided(for: decision)
+      try shown(conflict, store).check(seen, for: decision.word) { part in
+        try store.place(of: part.record.table).map {
+          try part.record.present(in: store.tables[$0].schema, store.database)
+        }
+      }
+      if decision.word == .device { try earlier.check(own.map(\.record)) }
+      let known = Set(members.map(\.record.id))
+      members += own.filter { !known.contains($0.record.id) }
+    }
+    if decision.word == .device {
+      try members.checkTrades(in: store.database, tool: "satchel-hub") { store.schema(of: $0) }
+    }
+    return members
   }
 
   /// Records a decision about one conflict.
@@ -190,24 +228,44 @@ extension HubWorkspace {
     let (earlier, rights) = (EarlierUnits(store), try BulkDecisionRights(store))
     // The device for which a row was decided last. Its later changes of the row follow.
     var decided: [RowInTable: ReplicaID] = [:]
-    for unit in units.oldestFirst {
+    for trade in try decidedTogether(units.oldestFirst, policy, store) {
       moment = max(moment + 1, platform.clock.milliseconds())
       do {
-        guard unit.members.contains(where: \.record.isForAll) else { throw unit.notForAll }
-        let decision = try decision(policy, unit, store)
-        let device = unit.head.record.device
-        let rows = Set(unit.members.map { $0.record.rowInTable })
+        for unit in trade where !unit.members.contains(where: \.record.isForAll) { throw unit.notForAll }
+        let decision = try decision(policy, trade[0], store)
+        let device = trade[0].head.record.device
+        let rows = trade.flatMap(\.members).rows
         let seen =
           decision.word == .device ? RowSeen.asFoundOrDecided(rows.filter { decided[$0] == device }) : .asFound
         try store.database.savepoint {
-          try resolve(unit.head, decision, note: note, seen: seen, at: moment, store, after: earlier, rights: rights)
+          try resolve(
+            trade.map(\.head), decision, note: note, seen: seen, at: moment, store, after: earlier, rights: rights)
         }
         if decision.word == .device { for row in rows { decided[row] = device } }
-        result.resolved.append(unit.head.record)
-      } catch let error as WorkspaceError { result.left.append((unit.head.record, error)) }
+        result.resolved += trade.map(\.head.record)
+      } catch let error as WorkspaceError {
+        result.left += trade.map { (record: $0.head.record, why: error) }
+      }
     }
     if policy != .device { try LostParents(store).openBelow() }
     return result
+  }
+
+  /// Returns units in the groups that a policy decides together: units whose rows traded UNIQUE values, if all of them
+  /// are decided for the device. If not, the units for the device come first. Each of them is then left, because the
+  /// other rows are not decided yet.
+  private func decidedTogether(
+    _ units: [ConflictUnit], _ policy: Policy, _ store: HubStore
+  ) throws -> [[ConflictUnit]] {
+    guard policy == .device || policy == .newest else { return units.map { [$0] } }
+    let trades = try units.inTrades(in: store.database) { store.schema(of: $0) }
+    return try trades.flatMap { trade -> [[ConflictUnit]] in
+      if trade.count == 1 { return [trade] }
+      let isForDevice = try trade.map { try decision(policy, $0, store).word == .device }
+      if !isForDevice.contains(false) { return [trade] }
+      let sorted = trade.indices.filter { isForDevice[$0] } + trade.indices.filter { !isForDevice[$0] }
+      return sorted.map { [trade[$0]] }
+    }
   }
 
   private func decision(_ policy: Policy, _ unit: ConflictUnit, _ store: HubStore) throws -> ConflictDecision {
@@ -226,31 +284,79 @@ extension HubWorkspace {
   }
 
   private func write(
-    _ decision: ConflictDecision, for conflict: StoredConflict, at moment: Int64, _ store: HubStore,
-    check: (DecidedRow) throws -> Void
+    _ decision: ConflictDecision, for conflict: StoredConflict, among decided: Set<RowInTable>, at moment: Int64,
+    _ store: HubStore, check: (DecidedRow) throws -> Void
   ) throws {
     guard let place = store.place(of: conflict.record.table) else {
       return try decision.check(forDeparted: conflict.record)
     }
+    let rows = store.rows[place]
+    let (record, results) = try self.rows(
+      decision, for: conflict, among: decided, in: place, store, row: rows.row)
+    let written = results.filter { $0.current != $0.target }
+    try written.forEach(check)
+    try rows.write(results, store.references[place], in: store.database)
+    try written.forEach(check)
+    for row in results { try log(row, decision, for: record, at: moment, in: place, store) }
+  }
+
+  /// Writes the rows of conflicts whose rows trade UNIQUE values: all leave their tables, then all enter.
+  private func writeTogether(
+    _ decision: ConflictDecision, for conflicts: [StoredConflict], among decided: Set<RowInTable>, at moment: Int64,
+    _ store: HubStore, check: (DecidedRow, ConflictRecord) throws -> Void
+  ) throws {
+    var joint = JointDecision()
+    var tables: [Name: (rows: RowTable, references: References)] = [:]
+    for conflict in conflicts {
+      guard let place = store.place(of: conflict.record.table) else {
+        try decision.check(forDeparted: conflict.record)
+        continue
+      }
+      let table = store.rows[place]
+      tables[table.name] = (table, store.references[place])
+      let (record, results) = try rows(decision, for: conflict, among: decided, in: place, store) { key in
+        try joint.row(key, of: table.name, present: table.row)
+      }
+      for row in results { joint.add(row, of: table.name, for: record) }
+    }
+    let written = joint.parts.filter { $0.row.current != $0.row.target }
+    for part in written { try check(part.row, part.record) }
+    try joint.write(in: store.database, tables: tables)
+    for part in written { try check(part.row, part.record) }
+    for part in joint.parts {
+      guard let place = store.place(of: part.table) else { continue }
+      try log(part.row, decision, for: part.record, at: moment, in: place, store)
+    }
+  }
+
+  /// Returns a conflict in the columns that its table has now, and the rows of a decision about it.
+  /// - Parameter row: looks up a row as it is now, or as other decisions of the same command leave it.
+  private func rows(
+    _ decision: ConflictDecision, for conflict: StoredConflict, among decided: Set<RowInTable>, in place: Int,
+    _ store: HubStore, row: (RowKey) throws -> Row?
+  ) throws -> (record: ConflictRecord, rows: [DecidedRow]) {
     let (rows, schema) = (store.rows[place], store.tables[place].schema)
     let record = try conflict.record.present(in: schema, store.database)
     let whole = try rows.contains(record.key) ? nil : store.lastImage(of: record.key, in: place)
-    let decided = try decision.rows(
+    let results = try decision.rows(
       for: record, in: schema, by: rows.rules, whole: whole,
-      values: EnteredValueReader(schema.name, in: store.database, files: platform.files), row: rows.row)
-    let written = decided.filter { $0.current != $0.target }
-    try written.forEach(check)
-    try rows.write(decided, store.references[place], in: store.database)
-    try written.forEach(check)
-    for row in decided {
-      // The stored value is logged: the typed text may have become a number on its way into the column.
-      guard let change = Change(from: row.current, to: try rows.row(row.key)) else { continue }
-      let stamp = try Capture.tick(now: platform.clock.milliseconds(), in: store.database)
-      try store.log(
-        change, of: row.key, in: place,
-        from: Origin(device: nil, user: Self.hubUser, stamp: stamp, bundle: nil, returnsToAuthor: false, at: moment))
-      if decision.word == .device { try keepClaims(of: record, in: change, of: row.key, in: place, store) }
-    }
+      values: EnteredValueReader(schema.name, in: store.database, files: platform.files), among: decided, row: row
+    ) { try rows.rivals(of: $0, in: store.database) }
+    return (record, results)
+  }
+
+  /// Logs the change of a decided row, after the row was written.
+  private func log(
+    _ row: DecidedRow, _ decision: ConflictDecision, for record: ConflictRecord, at moment: Int64, in place: Int,
+    _ store: HubStore
+  ) throws {
+    // The stored value is logged: the typed text may have become a number on its way into the column.
+    guard let change = Change(from: row.current, to: try store.rows[place].row(row.key)) else { return }
+    let stamp = try Capture.tick(now: platform.clock.milliseconds(), in: store.database)
+    try store.log(
+      change, of: row.key, in: place,
+      from: Origin(device: nil, user: Self.hubUser, stamp: stamp, bundle: nil, returnsToAuthor: false, at: moment))
+    if decision.word == .device { try keepClaims(of: record, in: change, of: row.key, in: place, store) }
   }
 
   /// A decision for a device does not show that the device has the files whose names it wrote. A reported change has no
@@ -282,6 +388,9 @@ extension ConflictUnit {
 }
 
 extension HubStore {
+  /// The columns of a table; nil: the dataset has no such table.
+  fileprivate func schema(of table: Name) -> TableSchema? { place(of: table).map { tables[$0].schema } }
+
   /// Whether a conflict is about a new row that a missing or hidden parent keeps out.
   fileprivate func isWithoutParent(_ record: ConflictRecord) throws -> Bool {
     try ConflictTable.insertWithoutParent(record.key, of: record.table, device: record.device, in: database)?.id

@@ -1,0 +1,142 @@
+import SatchelJSON
+import Testing
+
+/// Decisions about rows that traded UNIQUE values on their device, and that the hub did not take.
+@Suite("Decisions about rows that traded UNIQUE values")
+struct TradeDecisionTests {
+  private let camp: CommandLineFixture
+
+  init() throws { camp = try CommandLineFixture() }
+
+  /// The side on which a decision is made.
+  enum Side: String, CaseIterable { case hub, device }
+
+  private func open(_ rules: String) throws {
+    try camp.open(
+      """
+      CREATE TABLE seats (id TEXT PRIMARY KEY, name TEXT UNIQUE, note TEXT);
+      INSERT INTO seats VALUES ('1', 'a', 'n'), ('2', 'b', 'n');
+      """, CommandLineFixture.definition(#"{ "seats": { "conflict": "manual", \#(rules) } }"#), devices: ["tablet"])
+    try camp.answer("tablet")
+  }
+
+  private static let trade = """
+    UPDATE seats SET name = 'away' WHERE id = '1'; UPDATE seats SET name = 'a' WHERE id = '2';
+    UPDATE seats SET name = 'b' WHERE id = '1';
+    """
+
+  /// Two seats trade names, and the user may not make one of them as it then is. So both changes are open conflicts.
+  private func refuseTrade() throws -> [String] {
+    try open(#""write": "note <> 'secret'""#)
+    try camp.sql("tablet/data.sqlite", Self.trade + "UPDATE seats SET note = 'secret' WHERE id = '1'")
+    return try deliver(count: 2)
+  }
+
+  /// A seat gets the name of another seat, and that seat gets a name that the office has given to a new seat.
+  private func refuseChain() throws -> [String] {
+    try open(#""delete": "hard""#)
+    try camp.sql(
+      "tablet/data.sqlite",
+      "UPDATE seats SET name = 'x' WHERE id = '2'; UPDATE seats SET name = 'b' WHERE id = '1'")
+    try camp.sql("office.sqlite", "INSERT INTO seats VALUES ('8', 'x', 'office')")
+    return try deliver(count: 2)
+  }
+
+  /// Delivers, and returns the ids of the open conflicts in the order of their rows.
+  private func deliver(count: Int) throws -> [String] {
+    try camp.deliver("tablet")
+    try camp.answer("tablet")
+    let ids = try camp.rows(
+      "office.sqlite", "SELECT id FROM satchel_conflicts WHERE state = 'open' AND kind = 'unique' ORDER BY key"
+    ).split(separator: "\n").map(String.init)
+    try #require(ids.count == count)
+    return ids
+  }
+
+  private func keepDevice(_ ids: [String], at side: Side) -> CommandLineFixture.Outcome {
+    switch (side, ids.count) {
+    case (.hub, 1): camp.hub("conflicts", "resolve", ids[0], "--keep", "device")
+    case (.device, 1): camp.device("tablet", "conflicts", "resolve", ids[0], "--keep", "device")
+    case (.hub, _): camp.hub("conflicts", "resolve", ids[0], ids[1], "--keep", "device")
+    case (.device, _): camp.device("tablet", "conflicts", "resolve", ids[0], ids[1], "--keep", "device")
+    }
+  }
+
+  private func names(at side: Side) throws -> String {
+    try camp.rows(side == .hub ? "office.sqlite" : "tablet/data.sqlite", "SELECT id, name FROM seats ORDER BY id")
+  }
+
+  @Test("a decision about one of two traded rows deletes neither, and names the other row", arguments: Side.allCases)
+  func alone(at side: Side) throws {
+    let ids = try refuseTrade()
+    for (id, other, row) in [(ids[0], ids[1], "2"), (ids[1], ids[0], "1")] {
+      let refused = keepDevice([id], at: side)
+      #expect(refused.code == 1, "\(refused)")
+      #expect(refused.error.contains(#"seats ["\#(row)"]"#) && refused.error.contains(other.prefix(8)), "\(refused)")
+    }
+    #expect(try names(at: side) == "1|a\n2|b")
+  }
+
+  @Test("both rows are decided together", arguments: Side.allCases)
+  func together(at side: Side) throws {
+    let ids = try refuseTrade()
+    let resolved = keepDevice(ids, at: side)
+    #expect(resolved.code == 0, "\(resolved)")
+    #expect(try names(at: side) == "1|b\n2|a")
+    let open = side == .hub ? camp.hub("conflicts", "--json") : camp.device("tablet", "conflicts", "--json")
+    #expect(try open.json["conflicts"]?.arrayValue?.isEmpty == true)
+    if side == .hub {
+      try camp.answer("tablet")
+      #expect(try names(at: .device) == "1|b\n2|a")
+    }
+  }
+
+  @Test("several conflicts get one side's values, and no marks or values of their own")
+  func usage() throws {
+    let ids = try refuseTrade()
+    #expect(camp.hub("conflicts", "resolve", ids[0], ids[1], "--set", "name=c").code == 2)
+    #expect(camp.hub("conflicts", "resolve", ids[0], ids[1], "--keep", "hub", "--row", "gone").code == 2)
+    #expect(camp.hub("conflicts", "resolve", ids[0], ids[1], "--keep", "hub").code == 0)
+    #expect(try names(at: .hub) == "1|a\n2|b")
+  }
+
+  @Test("a decision about all conflicts decides traded rows together", arguments: Side.allCases)
+  func all(at side: Side) throws {
+    _ = try refuseChain()
+    let words = ["conflicts", "resolve", "--all", "--policy", "device"]
+    let resolved =
+      side == .hub
+      ? camp.hub(words[0], words[1], words[2], words[3], words[4])
+      : camp.device("tablet", words[0], words[1], words[2], words[3], words[4])
+    #expect(resolved.code == 0, "\(resolved)")
+    #expect(try names(at: side) == "1|b\n2|x")
+  }
+
+  @Test("a row that no longer has the value stays")
+  func freeRival() throws {
+    let ids = try refuseChain()
+    #expect(keepDevice([ids[1]], at: .hub).code == 0)
+    #expect(try names(at: .hub) == "1|a\n2|x")
+    let shown = try camp.hub("conflicts", "show", ids[0], "--json").json["conflict"]
+    let mark = try #require(shown?["row_mark"]?.stringValue)
+    let resolved = camp.hub("conflicts", "resolve", ids[0], "--keep", "device", "--row", mark)
+    #expect(resolved.code == 0, "\(resolved)")
+    #expect(try names(at: .hub) == "1|b\n2|x")
+  }
+
+  @Test("a unit that trades is taken whole by a decision for the device, and no row goes", arguments: Side.allCases)
+  func unit(at side: Side) throws {
+    try open(#""unit": "transaction""#)
+    try camp.sql("tablet/data.sqlite", "BEGIN; \(Self.trade) UPDATE seats SET note = 't' WHERE id = '1'; COMMIT")
+    try camp.sql("office.sqlite", "UPDATE seats SET note = 'office' WHERE id = '1'")
+    try camp.deliver("tablet")
+    try camp.answer("tablet")
+    #expect(try names(at: side) == "1|a\n2|b")
+    let head = try camp.rows("office.sqlite", "SELECT id FROM satchel_conflicts WHERE id = unit")
+    let resolved = keepDevice([head], at: side)
+    #expect(resolved.code == 0, "\(resolved)")
+    #expect(try names(at: side) == "1|b\n2|a")
+    try camp.deliver("tablet")
+    #expect(try names(at: .hub) == "1|b\n2|a")
+  }
+}
