@@ -1,0 +1,100 @@
+import SatchelCapture
+import SatchelConflicts
+import SatchelPlatform
+import SatchelRows
+import SatchelValues
+import SatchelWorkspace
+
+/// The rows that decisions about conflicts write at the hub.
+extension HubWorkspace {
+  /// Writes the rows of a decision about one conflict, and logs them.
+  /// - Parameters:
+  ///   - decided: the rows about which the same command decides.
+  ///   - check: throws if a row may not be written. It is called before the rows are written, and after it.
+  func write(
+    _ decision: ConflictDecision, for conflict: StoredConflict, among decided: Set<RowInTable>, at moment: Int64,
+    _ store: HubStore, check: (DecidedRow) throws -> Void
+  ) throws {
+    guard let place = store.place(of: conflict.record.table) else {
+      return try decision.check(forDeparted: conflict.record)
+    }
+    let rows = store.rows[place]
+    let (record, results) = try self.rows(
+      decision, for: conflict, among: decided, in: place, store, row: rows.row)
+    let written = results.filter { $0.current != $0.target }
+    try written.forEach(check)
+    try rows.write(results, store.references[place], in: store.database)
+    try written.forEach(check)
+    for row in results { try log(row, decision, for: record, at: moment, in: place, store) }
+  }
+
+  /// Writes the rows of conflicts whose rows trade UNIQUE values: all leave their tables, then all enter.
+  func writeTogether(
+    _ decision: ConflictDecision, for conflicts: [StoredConflict], among decided: Set<RowInTable>, at moment: Int64,
+    _ store: HubStore, check: (DecidedRow, ConflictRecord) throws -> Void
+  ) throws {
+    var joint = JointDecision()
+    var tables: [Name: (rows: RowTable, references: References)] = [:]
+    for conflict in conflicts {
+      guard let place = store.place(of: conflict.record.table) else {
+        try decision.check(forDeparted: conflict.record)
+        continue
+      }
+      let table = store.rows[place]
+      tables[table.name] = (table, store.references[place])
+      let (record, results) = try rows(decision, for: conflict, among: decided, in: place, store) { key in
+        try joint.row(key, of: table.name, present: table.row)
+      }
+      for row in results { joint.add(row, of: table.name, for: record) }
+    }
+    let written = joint.parts.filter { $0.row.current != $0.row.target }
+    for part in written { try check(part.row, part.record) }
+    try joint.write(in: store.database, tables: tables)
+    for part in written { try check(part.row, part.record) }
+    for part in joint.parts {
+      guard let place = store.place(of: part.table) else { continue }
+      try log(part.row, decision, for: part.record, at: moment, in: place, store)
+    }
+  }
+
+  /// Returns a conflict in the columns that its table has now, and the rows of a decision about it.
+  /// - Parameter row: looks up a row as it is now, or as other decisions of the same command leave it.
+  private func rows(
+    _ decision: ConflictDecision, for conflict: StoredConflict, among decided: Set<RowInTable>, in place: Int,
+    _ store: HubStore, row: (RowKey) throws -> Row?
+  ) throws -> (record: ConflictRecord, rows: [DecidedRow]) {
+    let (rows, schema) = (store.rows[place], store.tables[place].schema)
+    let record = try conflict.record.present(in: schema, store.database)
+    let whole = try rows.contains(record.key) ? nil : store.lastImage(of: record.key, in: place)
+    let results = try decision.rows(
+      for: record, in: schema, by: rows.rules, whole: whole,
+      values: EnteredValueReader(schema.name, in: store.database, files: platform.files), among: decided, row: row
+    ) { try rows.rivals(of: $0, in: store.database) }
+    return (record, results)
+  }
+
+  /// Logs the change of a decided row, after the row was written.
+  private func log(
+    _ row: DecidedRow, _ decision: ConflictDecision, for record: ConflictRecord, at moment: Int64, in place: Int,
+    _ store: HubStore
+  ) throws {
+    // The stored value is logged: the typed text may have become a number on its way into the column.
+    guard let change = Change(from: row.current, to: try store.rows[place].row(row.key)) else { return }
+    let stamp = try Capture.tick(now: platform.clock.milliseconds(), in: store.database)
+    try store.log(
+      change, of: row.key, in: place,
+      from: Origin(device: nil, user: Self.hubUser, stamp: stamp, bundle: nil, returnsToAuthor: false, at: moment))
+    if decision.word == .device { try keepClaims(of: record, in: change, of: row.key, in: place, store) }
+  }
+
+  /// A decision for a device does not show that the device has the files whose names it wrote. A reported change has no
+  /// line of its own that claims them.
+  private func keepClaims(
+    of record: ConflictRecord, in change: Change, of key: RowKey, in place: Int, _ store: HubStore
+  ) throws {
+    let paths = store.tables[place].attachments(of: change)
+    if try paths.isEmpty || store.device(record.device) == nil { return }
+    let number = try store.numbers[place].assign(key, in: store.database)
+    for path in paths { try store.claim(path, in: number, place, by: record.device) }
+  }
+}
