@@ -40,7 +40,6 @@ public struct JointDecision {
 
   /// Writes the rows: first all of them leave their tables, and then they enter. Throws a `WorkspaceError` if that is
   /// impossible; the caller must then roll back.
-  /// - Parameter table: returns a table and its references.
   /// - Parameter tables: the table of each row, with its references.
   public func write(
     in database: borrowing Database, tables: [Name: (rows: RowTable, references: References)]
