@@ -32,6 +32,7 @@ public final class RowTable {
   /// The affinities of the key's columns, in the key's order.
   private let keyAffinities: [Comparison.Affinity]
   private let writes: RowWrites
+  private let writer: RowWriter
 
   /// The rule for local keys of rows that are removed and inserted again.
   public enum LocalKeyRule: Sendable {
@@ -53,6 +54,7 @@ public final class RowTable {
     nameBytes = Array(schema.name.text.utf8)
     rules = MergeRules(table.rules, schema: schema)
     writes = database.writes
+    writer = RowWriter(schema.name)
     let declared = try database.columnDeclarations(of: schema.name)
     keyAffinities = schema.key.map { column in
       declared.first { $0.name == schema.columns[column] }?.affinity ?? .none
@@ -138,7 +140,7 @@ public final class RowTable {
     let meeting = try meeting.prepared(beside: select)
     defer { meeting.statement.reset() }
     try meeting.statement.bind(row.values)
-    guard try meeting.statement.step() else { return nil }
+    guard try writer.computing(meeting, { try meeting.statement.step() }) else { return nil }
     let found = RowKey(meeting.statement.values(from: 0, count: schema.key.count))
     _ = try meeting.statement.step()
     report(schema.key(of: row))
@@ -153,7 +155,8 @@ public final class RowTable {
   /// Changes the row with this key. The row must be as the change expects. Its key stays, but numbers in the key may
   /// get another spelling.
   ///
-  /// Throws an `SQLiteError` of the kind `constraint` if the table would store a new row under another key.
+  /// Throws an `SQLiteError` of the kind `constraint` if the table would store a new row under another key, or if
+  /// SQLite cannot compute an expression of the row. The row is then as before.
   public func write(_ change: Change, of key: RowKey) throws {
     switch change {
     case .insert(let row):
@@ -167,18 +170,18 @@ public final class RowTable {
       let changes = changes.filter { !schema.key.contains($0.column) || $0.was.isSameInKey(as: $0.value) }
       if changes.isEmpty { return }
       let columns = changes.map(\.column)
-      try update(of: columns).statement.run(key.values + changes.map(\.value))
+      try writer.update(key.values + changes.map(\.value), by: update(of: columns))
       report(key, columns: columns)
     }
   }
 
   /// Writes the row with this key unchanged, so that SQLite checks all constraints of the table.
   ///
-  /// Throws an `SQLiteError` of the kind `constraint` if the row breaks a CHECK.
+  /// Throws an `SQLiteError` of the kind `constraint` if the row breaks a CHECK, or if a CHECK cannot be computed.
   public func rewrite(_ key: RowKey) throws {
     guard let row = try row(key) else { return }
     let others = schema.columns.indices.filter { !schema.key.contains($0) }
-    if !others.isEmpty { try update(of: others).statement.run(key.values + others.map { row[$0] }) }
+    if !others.isEmpty { try writer.update(key.values + others.map { row[$0] }, by: update(of: others)) }
   }
 
   /// Returns the statement that writes these columns. Only changed columns are written. Then SQLite skips the indexes
@@ -202,7 +205,7 @@ extension RowTable {
   /// Inserts a row. A column's type may convert a key, such as the text '1' to the number 1. Then the row would have a
   /// key here that no other replica knows.
   private func insert(_ row: Row) throws {
-    try insertion.prepared(beside: select).statement.run(row.values)
+    try writer.insert(row.values, by: insertion.prepared(beside: select))
     guard zip(schema.key, keyAffinities).contains(where: { $1.mayChange(row[$0]) }) else { return }
     let key = schema.key(of: row)
     if try contains(key) { return }

@@ -65,6 +65,16 @@ public struct SQLiteError: Error, CustomStringConvertible {
 }
 
 extension SQLiteError {
+  /// The same error as an error of the kind `constraint`, if a value of the written row may have caused it; nil: the
+  /// row is not the cause. The statement must have been compiled.
+  public var asConstraint: SQLiteError? {
+    switch code {
+    // A function in a CHECK reports SQLITE_ERROR for a value that it cannot read.
+    case SQLITE_ERROR, SQLITE_TOOBIG: SQLiteError(code: SQLITE_CONSTRAINT, message: message, sql: sql)
+    default: nil
+    }
+  }
+
   /// Whether the machine caused the error: room, rights, open files, or another program. Such an error is no sign of
   /// damage to the file.
   public var isOfTheMachine: Bool { [.busy, .full, .readOnly, .cannotOpen, .inputOutput].contains(kind) }

@@ -1,0 +1,73 @@
+import SatchelSQLite
+import SatchelValues
+
+/// Runs the inserts and updates of one table. If SQLite cannot compute an expression of a row, the write fails like the
+/// write of a row that breaks a CHECK.
+///
+/// An expression is in a CHECK, a generated column or an index. For example, `CHECK (json_extract(j, '$.a') > 0)` fails
+/// if `j` is no JSON. SQLite then reports an error of the function, not a broken constraint.
+///
+/// Deletes are not written here, because a delete checks no constraint.
+final class RowWriter {
+  private let table: Name
+  private let savepoint = LazyStatement("SAVEPOINT satchel_row")
+  private let rollback = LazyStatement("ROLLBACK TO satchel_row")
+  private let release = LazyStatement("RELEASE satchel_row")
+  /// Whether an index of the table holds computed values; nil: not known yet.
+  private var hasComputedIndex: Bool?
+
+  init(_ table: Name) { self.table = table }
+
+  /// Runs an insert. SQLite computes all expressions of a new row before it writes anything.
+  func insert(_ values: [Value], by statement: KeptStatement) throws {
+    try computing(statement) { try statement.statement.run(values) }
+  }
+
+  /// Runs an update of one row. If it fails by its row, nothing of it stays.
+  func update(_ values: [Value], by statement: KeptStatement) throws {
+    // SQLite computes the entries of the old row while it removes them. An error then leaves the row without some
+    // entries of its indexes, because SQLite keeps no journal for the update of one row.
+    guard try computesIndexes(beside: statement.statement) else { return try insert(values, by: statement) }
+    try run(savepoint, beside: statement)
+    do { try insert(values, by: statement) } catch let error as SQLiteError
+      where [.constraint, .unique, .foreignKey].contains(error.kind)
+    {
+      try run(rollback, beside: statement)
+      try run(release, beside: statement)
+      throw error
+    }
+    // Every other error ends the transaction, and with it the savepoint.
+    try run(release, beside: statement)
+  }
+
+  /// Runs `body`, which runs `statement`. Throws an error of the kind `constraint`, in SQLite's words, if SQLite cannot
+  /// compute an expression of the row.
+  func computing<T>(_ statement: KeptStatement, _ body: () throws -> T) throws -> T {
+    do { return try body() } catch let error as SQLiteError {
+      guard let refusal = error.asConstraint, let sql = error.sql else { throw error }
+      // If SQLite cannot compile the statement any more, the row is not the cause. A trigger's table may be missing.
+      _ = try statement.statement.prepareAnother(sql).columnCount
+      throw refusal
+    }
+  }
+
+  private func run(_ statement: LazyStatement, beside other: KeptStatement) throws {
+    try statement.prepared(beside: other.statement).statement.run([])
+  }
+
+  /// Whether an index of the table is partial, or is over an expression or a virtual column.
+  private func computesIndexes(beside other: borrowing Statement) throws -> Bool {
+    if let hasComputedIndex { return hasComputedIndex }
+    let query = try other.prepareAnother(
+      """
+      SELECT 1 FROM pragma_index_list(?1) AS list JOIN pragma_index_xinfo(list.name) AS part
+      WHERE list.partial OR part.cid = -2
+        OR part.cid IN (SELECT cid FROM pragma_table_xinfo(?1) WHERE hidden = 2)
+      LIMIT 1
+      """)
+    try query.bind(.string(table.text), at: 1)
+    let isFound = try query.step()
+    hasComputedIndex = isFound
+    return isFound
+  }
+}
