@@ -34,11 +34,13 @@ struct CopiedWrite {
     _ image: PreImage, to current: Row?, exported line: ChangeLine?, at exported: Stamp?, in table: TrackedTable,
     _ database: borrowing Database
   ) throws -> CopiedWrite? {
-    guard image.row != current else { return nil }
-    func whole(_ origin: Origin) -> CopiedWrite { CopiedWrite(image: image, current: current, origin: origin) }
+    let isChanged = image.row != current
+    func whole(_ origin: Origin) -> CopiedWrite? {
+      isChanged ? CopiedWrite(image: image, current: current, origin: origin) : nil
+    }
     guard let line else {
       // The newer database had an earlier write too, and took it back, or the hub acknowledged it.
-      return whole(exported.map { image.stamp <= $0 } ?? false ? .unclear : .later)
+      return whole(exported.map { (image.first?.stamp ?? image.stamp) <= $0 } ?? false ? .unclear : .later)
     }
     let rules = MergeRules(table.rules, schema: table.schema)
     let end = try line.end(from: image.row, in: table.schema, by: rules, database)
@@ -46,14 +48,27 @@ struct CopiedWrite {
     guard let first = image.first, let exportedFirst = line.first else {
       // A clock may have been set back, so a smaller stamp does not prove an earlier write. A different write with the
       // same stamp was made after the copy: two writes of a row in one database never have the same stamp.
-      return whole(image.stamp >= line.stamp ? .later : .former)
+      if image.stamp < line.stamp { return whole(.former) }
+      return isChanged ? whole(.later) : rest(image.with(row: end), to: current)
     }
-    if first.stamp != exportedFirst.stamp || first.isOnly && exportedFirst.isOnly { return whole(.later) }
+    if first.stamp != exportedFirst.stamp { return whole(.later) }
+    if first.isOnly, exportedFirst.isOnly { return isPart(end, of: current, from: image.row) ? nil : whole(.later) }
     if first.isOnly { return nil }
     if exportedFirst.isOnly { return rest(image.with(row: end), to: current) }
     if image.stamp <= line.stamp { return whole(.former) }
-    if rules.isUnclear(from: image.row, to: current, and: end) { return whole(.unclear) }
+    if rules.isUnclear(from: image.row, to: current, and: end) {
+      // The delete of a row that only the common writes made starts from the exported row.
+      return CopiedWrite(
+        image: current == nil ? image.with(row: end) : image, current: current, origin: .unclear)
+    }
     return rest(image.with(row: end), to: rules.joined(current, from: image.row, with: end))
+  }
+
+  /// Whether a row has only changes that another row has too. Before the export, an import may have taken away the
+  /// other columns of a write.
+  private static func isPart(_ row: Row?, of other: Row?, from base: Row?) -> Bool {
+    guard let row, let other, let base else { return row == other }
+    return row.values.indices.allSatisfy { row[$0] == base[$0] || row[$0] == other[$0] }
   }
 
   /// The part of a write after the exported change; nil: nothing is left.
@@ -68,8 +83,11 @@ extension MergeRules {
   fileprivate func isUnclear(from base: Row?, to row: Row?, and other: Row?) -> Bool {
     guard let row, let other else { return row != other }
     return row.values.indices.contains { column in
-      if combination(of: column) == .union || row[column] == other[column] { return false }
-      guard let base else { return true }
+      let how = combination(of: column)
+      if how == .union { return false }
+      guard let base else { return row[column] != other[column] }
+      // If both counted to the same number, they may have added the same after the common write.
+      if row[column] == other[column], how != .sum { return false }
       return row[column] != base[column] && other[column] != base[column]
     }
   }
@@ -119,22 +137,26 @@ extension CopiedWrite {
   /// Keeps the row as it is. The write becomes a conflict, which is open if nothing shows which part of the write is in
   /// the exports.
   /// - Parameter image: the write's image in its new generation.
-  func kept(_ image: PreImage, onto target: Row?) -> Rebased {
+  func kept(_ image: PreImage, onto target: Row?, by rules: MergeRules) -> Rebased {
     var conflicts: [Rebased.Lost] = []
-    if let change = Change(from: image.row, to: current), let disagreement = disagreement(of: change, with: target) {
+    if let change = Change(from: image.row, to: current),
+      let disagreement = disagreement(of: change, with: target, by: rules)
+    {
       conflicts.append(.init(image: image, change: change, disagreement: disagreement, met: target))
     }
     return Rebased(row: target, images: [image.with(row: target)], conflicts: conflicts)
   }
 
-  private func disagreement(of change: Change, with target: Row?) -> Disagreement? {
+  private func disagreement(of change: Change, with target: Row?, by rules: MergeRules) -> Disagreement? {
     let state = origin == .unclear ? ConflictState.open : .settled
     guard let target else {
       if case .delete = change { return nil }
       return Disagreement(kind: .updateDelete, state: state)
     }
     func differing(_ kind: ConflictKind, _ values: [(column: Int, value: Value)]) -> Disagreement? {
-      let lost = values.filter { target[$0.column] != $0.value }
+      let lost = values.filter {
+        target[$0.column] != $0.value || origin == .unclear && rules.combination(of: $0.column) == .sum
+      }
       if lost.isEmpty { return nil }
       return Disagreement(
         kind: kind, state: state, winners: Dictionary(uniqueKeysWithValues: lost.map { ($0.column, Winner.hub) }))

@@ -166,11 +166,12 @@ struct RollForward {
   private func rebased(
     _ write: CopiedWrite, _ image: PreImage, of key: RowKey, onto target: Row?, in table: TrackedTable
   ) -> Rebased {
-    if write.origin != .later { return write.kept(image, onto: target) }
+    let rules = MergeRules(table.rules, schema: table.schema)
+    if write.origin != .later { return write.kept(image, onto: target, by: rules) }
     let sent = history.sent[table.name]?[key]?.images.map(\.stamp).max() ?? .zero
     let since = history.since?.report(of: RowInTable(table: table.name, key: key), ownAt: sent, isThere: target != nil)
     return rebase(
       [image], to: write.current, onto: target, at: since?.stamp ?? sent, told: since?.told,
-      by: MergeRules(table.rules, schema: table.schema))
+      by: rules)
   }
 }

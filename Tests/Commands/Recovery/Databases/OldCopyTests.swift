@@ -141,6 +141,42 @@ struct OldCopyTests {
     #expect(try conflicts("open") == "2")
   }
 
+  @Test("what was exported, and was taken back in the copy, is taken back")
+  func takenBackInCopy() throws {
+    try write("UPDATE counts SET words = 'x' WHERE id = 1; INSERT INTO counts VALUES (3, 5, 'mistake', '[]')")
+    try keepCopy()
+    _ = try camp.export("tablet")
+    try putBack()
+    try write("UPDATE counts SET words = 'one' WHERE id = 1; DELETE FROM counts WHERE id = 3")
+    try repair(expecting: "1|0|one|[]\n2|0|two|[]")
+    #expect(try conflicts("open") == "0")
+  }
+
+  @Test("a row of the common work that the copy deleted, and the newer database wrote, is for a person")
+  func deletedInCopy() throws {
+    try write("INSERT INTO counts VALUES (3, 5, 'new', '[]')")
+    try write("UPDATE counts SET words = 'common' WHERE id = 3")
+    try keepCopy()
+    try write("UPDATE counts SET words = 'newer' WHERE id = 3")
+    _ = try camp.export("tablet")
+    try putBack()
+    try write("DELETE FROM counts WHERE id = 3")
+    try repair(expecting: "1|0|one|[]\n2|0|two|[]\n3|5|newer|[]")
+    #expect(try conflicts("open") == "1")
+  }
+
+  @Test("if both counted to the same number after a common write, a person decides")
+  func equalCounts() throws {
+    try write("UPDATE counts SET n = n + 2 WHERE id = 1")
+    try keepCopy()
+    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
+    _ = try camp.export("tablet")
+    try putBack()
+    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
+    try repair(expecting: "1|3|one|[]\n2|0|two|[]")
+    #expect(try conflicts("open") == "1")
+  }
+
   @Test("by the policy newest, an old write of the copy does not replace a later value of the office")
   func olderThanTheOffice() throws {
     try keepCopy()
