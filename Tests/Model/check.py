@@ -143,6 +143,9 @@ class Check:
             for (key, column), (value, _) in device.duties.items():
                 is_kept = (key, column, value) in kept
                 demand(is_kept, lambda: f"{key}.{column} = {value} of device {device.identity} is lost")
+            for key, column, value in device.exported_duties:
+                is_kept = column == COUNTER or (key, column, value) in kept
+                demand(is_kept, lambda: f"{key}.{column} = {value}, exported by device {device.identity}, is lost")
             for emission in device.archive.values():
                 for key, (row, _) in emission.rows.items():
                     for column in PLAIN if row else ():
@@ -240,7 +243,9 @@ class Check:
         # If two copies counted up a row that both had made, and a row comes that is equal by chance, it counts once.
         # Under a conflict about other columns, the counter of a row that came back counts.
         came_back = self.world.came_back
-        disputed = {c.step.key for c in self.conflicts if c.step.key not in came_back or not is_beside_counter(c)}
+        # A write into an old copy that is older than the export counts with the export.
+        open_ones = [c for c in self.conflicts if c.kind != "former"]
+        disputed = {c.step.key for c in open_ones if c.step.key not in came_back or not is_beside_counter(c)}
         uncounted = self.world.deleted | self.world.equal_inserts | disputed | self.world.uncounted
         for key, row in self.hub.rows.items():
             if not key.startswith("k") or key in uncounted:

@@ -31,13 +31,14 @@ class Device:
         self.left = []  # former users' exports, from a hub that was lost, which the next hub has still to get
         self.parted = 0  # the last of these exports
         self.duties, self.added, self.overwrote = {}, [], []  # what the check holds the protocol to
+        self.exported_duties = set()  # values that writes into an old copy replaced unseen
 
     def copy(self, identity):
         """Returns a copy of the device's folder under an identity of its own. Pending changes are in both."""
         other = Device(self.world, self.rules, identity, self.policy, self.grain, self.user)
         for name, value in self.__dict__.items():
             if name not in ("world", "rules", "identity"):
-                setattr(other, name, value.copy() if isinstance(value, (dict, list)) else value)
+                setattr(other, name, value.copy() if isinstance(value, (dict, list, set)) else value)
         other.images = {key: images.copy() for key, images in self.images.items()}
         return other
 
@@ -53,9 +54,9 @@ class Device:
         self.note_duties(key, old, row)
         self.set_row(key, row)
 
-    def add(self, key, amount):
-        """The app counts up."""
-        self.write(key, self.rows[key] | {COUNTER: self.rows[key][COUNTER] + amount})
+    def add(self, key, amount, values=()):
+        """The app counts up, and may write other values with the same write."""
+        self.write(key, self.rows[key] | dict(values) | {COUNTER: self.rows[key][COUNTER] + amount})
         self.added.append((key, amount, self.sequence, self.clock))
 
     def write_unseen(self, key, row):
@@ -110,7 +111,7 @@ class Device:
         steps, base = tuple(self.pending()), max(self.acknowledged, self.sealed)
         self.sequence += 1
         number = (self.epoch, self.former, self.former_exports, self.sequence, self.sealed, base)
-        content = (steps, tuple(self.conflicts), self.brought())
+        content = (steps, tuple(self.conflicts), self.brought(), self.clock)
         export = Export(self.identity, self.user, *number, self.received, self.digest, *content)
         self.sent[self.sequence] = export
         return export

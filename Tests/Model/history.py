@@ -7,6 +7,7 @@ from itertools import count
 from check import Check, check_epoch_order, check_order
 from device import Device
 from hub import Enrolled, Hub
+from oldcopy import OldCopies
 from steps import PLAIN
 from world import Courier, User, World
 
@@ -52,6 +53,8 @@ class History:
         self.world.has_late_devices = self.is_impatient or self.can_provision
         is_tight = random.Random(f"room {seed}").random() < 0.15 and not self.world.has_late_devices
         self.world.most_brought = 1 if is_tight else 1_000
+        self.old_copies = OldCopies(self, random.Random(f"old copy {seed}"))
+        self.has_old_copies = self.old_copies.random.random() < 0.15
         self.actions, self.weights = self.choose_actions()
 
     def choose_actions(self):
@@ -82,6 +85,9 @@ class History:
             actions += [(self.lose_births, 1)]
         if self.can_lose_epochs and self.can_go_back and not self.can_lose_hub:
             actions += [(self.lose_epochs, 1)]
+        # An unseen write would be lost with the newer database.
+        if self.has_old_copies and not self.world.has_unseen:
+            actions += [(self.old_copies.keep, 5), (self.old_copies.put_back, 4)]
         return zip(*actions)
 
     def run(self):
@@ -140,7 +146,10 @@ class History:
         return {c: next(self.values) for c in PLAIN} | {"n": 0, "p": None}
 
     def write(self):
-        device, random = self.any_device(), self.random
+        self.write_on(self.any_device())
+
+    def write_on(self, device):
+        random = self.random
         if device.is_lost:
             return
         kind = random.random()
@@ -435,5 +444,6 @@ class History:
             for bundle in device.deliver():
                 self.courier.take(bundle, self.hub.receive)
         device.lose_database()
+        self.old_copies.kept.pop(device.identity, None)
         if kind < 0.3:
             self.give(device, self.emission(device))

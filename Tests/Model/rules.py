@@ -39,6 +39,8 @@ TEXTS = {
     "unseen-image": "If a row has pending changes, its oldest pre-image is compared.",
     "unseen-full": "Before a full emission, rows are compared with the rows that the device's archive shows.",
     "copies": "The common work of two copies counts once; if both wrote more, that is a conflict.",
+    "further": "A write into an old copy is repeated without the part that the exports have already.",
+    "unclear": "If nothing shows what a copy and the exports have in common, nothing is repeated: a person decides.",
     "joins": "A device that leaves a lost hub brings the next hub the rows that this one lacks or has otherwise.",
     "parting": "A former user's work that a lost hub did not have goes to the next hub in that user's name.",
     "replay": "A new database replays the device's own exports that are not acknowledged.",

@@ -79,6 +79,7 @@ class Export:
     steps: tuple
     conflicts: tuple = ()  # what the device found when it replayed its changes
     brought: tuple = ()  # emissions of the lost time, for the hub
+    made: int = 0  # when it was made, by the device's clock
 
 
 @dataclass(frozen=True, slots=True)
