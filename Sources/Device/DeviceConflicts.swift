@@ -156,7 +156,7 @@ extension DeviceSession {
   private func undecidedMembers(
     of found: [StoredConflict], _ decision: ConflictDecision, _ seen: RowSeen
   ) throws -> [StoredConflict] {
-    var members: [StoredConflict] = []
+    var (members, known): ([StoredConflict], Set<ConflictID>) = ([], [])
     for conflict in found {
       guard conflict.record.state != .resolved else { throw ConflictDecision.decidedAlready(conflict) }
       if try isWaiting(conflict.record) {
@@ -168,8 +168,7 @@ extension DeviceSession {
       try shown(conflict).check(seen, for: decision.word) { part in
         try table(part.record.table).map { try part.record.present(in: $0.schema, database) }
       }
-      let known = Set(members.map(\.record.id))
-      members += own.filter { !known.contains($0.record.id) }
+      members += own.filter { known.insert($0.record.id).inserted }
     }
     if decision.word == .device {
       try members.checkTrades(in: database, tool: "satchel") { table($0)?.schema }

@@ -171,7 +171,6 @@ struct RollForward {
     let sent = history.sent[table.name]?[key]?.images.map(\.stamp).max() ?? .zero
     let since = history.since?.report(of: RowInTable(table: table.name, key: key), ownAt: sent, isThere: target != nil)
     return rebase(
-      [image], to: write.current, onto: target, at: since?.stamp ?? sent, told: since?.told,
-      by: rules)
+      [image], to: write.current, onto: target, at: since?.stamp ?? sent, told: since?.told, by: rules)
   }
 }

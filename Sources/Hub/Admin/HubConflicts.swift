@@ -132,7 +132,7 @@ extension HubWorkspace {
     of found: [StoredConflict], _ decision: ConflictDecision, _ seen: RowSeen, _ store: HubStore,
     after earlier: EarlierUnits
   ) throws -> [StoredConflict] {
-    var members: [StoredConflict] = []
+    var (members, known): ([StoredConflict], Set<ConflictID>) = ([], [])
     for conflict in found {
       guard conflict.record.state != .resolved else { throw ConflictDecision.decidedAlready(conflict) }
       let own = try ConflictTable.whole(conflict, in: store.database).undecided(for: decision)
@@ -142,8 +142,7 @@ extension HubWorkspace {
         }
       }
       if decision.word == .device { try earlier.check(own.map(\.record)) }
-      let known = Set(members.map(\.record.id))
-      members += own.filter { !known.contains($0.record.id) }
+      members += own.filter { known.insert($0.record.id).inserted }
     }
     if decision.word == .device {
       try members.checkTrades(in: store.database, tool: "satchel-hub") { store.schema(of: $0) }

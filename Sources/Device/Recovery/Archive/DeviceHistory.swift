@@ -143,23 +143,31 @@ final class DeviceHistory {
     for table in known.tables {
       for key in sent[table.name, default: [:]].keys {
         let row = try table.row(key)
-        let spelled = row.map(table.schema.key) ?? key
-        let stamp = try SnapshotBuilder.stamp(of: spelled, in: table.name, database: snapshot)
-        let others = try SnapshotBuilder.others(of: spelled, in: table.name, database: snapshot)
+        let (stamp, others) = try Self.writes(to: row.map(table.schema.key) ?? key, in: table, of: snapshot)
         try set(key, row, at: stamp, others: others, in: table)
       }
     }
   }
 
+  /// Records the writes of others, as a full bundle's snapshot reports them.
   private func noteWrites(from snapshot: borrowing Database, _ number: EmissionNumber) throws {
     for table in known.tables {
       for key in since?.keys(in: table.name) ?? [] {
         let spelled = try table.row(key).map(table.schema.key) ?? key
-        let stamp = try SnapshotBuilder.stamp(of: spelled, in: table.name, database: snapshot)
-        let others = try SnapshotBuilder.others(of: spelled, in: table.name, database: snapshot)
+        let (stamp, others) = try Self.writes(to: spelled, in: table, of: snapshot)
         since?.note(key, at: stamp, others, by: number, in: table.schema)
       }
     }
+  }
+
+  /// The newest stamp of a row, and the writes of others to it, as a snapshot reports them.
+  private static func writes(
+    to key: RowKey, in table: BaselineTable, of snapshot: borrowing Database
+  ) throws -> (stamp: Stamp, others: [OthersWrite]?) {
+    (
+      try SnapshotBuilder.stamp(of: key, in: table.name, database: snapshot),
+      try SnapshotBuilder.others(of: key, in: table.name, database: snapshot)
+    )
   }
 
   private func epoch(ofExport sequence: SequenceNumber) throws -> Epoch? {

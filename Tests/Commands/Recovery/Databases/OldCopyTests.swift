@@ -29,7 +29,17 @@ struct OldCopyTests {
     camp.awaitLaterTime()
   }
 
-  /// The stick of the newer database's export arrives before or after the repaired copy's next one.
+  /// A copy is made after the common writes, and put back after the newer database has exported its own.
+  private func part(_ common: [String], newer: [String] = [], copy: [String] = []) throws {
+    for sql in common { try write(sql) }
+    try keepCopy()
+    for sql in newer { try write(sql) }
+    _ = try camp.export("tablet")
+    try putBack()
+    for sql in copy { try write(sql) }
+  }
+
+  /// The copy is repaired, and then hub and device come to these rows.
   private func repair(expecting rows: String) throws {
     let repaired = camp.device("tablet", "doctor", "--repair")
     #expect(repaired.code == 0, "\(repaired.error)")
@@ -70,109 +80,95 @@ struct OldCopyTests {
 
   @Test("what the copy wrote before it was made is in the export")
   func contained() throws {
-    try write("UPDATE counts SET n = n + 2, words = 'early' WHERE id = 1")
-    try keepCopy()
-    try write("UPDATE counts SET n = n + 4, words = 'late' WHERE id = 1")
-    _ = try camp.export("tablet")
-    try putBack()
+    try part(
+      ["UPDATE counts SET n = n + 2, words = 'early' WHERE id = 1"],
+      newer: ["UPDATE counts SET n = n + 4, words = 'late' WHERE id = 1"])
     try repair(expecting: "1|6|late|[]\n2|0|two|[]")
     #expect(try conflicts("open") == "0" && conflicts("settled") == "0")
   }
 
   @Test("what was written twice before the copy was made is no new write, although the export has a later one")
   func writtenTwice() throws {
-    try write("UPDATE counts SET n = n + 2 WHERE id = 1")
-    try write("UPDATE counts SET words = 'early' WHERE id = 1")
-    try keepCopy()
-    try write("UPDATE counts SET n = n + 4, words = 'one' WHERE id = 1")
-    _ = try camp.export("tablet")
-    try putBack()
+    try part(
+      ["UPDATE counts SET n = n + 2 WHERE id = 1", "UPDATE counts SET words = 'early' WHERE id = 1"],
+      newer: ["UPDATE counts SET n = n + 4, words = 'one' WHERE id = 1"])
     try repair(expecting: "1|6|one|[]\n2|0|two|[]")
     #expect(try conflicts("open") == "0")
   }
 
   @Test("if both counted on, a person decides, because nothing shows how much they have in common")
   func bothFurther() throws {
-    try write("UPDATE counts SET n = n + 2 WHERE id = 1")
-    try keepCopy()
-    try write("UPDATE counts SET n = n + 4 WHERE id = 1")
-    _ = try camp.export("tablet")
-    try putBack()
-    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
+    try part(
+      ["UPDATE counts SET n = n + 2 WHERE id = 1"],
+      newer: ["UPDATE counts SET n = n + 4 WHERE id = 1"],
+      copy: ["UPDATE counts SET n = n + 1 WHERE id = 1"])
     try repair(expecting: "1|6|one|[]\n2|0|two|[]")
     #expect(try conflicts("open") == "1")
   }
 
   @Test("if both wrote on in different columns, all of it counts, and a set has the elements of both")
   func onlyOneCounted() throws {
-    try write("UPDATE counts SET tags = '[\"a\"]'")
-    try keepCopy()
-    try write("UPDATE counts SET n = n + 4, tags = '[\"a\",\"b\"]' WHERE id = 1")
-    try write("UPDATE counts SET words = 'newer' WHERE id = 2")
-    _ = try camp.export("tablet")
-    try putBack()
-    try write("UPDATE counts SET words = 'copy', tags = '[\"a\",\"c\"]' WHERE id = 1")
-    try write("UPDATE counts SET n = 1 WHERE id = 2")
+    try part(
+      ["UPDATE counts SET tags = '[\"a\"]'"],
+      newer: [
+        "UPDATE counts SET n = n + 4, tags = '[\"a\",\"b\"]' WHERE id = 1",
+        "UPDATE counts SET words = 'newer' WHERE id = 2",
+      ],
+      copy: [
+        "UPDATE counts SET words = 'copy', tags = '[\"a\",\"c\"]' WHERE id = 1",
+        "UPDATE counts SET n = 1 WHERE id = 2",
+      ])
     try repair(expecting: "1|4|copy|[\"a\",\"b\",\"c\"]\n2|1|newer|[\"a\"]")
     #expect(try conflicts("open") == "0")
   }
 
   @Test("if both wrote another value after the common one, the exported value stays, and a person decides")
   func bothWrote() throws {
-    try write("UPDATE counts SET words = 'common'")
-    try keepCopy()
-    try write("UPDATE counts SET words = 'newer' WHERE id = 1; DELETE FROM counts WHERE id = 2")
-    _ = try camp.export("tablet")
-    try putBack()
-    try write("UPDATE counts SET words = 'copy'")
+    try part(
+      ["UPDATE counts SET words = 'common'"],
+      newer: ["UPDATE counts SET words = 'newer' WHERE id = 1; DELETE FROM counts WHERE id = 2"],
+      copy: ["UPDATE counts SET words = 'copy'"])
     try repair(expecting: "1|0|newer|[]")
     #expect(try conflicts("open") == "2")
   }
 
   @Test("what was taken back before the export, and is still in the copy, is for a person")
   func takenBack() throws {
-    try write("UPDATE counts SET n = n + 1 WHERE id = 1; INSERT INTO counts VALUES (3, 5, 'mistake', '[]')")
-    try keepCopy()
-    try write("UPDATE counts SET n = n - 1 WHERE id = 1; DELETE FROM counts WHERE id = 3")
-    try write("UPDATE counts SET words = 'other' WHERE id = 2")
-    _ = try camp.export("tablet")
-    try putBack()
+    try part(
+      ["UPDATE counts SET n = n + 1 WHERE id = 1; INSERT INTO counts VALUES (3, 5, 'mistake', '[]')"],
+      newer: [
+        "UPDATE counts SET n = n - 1 WHERE id = 1; DELETE FROM counts WHERE id = 3",
+        "UPDATE counts SET words = 'other' WHERE id = 2",
+      ])
     try repair(expecting: "1|0|one|[]\n2|0|other|[]")
     #expect(try conflicts("open") == "2")
   }
 
   @Test("what was exported, and was taken back in the copy, is taken back")
   func takenBackInCopy() throws {
-    try write("UPDATE counts SET words = 'x' WHERE id = 1; INSERT INTO counts VALUES (3, 5, 'mistake', '[]')")
-    try keepCopy()
-    _ = try camp.export("tablet")
-    try putBack()
-    try write("UPDATE counts SET words = 'one' WHERE id = 1; DELETE FROM counts WHERE id = 3")
+    try part(
+      ["UPDATE counts SET words = 'x' WHERE id = 1; INSERT INTO counts VALUES (3, 5, 'mistake', '[]')"],
+      copy: ["UPDATE counts SET words = 'one' WHERE id = 1; DELETE FROM counts WHERE id = 3"])
     try repair(expecting: "1|0|one|[]\n2|0|two|[]")
     #expect(try conflicts("open") == "0")
   }
 
   @Test("a row of the common work that the copy deleted, and the newer database wrote, is for a person")
   func deletedInCopy() throws {
-    try write("INSERT INTO counts VALUES (3, 5, 'new', '[]')")
-    try write("UPDATE counts SET words = 'common' WHERE id = 3")
-    try keepCopy()
-    try write("UPDATE counts SET words = 'newer' WHERE id = 3")
-    _ = try camp.export("tablet")
-    try putBack()
-    try write("DELETE FROM counts WHERE id = 3")
+    try part(
+      ["INSERT INTO counts VALUES (3, 5, 'new', '[]')", "UPDATE counts SET words = 'common' WHERE id = 3"],
+      newer: ["UPDATE counts SET words = 'newer' WHERE id = 3"],
+      copy: ["DELETE FROM counts WHERE id = 3"])
     try repair(expecting: "1|0|one|[]\n2|0|two|[]\n3|5|newer|[]")
     #expect(try conflicts("open") == "1")
   }
 
   @Test("if both counted to the same number after a common write, a person decides")
   func equalCounts() throws {
-    try write("UPDATE counts SET n = n + 2 WHERE id = 1")
-    try keepCopy()
-    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
-    _ = try camp.export("tablet")
-    try putBack()
-    try write("UPDATE counts SET n = n + 1 WHERE id = 1")
+    try part(
+      ["UPDATE counts SET n = n + 2 WHERE id = 1"],
+      newer: ["UPDATE counts SET n = n + 1 WHERE id = 1"],
+      copy: ["UPDATE counts SET n = n + 1 WHERE id = 1"])
     try repair(expecting: "1|3|one|[]\n2|0|two|[]")
     #expect(try conflicts("open") == "1")
   }
