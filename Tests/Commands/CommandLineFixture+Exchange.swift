@@ -10,11 +10,14 @@ extension CommandLineFixture {
   /// Makes a hub over an office's database, with the user ann and her devices.
   /// - Parameter attributes: the values of ann's attributes, such as `tier=1`.
   func open(_ schema: String, _ definition: String, attributes: String..., devices: [String]) throws {
-    try sql("office.sqlite", schema)
-    try write("camp.json", definition)
-    makeHub("hub", over: "office.sqlite")
-    run(hub: "hub", ["user", "add", "ann"] + attributes)
-    for name in devices { provision(name) }
+    let lists = [attributes, devices].map { $0.joined(separator: "\n") }
+    try open(as: ["ann's", schema, definition] + lists) {
+      try sql("office.sqlite", schema)
+      try write("camp.json", definition)
+      makeHub("hub", over: "office.sqlite")
+      run(hub: "hub", ["user", "add", "ann"] + attributes)
+      for name in devices { provision(name) }
+    }
   }
 
   /// Makes a hub in a folder, with the definition in `camp.json`.

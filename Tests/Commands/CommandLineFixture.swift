@@ -9,7 +9,11 @@ import Testing
 final class CommandLineFixture {
   let root: String
   /// The system as the tools see it. Triggers use SQLite's clock, and do not follow another clock here.
-  var platform = Platform.real
+  var platform = Platform.real { didSet { hasUsualPlatform = false } }
+  /// Whether the platform was never replaced.
+  private(set) var hasUsualPlatform = true
+  /// The copy of this camp as it was just after it was opened; nil: there is none.
+  var prepared: PreparedCamps.Copy?
 
   struct Outcome {
     let code: Int32
@@ -40,18 +44,31 @@ final class CommandLineFixture {
   /// A copy of everything in another camp, in its own folder.
   convenience init(copyOf other: CommandLineFixture) throws {
     try self.init()
+    try fill(from: other.root)
+  }
+
+  /// Replaces this camp's folder by a copy of another camp's folder.
+  func fill(from other: String) throws {
     try FileManager.default.removeItem(atPath: root)
-    try FileManager.default.copyItem(atPath: other.root, toPath: root)
+    try Self.copy(other, to: root)
+  }
+
+  /// Copies the folder of a camp. Files and folders keep their modes.
+  static func copy(_ camp: String, to root: String) throws {
+    try FileManager.default.copyItem(atPath: camp, toPath: root)
     // A hub's workspace contains the path of the other camp's database.
     for folder in try FileManager.default.contentsOfDirectory(atPath: root) {
-      let configuration = "\(folder)/satchel.json"
-      guard FileManager.default.fileExists(atPath: path(configuration)) else { continue }
-      let text = String(decoding: try read(configuration), as: UTF8.self)
-      try write(configuration, text.replacingOccurrences(of: other.root, with: root))
+      let configuration = Paths.join(root, "\(folder)/satchel.json")
+      guard let text = FileManager.default.contents(atPath: configuration) else { continue }
+      let moved = String(decoding: text, as: UTF8.self).replacingOccurrences(of: camp, with: root)
+      try Data(moved.utf8).write(to: URL(fileURLWithPath: configuration))
     }
   }
 
-  deinit { try? FileManager.default.removeItem(atPath: root) }
+  deinit {
+    try? FileManager.default.removeItem(atPath: root)
+    if let prepared { PreparedCamps.shared.giveBack(prepared) }
+  }
 
   func path(_ name: String) -> String { Paths.join(root, name) }
 
@@ -254,14 +271,16 @@ final class CommandLineFixture {
 
   /// The office's database with a hub over it, two users, and a device for each.
   func open() throws {
-    try makeOffice()
-    try write("camp.json", Self.definition)
-    #expect(
-      hubAnywhere("init", path("hub"), "--dataset", path("camp.json"), "--database", path("office.sqlite")).code == 0)
-    hub("user", "add", "ann", "tier=1")
-    hub("user", "add", "ben", "tier=2")
-    hub("device", "provision", "tablet", "--user", "ann", "--into", path("tablet"))
-    hub("device", "provision", "phone", "--user", "ben", "--into", path("phone"))
+    try open(as: ["usual"]) {
+      try makeOffice()
+      try write("camp.json", Self.definition)
+      #expect(
+        hubAnywhere("init", path("hub"), "--dataset", path("camp.json"), "--database", path("office.sqlite")).code == 0)
+      hub("user", "add", "ann", "tier=1")
+      hub("user", "add", "ben", "tier=2")
+      hub("device", "provision", "tablet", "--user", "ann", "--into", path("tablet"))
+      hub("device", "provision", "phone", "--user", "ben", "--into", path("phone"))
+    }
   }
 
   /// Another hub over an office's database, with the user ann of tier 1 and her tablet.

@@ -11,21 +11,20 @@ struct TwoDeviceFixture {
   init(
     _ schema: String, _ tables: String, attributes: String = #""tier": "integer""#, more: String = ""
   ) throws {
-    camp = try CommandLineFixture()
-    try camp.sql("office.sqlite", schema)
-    try camp.write(
-      "camp.json",
-      """
+    let camp = try CommandLineFixture()
+    self.camp = camp
+    let definition = """
       { "dataset": "camp", "version": 1, \(more.isEmpty ? "" : more + ",")
         "attributes": { \(attributes) }, "tables": { \(tables) } }
-      """)
-    let made = camp.hubAnywhere(
-      "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
-    #expect(made.code == 0, "\(made.error)")
-    for (user, device) in [("ann", "tablet"), ("ben", "phone")] {
-      camp.hub("user", "add", user, "tier=1")
-      let outcome = camp.hub("device", "provision", device, "--user", user, "--into", camp.path(device))
-      #expect(outcome.code == 0, "\(outcome.error)")
+      """
+    try camp.open(as: ["two devices", schema, definition]) {
+      try camp.sql("office.sqlite", schema)
+      try camp.write("camp.json", definition)
+      camp.makeHub("hub", over: "office.sqlite")
+      for (user, device) in [("ann", "tablet"), ("ben", "phone")] {
+        camp.hub("user", "add", user, "tier=1")
+        camp.provision(device, for: user)
+      }
     }
   }
 

@@ -1,0 +1,90 @@
+import Foundation
+import Glibc
+import SatchelPlatform
+import Synchronization
+
+/// Copies of camps just after they were opened. Later tests that need such a camp copy its files, because the commands
+/// that open a camp take longer than most tests.
+///
+/// At most one living camp belongs to a copy. So two camps of one test never have the same keys and ids. There are at
+/// least two copies of a kind, and tests use them in turn.
+///
+/// A copy is used for one minute, because the tools call a time "just now" for 90 seconds. With SATCHEL_UNPREPARED=1
+/// each test runs the commands itself.
+final class PreparedCamps: Sendable {
+  static let shared = PreparedCamps()
+  static let areUsed = ProcessInfo.processInfo.environment["SATCHEL_UNPREPARED"] == nil
+
+  /// The folder of a copy. It is removed with this object.
+  final class Copy: Sendable {
+    /// Everything on which the files depend, except chance and the time.
+    let kind: [String]
+    let camp: String
+    private let made = ContinuousClock.now
+
+    fileprivate init(of other: String, _ kind: [String]) throws {
+      self.kind = kind
+      // Not where the camps are: that place may be small, because it is in memory.
+      camp = Paths.join(NSTemporaryDirectory(), "satchel-prepared-\(UUID().uuidString)")
+      try CommandLineFixture.copy(other, to: camp)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: camp) }
+
+    fileprivate var isRecent: Bool { made.duration(to: .now) < .seconds(60) }
+  }
+
+  private struct Place {
+    let copy: Copy
+    /// Whether a living camp belongs to the copy.
+    var isTaken: Bool
+  }
+
+  private let places = Mutex<[[String]: [Place]]>([:])
+
+  // The copies that no test has in the end are removed with the process.
+  private init() { atexit { PreparedCamps.shared.places.withLock { $0.removeAll() } } }
+
+  /// A copy of this kind that belongs to no living camp; nil: the caller opens its camp by commands.
+  func take(_ kind: [String]) -> Copy? {
+    places.withLock { places in
+      places = places.mapValues { $0.filter { $0.isTaken || $0.copy.isRecent } }
+      var known = places[kind] ?? []
+      guard known.count > 1, let free = known.firstIndex(where: { !$0.isTaken }) else { return nil }
+      let copy = known.remove(at: free).copy
+      places[kind] = known + [Place(copy: copy, isTaken: true)]
+      return copy
+    }
+  }
+
+  /// Makes a copy of a camp that was just opened by commands. The copy belongs to this camp.
+  func add(copyOf camp: String, _ kind: [String]) throws -> Copy {
+    let copy = try Copy(of: camp, kind)
+    places.withLock { $0[kind, default: []].append(Place(copy: copy, isTaken: true)) }
+    return copy
+  }
+
+  /// The camp that belonged to this copy is no more.
+  func giveBack(_ copy: Copy) {
+    places.withLock { places in
+      guard let place = places[copy.kind]?.firstIndex(where: { $0.copy === copy }) else { return }
+      places[copy.kind]?[place].isTaken = false
+    }
+  }
+}
+
+extension CommandLineFixture {
+  /// Opens this empty camp by commands, or by the files of a camp that the same commands opened.
+  /// - Parameter kind: everything on which the result depends.
+  func open(as kind: [String], _ commands: () throws -> Void) throws {
+    let isEmpty = try FileManager.default.contentsOfDirectory(atPath: root).isEmpty
+    guard PreparedCamps.areUsed, isEmpty, hasUsualPlatform else { return try commands() }
+    if let copy = PreparedCamps.shared.take(kind) {
+      prepared = copy
+      try fill(from: copy.camp)
+    } else {
+      try commands()
+      prepared = try PreparedCamps.shared.add(copyOf: root, kind)
+    }
+  }
+}
