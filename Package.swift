@@ -171,7 +171,7 @@ let package = Package(
     check("Golden", ["Values", "Platform", "Crypto", "Dataset", "Bundle", "TestSupport"]),
     check("Commands", ["Values", "Platform", "Web", "JSON", "SQLite", "QRCode", "Commands", "TestSupport"]),
     check("Concurrency", ["Platform", "TestSupport"]),
-    check("Crash", ["Platform", "TestSupport"]),
+    check("Crash", ["Platform", "Commands", "TestSupport"]),
     check("Geometry", ["Geometry", "TestSupport"]),
     check("GeoPackage", ["Values", "Platform", "JSON", "Geometry", "SQLite", "Commands", "TestSupport"]),
     check("Merge", ["Values", "Dataset", "Merge"]),

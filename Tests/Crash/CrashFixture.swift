@@ -1,4 +1,5 @@
 import Foundation
+import SatchelCommands
 import SatchelPlatform
 import TestSupport
 import Testing
@@ -91,6 +92,20 @@ final class CrashFixture {
     return result
   }
 
+  /// Runs a command on one side, `tablet` or `hub`, in the process of the test: that is faster than to start a program.
+  /// - Parameter words: a path must be absolute.
+  private func runHere(_ side: String, _ words: String...) -> (code: Int32, console: CollectingConsole) {
+    let console = CollectingConsole()
+    let all = ["-C", folder(side)] + words
+    let code = side == "hub" ? runHubTool(all, console: console) : runDeviceTool(all, console: console)
+    return (code, console)
+  }
+
+  private func sync(_ side: String) throws {
+    let (code, console) = runHere(side, "sync", folder("stick"))
+    if code != 0 { throw ToolFailure("sync of \(side): \(code) \(console.transcript)") }
+  }
+
   /// The number of times that a command makes each of the calls.
   /// - Parameter code: the exit code that the command must have.
   func counts(_ tool: String, _ words: [String], code: Int32) throws -> [String: Int] {
@@ -133,11 +148,7 @@ final class CrashFixture {
   /// Lets both sides continue normally, and checks that nothing was lost, doubled or left behind.
   /// - Parameter conflicts: the number of conflicts that the hub has then.
   func finish(conflicts: Int) throws {
-    for _ in 0..<2 {
-      try run("satchel", "-C", "tablet", "sync", folder("stick"))
-      try run("satchel-hub", "-C", "hub", "sync", folder("stick"))
-    }
-    try run("satchel", "-C", "tablet", "sync", folder("stick"))
+    for side in ["tablet", "hub", "tablet", "hub", "tablet"] { try sync(side) }
     let rows = """
       SELECT id, name FROM sites ORDER BY id; SELECT id, site, words FROM reviews ORDER BY id;
       SELECT max(version) FROM satchel_versions; SELECT * FROM reviews ORDER BY id; SELECT count(*) FROM \
@@ -156,11 +167,12 @@ final class CrashFixture {
       let files = try content(below: "\(place)/files")
       #expect(files == "a froga lake", "\(place): \(files)")
     }
-    for (tool, name) in [("satchel", "tablet"), ("satchel-hub", "hub")] {
-      let doctor = try runProgram(at: builtProgram(tool), ["-C", name, "doctor"], in: folder.path)
-      #expect(doctor.text == "All is well.\n", "\(name): \(doctor.text)")
+    for side in ["tablet", "hub"] {
+      let doctor = runHere(side, "doctor").console
+      #expect(doctor.outText == "All is well.\n", "\(side): \(doctor.transcript)")
     }
-    #expect(try run("satchel-hub", "-C", "hub", "audit").status == 0)
+    let audit = runHere("hub", "audit")
+    #expect(audit.code == 0, "\(audit.console.transcript)")
     let left = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { path in
       let name = Paths.name(of: path)
       return name.hasPrefix(".satchel-") || name == "satchel.unfinished"
