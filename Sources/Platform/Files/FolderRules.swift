@@ -26,10 +26,14 @@ public struct FolderRules: Sendable {
   public func confinedNames(of path: String) -> (root: String, names: [String])? {
     if confined.isEmpty { return nil }
     let path = absolute(path)
-    let found = confined.filter { isBelow($0.root, path) }.map { ($0.root, names(of: path, below: $0.root), $0.names) }
-      .filter { $0.2.isEmpty || $0.2.contains($0.1[0]) }
-    // If two confined folders match, the upper folder confines more.
-    return found.min { $0.0.utf8.count < $1.0.utf8.count }.map { ($0.0, $0.1) }
+    var found: (root: String, names: [String])?
+    for rule in confined where isBelow(rule.root, path) {
+      // If two confined folders match, the upper folder confines more.
+      if let found, found.root.utf8.count <= rule.root.utf8.count { continue }
+      let below = names(of: path, below: rule.root)
+      if rule.names.isEmpty || rule.names.contains(below[0]) { found = (rule.root, below) }
+    }
+    return found
   }
 
   /// The mode of a new file: the requested mode, without the rights that the folder's rule forbids.

@@ -20,12 +20,10 @@ struct HostPlace: ~Copyable {
       return
     }
     var folder = try systemCall(operation, root) { unsafe openat(AT_FDCWD, root, Self.toEnter) }
-    var way = root
-    for name in names.dropLast() {
-      way = Paths.join(way, name)
+    for (place, name) in names.dropLast().enumerated() {
       let above = folder
       defer { _ = Glibc.close(above) }
-      folder = try Self.enter(name, from: above, way, for: path, operation)
+      folder = try Self.enter(name, from: above, names[...place].reduce(root, Paths.join), for: path, operation)
     }
     self.init(path: path, name: last, folder: folder, isConfined: true)
   }
@@ -40,15 +38,15 @@ struct HostPlace: ~Copyable {
   /// readable.
   private static let toEnter: Int32 = 0o10000000 | O_DIRECTORY | O_CLOEXEC
 
-  /// - Parameter way: the path of the folder that is entered.
+  /// - Parameter way: the path of the folder that is entered. It is made only for an error.
   private static func enter(
-    _ name: String, from folder: Int32, _ way: String, for path: String, _ operation: String
+    _ name: String, from folder: Int32, _ way: @autoclosure () -> String, for path: String, _ operation: String
   ) throws(PlatformError) -> Int32 {
     do throws(PlatformError) {
       return try systemCall(operation, path) { unsafe openat(folder, name, toEnter | O_NOFOLLOW) }
     } catch .notADirectory {
-      throw isLink(name, in: folder) ? .link(path: way) : .notADirectory(path: path)
-    } catch .link { throw .link(path: way) }
+      throw isLink(name, in: folder) ? .link(path: way()) : .notADirectory(path: path)
+    } catch .link { throw .link(path: way()) }
   }
 
   private static func isLink(_ name: String, in folder: Int32) -> Bool {
