@@ -17,11 +17,13 @@ extension CommandLineFixture {
   /// A camp whose tablet has one more review, which may be deleted.
   static func watched() throws -> CommandLineFixture {
     let camp = try CommandLineFixture()
-    try camp.open()
-    try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('r0', 'lake', 'ann', 1, 'cold')")
-    camp.deliver("tablet", 1)
-    camp.answer("tablet", 2)
-    #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+    try camp.open(as: ["watched"]) {
+      try camp.open()
+      try camp.sql("tablet/data.sqlite", "INSERT INTO reviews VALUES ('r0', 'lake', 'ann', 1, 'cold')")
+      camp.deliver("tablet", 1)
+      camp.answer("tablet", 2)
+      #expect(camp.device("tablet", "doctor").out == "All is well.\n")
+    }
     return camp
   }
 
@@ -40,8 +42,10 @@ extension CommandLineFixture {
     """
 
   func openWoods(_ schema: String = treesAndSites) throws {
-    try open(schema, Self.woods, attributes: "tier=1", devices: ["tablet", "phone"])
-    deliver("tablet", 1)
+    try open(as: ["woods", schema]) {
+      try open(schema, Self.woods, attributes: "tier=1", devices: ["tablet", "phone"])
+      deliver("tablet", 1)
+    }
   }
 
   /// The values of a column that the tablet's conflicts of the kind `unseen` keep; "gone" for a deleted row. The kinds

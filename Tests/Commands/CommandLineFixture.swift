@@ -14,6 +14,8 @@ final class CommandLineFixture {
   private(set) var hasUsualPlatform = true
   /// The copy of this camp as it was just after it was opened; nil: there is none.
   var prepared: PreparedCamps.Copy?
+  /// Whether the commands run that open this camp.
+  var isOpening = false
 
   struct Outcome {
     let code: Int32

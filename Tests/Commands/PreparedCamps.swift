@@ -74,11 +74,14 @@ final class PreparedCamps: Sendable {
 }
 
 extension CommandLineFixture {
-  /// Opens this empty camp by commands, or by the files of a camp that the same commands opened.
+  /// Opens this empty camp by commands, or by the files of a camp that the same commands opened. The commands may open
+  /// the camp as another kind first.
   /// - Parameter kind: everything on which the result depends.
   func open(as kind: [String], _ commands: () throws -> Void) throws {
     let isEmpty = try FileManager.default.contentsOfDirectory(atPath: root).isEmpty
-    guard PreparedCamps.areUsed, isEmpty, hasUsualPlatform else { return try commands() }
+    guard PreparedCamps.areUsed, isEmpty, hasUsualPlatform, !isOpening else { return try commands() }
+    isOpening = true
+    defer { isOpening = false }
     if let copy = PreparedCamps.shared.take(kind) {
       prepared = copy
       try fill(from: copy.camp)

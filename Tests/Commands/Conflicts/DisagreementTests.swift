@@ -9,24 +9,26 @@ private struct Meeting {
   /// - Parameter rules: members of the table's rules, such as `"conflict": "device"`.
   init(_ rules: String) throws {
     camp = try CommandLineFixture()
-    try camp.sql(
-      "office.sqlite",
-      """
-      CREATE TABLE rooms (id TEXT PRIMARY KEY, name TEXT UNIQUE);
-      CREATE TABLE guests (id TEXT PRIMARY KEY, room TEXT REFERENCES rooms (id), name TEXT NOT NULL, age INTEGER CHECK (age > 0));
-      INSERT INTO rooms VALUES ('r', 'Blue');
-      INSERT INTO guests VALUES ('g', 'r', 'Ada', 30);
-      """)
-    try camp.write(
-      "d.json", #"{ "dataset": "inn", "version": 1, "tables": { "rooms": { \#(rules) }, "guests": { \#(rules) } } }"#)
-    #expect(
-      camp.hubAnywhere(
-        "init", camp.path("hub"), "--dataset", camp.path("d.json"), "--database", camp.path("office.sqlite")
-      ).code
-        == 0)
-    camp.hub("user", "add", "ann")
-    for name in ["tablet", "other"] {
-      camp.hub("device", "provision", name, "--user", "ann", "--into", camp.path(name))
+    try camp.open(as: [#fileID, rules]) {
+      try camp.sql(
+        "office.sqlite",
+        """
+        CREATE TABLE rooms (id TEXT PRIMARY KEY, name TEXT UNIQUE);
+        CREATE TABLE guests (id TEXT PRIMARY KEY, room TEXT REFERENCES rooms (id), name TEXT NOT NULL, age INTEGER CHECK (age > 0));
+        INSERT INTO rooms VALUES ('r', 'Blue');
+        INSERT INTO guests VALUES ('g', 'r', 'Ada', 30);
+        """)
+      try camp.write(
+        "d.json", #"{ "dataset": "inn", "version": 1, "tables": { "rooms": { \#(rules) }, "guests": { \#(rules) } } }"#)
+      #expect(
+        camp.hubAnywhere(
+          "init", camp.path("hub"), "--dataset", camp.path("d.json"), "--database", camp.path("office.sqlite")
+        ).code
+          == 0)
+      camp.hub("user", "add", "ann")
+      for name in ["tablet", "other"] {
+        camp.hub("device", "provision", name, "--user", "ann", "--into", camp.path(name))
+      }
     }
   }
 

@@ -9,26 +9,28 @@ struct BlockTests {
 
   init() throws {
     camp = try CommandLineFixture()
-    try camp.sql(
-      "office.sqlite",
-      """
-      CREATE TABLE orders (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE);
-      CREATE TABLE lines (id INTEGER PRIMARY KEY AUTOINCREMENT, of INTEGER REFERENCES orders (id), name TEXT);
-      INSERT INTO orders (name) VALUES ('first'), ('second');
-      """)
-    try camp.write(
-      "camp.json",
-      """
-      { "dataset": "camp", "version": 1,
-        "tables": { "orders": { "keys": "blocks", "block": 100 }, "lines": { "keys": "blocks" } } }
-      """)
-    let made = camp.hubAnywhere(
-      "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
-    #expect(made.code == 0, "\(made.error)")
-    camp.hub("user", "add", "ann")
-    for name in ["tablet", "phone"] {
-      let made = camp.hub("device", "provision", name, "--user", "ann", "--into", camp.path(name))
+    try camp.open(as: [#fileID]) {
+      try camp.sql(
+        "office.sqlite",
+        """
+        CREATE TABLE orders (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE);
+        CREATE TABLE lines (id INTEGER PRIMARY KEY AUTOINCREMENT, of INTEGER REFERENCES orders (id), name TEXT);
+        INSERT INTO orders (name) VALUES ('first'), ('second');
+        """)
+      try camp.write(
+        "camp.json",
+        """
+        { "dataset": "camp", "version": 1,
+          "tables": { "orders": { "keys": "blocks", "block": 100 }, "lines": { "keys": "blocks" } } }
+        """)
+      let made = camp.hubAnywhere(
+        "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
       #expect(made.code == 0, "\(made.error)")
+      camp.hub("user", "add", "ann")
+      for name in ["tablet", "phone"] {
+        let made = camp.hub("device", "provision", name, "--user", "ann", "--into", camp.path(name))
+        #expect(made.code == 0, "\(made.error)")
+      }
     }
   }
 

@@ -17,23 +17,25 @@ struct FoldTests {
 
   init() throws {
     camp = try CommandLineFixture()
-    try camp.sql(
-      "office.sqlite",
-      """
-      CREATE TABLE rooms (id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, tier INTEGER NOT NULL DEFAULT 1);
-      CREATE TABLE bookings (
-        id TEXT PRIMARY KEY, room TEXT NOT NULL REFERENCES rooms (id), day INTEGER NOT NULL, guest TEXT, note TEXT, beds INTEGER,
-        UNIQUE (room, day));
-      CREATE TABLE wishes (id TEXT PRIMARY KEY, booking TEXT REFERENCES bookings (id), words TEXT);
-      INSERT INTO rooms (id, name) VALUES ('blue', 'Blue');
-      """)
-    try camp.write("camp.json", Self.definition)
-    let made = camp.hubAnywhere(
-      "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
-    #expect(made.code == 0, "\(made.error)")
-    for (user, device) in [("ann", "tablet"), ("ben", "phone")] {
-      camp.hub("user", "add", user, "tier=1")
-      camp.hub("device", "provision", device, "--user", user, "--into", camp.path(device))
+    try camp.open(as: [#fileID]) {
+      try camp.sql(
+        "office.sqlite",
+        """
+        CREATE TABLE rooms (id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, tier INTEGER NOT NULL DEFAULT 1);
+        CREATE TABLE bookings (
+          id TEXT PRIMARY KEY, room TEXT NOT NULL REFERENCES rooms (id), day INTEGER NOT NULL, guest TEXT, note TEXT, beds INTEGER,
+          UNIQUE (room, day));
+        CREATE TABLE wishes (id TEXT PRIMARY KEY, booking TEXT REFERENCES bookings (id), words TEXT);
+        INSERT INTO rooms (id, name) VALUES ('blue', 'Blue');
+        """)
+      try camp.write("camp.json", Self.definition)
+      let made = camp.hubAnywhere(
+        "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+      #expect(made.code == 0, "\(made.error)")
+      for (user, device) in [("ann", "tablet"), ("ben", "phone")] {
+        camp.hub("user", "add", user, "tier=1")
+        camp.hub("device", "provision", device, "--user", user, "--into", camp.path(device))
+      }
     }
   }
 

@@ -17,23 +17,25 @@ struct RekeyTests {
 
   init() throws {
     camp = try CommandLineFixture()
-    try camp.sql(
-      "office.sqlite",
-      """
-      CREATE TABLE orders (id INTEGER PRIMARY KEY, name TEXT, tier INTEGER DEFAULT 1, note TEXT);
-      CREATE TABLE lines (
-        id INTEGER PRIMARY KEY, of INTEGER REFERENCES orders (id), name TEXT, after INTEGER REFERENCES lines (id));
-      CREATE TABLE marks (of INTEGER REFERENCES orders (id), line INTEGER REFERENCES lines (id), name TEXT, PRIMARY KEY (of, line));
-      INSERT INTO orders (name) VALUES ('first');
-      """)
-    try camp.write("camp.json", Self.definition)
-    let made = camp.hubAnywhere(
-      "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
-    #expect(made.code == 0, "\(made.error)")
-    camp.hub("user", "add", "ann", "tier=1")
-    camp.hub("user", "add", "ben", "tier=1")
-    camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet"))
-    camp.hub("device", "provision", "phone", "--user", "ben", "--into", camp.path("phone"))
+    try camp.open(as: [#fileID]) {
+      try camp.sql(
+        "office.sqlite",
+        """
+        CREATE TABLE orders (id INTEGER PRIMARY KEY, name TEXT, tier INTEGER DEFAULT 1, note TEXT);
+        CREATE TABLE lines (
+          id INTEGER PRIMARY KEY, of INTEGER REFERENCES orders (id), name TEXT, after INTEGER REFERENCES lines (id));
+        CREATE TABLE marks (of INTEGER REFERENCES orders (id), line INTEGER REFERENCES lines (id), name TEXT, PRIMARY KEY (of, line));
+        INSERT INTO orders (name) VALUES ('first');
+        """)
+      try camp.write("camp.json", Self.definition)
+      let made = camp.hubAnywhere(
+        "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite"))
+      #expect(made.code == 0, "\(made.error)")
+      camp.hub("user", "add", "ann", "tier=1")
+      camp.hub("user", "add", "ben", "tier=1")
+      camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet"))
+      camp.hub("device", "provision", "phone", "--user", "ben", "--into", camp.path("phone"))
+    }
   }
 
   /// An order with two lines, of which the second follows the first, and a mark, with the keys that SQLite assigns.

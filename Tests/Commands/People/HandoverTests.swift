@@ -10,30 +10,33 @@ struct HandoverTests {
 
   init() throws {
     camp = try CommandLineFixture()
-    try camp.sql(
-      "office.sqlite",
-      """
-      CREATE TABLE notes (id INTEGER PRIMARY KEY, owner TEXT, words TEXT, count INTEGER NOT NULL DEFAULT 0, photo TEXT);
-      CREATE TABLE stock (id TEXT PRIMARY KEY, words TEXT);
-      INSERT INTO notes VALUES (1, 'ann', 'of ann', 0, NULL), (2, 'ben', 'of ben', 0, NULL);
-      INSERT INTO stock VALUES ('s', 'full');
-      """)
-    try camp.write(
-      "camp.json",
-      """
-      { "dataset": "camp", "version": 1,
-        "tables": {
-          "notes": { "visible": "owner = :user OR owner = 'all'", "write": "owner IN (:user, 'all')", "keys": "rekey",
-                     "columns": { "count": "sum" }, "attachments": ["photo"] },
-          "stock": { "conflict": "manual" } } }
-      """)
-    #expect(
-      camp.hubAnywhere(
-        "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite")
-      )
-      .code == 0)
-    for user in ["ann", "ben"] { camp.hub("user", "add", user) }
-    #expect(camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet")).code == 0)
+    try camp.open(as: [#fileID]) {
+      try camp.sql(
+        "office.sqlite",
+        """
+        CREATE TABLE notes (
+          id INTEGER PRIMARY KEY, owner TEXT, words TEXT, count INTEGER NOT NULL DEFAULT 0, photo TEXT);
+        CREATE TABLE stock (id TEXT PRIMARY KEY, words TEXT);
+        INSERT INTO notes VALUES (1, 'ann', 'of ann', 0, NULL), (2, 'ben', 'of ben', 0, NULL);
+        INSERT INTO stock VALUES ('s', 'full');
+        """)
+      try camp.write(
+        "camp.json",
+        """
+        { "dataset": "camp", "version": 1,
+          "tables": {
+            "notes": { "visible": "owner = :user OR owner = 'all'", "write": "owner IN (:user, 'all')", "keys": "rekey",
+                       "columns": { "count": "sum" }, "attachments": ["photo"] },
+            "stock": { "conflict": "manual" } } }
+        """)
+      #expect(
+        camp.hubAnywhere(
+          "init", camp.path("hub"), "--dataset", camp.path("camp.json"), "--database", camp.path("office.sqlite")
+        )
+        .code == 0)
+      for user in ["ann", "ben"] { camp.hub("user", "add", user) }
+      #expect(camp.hub("device", "provision", "tablet", "--user", "ann", "--into", camp.path("tablet")).code == 0)
+    }
   }
 
   private func onTablet(_ sql: String) throws { try camp.sql("tablet/data.sqlite", sql) }

@@ -27,11 +27,13 @@ struct OrphanTests {
 
   private func open(_ definition: String) throws -> CommandLineFixture {
     let camp = try CommandLineFixture()
-    try camp.sql("office.sqlite", Self.schema)
-    try camp.writeExactly("camp.json", definition)
-    camp.makeHub("hub", over: "office.sqlite")
-    #expect(camp.hub("user", "add", "ann", "tier=1").code == 0)
-    camp.provision("tablet")
+    try camp.open(as: [#fileID, definition]) {
+      try camp.sql("office.sqlite", Self.schema)
+      try camp.writeExactly("camp.json", definition)
+      camp.makeHub("hub", over: "office.sqlite")
+      #expect(camp.hub("user", "add", "ann", "tier=1").code == 0)
+      camp.provision("tablet")
+    }
     return camp
   }
 

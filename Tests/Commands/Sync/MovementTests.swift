@@ -14,30 +14,32 @@ struct MovementTests {
 
   init() throws {
     camp = try CommandLineFixture()
-    try camp.sql(
-      "office.sqlite",
-      """
-      CREATE TABLE posts (person TEXT, region TEXT, PRIMARY KEY (person, region));
-      CREATE TABLE regions (id TEXT PRIMARY KEY, name TEXT, tier INTEGER NOT NULL);
-      CREATE TABLE sites (id TEXT PRIMARY KEY, region TEXT REFERENCES regions (id), name TEXT);
-      CREATE TABLE visits (id TEXT PRIMARY KEY, site TEXT REFERENCES sites (id), words TEXT, stars INTEGER);
-      INSERT INTO posts VALUES ('ann', 'north'), ('ben', 'south');
-      INSERT INTO regions VALUES ('north', 'North', 5), ('south', 'South', 5), ('coast', 'Coast', 2);
-      INSERT INTO sites VALUES ('hill', 'north', 'Hill'), ('lake', 'south', 'Lake'), ('reef', 'coast', 'Reef');
-      INSERT INTO visits VALUES ('h1', 'hill', 'windy', 3), ('l1', 'lake', 'calm', 4), ('r1', 'reef', 'deep', 5);
-      """)
-    try camp.write(
-      "camp.json",
-      """
-      { "dataset": "camp", "version": 1, "attributes": { "tier": "integer" },
-        "tables": {
-          "posts": { "visible": "person = :user", "write": "none" },
-          "regions": { "visible": "tier <= :tier OR EXISTS (SELECT 1 FROM posts WHERE person = :user AND region = regions.id)" },
-          "sites": {}, "visits": {} } }
-      """)
-    camp.makeHub("hub", over: "office.sqlite")
-    for user in ["ann", "ben"] { camp.hub("user", "add", user, "tier=1") }
-    camp.provision("tablet")
+    try camp.open(as: [#fileID]) {
+      try camp.sql(
+        "office.sqlite",
+        """
+        CREATE TABLE posts (person TEXT, region TEXT, PRIMARY KEY (person, region));
+        CREATE TABLE regions (id TEXT PRIMARY KEY, name TEXT, tier INTEGER NOT NULL);
+        CREATE TABLE sites (id TEXT PRIMARY KEY, region TEXT REFERENCES regions (id), name TEXT);
+        CREATE TABLE visits (id TEXT PRIMARY KEY, site TEXT REFERENCES sites (id), words TEXT, stars INTEGER);
+        INSERT INTO posts VALUES ('ann', 'north'), ('ben', 'south');
+        INSERT INTO regions VALUES ('north', 'North', 5), ('south', 'South', 5), ('coast', 'Coast', 2);
+        INSERT INTO sites VALUES ('hill', 'north', 'Hill'), ('lake', 'south', 'Lake'), ('reef', 'coast', 'Reef');
+        INSERT INTO visits VALUES ('h1', 'hill', 'windy', 3), ('l1', 'lake', 'calm', 4), ('r1', 'reef', 'deep', 5);
+        """)
+      try camp.write(
+        "camp.json",
+        """
+        { "dataset": "camp", "version": 1, "attributes": { "tier": "integer" },
+          "tables": {
+            "posts": { "visible": "person = :user", "write": "none" },
+            "regions": { "visible": "tier <= :tier OR EXISTS (SELECT 1 FROM posts WHERE person = :user AND region = regions.id)" },
+            "sites": {}, "visits": {} } }
+        """)
+      camp.makeHub("hub", over: "office.sqlite")
+      for user in ["ann", "ben"] { camp.hub("user", "add", user, "tier=1") }
+      camp.provision("tablet")
+    }
   }
 
   /// The hub emits, and the tablet imports the bundle.
