@@ -104,11 +104,12 @@ extension Capture {
         kind: .key, table: table.name, words: "the table \(table.name) has another PRIMARY KEY than before",
         hint: oldKey)
     }
-    if let words = try ChangedColumn.changedNumbering(of: table, mapping, database) {
+    let noted = try DeclaredColumns.noted(table.name, in: database)
+    if let words = ChangedColumn.changedNumbering(of: table, mapping, noted: noted) {
       return CaptureDamage(
         kind: .key, table: table.name, words: "the key of the table \(table.name) was changed: \(words)", hint: oldKey)
     }
-    let changed = try ChangedColumn.find(in: table, mapping, database)
+    let changed = try ChangedColumn.find(in: table, mapping, noted: noted, database)
     if let column = changed.first(where: { table.schema.key.map { table.schema.columns[$0] }.contains($0.name) }) {
       return CaptureDamage(
         kind: .key, table: table.name, words: "the key of the table \(table.name) was changed: \(column.words)",

@@ -100,11 +100,12 @@ struct ChangedColumn {
   let words: String
 
   /// The columns of a table whose declarations changed.
-  static func find(in table: TrackedTable, _ mapping: ColumnMapping, _ database: borrowing Database) throws
-    -> [ChangedColumn]
-  {
+  /// - Parameter noted: the recorded columns of the table.
+  static func find(
+    in table: TrackedTable, _ mapping: ColumnMapping, noted: [ColumnDeclaration], _ database: borrowing Database
+  ) throws -> [ChangedColumn] {
     let now = try database.columnDeclarations(of: table.name)
-    return try DeclaredColumns.noted(table.name, in: database).compactMap { old in
+    return noted.compactMap { old in
       guard let name = mapping.current(old.name), let new = now.first(where: { $0.name == name }) else { return nil }
       return new.difference(from: old).map { ChangedColumn(name: name, words: "\(name) \($0)") }
     }
@@ -115,16 +116,17 @@ extension ChangedColumn {
   /// Returns words for a change of the key's type by which SQLite begins or ceases to number new rows; nil: there is no
   /// such change. SQLite numbers new rows only if the type is INTEGER. Types such as INT compare and hold values in the
   /// same way, so no other check finds this change.
-  static func changedNumbering(of table: TrackedTable, _ mapping: ColumnMapping, _ database: borrowing Database) throws
-    -> String?
-  {
+  /// - Parameter noted: the recorded columns of the table.
+  static func changedNumbering(
+    of table: TrackedTable, _ mapping: ColumnMapping, noted: [ColumnDeclaration]
+  ) -> String? {
     // Without a rowid SQLite never numbers rows, and refuses NULL.
     guard table.schema.key.count == 1, !table.info.isNamedByColumns, table.info.rowid != nil else { return nil }
     let name = table.schema.columns[table.schema.key[0]]
     let type = table.info.types[table.schema.key[0]]
     let isNumbered = table.info.rowidAlias != nil
     guard
-      let old = try DeclaredColumns.noted(table.name, in: database).first(where: { mapping.current($0.name) == name }),
+      let old = noted.first(where: { mapping.current($0.name) == name }),
       type.isWordInteger != old.type.isWordInteger, isNumbered == type.isWordInteger
     else { return nil }
     return isNumbered
@@ -140,6 +142,8 @@ extension String {
 extension ColumnDeclaration {
   /// The difference, in words that follow the column's name; nil if values stay and compare the same.
   fileprivate func difference(from old: ColumnDeclaration) -> String? {
+    // Most columns end here, at each command. The bytes are compared, because SQLite reads types by their bytes.
+    if Name(type) == Name(old.type), isStrict == old.isStrict, collation == old.collation { return nil }
     var words: [String] = []
     if affinity != old.affinity { words.append("is \(typeWords) now, was \(old.typeWords)") }
     if collation.uppercased() != old.collation.uppercased() {
