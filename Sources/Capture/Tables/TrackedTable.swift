@@ -65,11 +65,11 @@ public struct TrackedTable: Sendable {
     ... SELECT, DROP TABLE, ALTER TABLE RENAME).
     """
 
-  private static func checkCollations(of table: Name, at place: String, in database: borrowing Database) throws {
-    for column in try database.columnDeclarations(of: table) where !isSQLites(collation: column.collation) {
+  private static func checkCollations(of table: TableSchema, at place: String, in database: borrowing Database) throws {
+    for column in table.columns {
+      guard let own = database.collation(of: column, in: table.name), !isSQLites(collation: own) else { continue }
       throw DatasetError(
-        place, "its column \(column.name) is compared by the collation \(column.collation), which only the app knows",
-        hint: ownCollation)
+        place, "its column \(column) is compared by the collation \(own), which only the app knows", hint: ownCollation)
     }
   }
 
@@ -93,7 +93,7 @@ public struct TrackedTable: Sendable {
     let (info, declared) = try named.referring(
       by: rules.references, of: dataset, at: "\(place).references", in: database)
     try check(info, at: place)
-    try checkCollations(of: rules.name, at: place, in: database)
+    try checkCollations(of: found.schema, at: place, in: database)
     try check(rules.keys, of: info, at: "\(place).keys")
     try checkUnit(info, rules, of: dataset)
     if rules.unique == .fold { try checkFold(info, at: "\(place).unique") }

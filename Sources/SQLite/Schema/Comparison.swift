@@ -109,6 +109,9 @@ extension Database {
     return Comparison(affinity: .init(ofDeclared: declared.type), collation: declared.collation.uppercased())
   }
 
+  /// The collation of a column as it was declared; nil if there is no such column.
+  public func collation(of column: Name, in table: Name) -> String? { declared(column, in: table)?.collation }
+
   /// The declared type and the collation of a column; nil if there is no such column.
   private func declared(_ column: Name, in table: Name) -> (type: String, collation: String)? {
     var type: UnsafePointer<CChar>?
