@@ -16,20 +16,22 @@ struct DeepTreeTests {
     over random trees with circles, hidden rows and two ways up, and random writes, a row is seen as if all rows \
     above it were asked
     """,
-    arguments: TreeHistory.Rule.allCases)
-  func randomTrees(_ rule: TreeHistory.Rule) throws {
+    arguments: TreeHistory.Rule.allCases, TreeHistory.Spelling.allCases)
+  func randomTrees(_ rule: TreeHistory.Rule, _ spelling: TreeHistory.Spelling) throws {
     var total = TreeHistory.Tally()
     for seed in UInt64(0)..<12 {
-      var history = try TreeHistory(seed: seed, rule)
+      var history = try TreeHistory(seed: seed, rule, spelling)
       total += try history.play()
     }
     #expect(total.deepSeen > 40 && total.deepHidden > 80 && total.takenBack > 20, "\(total)")
   }
 
-  @Test("a long chain is read once, row by row, also while it is written and deleted")
-  func chain() throws {
+  @Test(
+    "a long chain is read once, row by row, also while it is written and deleted",
+    arguments: TreeHistory.Spelling.allCases)
+  func chain(_ spelling: TreeHistory.Spelling) throws {
     let count = 2_000
-    let read = try TreeHistory(seed: 1, .none).growAndFell(rows: count)
+    let read = try TreeHistory(seed: 1, .none, spelling).growAndFell(rows: count)
     // Each row as it comes, and below each row that goes none. It would be some millions by the square.
     #expect(read > count / 2 && read < 4 * count, "\(read)")
   }
@@ -59,6 +61,13 @@ struct TreeHistory {
     }
   }
 
+  /// How rows name the rows above them.
+  enum Spelling: String, CaseIterable, CustomTestStringConvertible {
+    case exact, anyLetters
+
+    var testDescription: String { rawValue }
+  }
+
   struct Tally {
     /// The number of answers about rows with more rows above them than the bound.
     var deepSeen = 0
@@ -78,13 +87,14 @@ struct TreeHistory {
     ("nodes", (0..<14).map { RowKey([.string("n\($0)")]) }), ("leaves", (1...5).map { RowKey([.integer($0)]) }),
   ]
   private let seed: UInt64
+  private let spelling: Spelling
   private let folder: TemporaryFolder
   private let store: HubStore
   private var random: SplitMix64
   private let user = User(name: "ann", attributes: [Field("tier", .integer(3))])
 
-  init(seed: UInt64, _ rule: Rule) throws {
-    self.seed = seed
+  init(seed: UInt64, _ rule: Rule, _ spelling: Spelling = .exact) throws {
+    (self.seed, self.spelling) = (seed, spelling)
     random = SplitMix64(seed: seed)
     folder = try TemporaryFolder()
     let database = try Database(path: folder("data.sqlite"), mode: .create)
@@ -93,8 +103,8 @@ struct TreeHistory {
       PRAGMA synchronous = OFF;
       CREATE TABLE plots (id INTEGER PRIMARY KEY, tier INTEGER);
       CREATE TABLE nodes (
-        id TEXT PRIMARY KEY, up TEXT REFERENCES nodes, side TEXT REFERENCES nodes, plot INTEGER REFERENCES plots,
-        tier INTEGER, words TEXT);
+        id TEXT PRIMARY KEY \(spelling == .anyLetters ? "COLLATE NOCASE" : ""), up TEXT REFERENCES nodes,
+        side TEXT REFERENCES nodes, plot INTEGER REFERENCES plots, tier INTEGER, words TEXT);
       CREATE TABLE leaves (id INTEGER PRIMARY KEY, node TEXT REFERENCES nodes, tier INTEGER);
       CREATE INDEX up ON nodes (up);
       INSERT INTO plots VALUES (1, 1), (2, 9), (3, 1);
@@ -197,7 +207,10 @@ struct TreeHistory {
 
   private mutating func tier() -> Value { .integer(random.once(in: 8) ? 5 : Int64(random.below(4))) }
 
-  private mutating func node() -> Value { random.once(in: 5) ? .null : name() }
+  private mutating func node() -> Value {
+    if random.once(in: 5) { return .null }
+    return spelling == .anyLetters && random.once(in: 2) ? .string("N\(random.below(14))") : name()
+  }
 
   // MARK: answers
 
@@ -237,7 +250,7 @@ struct TreeHistory {
     return try store.writeTransaction(.commit) {
       let scope = ScopeStore(store, user: user, shallow: Self.bound)
       for number in 0..<count {
-        let up: Value = number == 0 ? .null : .string("c\(number - 1)")
+        let up: Value = number == 0 ? .null : .string("\(spelling == .anyLetters ? "C" : "c")\(number - 1)")
         try rows.write(Row(key(number).values + [up, .null, .null, .integer(1), .null]), over: nil, key: key(number))
         #expect(try scope.maySee(key(number), in: nodes))
       }
@@ -280,7 +293,7 @@ private final class WholeRules {
       """
       WITH RECURSIVE above (id) AS (
         VALUES (:key) UNION SELECT up FROM nodes JOIN above USING (id) UNION SELECT side FROM nodes JOIN above USING (id))
-      SELECT count(*) - 1 FROM nodes JOIN above USING (id)
+      SELECT count(DISTINCT nodes.id) - 1 FROM nodes JOIN above USING (id)
       """, ["key": key.values[0]]
     ) { $0.integer(0) } ?? 0
   }

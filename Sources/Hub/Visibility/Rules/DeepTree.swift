@@ -53,16 +53,29 @@ final class DeepTree: RowFollower {
   }
 
   /// Whether a row may decide about rows that are not below it. A rule of this table or of a table above may read any
-  /// row of the tree. Or a row may refer to another row by a value that is only similar.
+  /// row of the tree. Or a reference may match several rows.
   private static func isTangled(_ table: TrackedTable, _ scope: ScopeStore) throws -> Bool {
     let (store, links) = (scope.store, try scope.links)
     guard let place = store.place(of: table.name) else { return true }
     if links.withAbove(place).contains(where: { links.reads[$0].contains(place) }) { return true }
-    return !table.treeKeys.allSatisfy { key in
-      zip(key.columns, key.parentColumns).allSatisfy { own, parent in
-        let comparison = store.database.comparison(of: table.schema.columns[own], in: table.name)
-        return comparison?.isBinary == true && comparison == store.database.comparison(of: parent, in: table.name)
-      }
+    return !table.treeKeys.allSatisfy { matchesOneRow($0, of: table, store) }
+  }
+
+  /// Whether a reference matches at most one row, even if it spells the row's value differently.
+  ///
+  /// The values are compared by the type and the collation of the parent's column. So a UNIQUE index with this
+  /// collation allows only one match.
+  private static func matchesOneRow(_ key: ForeignKey, of table: TrackedTable, _ store: HubStore) -> Bool {
+    let target = key.parentColumns.compactMap { table.schema.position(of: $0) }
+    let compared = key.parentColumns.compactMap { store.database.comparison(of: $0, in: table.name) }
+    guard target.count == key.columns.count, compared.count == target.count else { return false }
+    if target.count == 1, table.info.rowidAlias == target[0] { return true }
+    let collations = Dictionary(zip(target, compared.map(\.collation)), uniquingKeysWith: { first, _ in first })
+    return table.info.uniqueIndexes.contains { index in
+      index.condition == nil && index.parts.count == collations.count
+        && index.parts.allSatisfy { part in
+          part.column.map { collations[$0] == part.collation.uppercased() } ?? false
+        }
     }
   }
 

@@ -208,7 +208,7 @@ struct ScopeRules {
     table.parentKeys(in: dataset).compactMap { key in
       guard let parent = self.table(key.parent) else { return nil }
       let own = key.columns.map { "\(quoted(table.name)).\(quoted(table.schema.columns[$0]))" }
-      let matches = zip(own, key.parentColumns).map { "\(quoted(parent.name)).\(quoted($1)) = \($0)" }
+      let matches = zip(own, key.parentColumns).map { Self.refers($0, to: "\(quoted(parent.name)).\(quoted($1))") }
       return NamedParent(
         reference: Reference(parent: parent.name, columns: key.columns.map { table.schema.columns[$0] }),
         isNone: own.map { "\($0) IS NULL" }.joined(separator: " OR "),
@@ -218,4 +218,11 @@ struct ScopeRules {
   }
 
   static func all(_ parts: [String]) -> String { parts.joined(separator: " AND ") }
+
+  /// The condition that a column's value refers to a parent's column. SQLite compares a reference by the type and the
+  /// collation of the parent's column. The plus sign removes the type of the other column. With that type, SQLite might
+  /// treat 1 and '01' as equal, and could not use the parent's index.
+  ///
+  /// https://sqlite.org/foreignkeys.html, section 3, and https://sqlite.org/datatype3.html, section 4.2.
+  static func refers(_ own: String, to parent: String) -> String { "\(parent) = +\(own)" }
 }

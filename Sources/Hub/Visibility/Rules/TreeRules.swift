@@ -114,7 +114,7 @@ extension ScopeRules {
   }
 
   private static func isAbove(_ row: String, _ key: ForeignKey, _ way: Int) -> String {
-    all(zip(key.parentColumns, names(key, way)).map { "\(row).\(quoted($0)) = satchel_above.\($1)" })
+    all(zip(key.parentColumns, names(key, way)).map { refers("satchel_above.\($1)", to: "\(row).\(quoted($0))") })
   }
 
   /// SQL for one step up a tree from the row with the key `:satchel_1`, `:satchel_2`, ....
@@ -138,7 +138,7 @@ extension ScopeRules {
       let parent = "satchel_parent_\(way + 1)"
       columns.append("(\(Self.all(own.map { "\($0) IS NOT NULL" })))")
       columns += key.map { "\(parent).\($0)" }
-      let isParent = Self.all(zip(reference.parentColumns, own).map { "\(parent).\(quoted($0)) = \($1)" })
+      let isParent = Self.all(zip(reference.parentColumns, own).map { Self.refers($1, to: "\(parent).\(quoted($0))") })
       joins.append("LEFT JOIN \(name) AS \(parent) ON \(isParent)")
     }
     return """
