@@ -1,4 +1,5 @@
-/// A limit on the attempts to merge waiting steps. The cost then grows with the number of steps, and not by its square.
+/// A limit on the attempts to merge waiting steps or changes. The cost then grows with their number, and not by its
+/// square.
 ///
 /// `WaitingOrder` nearly always finds an order in which one round is enough. But it does not know the values of an
 /// index over an expression, and it believes the old values that a device sends. So each round may free a single step.

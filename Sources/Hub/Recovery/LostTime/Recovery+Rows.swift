@@ -48,7 +48,8 @@ extension Recovery {
   /// that gave up a UNIQUE value. A person decides about the rows that cannot be written.
   func mergeWaiting() throws {
     var left = waiting
-    while !left.isEmpty {
+    var limit = RetryLimit(steps: left.count)
+    while !left.isEmpty, limit.allowsRound(over: left.count) {
       let before = left.count
       left = try mergeOnce(left)
       if left.count == before { break }
@@ -78,7 +79,8 @@ extension Recovery {
         parts: change.map { [.init(place: lost.place, key: lost.key, change: $0)] } ?? [],
         after: last[lost.name].map { [$0] } ?? [])
     }
-    let order = try WaitingOrder(store.tables).sorted(items) { try store.rows[$0].row($1) }
+    let waitingOrder = WaitingOrder(store.tables) { store.database.comparisons(ofParentIn: $0) }
+    let order = try waitingOrder.sorted(items) { try store.rows[$0].row($1) }
     var blocked: Set<StepMerger.RowReference> = []
     var left: [Int] = []
     for number in order {

@@ -78,6 +78,28 @@ struct LostTimeTests {
     #expect(camp.device("tablet", "doctor").code == 0)
   }
 
+  @Test("a long chain of rows comes back, in whatever order a bundle lists the rows")
+  func longChain() throws {
+    try camp.open(
+      "CREATE TABLE sites (id TEXT PRIMARY KEY COLLATE NOCASE, name TEXT, near TEXT REFERENCES sites (id))",
+      CommandLineFixture.definition(#"{ "sites": {} }"#), devices: ["tablet"])
+    try camp.carry("tablet", rounds: 2)
+    try camp.keepHub()
+    // Each row names the next one, in other letters.
+    try camp.sql(
+      office,
+      """
+      WITH n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
+      INSERT INTO sites SELECT 's' || i, 'of the lost time', CASE WHEN i < 1500 THEN 'S' || (i + 1) END FROM n
+      """)
+    try camp.carry("tablet", rounds: 2)
+    try putBack()
+    try learnOfIt(by: "INSERT INTO sites VALUES ('new', 'of the other time', NULL)")
+    try camp.carry("tablet", rounds: 4)
+    #expect(try camp.rows(office, "SELECT count(*) FROM sites") == "1501")
+    #expect(try camp.rows(office, "SELECT count(*) FROM satchel_conflicts") == "0")
+  }
+
   @Test("emissions of a lost time come back also after the hub is put back a second time")
   func twice() throws {
     try open(["tablet", "phone"], emissions: 1)
