@@ -73,26 +73,34 @@ public struct UndecidedReferences {
 
 /// The newest values of new rows that wait: their devices may have changed them after the insert.
 struct NewestValues {
-  private var updates: [RowInTable: [ConflictRecord]] = [:]
+  /// The newest written value of a column.
+  private struct Written {
+    let field: Field
+    let generation: Generation
+  }
+
+  /// For each row, the newest written values by column. An older value of the column is in no newest row.
+  private var updates: [RowInTable: [Name: Written]] = [:]
 
   /// - Parameter records: conflicts of one device. The updates among them wait behind the inserts.
   init(_ records: [ConflictRecord]) {
     for record in records where record.operation == .update && record.unit == nil {
-      updates[record.rowInTable, default: []].append(record)
+      for field in record.deviceValues ?? [] {
+        let known = updates[record.rowInTable]?[field.name]
+        if let known, known.generation > record.generation { continue }
+        updates[record.rowInTable, default: [:]][field.name] = Written(field: field, generation: record.generation)
+      }
     }
   }
 
   /// Returns the record of an insert with the newest values of its row, and any other record as it is.
   func of(_ record: ConflictRecord) -> ConflictRecord {
-    guard record.operation == .insert, var values = record.deviceValues,
-      let later = updates[record.rowInTable]
-    else { return record }
-    for update in later.sorted(by: { $0.generation < $1.generation }) where update.generation >= record.generation {
-      let written = update.deviceValues ?? []
-      values = values.filter { old in !written.contains { $0.name == old.name } } + written
+    guard record.operation == .insert, let values = record.deviceValues, let updates = updates[record.rowInTable] else {
+      return record
     }
+    let later = updates.filter { $0.value.generation >= record.generation }
     var newest = record
-    newest.deviceValues = values
+    newest.deviceValues = values.filter { later[$0.name] == nil } + later.values.map(\.field)
     return newest
   }
 }

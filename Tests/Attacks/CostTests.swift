@@ -22,6 +22,7 @@ struct CostTests {
     case decisions, fileNames, sharedFile, files, versions
     case keptDecisions, keptDeletes, untypedKeys, failedDeletes, families
     case caselessValues, caselessChain, caselessDeletes, heldCaseless, expressions, untrueValues
+    case heldSteps, heldAgain, heldDeletes, heldUnits, lateDeletes, keptAgain, backAndForth, caselessTree
 
     var testDescription: String { rawValue }
 

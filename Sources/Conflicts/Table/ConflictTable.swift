@@ -70,6 +70,7 @@ public enum ConflictTable {
     CREATE INDEX satchel_conflicts_by_state ON satchel_conflicts (state, device, table_name, key);
     \(unitIndex);
     \(furtherIndexes);
+    \(keptOutIndex);
     """
 
   private static let unitIndex = """
@@ -82,8 +83,17 @@ public enum ConflictTable {
     CREATE INDEX satchel_conflicts_untold ON satchel_conflicts (device, told)
     """
 
+  /// For new rows that are kept out, because a device may make the same row very many times.
+  private static let keptOutIndex = """
+    CREATE INDEX IF NOT EXISTS satchel_conflicts_kept_out ON satchel_conflicts (device, table_name, key, generation)
+    WHERE state = 'open' AND kind = 'unique' AND operation = 'insert' AND unit IS NULL
+    """
+
   /// Adds the indexes that an earlier release did not have. The caller holds the transaction.
   public static func addIndexes(in database: borrowing Database) throws { try database.execute(furtherIndexes) }
+
+  /// Adds the index of new rows that are kept out. The caller holds the transaction.
+  public static func addKeptOutIndex(in database: borrowing Database) throws { try database.execute(keptOutIndex) }
 
   /// Adds data about units that an earlier release did not record. The caller holds the transaction.
   public static func addUnits(in database: borrowing Database) throws {

@@ -8,8 +8,10 @@ import SatchelWorkspace
 extension DeviceSchema {
   static let upgrade = SchemaUpgrade([
     toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8, toSchema9,
-    toSchema10, toSchema11,
+    toSchema10, toSchema11, toSchema12,
   ])
+
+  private static let toSchema12: SchemaUpgrade.Step = { try ConflictTable.addKeptOutIndex(in: $0) }
 
   private static let toSchema11: SchemaUpgrade.Step = { try $0.execute(NamedEmissionTable.schema) }
 

@@ -30,6 +30,8 @@ final class EarlierConflicts {
   private var ids: [StepMerger.RowReference: [ConflictID]] = [:]
   private var rows: [StepMerger.RowReference: OfRow] = [:]
   private let entered: EnteredWrites
+  /// The rows of which open changes were left out since `begin()`.
+  private var reduced: [StepMerger.RowReference] = []
 
   init(_ store: HubStore, of device: ReplicaID, unknown: UnknownResults) throws {
     (self.store, self.device, self.unknown) = (store, device, unknown)
@@ -43,14 +45,35 @@ final class EarlierConflicts {
     ids[.init(place: place, key: found.row.key), default: []].append(found.id)
   }
 
-  /// Forgets what is known of a row, because conflicts about its changes were closed.
-  func forget(_ row: StepMerger.RowReference) { rows[row] = nil }
+  /// Forgets what is known of a row, because this conflict about its changes was corrected.
+  func forget(_ row: StepMerger.RowReference, because conflict: ConflictID) {
+    if rows[row]?.seen.contains(conflict) == true { rows[row] = nil }
+  }
 
-  /// From now on, records which logs are read.
-  func begin() { entered.begin() }
+  /// Leaves out the open changes of a row, because a later change contains them and was merged. The caller closes their
+  /// conflicts.
+  func leaveOutOpen(of row: StepMerger.RowReference) {
+    guard var known = rows.removeValue(forKey: row) else { return }
+    let left = known.whole.filter { $0.state != .open }
+    (known.whole, known.columns, known.hasDecided, known.isEmpty) = ([], [:], false, left.isEmpty)
+    for record in left { keep(record, in: &known, of: row) }
+    rows[row] = known
+    reduced.append(row)
+  }
 
-  /// Forgets the entries of the log after `cursor`, because they were rolled back.
-  func forget(after cursor: Cursor) { entered.forget(after: cursor) }
+  /// From now on, records which logs are read and which changes are left out.
+  func begin() {
+    entered.begin()
+    reduced = []
+  }
+
+  /// Forgets the entries of the log after `cursor` and the rows that were changed since `begin()`, because all of that
+  /// was rolled back.
+  func forget(after cursor: Cursor) {
+    entered.forget(after: cursor)
+    for row in reduced { rows[row] = nil }
+    reduced = []
+  }
 
   /// The changes of a row before this generation.
   func changes(of row: StepMerger.RowReference, before generation: Generation) throws -> OfRow {
@@ -80,7 +103,10 @@ final class EarlierConflicts {
       known.lastOfUnit = record
       known.areUnitsSettled = known.areUnitsSettled && record.state == .settled
     }
-    guard store.rows[row.place].rules.grain == .row else { return }
+    if store.rows[row.place].rules.grain == .row { keep(record, in: &known, of: row) }
+  }
+
+  private func keep(_ record: ConflictRecord, in known: inout OfRow, of row: StepMerger.RowReference) {
     known.whole.append(record)
     known.hasDecided = known.hasDecided || record.state == .resolved
     if case .update(let changes)? = try? record.change(in: store.tables[row.place].schema) {

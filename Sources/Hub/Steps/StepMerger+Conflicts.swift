@@ -144,9 +144,12 @@ extension StepMerger {
       if found.count < RowTally.mostShown { progress.found.append(record) }
     case .known(let known):
       record.id = known.id
-      if let place = store.place(of: record.table) { earlier?.forget(RowReference(place: place, key: record.key)) }
+      let wasReported = try store.isReport(record.id)
       try store.confirmReport(of: record, since: since)
-      try correct(known, by: record, hidden: hidden)
+      let isCorrected = try correct(known, by: record, hidden: hidden)
+      if wasReported || isCorrected, let place = store.place(of: record.table) {
+        earlier?.forget(RowReference(place: place, key: record.key), because: known.id)
+      }
     }
   }
 
@@ -166,13 +169,15 @@ extension StepMerger {
 
   /// Corrects a conflict that the device also found when it imported from the hub. If the device decided otherwise, the
   /// hub's outcome counts.
-  private func correct(_ known: ConflictRecord, by record: ConflictRecord, hidden: HiddenPart) throws {
-    if known.state == .resolved { return }
+  /// - Returns: whether the conflict was another one.
+  private func correct(_ known: ConflictRecord, by record: ConflictRecord, hidden: HiddenPart) throws -> Bool {
+    if known.state == .resolved { return false }
     if known.kind == record.kind, known.state == record.state, known.winners == record.winners,
       known.rowWinner == record.rowWinner, known.hubValues == record.hubValues, known.unit == record.unit
     {
-      return
+      return false
     }
     try ConflictTable.correct(record, at: now, hidden: hidden, in: store.database)
+    return true
   }
 }

@@ -90,7 +90,7 @@ extension StepMerger {
   func settleEarlier(_ pending: Pending, in place: Int) throws {
     if pending.earlier.isEmpty { return }
     for record in pending.earlier where record.state == .open { try settle(record) }
-    earlier?.forget(RowReference(place: place, key: pending.step.key))
+    earlier?.leaveOutOpen(of: RowReference(place: place, key: pending.step.key))
   }
 }
 

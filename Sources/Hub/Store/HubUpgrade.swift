@@ -8,7 +8,10 @@ extension HubSchema {
   static let upgrade = SchemaUpgrade([
     toSchema2, toSchema3, toSchema4, toSchema5, toSchema6, toSchema7, toSchema8, toSchema9,
     toSchema10, toSchema11, toSchema12, toSchema13, toSchema14, toSchema15, toSchema16, toSchema17,
+    toSchema18,
   ])
+
+  private static let toSchema18: SchemaUpgrade.Step = { try ConflictTable.addKeptOutIndex(in: $0) }
 
   private static let toSchema17: SchemaUpgrade.Step = {
     try $0.execute("ALTER TABLE satchel_owed ADD COLUMN equal_at INTEGER")

@@ -31,14 +31,16 @@ extension CostFixture {
       try share("\(numbers) INSERT INTO nodes SELECT 'n' || i, CASE WHEN i > 0 THEN 'N' || (i - 1) END FROM n")
     case .expressions: try share("\(numbers) INSERT INTO seats SELECT 's' || i, 'v' || i FROM n")
     case .untrueValues: try share("\(numbers) INSERT INTO codes SELECT 'c' || i, 'v' || i FROM n")
-    default: break
+    default: try prepareHeld(count, filling, numbers)
     }
   }
 
   /// Imports a bundle with these lines, before the bundle that is measured.
-  private func deliver(_ lines: (Forger) -> [JSONValue]) throws {
-    _ = try hub.importBundle(file(later: 1) { content, forger in content.changes = lines(forger) })
-    merged += 1
+  /// - Parameter later: by how many exports its number is above the number of the last one.
+  func deliver(later: Int = 1, _ lines: (Forger) -> [JSONValue]) throws {
+    tick()
+    _ = try hub.importBundle(file(later: later) { content, forger in content.changes = lines(forger) })
+    merged += Int64(later)
   }
 
   /// A new row that another row keeps out, and a row that refers to it.

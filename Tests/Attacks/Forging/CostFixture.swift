@@ -29,7 +29,10 @@ final class CostFixture: Story {
         "bags": { "columns": { "tags": "union" } }, "links": {}, "codes": {},
         "numbers": { "keys": "rekey" }, "parts": { "keys": "rekey" }, "trails": { "keys": "rekey" },
         "stores": { "conflict": "manual" }, "loose": {}, "homes": {}, "people": {}, "visits": {},
-        "tags": {}, "nodes": { "parents": [] }, "seats": {} } }
+        "tags": {}, "nodes": { "parents": [] }, "seats": {},
+        "crates": { "conflict": "manual", "unit": "transaction" },
+        "vines": { "conflict": "manual", "unit": "transaction" },
+        "boughs": { "visible": "zone = :zone", "late": "accept" }, "twigs": {} } }
     """
 
   private static let schema = """
@@ -56,6 +59,11 @@ final class CostFixture: Story {
       id TEXT PRIMARY KEY COLLATE NOCASE, next TEXT REFERENCES nodes (id) ON DELETE CASCADE);
     CREATE TABLE seats (id TEXT PRIMARY KEY, name TEXT);
     CREATE UNIQUE INDEX seats_by_name ON seats (name || '!');
+    CREATE TABLE crates (id TEXT PRIMARY KEY, code TEXT UNIQUE, next TEXT REFERENCES links (id));
+    CREATE TABLE vines (id TEXT PRIMARY KEY, next TEXT REFERENCES vines (id));
+    CREATE TABLE boughs (
+      id TEXT PRIMARY KEY, next TEXT REFERENCES boughs (id) ON DELETE CASCADE, zone INTEGER);
+    CREATE TABLE twigs (id TEXT PRIMARY KEY COLLATE NOCASE, next TEXT REFERENCES twigs (id));
     INSERT INTO rows VALUES ('own', 'ann', '0', NULL), ('hidden', 'boss', '0', NULL);
     INSERT INTO wholes VALUES ('own', '0');
     INSERT INTO moves VALUES ('own', '0');
@@ -168,6 +176,7 @@ final class CostFixture: Story {
       }
     case .keptDecisions: content.resolutions = try keptConflicts().map { forger.resolution(of: $0, "device") }
     case .heldCaseless: content.changes = [node(count, before: nil, forger)]
+    case _ where filling.isAboutHeld: content.changes = heldLines(filling, count, forger)
     case _ where filling.isAboutWaiting:
       content.changes = (0..<count).map { waitingLine(filling, $0, of: count, forger) }
     default: content.changes = shuffled(count).enumerated().map { line(filling, $0, $1, forger) }
@@ -309,7 +318,7 @@ extension CostTests.Filling {
   fileprivate var hasManyGenerations: Bool {
     [
       .steps, .conflictsOfRow, .conflictsOfWholeRow, .conflictsOfUnits, .conflictsOfLostRow, .settledConflictsOfRow,
-      .reportsOfRow, .lateTree, .refusedUnits,
+      .reportsOfRow, .lateTree, .refusedUnits, .keptAgain, .backAndForth,
     ].contains(self)
   }
 

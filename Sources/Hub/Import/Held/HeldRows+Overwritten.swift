@@ -16,7 +16,7 @@ extension HeldRows {
       let rules = try hub == nil ? rules : self.rules(for: change, record, with: past, from: base, in: place)
       return merge(change, at: record.stamp, onto: hub, others: others, by: rules)
     }
-    let later = try columnsWrittenLater(than: record, with: past, in: place)
+    let later = try logs(of: record).latest.columns(of: past, in: place, laterThan: record.stamp)
     // Counters and sets count by differences, so both writes count.
     let lost = changes.map(\.column).filter { later.contains($0) && !rules.countsDifferences(of: $0) }
     let rest = changes.filter { !lost.contains($0.column) }
@@ -49,20 +49,5 @@ extension HeldRows {
       own.contains($0) && $0.stamp <= record.stamp
     }
     return isContained ? rules : rules.addingEqualCounters
-  }
-
-  /// The columns that the device of a waiting change wrote after this change.
-  private func columnsWrittenLater(
-    than record: ConflictRecord, with past: RowNumbers.Entry?, in place: Int
-  ) throws -> Set<Int> {
-    let own = OwnChanges(of: record.device, by: record.user)
-    var columns: Set<Int> = []
-    try store.eachChange(of: past) { entry in
-      if own.contains(entry), entry.stamp > record.stamp {
-        columns.formUnion(entry.columns(in: store.rows[place].schema))
-      }
-      return .more
-    }
-    return columns
   }
 }

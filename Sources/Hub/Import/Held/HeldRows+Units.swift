@@ -19,7 +19,7 @@ extension HeldRows {
       let outcome = try enter(unit.members, Set(rows))
       if outcome == .entered { return outcome }
       waiting.formUnion(rows)
-      if outcome == .closed { try ConflictTable.openHeld(behind: unit.members.map(\.record), in: store.database) }
+      if outcome == .closed { closedInUnits += unit.members.map(\.record) }
       return outcome
     }
     waiting.formUnion(rows)
@@ -29,6 +29,8 @@ extension HeldRows {
   private func enter(_ members: [StoredConflict], _ rows: Set<RowReference>) throws -> Step {
     var records: [ConflictRecord] = []
     lost = []
+    let cursor = try store.cursor()
+    beginReadingLogs()
     (remaining, aside) = (rows, [:])
     defer { (remaining, aside) = ([], [:]) }
     do {
@@ -41,18 +43,20 @@ extension HeldRows {
         throw NotWhole()
       }
       return .entered
-    } catch is NotWhole {}
+    } catch is NotWhole { forgetLogs(after: cursor) }
     if records.isEmpty { return .waits }
     try close(members, by: records)
     return .closed
   }
 
-  /// Tries all changes of a unit, and repeats while more changes enter. Stops if a change was lost. Returns false if
-  /// changes still wait and no change was lost.
+  /// Tries all changes of a unit, and repeats while more changes enter, up to a limit. Stops if a change was lost.
+  /// Returns false if changes still wait and no change was lost.
   private func releaseAll(_ members: [StoredConflict], _ rows: Set<RowReference>) throws -> Bool {
-    var left = members.sorted { place(of: $0) < place(of: $1) }
+    var left = try store.inWaitingOrder(members.sorted { place(of: $0) < place(of: $1) }) { [$0.record] }
+    var limit = RetryLimit(steps: left.count)
     while !left.isEmpty {
       let count = left.count
+      if !limit.allowsRound(over: count) { return false }
       var blocked: Set<RowReference> = []
       left = try left.filter { member in
         let row = RowReference(member.record)

@@ -17,7 +17,10 @@ final class HeldRows {
   /// The scopes of users who deleted rows that never were here.
   private let deleters: UserScopes
   private var lostRights: [Sender: LostRights] = [:]
+  private var logs: [Sender: Logs] = [:]
 
+  /// The changes of the units that stopped waiting in this pass.
+  var closedInUnits: [ConflictRecord] = []
   /// Changes that stopped waiting because they cannot be accepted as the device sent them.
   var lost: [ConflictID] = []
   /// While a unit is tried: the rows of its changes that have not entered.
@@ -31,6 +34,12 @@ final class HeldRows {
     let user: String
   }
 
+  /// The logs of rows, as far as they were read for one sender's changes.
+  struct Logs {
+    let walks: RowWalks
+    let latest: LatestWrites
+  }
+
   init(_ store: HubStore, now: Int64) {
     self.store = store
     self.now = now
@@ -38,17 +47,21 @@ final class HeldRows {
     deleters = UserScopes(store)
   }
 
-  /// Tries all waiting changes, and repeats while more changes enter. Returns the number of changes that entered.
+  /// Tries all waiting changes, and repeats while more changes enter, up to a limit. Beyond the limit the remaining
+  /// changes wait for the next import. Returns the number of changes that entered.
   ///
   /// If a user may not make a change, the change waits for a person's decision. It does not enter when the user gets
   /// more rights.
   func release() throws -> Int {
     var released = 0
+    var limit: RetryLimit?
     while true {
       try changeKeys()
-      let (entered, isDone) = try pass()
-      released += entered
-      if isDone { return released }
+      let round = try pass()
+      released += round.entered
+      var left = limit ?? RetryLimit(steps: round.tried)
+      if round.isDone || !left.allowsRound(over: round.tried) { return released }
+      limit = left
     }
   }
 
@@ -112,8 +125,8 @@ final class HeldRows {
   enum Step { case entered, closed, waits }
 
   /// Tries each waiting change once.
-  /// - Returns: how many changes entered, and whether no further pass can help.
-  private func pass() throws -> (entered: Int, isDone: Bool) {
+  /// - Returns: how many changes were tried and how many entered, and whether no further pass can help.
+  private func pass() throws -> (tried: Int, entered: Int, isDone: Bool) {
     var (entered, closed) = (0, 0)
     // The changes of a row enter in their order. If a change still waits, the later changes of the row wait too.
     var waiting: Set<RowReference> = []
@@ -153,7 +166,10 @@ final class HeldRows {
         if changes.isEmpty { waiting.insert(row) }
       }
     }
-    return (entered, entered + closed == 0)
+    // The later changes of these rows wait in this pass anyway.
+    try ConflictTable.openHeld(behind: closedInUnits, in: store.database)
+    closedInUnits = []
+    return (held.count, entered, entered + closed == 0)
   }
 
   /// Returns the units in an order in which each unit may help the next unit. Units that change the same row keep the
@@ -192,7 +208,8 @@ final class HeldRows {
       return try closeLost(record, .updateDelete, met: nil, in: place, with: unit)
     }
     var others = try store.changesByOthers(
-      meeting: change, at: record.stamp, onto: hub, with: past, in: place, from: base, besides: own)
+      meeting: change, at: record.stamp, onto: hub, with: past, in: place, from: base, besides: own,
+      logs(of: record).walks.walk(past, in: place, from: base, besides: nil, store))
     if since == nil {
       others.uncertain = try store.uncertainColumns(
         of: change, onto: hub, with: past, in: place, since: nil, at: record.stamp)
@@ -335,6 +352,32 @@ final class HeldRows {
     guard try store.device(record.device) != nil else { return nil }
     senders[sender] = try ScopeStore(store, userNamed: record.user)
     return senders[sender]
+  }
+
+  /// Returns the logs that were read for the sender of a waiting change.
+  func logs(of record: ConflictRecord) -> Logs {
+    let sender = Sender(device: record.device, user: record.user)
+    if let known = logs[sender] { return known }
+    let own = OwnChanges(of: record.device, by: record.user)
+    let made = Logs(walks: RowWalks(butFor: own), latest: LatestWrites(store, of: own))
+    logs[sender] = made
+    return made
+  }
+
+  /// From now on, records which logs are read.
+  func beginReadingLogs() {
+    for read in logs.values {
+      read.walks.begin()
+      read.latest.begin()
+    }
+  }
+
+  /// Forgets logs that were read beyond `cursor`, because the entries after it were rolled back.
+  func forgetLogs(after cursor: Cursor) {
+    for read in logs.values {
+      read.walks.forget(after: cursor)
+      read.latest.forget(after: cursor)
+    }
   }
 
   /// Records whether the user could make a change whose row left the user's sight while the change waited.

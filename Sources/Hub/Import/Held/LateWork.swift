@@ -40,10 +40,12 @@ final class LateWork {
     // Parents must enter before their children, and children must be deleted before their parents. A rule may ask for
     // an order that the changes do not show.
     left = try store.inWaitingOrder(left) { $0 }
-    while true {
+    func count() -> Int { left.reduce(0) { $0 + $1.count } }
+    var limit = RetryLimit(steps: count())
+    while !left.isEmpty, limit.allowsRound(over: count()) {
       let before = left.count
       left = try rest(of: left)
-      if left.isEmpty || left.count == before { return }
+      if left.count == before { return }
     }
   }
 
@@ -106,9 +108,11 @@ final class LateWork {
     }
     let before = taken
     let isWhole = try merger.takeWhole {
-      var left = act
+      var left = try store.inWaitingOrder(act) { [$0] }
+      var limit = RetryLimit(steps: left.count)
       while !left.isEmpty {
         let count = left.count
+        if !limit.allowsRound(over: count) { throw StepMerger.NotWhole() }
         left = try left.filter { record in try store.place(of: record.table).map { try !take(record, in: $0) } ?? true }
         if left.count == count { throw StepMerger.NotWhole() }
       }
