@@ -78,16 +78,6 @@ extension ConsoleSite {
   }
 }
 
-extension WebRequest {
-  /// The number of the requested page of a list, from 1.
-  var page: Int64 { min(max(1, value("page").flatMap { Int64($0) } ?? 1), Int64(Int32.max)) }
-
-  /// The values of a name that occurs several times in the address or in the form.
-  func all(_ name: String) -> [String] {
-    query.filter { $0.name == name }.map(\.value) + form.filter { $0.name == name }.map(\.text)
-  }
-}
-
 /// The part of a list that one page shows.
 struct PageOfList<Element> {
   let items: ArraySlice<Element>

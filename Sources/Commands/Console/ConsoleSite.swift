@@ -2,21 +2,16 @@ import SatchelHub
 import SatchelPlatform
 
 /// The console's pages. Each request opens the hub again, as a command does, and calls the functions that commands use.
-struct ConsoleSite: Sendable {
+struct ConsoleSite: LocalSite {
   let command: ParsedCommand
   let context: CommandContext
-  let gate: ConsoleGate
-  let work = ConsoleWork()
+  let gate: PageGate
+  let work = PageWork<ConsoleTask>()
 
   /// The most bytes that all fields of a form may hold together: as many as a row may have.
   private static let mostBytes = 64 << 20
 
-  /// Decides about a request before any byte of its body is stored. Rejects a request that the gate does not admit, or
-  /// that is too large. Only forms have a body.
-  func receive(_ request: WebRequest) -> WebIntake {
-    let verdict = gate.verdict(on: request)
-    if case .refused(let answer) = verdict { return .refused(Self.sealed(answer)) }
-    guard request.method == "POST", case .admitted(let page) = verdict else { return .nothing }
+  func intake(_ page: String, _ request: WebRequest) -> WebIntake {
     guard page == Self.importPage || page == Self.enrolPage else { return .form(mostBytes: Self.mostBytes, files: nil) }
     do {
       let hub = try HubTool.open(command, context)
@@ -28,25 +23,25 @@ struct ConsoleSite: Sendable {
 
   private static let importPage = "import"
 
-  func answer(_ request: WebRequest) -> WebResponse {
-    switch gate.verdict(on: request) {
-    case .refused(let answer): Self.sealed(answer)
-    case .enters(let token): Self.sealed(gate.enter(token))
-    case .admitted(let page): Self.sealed(served(page, request))
-    }
-  }
-
-  private static func sealed(_ response: WebResponse) -> WebResponse {
-    var response = response
-    response.headers += [
-      ("X-Frame-Options", "DENY"),
-      ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "same-origin"), ("Cache-Control", "no-store"),
-    ]
-    return response
+  /// The answer to a request that the gate does not admit.
+  static func refused(_ refusal: GateRefusal, _ request: WebRequest) -> WebResponse {
+    let words =
+      switch refusal {
+      case .noSession:
+        """
+        Open the address that satchel-hub console shows. It works once. For another browser, start the console again.
+        """
+      case .usedToken:
+        "This address was used already, or belongs to another console. Start satchel-hub console again."
+      case .otherAddress: "This console has only one address, and it is on this machine."
+      case .method: "The console does not know this method."
+      case .foreignForm: "This form does not come from the console's own pages."
+      }
+    return .refusal(refusal, title: "Refused", words)
   }
 
   /// The answer to a request that failed.
-  static func failed(_ error: any Error) -> WebResponse { sealed(failurePage(error)) }
+  static func failed(_ error: any Error) -> WebResponse { failurePage(error).sealed }
 
   private static func failurePage(_ error: any Error) -> WebResponse {
     let failure = Failure(error)
@@ -60,7 +55,7 @@ struct ConsoleSite: Sendable {
       status: failure.code == .usage ? 400 : 409)
   }
 
-  private func served(_ page: String, _ request: WebRequest) -> WebResponse {
+  func served(_ page: String, _ request: WebRequest) -> WebResponse {
     do {
       let hub = try HubTool.open(command, context)
       return try request.method == "POST" ? done(page, request, hub) : shown(page, request, hub)
@@ -125,26 +120,4 @@ struct ConsoleSite: Sendable {
   /// A moment in local time, for people.
   /// - Parameter milliseconds: since 1970.
   func local(_ milliseconds: Int64) -> String { context.platform.clock.localText(milliseconds: milliseconds) }
-}
-
-extension WebRequest {
-  /// A required field of a form or an address. Throws a `UsageError` if it is missing or empty.
-  func needed(_ name: String) throws -> String {
-    guard let value = value(name), !value.isEmpty else { throw UsageError("the field \(name) is empty") }
-    return value
-  }
-
-  /// Like `value`, but nil for an empty field.
-  func filled(_ name: String) -> String? { value(name).flatMap { $0.isEmpty ? nil : $0 } }
-}
-
-/// Text, encoded as a part of an address.
-func percentEncoded(_ text: String) -> String {
-  let plain = Array("-._~".utf8)
-  return text.utf8.map { byte in
-    let isPlain =
-      (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || plain.contains(byte)
-    return isPlain
-      ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-  }.joined()
 }

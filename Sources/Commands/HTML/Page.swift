@@ -6,6 +6,8 @@ struct Page {
     case inside
     /// Beside the page, with the script that makes forms more convenient.
     case beside
+    /// Beside the page, which has no script.
+    case besideAlone
 
     /// Allows the page's own style, and forms that return to the page's own site. Pages of a site have nothing inline:
     /// style, script and pictures come from the site itself. All else is forbidden.
@@ -16,6 +18,7 @@ struct Page {
         """
         default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'
         """
+      case .besideAlone: "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'"
       }
     }
 
@@ -31,6 +34,7 @@ struct Page {
         <link rel="stylesheet" href="\(Page.styleName)">
         <script src="\(Page.scriptName)" defer></script>
         """
+      case .besideAlone: "<link rel=\"stylesheet\" href=\"\(Page.styleName)\">"
       }
     }
   }
@@ -44,11 +48,13 @@ struct Page {
   /// Content above the title, such as links to other pages.
   var header: Markup = ""
   let content: Markup
+  /// The code of the language of the page, such as `en`.
+  var language = "en"
 
   var markup: Markup {
     """
     <!DOCTYPE html>
-    <html lang="en">
+    <html lang="\(language)">
     <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">

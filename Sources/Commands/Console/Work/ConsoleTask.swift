@@ -1,7 +1,7 @@
 import SatchelPlatform
 
-/// Long work that a form of the console begins. It is done beside the pages, so they stay usable.
-struct ConsoleTask: Sendable {
+/// Long work that a form of the console begins.
+struct ConsoleTask: PageTask {
   /// The work in a few words, such as `Sync the stick BLUE`.
   let title: String
   /// The page from which the work was begun.
@@ -12,6 +12,8 @@ struct ConsoleTask: Sendable {
   var next: @Sendable (ExitCode) -> Markup = { _ in "" }
   /// Does the work, and writes the result to the terminal of the context.
   let body: @Sendable (CommandContext) throws -> ExitCode
+
+  func run(_ context: CommandContext) throws -> ExitCode { try body(context) }
 }
 
 extension ConsoleTask {
@@ -24,12 +26,8 @@ extension ConsoleTask {
     ifFailed: String = "It was not done. The reason:",
     next: @escaping @Sendable (ExitCode) -> Markup = { _ in "" }
   ) {
-    var line = ["-C", console.directory]
-    if let file = console.value(OptionSpec.passwordFile.long) {
-      line.append("--\(OptionSpec.passwordFile.long)=\(file)")
-    }
-    line += words
-    self.init(title: title, place: place, ifFailed: ifFailed, next: next) { [line] context in
+    let line = console.wordsOfWorkspace + words
+    self.init(title: title, place: place, ifFailed: ifFailed, next: next) { context in
       var context = context
       return HubTool.spec.run(line, context: &context, console: context.console) { failure, context in
         let failure = Failure(failure.error)

@@ -1,17 +1,41 @@
 import SatchelPlatform
 import Synchronization
 
+/// A part of the result of long work, in the order in which the command wrote it.
+struct WorkPiece: Sendable {
+  let words: String
+  let isWarning: Bool
+}
+
+extension [WorkPiece] {
+  /// The pieces as the command wrote them, for a page.
+  /// - Parameter most: the most characters that are shown. The log has all.
+  func markup(most: Int = 12_000) -> Markup {
+    var left = most
+    return map { piece -> Markup in
+      let words = String(piece.words.unicodeScalars.prefix(left))
+      left -= words.unicodeScalars.count
+      if words.isEmpty { return "" }
+      let more: Markup = words.utf8.count < piece.words.utf8.count ? "\n... and more, in the log." : ""
+      return "<pre class=\"\(piece.isWarning ? "warning" : "notice")\">\(words)\(more)</pre>\n"
+    }.reduce("") { $0 + $1 }
+  }
+}
+
+/// How far long work is.
+enum WorkStanding: Sendable {
+  case begun
+  /// A person must type the password of the keys at the terminal.
+  case asksForPassword
+  /// - Parameter milliseconds: the time since the phase began.
+  case at(Progress, milliseconds: Int64)
+}
+
 /// One piece of long work while it runs, and its result. It takes the place of the terminal for the command that does
 /// the work.
-final class WorkRun: Console, ProgressObserver {
-  /// A part of the result, in the order in which the command wrote it.
-  struct Piece: Sendable {
-    let words: String
-    let isWarning: Bool
-  }
-
+final class WorkRun<Item: PageTask>: Console, ProgressObserver {
   private struct State {
-    var pieces: [Piece] = []
+    var pieces: [WorkPiece] = []
     var progress: Progress?
     /// The time at which the phase of the progress began, in milliseconds since 1970.
     var phaseBegan: Int64 = 0
@@ -20,32 +44,31 @@ final class WorkRun: Console, ProgressObserver {
     var code: ExitCode?
   }
 
-  let task: ConsoleTask
+  let task: Item
   /// The time at which the work began, in milliseconds since 1970.
   let began: Int64
   private let terminal: any Console
   private let clock: any WallClock
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
   /// - Parameter context: its terminal is asked for the password of the keys.
-  init(_ task: ConsoleTask, _ context: CommandContext) {
+  init(_ task: Item, _ context: CommandContext) {
     self.task = task
+    state = Mutex(State())
     clock = context.platform.clock
     began = clock.milliseconds()
     terminal = context.console
   }
 
   /// The result as far as the command wrote it.
-  var pieces: [Piece] { state.withLock { $0.pieces } }
+  var pieces: [WorkPiece] { state.withLock { $0.pieces } }
   /// nil while the work runs.
   var code: ExitCode? { state.withLock { $0.code } }
 
-  /// How far the work is, in words.
-  var progressWords: String {
+  var standing: WorkStanding {
     let (progress, phaseBegan, isAsking) = state.withLock { ($0.progress, $0.phaseBegan, $0.isAsking) }
-    if isAsking { return "It waits for the password of the keys. Type it at the terminal of the console." }
-    guard let progress else { return "It has begun." }
-    return ProgressLine.words(progress, milliseconds: clock.milliseconds() - phaseBegan)
+    if isAsking { return .asksForPassword }
+    return progress.map { .at($0, milliseconds: clock.milliseconds() - phaseBegan) } ?? .begun
   }
 
   /// Does the work. A failure is a part of the result, in the words of the command.
@@ -53,7 +76,7 @@ final class WorkRun: Console, ProgressObserver {
     var context = CommandContext(platform: context.platform, console: self, endRequest: context.endRequest)
     context.platform.progress = self
     let code: ExitCode
-    do { code = try task.body(context) } catch {
+    do { code = try task.run(context) } catch {
       let failure = Failure(error)
       warn(failure.text)
       code = failure.code
@@ -68,7 +91,7 @@ final class WorkRun: Console, ProgressObserver {
 
   private func add(_ text: String, isWarning: Bool) {
     if text.isEmpty { return }
-    state.withLock { $0.pieces.append(Piece(words: text, isWarning: isWarning)) }
+    state.withLock { $0.pieces.append(WorkPiece(words: text, isWarning: isWarning)) }
   }
 
   func readLine() -> String? { nil }
