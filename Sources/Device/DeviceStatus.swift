@@ -57,6 +57,19 @@ public struct DeviceStatus: Sendable {
     /// requested yet.
     public var lost = 0
     public var notAsked = 0
+    /// The number of files that the hub is not known to have and that no bundle can carry: they are missing, too large,
+    /// or not below `files/`.
+    public var notCarriable = 0
+  }
+
+  /// Work that the hub is not known to have, besides the pending changes and the files.
+  public struct Unconfirmed: Sendable {
+    /// The number of decisions that were made here.
+    public let decisions: Int
+    /// The number of conflicts that were found here.
+    public let conflicts: Int64
+    /// The number of exports with changes.
+    public let exports: Int64
   }
 
   public struct Current: Sendable {
@@ -70,6 +83,7 @@ public struct DeviceStatus: Sendable {
     public let isBusy: Bool
     public let openConflicts: Int64
     public let heldConflicts: Int64
+    public let unconfirmed: Unconfirmed
     /// Rows of this device that the hub did not accept. A person decides about them.
     public let kept: [KeptRow]
     /// Damage to capture. Capture may have missed changes because of this damage.
@@ -188,6 +202,14 @@ extension DeviceSession {
       .filter { $0.isAwaited(outgoingPrefix, above: state.acknowledged.rawValue) }
   }
 
+  private func unconfirmed() throws -> DeviceStatus.Unconfirmed {
+    let known = state.acknowledged
+    return DeviceStatus.Unconfirmed(
+      decisions: try ResolutionTable.all(since: Generation(known.rawValue), in: database).count,
+      conflicts: try ConflictTable.countUntold(of: state.id, after: known.rawValue, in: database),
+      exports: try ExportTable.countWithChanges(after: known, in: database))
+  }
+
   fileprivate func status() throws -> DeviceStatus.Current {
     // If a table's columns have changed, its captured changes cannot be read before a repair.
     let readable = tables.filter { table in
@@ -199,7 +221,7 @@ extension DeviceSession {
       state: state, version: dataset.version,
       pending: steps.tables, notExported: steps.unsent, isBusy: isBusy,
       openConflicts: try ConflictTable.count(.open, in: database),
-      heldConflicts: try ConflictTable.count(.held, in: database),
+      heldConflicts: try ConflictTable.count(.held, in: database), unconfirmed: try unconfirmed(),
       kept: try damage.isEmpty ? keptRows() : [],
       damage: damage, triggerFault: try database.fatalTriggerFault(of: tables.map(\.name)),
       missingTriggers: try Capture.missingTriggers(in: database, tables: tables), unknownExport: try unknownExport(),

@@ -12,7 +12,7 @@ struct SyncCommands: Sendable {
   let sync: Sync
 
   /// `sync`, and then the hooks of its events.
-  private var syncWithHooks: Sync {
+  var syncWithHooks: Sync {
     let sync = sync
     return { stick, command, context in
       var answer = try sync(stick, command, context)

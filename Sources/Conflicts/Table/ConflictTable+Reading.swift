@@ -75,12 +75,20 @@ extension ConflictTable {
   }
 
   /// The number of conflicts of one device that no bundle has reported yet.
+  /// - Parameter number: conflicts that a bundle with a higher number has reported count too. nil: they do not.
   public static func countUntold(
-    of device: ReplicaID, by user: String? = nil, in database: borrowing Database
+    of device: ReplicaID, by user: String? = nil, after number: Int64? = nil, in database: borrowing Database
   ) throws -> Int64 {
     try database.first(
-      "SELECT count(*) FROM satchel_conflicts WHERE device = :device AND user = coalesce(:user, user) AND told IS NULL",
-      ["device": .string(device.text), "user": user.map { .string($0) } ?? .null]
+      """
+      SELECT count(*)
+      FROM satchel_conflicts
+      WHERE device = :device AND user = coalesce(:user, user) AND (told IS NULL OR told > :number)
+      """,
+      [
+        "device": .string(device.text), "user": user.map { .string($0) } ?? .null,
+        "number": number.map { .integer($0) } ?? .null,
+      ]
     ) { $0.integer(0) } ?? 0
   }
 

@@ -144,14 +144,19 @@ struct DeviceAttachments {
 
   func status() throws -> DeviceStatus.Attachments {
     guard list.named.areAny else { return DeviceStatus.Attachments() }
-    let waiting = try list.undelivered(in: database).filter { try list.isThere($0.path) }
+    let undelivered = try list.undelivered(in: database)
+    let waiting = try undelivered.filter { try list.isThere($0.path) }
     let lost = try list.lost(in: database)
     let known = Set(waiting.map(\.path))
     let rewritten = try list.look(database, marked: true).filter { $0.isRewritten && !known.contains($0.path) }
     let notSent = waiting.filter { $0.sent == 0 }.map(\.path) + rewritten.map(\.path)
+    let missing = try list.named.missing(in: database, list.files, list.limits)
+    let absent = Set(undelivered.map(\.path)).subtracting(known)
+    let named = absent.subtracting(try list.named.unnamed(absent, in: database)).map(\.text)
+    let blocked = missing.filter { $0.why != .missing }.map(\.path)
     return DeviceStatus.Attachments(
-      missing: try list.named.missing(in: database, list.files, list.limits), waiting: waiting.count + rewritten.count,
+      missing: missing, waiting: waiting.count + rewritten.count,
       notSent: notSent.count, notSentBytes: try list.files.bytes(of: notSent), lost: lost.count,
-      notAsked: lost.count { $0.asked == 0 })
+      notAsked: lost.count { $0.asked == 0 }, notCarriable: Set(named + blocked).count)
   }
 }

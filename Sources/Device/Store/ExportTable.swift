@@ -167,6 +167,20 @@ enum ExportTable {
     try database.first("SELECT max(created) FROM satchel_exports") { $0.optionalInteger(0) } ?? nil
   }
 
+  /// The number of exports after `known` that carried changes. An export that only acknowledges is never acknowledged
+  /// itself, so it does not count.
+  static func countWithChanges(after known: SequenceNumber, in database: borrowing Database) throws -> Int64 {
+    try database.first(
+      """
+      SELECT count(DISTINCT satchel_exports.sequence)
+      FROM satchel_exports
+      JOIN satchel_ledger ON satchel_ledger.bundle = satchel_exports.bundle
+      WHERE satchel_exports.sequence > :known AND satchel_exports.written = 1
+        AND satchel_ledger.direction = 'out' AND satchel_ledger.changes > 0
+      """, ["known": .integer(known.rawValue)]
+    ) { $0.integer(0) } ?? 0
+  }
+
   // MARK: digests
 
   /// The exports from `first` on and before `sequence`, oldest first. Returns only the newest `longestChain` exports.

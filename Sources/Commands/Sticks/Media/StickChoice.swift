@@ -8,11 +8,9 @@ struct StickChoice {
   /// The media that are plugged in, in the order of their paths.
   private let sticks: [PluggedStick]
 
-  /// A medium that holds the workspace does not count: its bundles would go nowhere.
   init(tool: String, for command: ParsedCommand, _ platform: Platform) throws {
     (self.tool, directory) = (tool, command.directory)
-    let workspace = try platform.files.resolved(directory)
-    sticks = try PluggedStick.all(platform).filter { try !Medium(of: $0.path, platform.files).contains(workspace) }
+    sticks = try PluggedStick.all(besides: directory, platform)
   }
 
   /// The path of the only stick with a folder SATCHEL, or of the only stick. Throws a `WorkspaceError` if no stick is
