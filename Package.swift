@@ -117,7 +117,7 @@ let package = Package(
         "Conflicts", "Workspace", "Device", "Hub",
       ]),
     .executableTarget(
-      name: "satchel", dependencies: ["SatchelCommands"], path: "Sources/satchel", swiftSettings: strict),
+      name: "satchel", dependencies: ["SatchelCommands", "SatchelWeb"], path: "Sources/satchel", swiftSettings: strict),
     .executableTarget(
       name: "satchel-hub", dependencies: ["SatchelCommands", "SatchelWeb"], path: "Sources/satchel-hub",
       swiftSettings: strict),

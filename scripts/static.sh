@@ -12,16 +12,14 @@ clang -Os -c packaging/no-tls.c -o "$place/no-tls.o"
 # In vector instructions: this computes every byte of parity volumes.
 clang -O3 -c packaging/isal.c -o "$place/isal.o"
 ar rcs "$place/libisal.a" "$place/isal.o"
-libraries+=(-Xlinker "-L$PWD/$place")
+libraries+=(-Xlinker "-L$PWD/$place" -Xlinker "$PWD/$place/no-tls.o")
 for tool in satchel satchel-hub; do
-  more=()
-  [ "$tool" = satchel ] || more=(-Xlinker "$PWD/$place/no-tls.o")
   # With a section for each function, and nothing kept for libraries to come, the linker leaves out what a tool does
   # not call, such as the hub's half in the device's.
   swift build -q -c release --scratch-path "$place" --static-swift-stdlib -Xswiftc -static-executable -Xswiftc -Osize \
     -Xswiftc -Xfrontend -Xswiftc -disable-implicit-string-processing-module-import \
     -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -Xfrontend -Xswiftc -internalize-at-link \
-    -Xlinker --gc-sections -Xlinker --icf=all -Xlinker --no-eh-frame-hdr "${libraries[@]}" "${more[@]}" --product "$tool" 2> >(grep -v -e dlopen -e getpwnam -e 'warning: Using' >&2)
+    -Xlinker --gc-sections -Xlinker --icf=all -Xlinker --no-eh-frame-hdr "${libraries[@]}" --product "$tool" 2> >(grep -v -e dlopen -e getpwnam -e 'warning: Using' >&2)
   mkdir -p "$place/bin"
   strip -o "$place/bin/$tool" "$place/release/$tool"
   file "$place/bin/$tool" | grep -q 'statically linked' || { echo "$tool is not static" >&2; exit 1; }

@@ -1,10 +1,14 @@
 import SatchelPlatform
 
 /// Runs the device's tool with the words of a command line, without the tool's own name. Returns the exit code.
+/// - Parameter webServer: shows the pages of `window`. If it is nil, `window` fails with a message.
 public func runDeviceTool(
-  _ words: [String], platform: Platform = .real, console: any Console, endRequest: any EndRequest = EndBySignal()
+  _ words: [String], platform: Platform = .real, console: any Console, endRequest: any EndRequest = EndBySignal(),
+  webServer: (any WebServer)? = nil
 ) -> Int32 {
-  run(DeviceTool.spec, words, CommandContext(platform: platform, console: console, endRequest: endRequest))
+  run(
+    DeviceTool.spec, words,
+    CommandContext(platform: platform, console: console, endRequest: endRequest, webServer: webServer))
 }
 
 /// Runs the hub's tool with the words of a command line, without the tool's own name. Returns the exit code.
@@ -19,7 +23,9 @@ public func runHubTool(
 }
 
 /// The device's tool as a process, with its command line and terminal.
-public func deviceToolMain() -> Never { onTerminal(DeviceTool.name) { runDeviceTool($0, console: $1) } }
+public func deviceToolMain(webServer: any WebServer) -> Never {
+  onTerminal(DeviceTool.name) { runDeviceTool($0, console: $1, webServer: webServer) }
+}
 
 /// The hub's tool as a process, with its command line and terminal.
 public func hubToolMain(webServer: any WebServer) -> Never {

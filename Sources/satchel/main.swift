@@ -1,3 +1,4 @@
 import SatchelCommands
+import SatchelWeb
 
-deviceToolMain()
+deviceToolMain(webServer: LoopbackServer())

@@ -159,7 +159,7 @@ extension DeviceTool {
       """
   }
 
-  private static func warnings(_ current: DeviceStatus.Current, _ now: Int64) -> [String] {
+  static func warnings(_ current: DeviceStatus.Current, _ now: Int64) -> [String] {
     var words: [String] = []
     if now - current.state.heard > Words.usualSilence {
       words.append(

@@ -11,8 +11,8 @@ enum DeviceTool {
     ToolSpec(
       name: name, summary: "keep this device's database in step with its hub, without a network",
       version: satchelVersion,
-      commands: [initialize, status, report] + syncing.all + [dock, export, importBundles, apply, renew, compact]
-        + conflicts.all + keys
+      commands: [initialize, status, report, window] + syncing.all
+        + [dock, export, importBundles, apply, renew, compact] + conflicts.all + keys
         + quarantine.all + [
           LedgerCommand.log(tool: name) { limit, command, context in try open(command, context).log(limit: limit) },
           DoctorCommand.doctor(tool: name, options: [lostTables]) { command, context in

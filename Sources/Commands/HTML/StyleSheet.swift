@@ -106,6 +106,7 @@ enum StyleSheet {
       background: var(--ground);
       border: 1px solid currentColor; border-radius: var(--round); text-decoration: none; font-weight: 600; }
     button.main, .button.main { background: var(--main); color: #fff; border-color: var(--main); }
+    button.big, .button.big { font-size: var(--big); padding: var(--s3) var(--s4); overflow-wrap: anywhere; }
     button:hover, .button:hover { text-decoration: underline; }
     .bar { position: sticky; inset-block-end: 0; display: flex; flex-wrap: wrap; gap: var(--s2); align-items: center;
       background: var(--ground); border-block-start: 1px solid var(--line); padding-block: var(--s2); }

@@ -3,7 +3,7 @@ import SatchelPlatform
 /// A medium that is plugged in.
 struct PluggedStick {
   let path: String
-  /// Tells this medium from another medium that is mounted at the same path later: its mount, and its size.
+  /// The mount and the size. They differ for another medium that is mounted at the same path later.
   let mark: String
   /// The free bytes; nil: the medium cannot be read.
   let free: Int64?

@@ -1,0 +1,97 @@
+import SatchelDevice
+import SatchelPlatform
+
+/// The first page: how the work is, the sticks, and everything that a person should know.
+extension WindowSite {
+  /// Seconds until the browser looks again. A stick that is plugged in should appear soon.
+  private static let pauses = (withoutStick: "10", withStick: "60")
+
+  func home(_ words: WindowWords) throws -> WebResponse {
+    let sticks = try PluggedStick.all(besides: command.directory, context.platform)
+    let buttons = stickPart(sticks, words)
+    var response: WebResponse
+    do {
+      let workspace = try DeviceTool.open(command, context)
+      let status = try workspace.status()
+      response = frame(
+        words(.title, ["device": status.configuration.name]),
+        """
+        \(headline(OfficeStanding(status), words))
+        \(buttons)
+        \(lacks(OfficeStanding(status), words))
+        \(contact(status, words))
+        \(conflicts(status, workspace, words))
+        \(problems(status, words))
+        """, words)
+    } catch {
+      // The sync of a stick may remove the fault, so the buttons stay.
+      response = frame(words(.plainTitle), "\(failed(Failure(error), words))\n\(buttons)", words)
+    }
+    response.headers.append(("Refresh", sticks.isEmpty ? Self.pauses.withoutStick : Self.pauses.withStick))
+    return response
+  }
+
+  // MARK: How the work is
+
+  private func headline(_ standing: OfficeStanding, _ words: WindowWords) -> Markup {
+    let (look, word, text): (String, WindowText, WindowText) =
+      switch standing.verdict {
+      case .everything: ("good", .wordGood, .everything)
+      case .underWay: ("warn", .wordNotYet, .underWay)
+      case .waits: ("warn", .wordNotYet, .waits)
+      case .notCertain: ("warn", .wordNotYet, .notCertain)
+      case .wrong: ("bad", .wordAttention, .wrong)
+      case .noData: ("warn", .wordNotYet, .noData)
+      }
+    let clock = context.platform.clock
+    let time = WindowWords.local(clock.milliseconds(), by: clock)
+    return """
+      <div class="card \(look)" role="status"><b>\(words(word))</b><p>\(words(text))</p>
+      <p class="quiet">\(words(.lookedAt, ["time": time]))</p></div>
+      """
+  }
+
+  private func failed(_ failure: Failure, _ words: WindowWords) -> Markup {
+    """
+    <div class="card bad" role="alert"><b>\(words(.wordAttention))</b><p>\(words(.statusFailed))</p></div>
+    <details lang="en"><summary lang="\(words.language.code)">\(words(.allFacts))</summary>
+    <pre class="notice">\(failure.text)</pre></details>
+    """
+  }
+
+  private func lacks(_ standing: OfficeStanding, _ words: WindowWords) -> Markup {
+    if standing.lacks.isEmpty { return "" }
+    let lines = standing.lacks.map { "<li>\(words.count($0.text, $0.count))</li>\n" as Markup }
+    return "<h2>\(words(.lacksHeading))</h2>\n<ul>\n\(lines)</ul>"
+  }
+
+  private func contact(_ status: DeviceStatus, _ words: WindowWords) -> Markup {
+    guard let current = status.current else { return "" }
+    let clock = context.platform.clock
+    let last = max(current.state.heard, current.lastExport ?? current.state.heard)
+    return """
+      <h2>\(words(.contactHeading))</h2>
+      <dl>
+      <dt>\(words(.lastSync))</dt><dd>\(words.moment(last, by: clock))</dd>
+      <dt>\(words(.lastNews))</dt><dd>\(words.moment(current.state.heard, by: clock))</dd>
+      <dt>\(words(.lastConfirmed))</dt><dd>\(words.moment(current.acknowledgedExport, by: clock))</dd>
+      </dl>
+      """
+  }
+
+  // MARK: Problems
+
+  private func problems(_ status: DeviceStatus, _ words: WindowWords) -> Markup {
+    let now = context.platform.clock.milliseconds()
+    let lines = WindowProblem.all(status, now: now).map { problem -> Markup in
+      "<li>\(problem.words(words))</li>\n"
+    }
+    let list: Markup = lines.isEmpty ? "" : "<h2>\(words(.problemsHeading))</h2>\n<ul>\n\(lines)</ul>\n"
+    let names = (status.current?.localTables ?? []).map(\.name.text).joined(separator: ", ")
+    let here: Markup = names.isEmpty ? "" : "<p class=\"quiet\">\(words(.onlyHere, ["names": names]))</p>\n"
+    return """
+      \(list)\(here)<details lang="en"><summary lang="\(words.language.code)">\(words(.allFacts))</summary>
+      <pre class="notice">\(DeviceTool.text(status, now))</pre></details>
+      """
+  }
+}

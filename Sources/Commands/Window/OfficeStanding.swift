@@ -1,0 +1,86 @@
+import SatchelDevice
+
+/// What the office is not known to have of the work on this device.
+///
+/// It says that everything is at the office only if nothing speaks against it. So it looks at more than the pending
+/// changes: exports and files on their way, files that no bundle can carry, decisions, conflicts that were not
+/// reported, and every fault that makes the counts uncertain.
+struct OfficeStanding {
+  enum Verdict: Equatable {
+    case everything
+    /// All work is packed, and the office has not confirmed it.
+    case underWay
+    /// Work is not packed yet, or cannot be carried.
+    case waits
+    /// Nothing is known to wait, but the counts are not certain.
+    case notCertain
+    /// A fault needs a person.
+    case wrong
+    /// The first bundle from the office has not come.
+    case noData
+  }
+
+  /// Work that is not known to be at the office.
+  struct Lack: Equatable {
+    let text: WindowText
+    let count: Int64
+    /// Whether it is packed, so that only the answer of the office is missing.
+    var isUnderWay = false
+  }
+
+  let verdict: Verdict
+  let lacks: [Lack]
+
+  init(_ status: DeviceStatus) {
+    guard let current = status.current else {
+      lacks = []
+      verdict =
+        switch status.trouble {
+        case nil: status.configuration.leaves == nil ? .noData : .notCertain
+        case .away: .notCertain
+        default: .wrong
+        }
+      return
+    }
+    let lacks = Self.lacks(status, current)
+    self.lacks = lacks
+    let isFaulty =
+      !current.damage.isEmpty || !current.lostCounts.isEmpty || current.unknownExport != nil
+      || current.triggerFault != nil || current.estrangement != nil
+    verdict =
+      if isFaulty {
+        .wrong
+      } else if lacks.contains(where: { !$0.isUnderWay }) {
+        .waits
+      } else if !lacks.isEmpty {
+        .underWay
+      } else {
+        current.isBusy ? .notCertain : .everything
+      }
+  }
+
+  private static func lacks(_ status: DeviceStatus, _ current: DeviceStatus.Current) -> [Lack] {
+    let pending = current.pending.reduce(0) { $0 + $1.count }
+    let packed = pending - current.notExported
+    let (files, unconfirmed) = (current.attachments, current.unconfirmed)
+    let isRenewing = status.configuration.continues != nil || status.configuration.leaves != nil
+    let all: [Lack] = [
+      Lack(text: .changesToCarry, count: Int64(current.notExported)),
+      Lack(text: .changesUnconfirmed, count: Int64(packed), isUnderWay: true),
+      // The changes of an export may have been undone since, so that no change is pending.
+      Lack(text: .exportsUnconfirmed, count: packed > 0 ? 0 : unconfirmed.exports, isUnderWay: true),
+      Lack(text: .decisions, count: Int64(unconfirmed.decisions)),
+      Lack(text: .conflictsToReport, count: unconfirmed.conflicts),
+      Lack(text: .filesToCarry, count: Int64(files.notSent)),
+      Lack(text: .filesUnconfirmed, count: Int64(files.waiting - files.notSent), isUnderWay: true),
+      Lack(text: .filesNotCarriable, count: Int64(files.notCarriable)),
+      Lack(text: .rowsWithoutKey, count: current.namelessRows.reduce(0) { $0 + $1.count }),
+      Lack(text: .formerUser, count: Int64(current.sealed.count)),
+      Lack(text: .carryAgain, count: Int64(current.redelivery.count + current.brought)),
+      Lack(text: .moreSticks, count: Int64(current.onSticks.count)),
+      Lack(text: .newKey, count: current.hasUntoldKey ? 1 : 0),
+      Lack(text: .renewing, count: isRenewing ? 1 : 0),
+    ]
+    return all.filter { $0.count > 0 }
+  }
+}

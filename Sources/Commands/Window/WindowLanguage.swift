@@ -1,0 +1,63 @@
+/// A language of the window. To add one, write a table of all texts beside the others, and name it here.
+enum WindowLanguage: String, CaseIterable, Sendable {
+  case english = "en"
+  case french = "fr"
+  case spanish = "es"
+  case portuguese = "pt"
+  case german = "de"
+
+  /// The code of the language, for the page.
+  var code: String { rawValue }
+
+  /// The name of the language in the language itself.
+  var name: String {
+    switch self {
+    case .english: "English"
+    case .french: "Français"
+    case .spanish: "Español"
+    case .portuguese: "Português"
+    case .german: "Deutsch"
+    }
+  }
+
+  var texts: [WindowText: String] {
+    switch self {
+    case .english: Self.englishTexts
+    case .french: Self.frenchTexts
+    case .spanish: Self.spanishTexts
+    case .portuguese: Self.portugueseTexts
+    case .german: Self.germanTexts
+    }
+  }
+
+  /// Whether the language uses the form for one thing with this number.
+  func isOne(_ number: Int64) -> Bool {
+    switch self {
+    case .english, .spanish, .german: number == 1
+    case .french, .portuguese: number == 0 || number == 1
+    }
+  }
+
+  /// The language that a browser prefers among these. English if it names none of them.
+  /// - Parameter header: the header `Accept-Language` of RFC 9110, such as `fr-CH, en;q=0.8`. nil: there is none.
+  static func preferred(_ header: String?) -> WindowLanguage {
+    var best: (language: WindowLanguage, weight: Int)?
+    for part in (header ?? "").split(separator: ",") {
+      let pieces = part.split(separator: ";").map { String($0.filter { $0 != " " && $0 != "\t" }) }
+      guard let tag = pieces.first?.split(separator: "-").first?.lowercased(),
+        let language = WindowLanguage(rawValue: tag)
+      else { continue }
+      let weight = weight(pieces.dropFirst())
+      // Of several equal weights, the first counts.
+      if weight > best?.weight ?? 0 { best = (language, weight) }
+    }
+    return best?.language ?? .english
+  }
+
+  /// The weight in thousandths. A language without a weight has the highest.
+  private static func weight(_ parameters: ArraySlice<String>) -> Int {
+    guard let text = parameters.first(where: { $0.lowercased().hasPrefix("q=") })?.dropFirst(2) else { return 1000 }
+    guard let weight = Double(String(text)), (0...1).contains(weight) else { return 0 }
+    return Int(weight * 1000)
+  }
+}
