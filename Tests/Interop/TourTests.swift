@@ -13,7 +13,7 @@ struct TourTests {
     arguments: [
       "README.md", "docs/GEOPACKAGE.md", "docs/guides/operator.md", "docs/guides/field-user.md",
       "docs/guides/developer.md", "docs/guides/docking.md", "docs/guides/carriers.md",
-      "docs/guides/migrations.md", "docs/guides/scopes.md",
+      "docs/guides/migrations.md", "docs/guides/scopes.md", "docs/guides/window.md",
     ])
   func tour(document: String) throws {
     let done = try StockTool.bash.run(["scripts/tour.sh", Self.tools, document], in: Self.top)

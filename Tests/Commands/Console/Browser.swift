@@ -19,7 +19,7 @@ final class EndOfTest: EndRequest {
   func come() { ending.signal() }
 }
 
-/// The work of a browser for a console: keeps its cookie, sends forms, and sends their origin. It uses the socket
+/// The work of a browser for a console or a window: keeps its cookie, sends forms, and sends their origin. It uses the socket
 /// directly, so that it can send false headers, as a browser would not.
 final class Browser {
   struct Answer {
@@ -62,6 +62,10 @@ final class Browser {
   }
 
   func get(_ path: String) -> Answer { send("GET", outside: folder + path, cookie: cookie) }
+  /// - Parameter language: the languages that the person set in the browser.
+  func get(_ path: String, language: String) -> Answer {
+    send("GET", outside: folder + path, cookie: cookie, more: ["Accept-Language: \(language)"])
+  }
   func get(outside path: String, cookie: String?) -> Answer { send("GET", outside: path, cookie: cookie) }
   func get(_ path: String, cookie: String?) -> Answer { send("GET", outside: folder + path, cookie: cookie) }
   func get(_ path: String, host: String) -> Answer {

@@ -8,15 +8,33 @@ import Testing
 extension CommandLineFixture {
   /// Runs `body` with a browser that the hub's console has admitted.
   func inBrowser(on platform: Platform = .real, _ body: (Browser) throws -> Void) throws {
-    let (folder, end) = (path("hub"), EndOfTest())
-    let console = CollectingConsole()
+    let folder = path("hub")
+    try browse(body) { console, end in
+      runHubTool(
+        ["-C", folder, "console", "--json"], platform: platform, console: console, endRequest: end,
+        webServer: LoopbackServer())
+    }
+  }
+
+  /// Runs `body` with a browser that the window of a device has admitted.
+  func inWindow(of device: String = "tablet", _ body: (Browser) throws -> Void) throws {
+    let (folder, platform) = (path(device), platform)
+    try browse(body) { console, end in
+      runDeviceTool(
+        ["-C", folder, "window", "--json"], platform: platform, console: console, endRequest: end,
+        webServer: LoopbackServer())
+    }
+  }
+
+  /// Runs a command that serves pages, and `body` with a browser that it has admitted.
+  private func browse(
+    _ body: (Browser) throws -> Void, serving command: @escaping @Sendable (CollectingConsole, EndOfTest) -> Int32
+  ) throws {
+    let (console, end) = (CollectingConsole(), EndOfTest())
     let done = DispatchGroup()
     done.enter()
     Thread.detachNewThread {
-      let code = runHubTool(
-        ["-C", folder, "console", "--json"], platform: platform, console: console, endRequest: end,
-        webServer: LoopbackServer())
-      #expect(code == 0)
+      #expect(command(console, end) == 0)
       done.leave()
     }
     defer {

@@ -222,6 +222,11 @@ struct JSONDocumentTests {
     let code = runHubTool(["-C", camp.path("hub"), "console", "--json"], console: console, webServer: QuietServer())
     try season.note(
       "satchel-hub", CommandLineFixture.Outcome(code: code, out: console.outText, error: console.errorText))
+    let window = CollectingConsole()
+    let words = ["-C", camp.path("tablet"), "window", "--json"]
+    let ended = runDeviceTool(words, console: window, webServer: QuietServer())
+    try season.note(
+      "satchel", CommandLineFixture.Outcome(code: ended, out: window.outText, error: window.errorText))
   }
 
   /// A tablet's folder is copied, and both copies work.

@@ -197,6 +197,14 @@ struct FirstCommandTests: ReleasedStory {
     check(camp.hub("audit"), "audit")
   }
 
+  @Test("the window may be the first, and then all work is merged")
+  func window() throws {
+    try camp.inWindow(of: "b") { browser throws in #expect(browser.get("/").status == 200) }
+    try checkDevice(after: ["window"])
+    try syncAll()
+    try checkMerged()
+  }
+
   // MARK: both
 
   @Test("a password for the secret keys may be the first, and all work is merged with it", arguments: ["hub", "b"])
@@ -214,7 +222,8 @@ struct FirstCommandTests: ReleasedStory {
     let special = [["console"], ["device", "enrol"], ["keys", "protect"]]
     let ofHub = Self.hubCommands + Self.mergedAfter + Self.refusedHubCommands.map(\.0) + special
     #expect(untried(HubTool.spec, ofHub) == ["init", "dataset check", "completion", "man"])
-    let ofDevice = Self.deviceCommands + Self.renewals + [["conflicts", "resolve"], ["dock"], ["keys", "protect"]]
+    let ownTests = [["conflicts", "resolve"], ["dock"], ["window"], ["keys", "protect"]]
+    let ofDevice = Self.deviceCommands + Self.renewals + ownTests
     #expect(untried(DeviceTool.spec, ofDevice) == ["init", "completion", "man"])
   }
 

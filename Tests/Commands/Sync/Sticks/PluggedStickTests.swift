@@ -12,24 +12,7 @@ struct PluggedStickTests {
     try camp.openBesideStick()
   }
 
-  /// Makes folders of the camp seem to be media that are mounted in /media/ann. No other media are mounted.
-  private func plug(_ names: String...) throws {
-    var files = TroubledFiles()
-    files.instead = ["/proc/self/mountinfo": camp.path("mounts")]
-    var mounts = ["/"]
-    for name in names {
-      try camp.makeFolder(name)
-      mounts += [camp.path(name), "/media/ann/\(name)"]
-      files.instead[camp.path(name)] = "/media/ann/\(name)"
-      // This mount only proves where the folder is. It leads to no medium of its own.
-      files.instead["/media/ann/\(name)"] = "/"
-    }
-    let lines = mounts.enumerated().map {
-      "\($0 + 20) 1 8:\($0) / \($1.replacingOccurrences(of: " ", with: "\\040")) rw - ext4 /dev/sd\($0) rw\n"
-    }
-    try camp.write("mounts", lines.joined())
-    camp.platform = Platform(files: files, clock: SystemClock(), random: SystemRandom())
-  }
+  private func plug(_ names: String...) throws { try camp.plug(names) }
 
   private func hasExport(_ stick: String) -> Bool {
     FileManager.default.fileExists(atPath: camp.path("\(stick)/SATCHEL/camp/hub/tablet/camp-tablet-hub-1.satchel"))
