@@ -1,4 +1,4 @@
-/* The console listens to this machine alone and speaks no TLS, but Debian's libmicrohttpd is built to, by GnuTLS, which cannot be linked into a static
+/* The console and the window listen to this machine alone and speak no TLS, but Debian's libmicrohttpd is built to, by GnuTLS, which cannot be linked into a static
    program. These stand in GnuTLS's place there: whoever asked for TLS would be told that it failed. */
 #define FAILS(name) \
   int name(void) { return -1; }

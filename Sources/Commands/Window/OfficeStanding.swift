@@ -1,6 +1,6 @@
 import SatchelDevice
 
-/// What the office is not known to have of the work on this device.
+/// The work on this device that the office is not known to have.
 ///
 /// It says that everything is at the office only if nothing speaks against it. So it looks at more than the pending
 /// changes: exports and files on their way, files that no bundle can carry, decisions, conflicts that were not

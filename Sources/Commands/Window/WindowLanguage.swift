@@ -48,7 +48,7 @@ enum WindowLanguage: String, CaseIterable, Sendable {
         let language = WindowLanguage(rawValue: tag)
       else { continue }
       let weight = weight(pieces.dropFirst())
-      // Of several equal weights, the first counts.
+      // If several weights are equal, the first counts.
       if weight > best?.weight ?? 0 { best = (language, weight) }
     }
     return best?.language ?? .english

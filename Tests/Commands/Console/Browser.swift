@@ -19,7 +19,7 @@ final class EndOfTest: EndRequest {
   func come() { ending.signal() }
 }
 
-/// The work of a browser for a console or a window: keeps its cookie, sends forms, and sends their origin. It uses the socket
+/// The work of a browser for a console: keeps its cookie, sends forms, and sends their origin. It uses the socket
 /// directly, so that it can send false headers, as a browser would not.
 final class Browser {
   struct Answer {
