@@ -63,13 +63,22 @@ public struct FailedImports {
   }
 
   /// Refused files are shown by the quarantine, so they are not recorded. Faults of the machine or of another program
-  /// are not recorded, because they may be over by the next command.
+  /// are not recorded, because they may be over by the next command. `status` shows damage to the database by itself.
   private static func wordsToKeep(of error: any Error) -> (any ExplainedError)? {
     if let refusal = error as? Refusal { return refusal.keeping == .inPlace ? refusal : nil }
-    if let error = error as? SQLiteError, error.isOfTheMachine { return nil }
+    if let error = error as? SQLiteError { return error.isOfTheMachine || error.isDamage ? nil : DatabaseFault(error) }
     if error is BundleError || error is Quarantine.RefusedEarlier { return nil }
     if error is PlatformError || error is WorkspaceError { return nil }
     return error as? any ExplainedError
+  }
+
+  /// Another error of SQLite. It returns with each import until the database is changed.
+  private struct DatabaseFault: ExplainedError {
+    let message: String
+    var code: Reason { .database }
+    var hint: String? { nil }
+
+    init(_ error: SQLiteError) { message = "The database said: \(error.message)." }
   }
 
   private func forget(after report: some ImportOutcome) throws {

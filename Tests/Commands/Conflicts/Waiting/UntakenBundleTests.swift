@@ -98,6 +98,40 @@ struct UntakenBundleTests {
     #expect(!camp.device("p", "status").out.contains("Failed"))
   }
 
+  /// Gives a table an index with a function that no program here has.
+  private func addUnknownFunction(to database: String) throws {
+    try camp.sql(
+      database,
+      """
+      CREATE INDEX own ON a (x) WHERE abs(x); PRAGMA writable_schema = ON;
+      UPDATE sqlite_schema SET sql = replace(sql, 'abs(x)', 'theirs(x)') WHERE name = 'own'
+      """)
+  }
+
+  @Test("by an error of SQLite that is about the database and not about a row, on both sides")
+  func errorOfSQLite() throws {
+    try open(devices: ["p"])
+    try camp.sql("p/data.sqlite", "UPDATE a SET x = 1")
+    let up = try camp.export("p")
+    try addUnknownFunction(to: "office.sqlite")
+    #expect(camp.hub("import", up).code == 1)
+    let atHub = try camp.hub("status", "--json").json["failed_import"]?.stringValue
+    #expect(atHub?.contains((up as NSString).lastPathComponent) == true && atHub?.contains("theirs") == true)
+    try camp.sql("office.sqlite", "DROP INDEX own")
+    #expect(camp.hub("import", up).code == 0)
+    #expect(!camp.hub("status").out.contains("Failed"))
+
+    try camp.sql("office.sqlite", "UPDATE a SET x = 2")
+    let down = try camp.emit("p")
+    try addUnknownFunction(to: "p/data.sqlite")
+    #expect(camp.device("p", "import", down).code == 1)
+    let atDevice = try camp.device("p", "status", "--json").json["failed_import"]?.stringValue
+    #expect(atDevice?.contains((down as NSString).lastPathComponent) == true && atDevice?.contains("theirs") == true)
+    try camp.sql("p/data.sqlite", "DROP INDEX own")
+    #expect(camp.device("p", "import", down).code == 0)
+    #expect(!camp.device("p", "status").out.contains("Failed"))
+  }
+
   @Test("as an earlier version of Satchel wrote it down, until a bundle is taken")
   func earlierForm() throws {
     try open(devices: ["p"])
