@@ -7,7 +7,7 @@ public struct ScriptError: Error {
   public let line: Int
   /// The rest of a sentence.
   public let message: String
-  /// Whether rows do not fit a constraint of their table.
+  /// Whether rows do not fit a constraint of their table, or an expression cannot be computed from a row.
   public let isByConstraint: Bool
 
   init(line: Int, message: String, isByConstraint: Bool = false) {
@@ -92,14 +92,15 @@ extension Database {
       let line = Self.line(Self.beginning(after: place, in: bytes), of: bytes)
       let watch = ScriptWatch()
       let done: (end: Int, isStatement: Bool)
+      var isRunning = false
       do {
         done = try watched(by: Watch(watch.allows)) {
-          try bounded(by: isOver) { try runStatement(at: place, of: bytes) }
+          try bounded(by: isOver) { try runStatement(at: place, of: bytes) { isRunning = true } }
         }
       } catch let error as SQLiteError where ![.busy, .full, .inputOutput, .corrupt].contains(error.kind) {
         throw ScriptError(
           line: line, message: watch.refusal ?? Self.words(error),
-          isByConstraint: [.unique, .constraint].contains(error.kind))
+          isByConstraint: [.unique, .constraint].contains(error.kind) || isRunning && error.asConstraint != nil)
       }
       place = done.end
       if !done.isStatement { continue }
@@ -138,7 +139,10 @@ extension Database {
 
   /// Runs one statement. Returns the position after the statement, and whether there was a statement: the text may be
   /// only space and comments.
-  private func runStatement(at place: Int, of bytes: [UInt8]) throws -> (end: Int, isStatement: Bool) {
+  /// - Parameter willRun: is called when SQLite has compiled the statement.
+  private func runStatement(
+    at place: Int, of bytes: [UInt8], willRun: () -> Void
+  ) throws -> (end: Int, isStatement: Bool) {
     var prepared: OpaquePointer?
     var end = bytes.count
     let code = bytes.withUnsafeBufferPointer { buffer in
@@ -153,6 +157,7 @@ extension Database {
     guard code == SQLITE_OK else { throw failure("") }
     guard let prepared else { return (end, false) }
     let statement = Statement(handle: prepared)
+    willRun()
     while try statement.step() {}
     return (end, true)
   }

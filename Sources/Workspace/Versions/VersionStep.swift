@@ -10,7 +10,8 @@ import SatchelValues
 public struct VersionError: ExplainedError {
   public let message: String
   public let hint: String?
-  /// Whether a migration left rows that do not fit a constraint of their table.
+  /// Whether a migration failed at rows that do not fit a constraint of their table, or from which an expression cannot
+  /// be computed.
   public let isByConstraint: Bool
   public var code: Reason { .migration }
 
