@@ -66,16 +66,20 @@ final class DeepTree: RowFollower {
   /// The values are compared by the type and the collation of the parent's column. So a UNIQUE index with this
   /// collation allows only one match.
   private static func matchesOneRow(_ key: ForeignKey, of table: TrackedTable, _ store: HubStore) -> Bool {
-    let target = key.parentColumns.compactMap { table.schema.position(of: $0) }
-    let compared = key.parentColumns.compactMap { store.database.comparison(of: $0, in: table.name) }
-    guard target.count == key.columns.count, compared.count == target.count else { return false }
-    if target.count == 1, table.info.rowidAlias == target[0] { return true }
-    let collations = Dictionary(zip(target, compared.map(\.collation)), uniquingKeysWith: { first, _ in first })
+    var collations: [Int: String] = [:]
+    for name in key.parentColumns {
+      guard let column = table.schema.position(of: name),
+        let compared = store.database.comparison(of: name, in: table.name)
+      else { return false }
+      collations[column] = compared.collation
+    }
+    if collations.count == 1, let column = table.info.rowidAlias, collations[column] != nil { return true }
     return table.info.uniqueIndexes.contains { index in
-      index.condition == nil && index.parts.count == collations.count
-        && index.parts.allSatisfy { part in
-          part.column.map { collations[$0] == part.collation.uppercased() } ?? false
-        }
+      if index.condition != nil || index.parts.count != collations.count { return false }
+      for part in index.parts {
+        guard let column = part.column, collations[column] == part.collation.uppercased() else { return false }
+      }
+      return true
     }
   }
 
