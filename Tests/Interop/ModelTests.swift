@@ -17,7 +17,7 @@ struct ModelTests {
   /// Rules, each with the first seed of 150 histories that miss it. Some are missed in one history of a thousand.
   private static let rules = [
     ("received", 150), ("past", 32), ("uncertain", 1300), ("sealed", 0), ("copies", 0), ("unseen", 0), ("lost", 0),
-    ("unfinished", 17253), ("ancestors", 0), ("rest", 460), ("further", 0), ("unclear", 0),
+    ("unfinished", 17253), ("ancestors", 0), ("rest", 460), ("further", 0), ("unclear", 0), ("repaired", 150),
   ]
 
   @Test("leaving a rule out is detected", arguments: rules)

@@ -67,8 +67,11 @@ class OldCopies:
         newer, duties = state(device), dict(device.duties)
         added, overwrote, conflicts = len(device.added), len(device.overwrote), len(device.conflicts)
         copy_rows = set(copy["rows"])
-        device.__dict__.update(copy)
+        device.__dict__.update(copy | {"images": {key: dict(images) for key, images in copy["images"].items()}})
+        device.rows = dict(copy["rows"])
         self.go_on(device)
+        if self.random.random() < 0.5:
+            self.kept[device.identity] = state(device)  # the same copy comes back later
         rows, deleted = dict(newer["rows"]), (copy_rows | {k for k, *_ in device.added[added:]}) - {*device.rows}
         roll_forward(device, newer)
         self.check_deletes(device, deleted & {*rows})
@@ -130,11 +133,15 @@ def own_writes(device):
     """Returns the writes into the copy that no export has: (key, pre-image, row, origin)."""
     generation, told, found = device.sequence, {}, []
     exports = [device.sent[sequence] for sequence in sorted(device.sent) if sequence > generation]
-    for export in exports:
-        told |= {step.key: step for step in export.steps if step.generation == generation}
+    for step in [step for export in exports for step in export.steps if step.generation >= generation]:
+        # The first export of a generation has a change as it was made.
+        told.setdefault(step.key, {}).setdefault(step.generation, step)
     for key in sorted(device.images):
         image, row = device.images[key].get(generation), device.rows.get(key)
-        write = own_part(device.rules, image, row, told.get(key), exports[0].made) if image else None
+        if not image:
+            continue
+        steps = common_steps(device.rules, image, generation, told.get(key, {}))
+        write = own_part(device.rules, image, row, generation, steps, exports[0].made)
         if write and write[0].row != write[1]:
             found.append((key, *write))
         elif write and image.row is None and row:
@@ -142,18 +149,34 @@ def own_writes(device):
     return found
 
 
-def own_part(rules, image, row, step, exported):
+def common_steps(rules, image, generation, told):
+    """Returns the exported changes of a row that may have writes in common with a write into the copy.
+
+    An earlier repair gave the write of another copy a later generation, but not another first stamp.
+    """
+    common = [told[g] for g in sorted(told) if image.first is not None and told[g].first == image.first]
+    if common and rules.hold("repaired"):
+        return common
+    return [told[generation]] if generation in told else []
+
+
+def own_part(rules, image, row, generation, steps, exported):
     """Returns what of a write into the copy must be repeated: (pre-image, row, origin), or None.
 
-    `step` is the exported change of the row in the same generation. `exported`: the time of the first later export.
+    `steps` are the exported changes of the row that may have writes in common with it. `exported`: the time of the
+    first later export.
     """
     if not rules.hold("further"):
         return image, row, "later"
-    if step is None:
+    if not steps:
         # The newer database took the write back, or the hub acknowledged it.
         is_earlier = (image.first or image.stamp) <= exported
         return image, row, "unclear" if is_earlier and rules.hold("unclear") else "later"
-    end = end_of(step, image.row)
+    end, step = image.row, steps[-1]
+    for part in steps:
+        end = end_of(part, end)
+    if any(part.stamp == image.stamp and part.generation != generation for part in steps):
+        return None  # an earlier repair brought this write, which may have lost a part on what it met
     if step.stamp == image.stamp and end == row:
         return None
     if image.first is None or step.first is None:
@@ -168,7 +191,7 @@ def own_part(rules, image, row, step, exported):
     rest = replace(image, row=end)
     if is_exported_only:
         return rest, row, "later"
-    if image.stamp <= step.stamp:
+    if step.generation == generation and image.stamp <= step.stamp:
         return image, row, "former"
     if is_unclear(image.row, row, end) and rules.hold("unclear"):
         return image if image.row != row else rest, row, "unclear"

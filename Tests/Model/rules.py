@@ -40,6 +40,7 @@ TEXTS = {
     "unseen-full": "Before a full emission, rows are compared with the rows that the device's archive shows.",
     "copies": "The common work of two copies counts once; if both wrote more, that is a conflict.",
     "further": "A write into an old copy is repeated without the part that the exports have already.",
+    "repaired": "A write that an earlier repair took from an old copy is not repeated with the same copy.",
     "unclear": "If nothing shows what a copy and the exports have in common, nothing is repeated: a person decides.",
     "joins": "A device that leaves a lost hub brings the next hub the rows that this one lacks or has otherwise.",
     "parting": "A former user's work that a lost hub did not have goes to the next hub in that user's name.",

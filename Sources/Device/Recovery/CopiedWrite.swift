@@ -25,25 +25,27 @@ struct CopiedWrite {
     case unclear
   }
 
-  /// Compares a row that was written in the copy with its exported change. nil: the exports contain the whole write.
+  /// Compares a row that was written in the copy with its exported changes. nil: the exports contain the whole write.
   /// - Parameters:
   ///   - image: the row before its first write in the copy's last generation.
-  ///   - line: the exported change of the row in this generation; nil: there is none.
+  ///   - lines: the exported changes that may have writes in common with it, oldest first.
   ///   - exported: when the first export after the copy was made; nil: there is none.
   static func find(
-    _ image: PreImage, to current: Row?, exported line: ChangeLine?, at exported: Stamp?, in table: TrackedTable,
+    _ image: PreImage, to current: Row?, exported lines: [ChangeLine], at exported: Stamp?, in table: TrackedTable,
     _ database: borrowing Database
   ) throws -> CopiedWrite? {
     let isChanged = image.row != current
     func whole(_ origin: Origin) -> CopiedWrite? {
       isChanged ? CopiedWrite(image: image, current: current, origin: origin) : nil
     }
-    guard let line else {
+    guard let line = lines.last else {
       // The newer database had an earlier write too, and took it back, or the hub acknowledged it.
       return whole(exported.map { (image.first?.stamp ?? image.stamp) <= $0 } ?? false ? .unclear : .later)
     }
     let rules = MergeRules(table.rules, schema: table.schema)
-    let end = try line.end(from: image.row, in: table.schema, by: rules, database)
+    let end = try lines.reduce(image.row) { try $1.end(from: $0, in: table.schema, by: rules, database) }
+    // An earlier repair brought this write from the copy of then. It may have lost a part of it on what it met.
+    if lines.contains(where: { $0.stamp == image.stamp && $0.generation != image.generation }) { return nil }
     if line.stamp == image.stamp, end == current { return nil }
     guard let first = image.first, let exportedFirst = line.first else {
       // A clock may have been set back, so a smaller stamp does not prove an earlier write. A different write with the
@@ -55,7 +57,8 @@ struct CopiedWrite {
     if first.isOnly, exportedFirst.isOnly { return isPart(end, of: current, from: image.row) ? nil : whole(.later) }
     if first.isOnly { return nil }
     if exportedFirst.isOnly { return rest(image.with(row: end), to: current) }
-    if image.stamp <= line.stamp { return whole(.former) }
+    // An earlier repair may have brought a copy that was written later than this copy, but beside it.
+    if line.generation == image.generation, image.stamp <= line.stamp { return whole(.former) }
     if rules.isUnclear(from: image.row, to: current, and: end) {
       // The delete of a row that only the common writes made starts from the exported row.
       return CopiedWrite(

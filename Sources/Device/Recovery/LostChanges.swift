@@ -22,25 +22,30 @@ final class LostChanges {
   private var all: [Lost] = []
   /// Rows with a replayed delete that met no row.
   private var gone: [RowInTable] = []
+  /// Rows that the repair deleted: rows with pending changes may refer to them.
+  private var deleted: [(row: Row, schema: TableSchema)] = []
 
   func add(_ lost: Lost) { all.append(lost) }
+
+  func note(deleted row: Row, of schema: TableSchema) { deleted.append((row, schema)) }
 
   /// Records a row if a replayed delete of it met no row: the unit of the delete may be lost.
   func note(_ images: [PreImage], of key: RowKey, in table: Name) {
     if images.contains(where: \.isGone) { gone.append(RowInTable(table: table, key: key)) }
   }
 
-  /// Keeps all lost changes as conflicts, and undoes the changes of their units. The rows and their pre-images must
-  /// exist already.
+  /// Keeps all lost changes as conflicts, and undoes the changes of their units. Rows without a parent are taken back
+  /// too. The rows and their pre-images must exist already.
   func keep(_ session: DeviceSession) throws {
-    if all.isEmpty, gone.isEmpty { return }
+    if all.isEmpty, gone.isEmpty, deleted.isEmpty { return }
     let applier = try ScopeApplier(session)
     for lost in all {
       guard let rows = applier.rows(of: lost.table) else { continue }
       try applier.note(lost.disagreement, of: lost.change, image: lost.image, key: lost.key, met: lost.met, in: rows)
     }
     for row in gone { applier.units?.noteGone(row.key, in: row.table) }
+    for (row, schema) in deleted { applier.orphans.note(row, of: schema) }
     try applier.finish()
-    (all, gone) = ([], [])
+    (all, gone, deleted) = ([], [], [])
   }
 }

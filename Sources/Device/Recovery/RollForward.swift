@@ -83,6 +83,8 @@ struct RollForward {
     try database.execute("PRAGMA ignore_check_constraints = ON")
     for table in session.tables { try bring(table, writes[table.name, default: [:]]) }
     try Capture.moveUnits(to: Generation(newest.rawValue), in: database)
+    // The last export may never arrive, and then only this database shows what it lost on the imports after it.
+    for change in history.lost { lost.add(change) }
     try lost.keep(session)
     try recollection.takeUpExports()
     try recollection.takeUpEmissions()
@@ -101,19 +103,25 @@ struct RollForward {
     _ session: DeviceSession, _ bundles: ArchivedBundles, _ exports: [SequenceNumber]
   ) throws -> [Name: [RowKey: CopiedWrite]] {
     let generation = Generation(session.state.sequence.rawValue)
-    var told: [Name: [RowKey: ChangeLine]] = [:]
+    var written: [Name: [RowKey: (image: PreImage, current: Row?)]] = [:]
+    for table in session.tables {
+      try PreImageStore.each(table, since: generation, in: session.database) { key, images, current in
+        if let image = images.last { written[table.name, default: [:]][key] = (image, current) }
+      }
+    }
+    var told = ExportedLines(since: generation)
     for sequence in exports {
       try bundles.export(sequence).eachChange { line in
-        if line.generation == generation { told[line.table, default: [:]][line.key] = line }
+        if written[line.table]?[line.key] != nil { told.take(line, from: sequence) }
       }
     }
     let exported = try exports.first.map { try bundles.manifest(ofExport: $0).stamp }
     var writes: [Name: [RowKey: CopiedWrite]] = [:]
     for table in session.tables {
-      try PreImageStore.each(table, since: generation, in: session.database) { key, images, current in
-        guard let image = images.last else { return }
+      for (key, own) in written[table.name, default: [:]] {
+        let lines = told.lines(of: RowInTable(table: table.name, key: key), begunAs: own.image)
         writes[table.name, default: [:]][key] = try CopiedWrite.find(
-          image, to: current, exported: told[table.name]?[key], at: exported, in: table, session.database)
+          own.image, to: own.current, exported: lines, at: exported, in: table, session.database)
       }
     }
     return writes
@@ -141,12 +149,18 @@ struct RollForward {
       if before != target { moves.append((key, before, target)) }
     }
     // All rows are deleted before any row is written, so that rows may exchange UNIQUE values.
-    for move in moves { try rows.write(nil, over: move.before, key: move.key) }
+    for move in moves {
+      try rows.write(nil, over: move.before, key: move.key)
+      if let gone = move.before, move.after == nil { lost.note(deleted: gone, of: table.schema) }
+    }
     for move in moves { try rows.write(move.after, over: nil, key: move.key) }
   }
 
   /// Replays a write of the copy with the ordinary merge rules. A losing write becomes a conflict.
   private func replay(_ write: CopiedWrite, of key: RowKey, onto target: Row?, in table: TrackedTable) throws -> Row? {
+    let before = try PreImageLookup(table, in: database).images(of: key)
+    // An exported change deletes the row already.
+    if target == nil, write.current == nil, !before.isEmpty { return nil }
     let image = PreImage(
       generation: Generation(newest.rawValue), stamp: write.image.stamp, first: write.image.first, row: write.image.row,
       unit: write.image.unit)
@@ -158,7 +172,6 @@ struct RollForward {
           met: conflict.met))
     }
     lost.note(rebased.images, of: key, in: table.name)
-    let before = try PreImageLookup(table, in: database).images(of: key)
     try PreImageStore.replace(before + rebased.images, of: key, in: table, database: database)
     return rebased.row
   }

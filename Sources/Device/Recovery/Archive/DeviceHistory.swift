@@ -14,6 +14,8 @@ final class DeviceHistory {
   let known: BaselineRows
   /// The last export's changes, rebased on all imports since then.
   private(set) var sent: [Name: [RowKey: SentRow]] = [:]
+  /// The changes of the last export that lost on an import after it. The hub does not know that they lost.
+  private(set) var lost: [LostChanges.Lost] = []
   /// The first generation whose writes are in no export.
   private(set) var unsent = Generation.zero
 
@@ -233,11 +235,18 @@ final class DeviceHistory {
         own.images, to: own.row, onto: row, at: stamp, told: told,
         by: isOfSameEpoch ? rules.addingEqualCounters : rules)
       sent[table.name]?[key] = SentRow(images: rebased.images, row: rebased.row)
+      for conflict in rebased.conflicts {
+        lost.append(
+          .init(
+            table.schema.name, key, image: conflict.image, change: conflict.change,
+            disagreement: conflict.disagreement, met: conflict.met))
+      }
     }
     try table.set(key, row)
   }
 
   private func forgetAcknowledged() {
+    lost.removeAll { $0.image.generation.rawValue < acknowledged.rawValue }
     for (table, rows) in sent {
       sent[table] = rows.compactMapValues { own in
         let images = own.images.filter { $0.generation.rawValue >= acknowledged.rawValue }

@@ -190,4 +190,39 @@ struct OldCopyTests {
     try repair(expecting: "1|0|of the office|[]\n2|1|later|[]")
     #expect(try conflicts("settled") == "1")
   }
+
+  @Test("what a repair took from a copy counts once, if the same copy is put back again", arguments: [false, true])
+  func twice(isDelivered: Bool) throws {
+    try write("UPDATE counts SET n = n + 2 WHERE id = 1")
+    try keepCopy()
+    _ = try camp.export("tablet")
+    try putBack()
+    try write(
+      "UPDATE counts SET n = n + 1, words = 'of the copy' WHERE id = 1; INSERT INTO counts VALUES (3, 5, 'new', '[]')")
+    try camp.copy("tablet/data.sqlite", to: "further.sqlite")
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    let file = try camp.export("tablet")
+    if isDelivered { #expect(camp.hub("import", file).code == 0) }
+    try write("UPDATE counts SET words = 'other' WHERE id = 2")
+    _ = try camp.export("tablet")
+    try putBack("further.sqlite")
+    try repair(expecting: "1|3|of the copy|[]\n2|0|other|[]\n3|5|new|[]")
+    #expect(try conflicts("open") == "0" && conflicts("settled") == "0")
+  }
+
+  @Test("what the last export lost on a later import is kept, although that export never arrives")
+  func lostOnImport() throws {
+    try keepCopy()
+    try write("UPDATE counts SET words = 'mine' WHERE id = 2")
+    _ = try camp.export("tablet")
+    camp.awaitLaterTime()
+    try camp.sql("office.sqlite", "UPDATE counts SET words = 'of the office' WHERE id = 2")
+    try camp.answer("tablet")
+    try putBack()
+    try write("UPDATE counts SET n = 7 WHERE id = 1")
+    #expect(camp.device("tablet", "doctor", "--repair").code == 0)
+    #expect(camp.hub("import", try camp.export("tablet")).code == 0)
+    #expect(try camp.rows("office.sqlite", query) == "1|7|one|[]\n2|0|of the office|[]")
+    #expect(try conflicts("settled") == "1")
+  }
 }

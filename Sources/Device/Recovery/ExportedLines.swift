@@ -1,0 +1,43 @@
+import SatchelBundle
+import SatchelMerge
+import SatchelValues
+
+/// The exported changes of rows that were also written in an old copy of the database.
+struct ExportedLines {
+  private struct Told {
+    let line: ChangeLine
+    let sequence: SequenceNumber
+  }
+
+  /// The generation in which the copy was written.
+  private let generation: Generation
+  private var told: [RowInTable: [Told]] = [:]
+
+  init(since generation: Generation) { self.generation = generation }
+
+  /// Takes a line of an export. The exports come in their order.
+  ///
+  /// The first export of a generation has a change as it was made. Later imports may have taken parts of it away.
+  mutating func take(_ line: ChangeLine, from sequence: SequenceNumber) {
+    guard let begun = line.generation, begun >= generation else { return }
+    var lines = told[RowInTable(table: line.table, key: line.key), default: []]
+    if let place = lines.firstIndex(where: { $0.line.generation == begun }) {
+      // If the spelling of a key changed, an export has two lines of a row in one generation.
+      guard lines[place].sequence == sequence else { return }
+      lines.remove(at: place)
+    }
+    lines.append(Told(line: line, sequence: sequence))
+    told[RowInTable(table: line.table, key: line.key)] = lines
+  }
+
+  /// The exported changes of a row that may have writes in common with a write of the copy, oldest first.
+  ///
+  /// After an earlier repair, the write of another copy has a later generation, and still the same first stamp.
+  /// - Parameter image: the row before the write of the copy.
+  func lines(of row: RowInTable, begunAs image: PreImage) -> [ChangeLine] {
+    let lines = told[row, default: []].map(\.line)
+    let common = image.first.map { first in lines.filter { $0.first?.stamp == first.stamp } } ?? []
+    if common.isEmpty { return lines.filter { $0.generation == generation } }
+    return common.sorted { $0.generation ?? .zero < $1.generation ?? .zero }
+  }
+}
