@@ -112,7 +112,7 @@ public enum WriteRule: Hashable, Sendable {
   case none
   case expression(String)
 
-  /// The SQL expression; nil: the rule is none.
+  /// The SQL expression of the rule; nil: the rule is `visible` or `none`.
   public var expression: String? {
     if case .expression(let rule) = self { rule } else { nil }
   }

@@ -63,8 +63,8 @@ public func merge(_ change: Change, at stamp: Stamp, onto hub: Row?, others: Oth
 ///
 /// A change has only the columns that its device wrote. So a policy can give the row to one side only if that side
 /// wrote all that the other side wrote. Otherwise the result would be a row that neither side wrote, and a person
-/// decides. Under `newest` a loser that wrote more is open too: if the later change had arrived last, the same would be
-/// open.
+/// decides. Under `newest` a person also decides if the device loses and wrote columns that the other side did not
+/// write. So the result is the same, whichever of the two changes arrives first.
 private func mergeWhole(
   _ changes: [ColumnChange], at stamp: Stamp, onto hub: Row, _ others: OthersChanges, by rules: MergeRules
 ) -> MergeResult {

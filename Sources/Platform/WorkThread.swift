@@ -1,7 +1,7 @@
 import Glibc
 
-/// A thread that runs a function once. The end of this object waits for the end of the function, so the function must
-/// not own the object.
+/// A thread that runs a function once. When this object is released, it waits until the function has returned. So the
+/// function must not hold a reference to the object.
 @safe
 public final class WorkThread: Sendable {
   private let thread: pthread_t

@@ -23,7 +23,7 @@ final class RowWriter {
     try computing(statement) { try statement.statement.run(values) }
   }
 
-  /// Runs an update of one row. If it fails by its row, nothing of it stays.
+  /// Runs an update of one row. If the update fails because of the row's values, it changes nothing.
   func update(_ values: [Value], by statement: KeptStatement) throws {
     // SQLite computes the entries of the old row while it removes them. An error then leaves the row without some
     // entries of its indexes, because SQLite keeps no journal for the update of one row.

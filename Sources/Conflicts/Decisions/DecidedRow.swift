@@ -116,8 +116,8 @@ extension RowTable {
     }
   }
 
-  /// Throws a `WorkspaceError` if the row, as it was decided, or its children refer to a missing row and did not do so
-  /// before.
+  /// Throws a `WorkspaceError` if the decision makes the row refer to a missing row, or makes its children refer to a
+  /// missing row.
   func check(_ decided: DecidedRow, _ references: References, in database: borrowing Database) throws {
     try checkParents(of: decided, references, in: database)
     try checkChildren(of: decided, references, in: database)

@@ -53,7 +53,7 @@ extension ConflictTable {
     _ filter: ConflictFilter, _ tables: [TrackedTable] = [], from first: Int64, count: Int64,
     in database: borrowing Database
   ) throws -> (conflicts: [StoredConflict], total: Int64) {
-    // One query for both, because it reads all conflicts of these states.
+    // One query gets the page and the total, because each query reads all conflicts of the wanted states.
     let found = try all(
       "SELECT id, count(*) OVER () FROM heads ORDER BY noted, id LIMIT :count OFFSET :first", filter, tables,
       [("count", .integer(count)), ("first", .integer(first))], in: database

@@ -41,8 +41,8 @@ final class ScopeApplier {
   let witness: RowWitness
   /// nil: rows are not compared with the rows in exports.
   private let exported: ExportedRows?
-  /// Rows that were written unseen and are not kept yet, by their present keys. Empty if the rows were not compared
-  /// before.
+  /// Rows that were written unseen, by their present keys, without those that are already kept as conflicts. Empty if
+  /// the rows were not compared before the bundle was applied.
   var unseen: UnseenRows
   /// The same rows by their keys before the bundle.
   let unseenBefore: UnseenRows

@@ -8,7 +8,7 @@ import SatchelWorkspace
 /// `dock/held`: the exports of a dock while the copy of the database goes to the tablet.
 ///
 /// The exports must not leave before the copy is on the tablet, and must not get lost after that. A command may be
-/// killed between the two, or the disk may be full. So the exports lie here until they have their names in the outbox.
+/// killed between the two, or the disk may be full. So the exports lie here until they are moved to the outbox.
 /// The next dock sees from the tablet's database whether the copy arrived there.
 struct HeldExports {
   private let workspace: DeviceWorkspace

@@ -16,8 +16,9 @@ extension DeviceWorkspace {
   ///   - snapshot: true: carry the whole database too, whatever the dataset's rule says.
   ///   - proof: true: carry digests of all rows, by which the hub checks them, whatever the dataset's rule says.
   ///   - encryption: how to encrypt; an existing export is encrypted in place.
-  ///   - room: the room for the bundle. All changes go, whatever the room. Attached files that do not fit go with later
-  ///     exports. If the last export has files and does not fit, another export is made.
+  ///   - room: the room for the bundle. The bundle has all changes even if they need more room. Attached files that do
+  ///     not fit go with later exports. If nothing is new, and the last export does not fit because of its files,
+  ///     another export is made.
   public func export(
     snapshot: Bool = false, proof: Bool = false, encryption: Encryption = .asTheDatasetSays,
     room: BundleRoom = BundleRoom()

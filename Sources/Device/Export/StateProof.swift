@@ -83,7 +83,8 @@ private struct AnswerRoom {
   private static func bytes(of key: RowKey) -> Int { 2 * canonicalKey(key).count + 100 }
 }
 
-/// When an export carries the digests of the rows. `never`: rows may be unreadable, or are about to change.
+/// When an export carries the digests of the rows. `never` is for exports when rows may be unreadable, or when they
+/// will change soon.
 enum ProofOption { case asTheDatasetSays, now, never }
 
 extension DeviceWorkspace {

@@ -13,15 +13,15 @@ enum LeftConflictTable {
     try database.run("DELETE FROM satchel_left_conflicts WHERE user <> :user", ["user": .string(user)])
   }
 
-  /// Takes the conflicts out of the database file, into this connection: capture begins without the tables of an
-  /// earlier time. Returns whether there are any.
+  /// Copies the conflicts into a temporary table of this connection, because joining a hub removes all earlier tables
+  /// of Satchel from the database file. Returns false if there is nothing to copy.
   static func takeOut(of database: borrowing Database) throws -> Bool {
     guard try database.hasTable("satchel_left_conflicts") else { return false }
     try database.execute("CREATE TEMP TABLE left_conflicts AS SELECT * FROM main.satchel_left_conflicts")
     return true
   }
 
-  /// The conflicts that were taken out. `satchel_conflicts` is empty before and afterwards.
+  /// Returns the copied conflicts, and drops the temporary table. `satchel_conflicts` is empty before and afterwards.
   static func takeAll(in database: borrowing Database) throws -> [ConflictRecord] {
     let columns = try database.all("SELECT name FROM pragma_table_info('left_conflicts')") { quoted($0.text(0)) }
       .joined(separator: ", ")

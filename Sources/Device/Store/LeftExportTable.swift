@@ -38,8 +38,8 @@ enum LeftExportTable {
     }
   }
 
-  /// Takes the tables out of the database file, into this connection: capture begins without the tables of an earlier
-  /// time. Returns whether there are any.
+  /// Copies the tables into temporary tables of this connection, because joining a hub removes all earlier tables of
+  /// Satchel from the database file. Returns false if there is nothing to copy.
   static func takeOut(of database: borrowing Database) throws -> Bool {
     guard try exists(in: database) else { return false }
     for table in tables {
@@ -48,8 +48,7 @@ enum LeftExportTable {
     return true
   }
 
-  /// Puts the tables that were taken out back into the database file. Returns the number of the last export; nil: there
-  /// is none.
+  /// Puts the copied tables back into the database file. Returns the number of the last export; nil: there is none.
   static func putBack(into database: borrowing Database) throws -> SequenceNumber? {
     for table in tables {
       try database.execute(

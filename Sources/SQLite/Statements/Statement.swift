@@ -183,7 +183,7 @@ struct ColumnValue {
   var integer: Int64 { sqlite3_value_int64(pointer) }
   var real: Double { sqlite3_value_double(pointer) }
 
-  /// A copy, with the storage class that it has.
+  /// A copy of the value, of the same storage class. The copy stays valid after the statement's next step.
   var value: Value {
     switch type {
     case SQLITE_INTEGER: .integer(integer)

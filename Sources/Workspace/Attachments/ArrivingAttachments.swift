@@ -112,7 +112,7 @@ public struct ArrivingAttachments: ~Copyable {
 }
 
 extension AttachedFiles {
-  /// Chooses the path for a line's file. An existing file is not replaced by another content.
+  /// Chooses the path for a line's file. If a file with another content is at the path, the path is beside it.
   /// - Parameter present: the digest of the existing file at the path.
   fileprivate func arrival(of line: AttachmentLine, _ present: Digest?) throws -> ArrivingAttachments.Arrival {
     switch try fileStatus(at: line.path) {

@@ -8,7 +8,8 @@ import SatchelValues
 /// sender can sign it any number of times. So the bundle is joined again only if something changed here, or after some
 /// minutes.
 struct RefusedJoin {
-  /// A person may have changed something that `state` does not contain.
+  /// The time after which the bundle is joined again in any case, because a person may have changed something that
+  /// `state` does not show.
   private static let milliseconds: Int64 = 10 * 60_000
   private static let prefix = "refused-"
   private static let mostBytes = 64 << 10
@@ -20,7 +21,8 @@ struct RefusedJoin {
 
   /// - Parameters:
   ///   - place: the folder of the pieces.
-  ///   - state: a text that changes if the result of the import may change; nil: nothing is recorded.
+  ///   - state: a text about this workspace. If it has changed, another try may have another result. nil: refusals are
+  ///     not recorded, and each try imports.
   init(of place: String, in state: String?, _ platform: Platform) {
     (self.place, files, clock) = (place, platform.files, platform.clock)
     self.state = state.map { String(Digest.of(Array($0.utf8)).hexadecimal.prefix(16)) }

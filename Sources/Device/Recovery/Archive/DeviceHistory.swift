@@ -14,7 +14,8 @@ final class DeviceHistory {
   let known: BaselineRows
   /// The last export's changes, rebased on all imports since then.
   private(set) var sent: [Name: [RowKey: SentRow]] = [:]
-  /// The changes of the last export that lost on an import after it. The hub does not know that they lost.
+  /// The changes of the last export that lost when they were rebased on a later import. The hub does not know that they
+  /// lost.
   private(set) var lost: [LostChanges.Lost] = []
   /// The first generation whose writes are in no export.
   private(set) var unsent = Generation.zero

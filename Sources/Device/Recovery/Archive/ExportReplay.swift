@@ -219,8 +219,8 @@ struct ExportReplay {
       }
     }
     let images = try lookup.images(of: key)
-    // If the spelling of a key changed, the row has two lines in one generation. The row before both lines is the row
-    // before the first line.
+    // If the spelling of a key changed, the row has two lines in one generation: a delete and an insert. The first line
+    // has the row as it was before both, so the second line must not replace that row.
     if case .insert = change, let begun = images.first(where: { $0.generation == generation }), let was = begun.row,
       rows.schema.key(of: was).values != key.values
     {
