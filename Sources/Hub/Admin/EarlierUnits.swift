@@ -8,9 +8,9 @@ final class EarlierUnits {
   private let store: HubStore
   /// Whether a device has conflicts about units. Decisions make no new ones.
   private var known: [ReplicaID: Bool] = [:]
-  /// The changes of units that were not taken when a row was looked at first, oldest first.
+  /// For each row, the changes of units that were not taken when the row was first checked, oldest first.
   private var notTaken: [RowOfDevice: [ConflictRecord]] = [:]
-  /// The changes that were taken since.
+  /// The changes that decisions have taken since then.
   private var taken: Set<ConflictID> = []
 
   private struct RowOfDevice: Hashable {
@@ -39,7 +39,7 @@ final class EarlierUnits {
     }
   }
 
-  /// Notes changes that a decision took.
+  /// Records that a decision took these changes, so later checks no longer count them as not taken.
   func noteTaken(_ records: [ConflictRecord]) { taken.formUnion(records.map(\.id)) }
 
   /// The changes of the same row by the same device that belong to units and are not taken. The log of the row is read

@@ -192,8 +192,8 @@ struct HistoryCheck {
 
   // MARK: exports before it
 
-  /// Refuses a bundle if exports between it and the hub's last export of the device are missing. A bundle contains all
-  /// changes since its base. If the hub lacks the base, no other bundle that came contains the missing changes.
+  /// Refuses a bundle if exports are missing between it and the last export that the hub merged. A bundle contains all
+  /// changes since its base. If the hub lacks the base, the changes before the base have not come in any bundle.
   private func checkReach() throws {
     guard changes.sequence.rawValue <= device.merged.rawValue + Manifest.Scope.longestJump else {
       throw Refusal(

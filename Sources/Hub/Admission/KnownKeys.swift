@@ -6,8 +6,10 @@ import SatchelWorkspace
 /// The owners of signing keys, from all records of this hub.
 ///
 /// A key has one owner for ever: the device that signed with the key. A key that a device only announced has no owner
-/// yet, because every reader of a bundle can announce the key of that bundle. A reader tries all keys with the id in a
-/// signature. So two keys may have the same id. Only the ids of the hub's own keys are reserved.
+/// yet, because every reader of a bundle can announce the key of that bundle.
+///
+/// Two keys may have the same id, because a reader of a signature tries all keys with that id. Only the ids of the
+/// hub's own keys are reserved.
 struct KnownKeys {
   enum Owner: Equatable {
     case hub

@@ -57,7 +57,7 @@ extension StepMerger {
     deletedKeptRows = []
   }
 
-  /// Whether a row that was kept out is deleted, and the device has not made it again.
+  /// Whether the device deleted a new row that was kept out, and did not insert it again.
   private func isGone(_ first: ConflictRecord) throws -> Bool {
     guard let place = store.place(of: first.table),
       try ConflictTable.conflict(first.id, in: store.database)?.record.state == .resolved,

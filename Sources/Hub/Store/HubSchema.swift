@@ -199,7 +199,7 @@ enum HubSchema {
     \(rekeyedIndexes)
     """
 
-  /// For a row's key on its device, and for the keys that a device does not know yet.
+  /// The indexes to find a row by its key on its device, and to find the keys that were not sent to a device yet.
   static let rekeyedIndexes = """
     CREATE INDEX satchel_rekeyed_old_keys ON satchel_rekeyed (table_name, old_key, device);
     CREATE INDEX satchel_rekeyed_untold ON satchel_rekeyed (device, told)

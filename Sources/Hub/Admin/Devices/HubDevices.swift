@@ -17,7 +17,7 @@ extension HubWorkspace {
   /// GeoPackage.
   public func isGeoPackage() throws -> Bool {
     let number = try store().database.first("PRAGMA application_id") { $0.integer(0) }
-    // "GPKG". The standard's first versions used "GP10" and "GP11".
+    // The numbers are the letters "GPKG", "GP10" and "GP11". The standard's first versions used the last two.
     return [0x4750_4b47, 0x4750_3130, 0x4750_3131].contains(number)
   }
 

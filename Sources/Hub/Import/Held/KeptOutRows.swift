@@ -5,10 +5,10 @@ import SatchelSQLite
 import SatchelValues
 import SatchelWorkspace
 
-/// Rows that a device deleted because its own row has their natural key. The policy of the table allowed that.
+/// The rows that a device deleted because its own new row has the same natural key. The table's policy allowed this.
 ///
-/// The hub may not accept the device's own row, because its parent is missing or its user may not make it. Then the
-/// other row comes back. So one of two rows with the same natural key always exists.
+/// If the hub does not accept the device's own row, it brings the deleted row back. For example, the own row's parent
+/// is missing, or its user may not make it. So one of two rows with the same natural key always exists.
 struct KeptOutRows {
   /// A device's row that keeps another row out.
   private struct Claim {
@@ -62,8 +62,8 @@ struct KeptOutRows {
     return isDeleted
   }
 
-  /// Opens the conflict of a device's row that did not win. If the hub has found nothing else about the row, a person
-  /// decides.
+  /// Opens the conflict that the policy had settled for the device's row, so that a person decides. Does nothing if the
+  /// hub has found another conflict about the row meanwhile.
   private func reopen(_ claim: Claim, met row: Row, at now: Int64) throws {
     guard var record = try ConflictTable.conflict(claim.id, in: store.database)?.record, record.kind == .unique,
       record.state == .settled

@@ -199,7 +199,8 @@ extension Recovery {
     if !store.rows[lost.place].countedColumns.isEmpty { report.whole += 1 }
   }
 
-  /// Writes a change from the lost time as the hub's own change. Returns the obstacle, with no effect, if there is one.
+  /// Writes a change from the lost time as the hub's own change. If the row cannot be written, returns the obstacle and
+  /// changes nothing.
   private func write(
     _ change: Change, of lost: LostRow, over hub: Row?, _ past: RowNumbers.Entry?
   ) throws -> Obstacle? {

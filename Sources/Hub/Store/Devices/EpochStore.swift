@@ -55,8 +55,8 @@ extension HubStore {
   /// Records that this epoch's key replaces a lost key.
   func noteKeyLost() throws { try database.run("UPDATE satchel_hub SET key_lost = max(emissions_from, 1)") }
 
-  /// The first number of the epoch in which a key last replaced a lost key. nil: no lost key was replaced here. Earlier
-  /// releases did not record the number, and the present epoch counts instead.
+  /// The first emission number of the epoch that began when the hub last replaced a lost key. nil: no lost key was
+  /// replaced here. Earlier releases did not record this number. The present epoch's first number is returned then.
   func keyLostFrom() throws -> EmissionNumber? {
     try database.first("SELECT iif(key_lost = 1, emissions_from, key_lost) FROM satchel_hub WHERE key_lost > 0") {
       EmissionNumber($0.integer(0))

@@ -2,8 +2,8 @@ import SatchelBundle
 import SatchelSQLite
 import SatchelValues
 
-/// The users in whose name changes of a device may still come: its own user and its former users. A former user counts
-/// until the device is known to have the new user, and at most for `longestOnTheWay`.
+/// The users who may still be the authors of a device's changes: its own user and its former users. A former user
+/// counts until the hub knows that the device has the new user, but not longer than `longestOnTheWay`.
 extension HubStore {
   static let formerUsers = """
     CREATE TABLE satchel_former_users (

@@ -28,7 +28,8 @@ extension ScopeRules {
     """
   }
 
-  /// A climb that was cut off does not reach the rows further above, so the scope decides about these rows.
+  /// The same condition if SQL reads only a limited number of rows above this row. If there are more rows, SQL calls
+  /// the function of the scope, which decides about them.
   private func boundedTree(_ table: TrackedTable, _ climb: Climb) -> String {
     let key = table.schema.key.map { "\(quoted(table.name)).\(quoted(table.schema.columns[$0]))" }
     let arguments = ["\(climb.scope)", "\(place(table))"] + key
