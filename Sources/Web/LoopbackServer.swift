@@ -10,8 +10,8 @@ public struct LoopbackServer: WebServer {
     port: UInt16, until end: any EndRequest, ready: (_ port: UInt16) -> Void,
     receive: @escaping @Sendable (WebRequest) -> WebIntake, answer: @escaping @Sendable (WebRequest) -> WebResponse
   ) throws(PlatformError) {
-    // The first call of `comes` blocks the signals. It comes before the server starts its thread, so the signals reach
-    // only the caller's thread.
+    // The first call of `comes` blocks the signals. The server's thread starts after this call and inherits the block,
+    // so the signals reach only the caller's thread.
     if try end.comes(within: 0) { return }
     let answering = Answering(receive: receive, answer: answer)
     let address = "127.0.0.1:\(port)"

@@ -14,7 +14,7 @@ extension AnswerStream {
   /// Shows a JSON document whose last member is this array. Nothing is shown before the first piece is read.
   /// - Parameter head: the other members. There is at least one.
   func print(after head: [JSONValue.Member], _ show: (TerminalText) -> Void) throws {
-    // The document without its last line.
+    // The last line of the document. It is cut off, and printed after the array.
     let end = "\n}\n"
     let document = TerminalText(document: .object(head)).string.dropLast(end.count)
     let beginning = "\(document),\n  \"\(member)\": ["

@@ -1,6 +1,6 @@
 import SatchelPlatform
 
-/// The page of the console at which a person is, for the links to all pages.
+/// The pages of the console. Each page has links to all of them, and marks the link to itself.
 enum ConsolePlace: CaseIterable {
   case overview, sticks, conflicts, rows, scopes, devices, users, bundles, dataset, upkeep
 

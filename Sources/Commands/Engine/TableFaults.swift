@@ -1,5 +1,5 @@
 extension ToolSpec {
-  /// The faults of this table of commands, one sentence each. A tool's tests check that there are none.
+  /// The faults in the tool's table of commands, one sentence each. The tests of each tool check that it has none.
   public var faults: [String] {
     var faults = repeated(commands.map(\.name)).map { "the command '\($0)' is there twice" }
     for command in commands {

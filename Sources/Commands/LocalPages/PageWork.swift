@@ -20,7 +20,7 @@ final class PageWork<Item: PageTask>: Sendable {
 
   init() { state = Mutex(State()) }
 
-  /// The work that runs, or else the last one; nil: there was none yet.
+  /// The work that runs now, or else the last work; nil: no work was begun yet.
   var current: WorkRun<Item>? { state.withLock { $0.run } }
 
   /// Begins work on a thread of its own.

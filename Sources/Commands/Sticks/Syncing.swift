@@ -117,13 +117,13 @@ struct Syncing {
     return answer
   }
 
-  /// The bundles that are due. If a new bundle fails, the finished bundles that can be carried.
+  /// The bundles that are due. If a new bundle cannot be made, the earlier bundles that can still be carried.
   private func due(_ make: (StickRoom) throws -> [Outgoing], or made: (Failure) -> [Outgoing]) throws -> [Outgoing] {
     do { return try make(StickRoom(on: stick, size: size)) } catch { return try self.made(before: error, made) }
   }
 
-  /// The finished bundles that can be carried although `error` occurred. Throws `error` if there are none, or if
-  /// another command works on this workspace.
+  /// Earlier bundles that can still be carried, although no new bundle could be made because of `error`. Throws `error`
+  /// if there are none, or if another command works on this workspace.
   private func made(before error: any Error, _ made: (Failure) -> [Outgoing]) throws -> [Outgoing] {
     if case PlatformError.locked = error { throw error }
     let left = made(Failure(error))

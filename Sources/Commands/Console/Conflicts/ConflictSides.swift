@@ -90,7 +90,7 @@ struct ConflictSides {
     return "<td data-label=\"\(title)\"\(differs ? " class=\"differs\"" as Markup : "")>\(inner)</td>"
   }
 
-  /// The choice of no value, and the field for another value.
+  /// The cell in which a person can type another value, or choose NULL.
   private func own(_ place: Int, _ name: Name) -> Markup {
     """
     <td data-label="Another value"><label class="pick"><input type="radio" name="pick\(place)" value="own" \

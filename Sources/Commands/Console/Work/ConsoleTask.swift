@@ -17,9 +17,11 @@ struct ConsoleTask: PageTask {
 }
 
 extension ConsoleTask {
-  /// The work of a command of `satchel-hub`, on the hub of the console. Its words and its refusals are the command's.
+  /// Makes a task that runs a command of `satchel-hub` on the hub of the console. The task prints the same texts and
+  /// refusals as the command.
   /// - Parameters:
-  ///   - words: the command line, without `-C`. Words from a form come after `=` or after `--`.
+  ///   - words: the command line, without `-C`. Words from a form come after `=` or after `--`, so that they cannot be
+  ///     options.
   ///   - console: the command line of the console.
   init(
     _ title: String, at place: ConsolePlace, words: [String], on console: ParsedCommand,

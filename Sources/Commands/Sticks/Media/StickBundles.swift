@@ -88,7 +88,7 @@ extension Stick {
     return manifest.to.name == replica.name && !isOfThisReplica(manifest)
   }
 
-  /// The number of bundles that other replicas put here for other replicas.
+  /// The number of bundles on the stick that are neither from this replica nor for it.
   func countOfOthers() throws -> Int {
     guard try hasFolder(layout.root) else { return 0 }
     return try folders(in: layout.root).reduce(0) { count, folder in
