@@ -1,7 +1,7 @@
 import SatchelValues
 
-/// The log entries by which rows were last made. Each entry from before the command is read once, even if very many
-/// rows refer to one row.
+/// The log entries of the last inserts of rows. Each entry from before the command is read once, even if very many rows
+/// refer to one row.
 final class NewestInserts {
   private let store: HubStore
   /// The newest entry when the command began. Later entries may be rolled back.
@@ -10,7 +10,7 @@ final class NewestInserts {
 
   init(_ store: HubStore) throws { (self.store, begun) = (store, try store.cursor()) }
 
-  /// The entry by which the row was last made. nil if the log has no such entry.
+  /// The entry of the row's last insert. nil if the log has no such entry.
   func entry(of key: RowKey, in place: Int) throws -> LogEntry? {
     let row = StepMerger.RowReference(place: place, key: key)
     var found: LogEntry?

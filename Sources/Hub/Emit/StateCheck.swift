@@ -122,7 +122,8 @@ struct StateCheck {
 }
 
 extension StateEntry.Question {
-  /// Whether all of its sums were requested. A device answers only as many as fit into a bundle.
+  /// Whether the hub requested all sums of this question. A device may answer about fewer sums than were requested,
+  /// because its answer must fit into a bundle.
   fileprivate func isPart(of asked: [StateEntry.Question]) -> Bool {
     asked.contains { $0.table == table && Set(sums).isSubset(of: $0.sums) }
   }

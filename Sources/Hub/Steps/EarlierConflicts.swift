@@ -61,7 +61,7 @@ final class EarlierConflicts {
     reduced.append(row)
   }
 
-  /// From now on, records which logs are read and which changes are left out.
+  /// Begins a new record of the rows whose logs are read, and of the rows whose changes are left out.
   func begin() {
     entered.begin()
     reduced = []

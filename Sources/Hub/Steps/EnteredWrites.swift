@@ -32,7 +32,7 @@ final class EnteredWrites {
     return known.stamps.contains(stamp)
   }
 
-  /// From now on, records which logs are read.
+  /// Begins a new record of the rows whose logs are read.
   func begin() { touched = [] }
 
   /// Forgets what was read since `begin()` and beyond `cursor`, because the entries after it were rolled back.

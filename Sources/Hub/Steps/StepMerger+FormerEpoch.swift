@@ -81,7 +81,8 @@ extension StepMerger {
     guard hub == nil, case .insert = step.change else { return false }
     if step.first == nil { return past?.cursor != nil }
     guard isOlderThanEpoch(step, writtenAt: step.stamp) else { return false }
-    // The row came back in this epoch. So a change of an earlier epoch is older than its deletion.
+    // The row came back in this epoch, so its delete is later than any change of an earlier epoch. If the device says
+    // which exports are older, no stamp needs to show this.
     let stamp = formerExports == nil ? step.stamp : .zero
     return try store.wasDeletedSinceRecovery(past, in: place, after: stamp, besides: own)
   }

@@ -50,7 +50,7 @@ struct WaitingOrder {
     enum Role { case made, awaited }
 
     let columns: [Int]
-    /// The table and the columns by which other rows refer to the values.
+    /// The table and the columns that the events name. For a reference, these are the parent's table and columns.
     let place: Int
     let target: [Int]
     /// `before` is the event when the row loses its old values, `after` the event when it gets its new values. The role

@@ -69,8 +69,8 @@ extension HubStore {
     }
   }
 
-  /// The fault of the stamps that this hub has given, if they are so far ahead of its clock that devices refuse them.
-  /// Otherwise nil.
+  /// The fault of this hub's newest stamp, if it is so far ahead of the hub's clock that devices refuse it. nil
+  /// otherwise.
   func clockFaultOfStamps(at now: Int64) throws -> ClockFault? {
     let limit = now + ClockFault.longestRest
     let newest = try Capture.newestStamp(in: database).milliseconds

@@ -165,7 +165,8 @@ final class FormerRights {
   /// A row of the way up.
   private struct Visit {
     let row: Subject
-    /// The first change of a deciding value, in this row or in a row above it that was visited.
+    /// The time of the first change of a value that decides about rights, in this row or in the rows above it that were
+    /// visited so far.
     var first: Stamp
     /// The rows above that were not visited yet.
     var parents: [Subject]

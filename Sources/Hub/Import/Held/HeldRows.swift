@@ -364,7 +364,7 @@ final class HeldRows {
     return made
   }
 
-  /// From now on, records which logs are read.
+  /// Begins a new record of the rows whose logs are read.
   func beginReadingLogs() {
     for read in logs.values {
       read.walks.begin()

@@ -48,7 +48,7 @@ final class LatestWrites {
     return Set(known.stamps.filter { $0.value > stamp }.keys)
   }
 
-  /// From now on, records which logs are read.
+  /// Begins a new record of the rows whose logs are read.
   func begin() { touched = [] }
 
   /// Forgets logs that were read since `begin()` and beyond `cursor`, because the entries after it were rolled back.

@@ -39,7 +39,7 @@ extension Recovery {
     let lost = LostRow(name: name, row: row, stamp: stamp, emission: emission)
     let newer = newestWaiting[name]
     if newer == nil, try obstacle(to: lost) == nil { return }
-    // Most of the versions of a row are equal: each device got the row.
+    // Most versions of a row are equal, because each device got the row. Equal versions share the memory of the newest.
     newestWaiting[name] = newer ?? lost
     waiting.append(lost.sharing(newer))
   }

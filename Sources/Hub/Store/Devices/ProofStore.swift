@@ -92,7 +92,7 @@ extension HubStore {
     } ?? []
   }
 
-  /// Whether a request for a device has not been in any emission yet.
+  /// Whether there is a request for rows of this device that no emission has carried yet.
   func mustAsk(_ device: ReplicaID) throws -> Bool {
     try database.first(
       "SELECT 1 FROM satchel_proofs WHERE device = :device AND questions <> '[]' AND asked IS NULL",

@@ -119,8 +119,8 @@ final class LogWalks {
     newest == self.newest ? walks[cursor] : nil
   }
 
-  /// Keeps a walk. Devices that came at different times need different cursors. Only the last walks are kept, because
-  /// each walk may take a bit for every row.
+  /// Keeps the result of a walk for other devices at the same cursor. Devices that came at different times need
+  /// different cursors. Only a few results are kept, because each may need a bit for every row.
   func keep(_ changes: [ChangesSince], after cursor: Cursor, upTo newest: Cursor) {
     if newest != self.newest || walks.count == 8 { walks = [:] }
     self.newest = newest

@@ -70,7 +70,7 @@ final class RowWalks {
     return filtered
   }
 
-  /// From now on, records which logs are read.
+  /// Begins a new record of the rows whose logs are read.
   func begin() { touched = [] }
 
   /// Forgets logs that were read since `begin()` and beyond `cursor`, because the entries after it were rolled back.

@@ -102,8 +102,8 @@ extension ScopeRules {
     return ways.joined(separator: " OR ")
   }
 
-  /// The columns by which the rows of a tree name each other. No other columns of the rows above a row are read: a
-  /// column that is read counts as deciding about rights.
+  /// The columns by which the rows of a tree name each other. SQL reads no other columns of the rows above a row,
+  /// because each column that it reads counts as a column that decides about rights.
   func namingColumns(_ table: TrackedTable) -> String {
     var columns: [Name] = []
     for column in table.treeKeys.flatMap(\.parentColumns) where !columns.contains(column) { columns.append(column) }
